@@ -1,0 +1,44 @@
+/**
+ * The catalogue of errors. A code is stable and never reused; its message is not. Each answers: may the same request
+ * be sent again, and did it have an effect? The HTTP status of a code is `src/http/error-status.ts`.
+ * The reference for clients is `docs/errors.md`; a test holds the two together.
+ */
+export interface ErrorFacts {
+  /** Whether the same request can succeed later without being changed. */
+  readonly retryable: boolean
+  /** 'none': surely nothing was stored. 'unknown': the event may be in the log, or appear there. */
+  readonly effect: 'none' | 'unknown'
+}
+
+export const errorFacts = {
+  invalid_request: { retryable: false, effect: 'none' },
+  invalid_json: { retryable: false, effect: 'none' },
+  invalid_cursor: { retryable: false, effect: 'none' },
+  unauthorized: { retryable: false, effect: 'none' },
+  pet_not_found: { retryable: false, effect: 'none' },
+  route_not_found: { retryable: false, effect: 'none' },
+  method_not_allowed: { retryable: false, effect: 'none' },
+  request_timeout: { retryable: true, effect: 'none' },
+  payload_too_large: { retryable: false, effect: 'none' },
+  unsupported_media_type: { retryable: false, effect: 'none' },
+  headers_too_large: { retryable: false, effect: 'none' },
+  internal_error: { retryable: true, effect: 'unknown' },
+  overloaded: { retryable: true, effect: 'none' },
+  event_log_unavailable: { retryable: true, effect: 'none' },
+  read_model_unavailable: { retryable: true, effect: 'none' },
+  read_model_rebuilding: { retryable: true, effect: 'none' },
+  append_outcome_unknown: { retryable: true, effect: 'unknown' },
+} as const satisfies Record<string, ErrorFacts>
+
+export type ErrorCode = keyof typeof errorFacts
+
+/** A failure with a code of the catalogue: its message is for the client. Any other error is a bug. */
+export class ServiceError extends Error {
+  readonly code: ErrorCode
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'ServiceError'
+    this.code = code
+  }
+}

@@ -1,0 +1,39 @@
+import { parseExactJson } from '../exact-json.ts'
+
+/** The envelope of CloudEvents 1.0, structured JSON mode, as far as this service reads it. */
+export interface CloudEvent {
+  readonly id: string
+  readonly type: string
+  readonly source: string
+  readonly subject?: string
+  readonly data?: unknown
+}
+
+/** The media type of a structured CloudEvent in JSON (CloudEvents JSON format 1.0, section 3). */
+export const cloudEventMediaType = 'application/cloudevents+json'
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** The envelope in a record value, or undefined where there is no readable one. `data` is not looked at. */
+export function readCloudEvent(value: Uint8Array | null): CloudEvent | undefined {
+  if (value === null) return undefined
+  try {
+    const event = parseExactJson(utf8.decode(value))
+    return isCloudEvent(event) ? event : undefined
+  } catch {
+    return undefined // not UTF-8 or not JSON: both mean that no envelope is there
+  }
+}
+
+function isCloudEvent(value: unknown): value is CloudEvent {
+  if (typeof value !== 'object' || value === null) return false
+  const { specversion, id, type, source, subject } = value as Record<string, unknown>
+  return (
+    specversion === '1.0' && isName(id) && isName(type) && isName(source) && (subject === undefined || isName(subject))
+  )
+}
+
+// CloudEvents 1.0 section 3.1: each required attribute is a non-empty string.
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}

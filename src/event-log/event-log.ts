@@ -1,0 +1,84 @@
+/** Where a record stands in its partition: 0 or more, below 2^53. */
+export type Offset = number
+
+/** Where a record stands in the log. */
+export interface Position {
+  readonly partition: number
+  readonly offset: Offset
+}
+
+export interface NewRecord {
+  readonly key: string
+  readonly value: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** A record as it was found: another producer may have written anything, or nothing, into key and value. */
+export interface LogRecord {
+  readonly offset: Offset
+  readonly key: Buffer | null
+  readonly value: Buffer | null
+}
+
+/** What a subscription reads next from one partition, in log order. */
+export interface RecordBatch {
+  readonly partition: number
+  /** The offset that was read from: every record between it and `next` is in `records`. */
+  readonly from: Offset
+  /** May be empty: a log can hold offsets that carry no record, such as Kafka's transaction markers. */
+  readonly records: readonly LogRecord[]
+  /** The offset to read on from once this batch is done. */
+  readonly next: Offset
+}
+
+export interface Subscriber {
+  /** The partitions held from now on, in place of those before. Nothing is read until the subscriber seeks. */
+  assigned(partitions: readonly number[]): void
+  /**
+   * Batches of one partition come one at a time. Resolves to whether the batch is done: the next one starts at its
+   * `next`, or, when it is not, the same records may come again. Must not reject.
+   */
+  batch(batch: RecordBatch): Promise<boolean>
+}
+
+export interface Subscription {
+  /** Reads on from `offset`; takes effect before the next batch, and is ignored for a partition no longer held. */
+  seek(partition: number, offset: Offset): void
+  /** Resolves once no batch is being handled and none will come. */
+  close(): Promise<void>
+}
+
+/**
+ * The event log: an append-only sequence of records in each of a fixed number of partitions, kept for ever.
+ * It is the only truth; everything else can be made again from it.
+ *
+ * Not promised: any order between partitions, or of two appends in flight at once.
+ */
+export interface EventLog {
+  /** Drawn when the log was created: another epoch is another log, whatever its name. */
+  readonly epoch: string
+  readonly partitions: number
+  /** The partition of a record key by Kafka's default partitioner, so that any producer finds the same one. */
+  partitionFor(key: string): number
+  /**
+   * Appends 1..1000 records to one partition, all or none, in array order; resolves to the first one's offset once
+   * they are durable. The caller has at most one append in flight.
+   * Throws ServiceError event_log_unavailable: surely not appended, now or later; append_outcome_unknown: the records
+   * may be in the log or appear in it. Settles within the adapter's append time limit.
+   */
+  append(partition: number, records: readonly NewRecord[]): Promise<Offset>
+  /**
+   * Claims a number that no other claim on this log gets or got: 1 or more, usually rising. Claims may leave gaps.
+   * Throws ServiceError event_log_unavailable.
+   */
+  claimBlock(): Promise<number>
+  /**
+   * For each partition the offset that the next record gets: what was acknowledged before the call is below it.
+   * Throws ServiceError event_log_unavailable, within two seconds.
+   */
+  ends(): Promise<readonly Offset[]>
+  /** Subscribes as one of a group that shares the partitions out. `group` names it. */
+  subscribe(group: string, subscriber: Subscriber): Promise<Subscription>
+  /** Ends every subscription, then releases what the log holds. */
+  close(): Promise<void>
+}

@@ -1,0 +1,38 @@
+/**
+ * JSON text to values without losing a digit: an integer beyond ±(2^53 - 1) becomes a bigint, and a number that
+ * JavaScript would round to an integer, but whose text denotes none (`1.00000000000000000001`, `1e-400`), becomes NaN,
+ * which no schema accepts.
+ */
+
+// A double tells any two decimals of up to 15 significant digits apart, so only a longer run of digits or an exponent
+// can change under rounding. An exponent must follow what begins a number: hexadecimal digits in strings do not count.
+const mayRound = /[\d.]{16}|[\s:,[]-?\d[\d.]*[eE]/
+
+/** Throws SyntaxError as JSON.parse does. */
+export function parseExactJson(text: string): unknown {
+  return mayRound.test(text) ? JSON.parse(text, exactNumber) : JSON.parse(text)
+}
+
+// The third argument is the JSON.parse source text access proposal (ECMAScript stage 4), missing from TypeScript's lib.
+function exactNumber(_key: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== 'number') return value
+  const exact = exactInteger(context?.source ?? '')
+  if (exact === undefined) return Number.isInteger(value) ? Number.NaN : value
+  return Number.isSafeInteger(value) ? value : exact
+}
+
+const numberText = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/
+
+/** The integer that a JSON number's text denotes; undefined when it denotes none, or one of over 400 digits. */
+export function exactInteger(source: string): bigint | undefined {
+  const match = numberText.exec(source)
+  if (match === null) return undefined
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = match
+  const significant = fraction.replace(/0+$/, '')
+  const shift = Number(exponent) - significant.length
+  const digits = whole + significant
+  if (shift > 400) return /^0*$/.test(digits) ? 0n : undefined
+  if (shift >= 0) return BigInt(sign + digits + '0'.repeat(shift))
+  const kept = digits.slice(0, shift)
+  return /^0*$/.test(digits.slice(shift)) ? BigInt(sign + (kept || '0')) : undefined
+}

@@ -1,0 +1,11 @@
+/** Signed 64-bit integer: -9223372036854775808..9223372036854775807 (OpenAPI format int64). */
+export function isInt64(value: unknown): value is bigint | number {
+  return typeof value === 'bigint' ? value === BigInt.asIntN(64, value) : Number.isSafeInteger(value)
+}
+
+/** Decimal int64 text without plus sign or leading zeros; undefined for anything else. */
+export function parseInt64(text: string): bigint | undefined {
+  if (!/^(0|-?[1-9]\d{0,18})$/.test(text)) return undefined
+  const value = BigInt(text)
+  return isInt64(value) ? value : undefined
+}

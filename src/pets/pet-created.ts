@@ -1,0 +1,73 @@
+import { type Static, Type } from 'typebox'
+import { type CloudEvent, cloudEventMediaType } from '../event-log/cloud-event.ts'
+import type { NewRecord } from '../event-log/event-log.ts'
+import { compileCheck } from '../validation.ts'
+import { type Pet, type PetId, PetSchema, petDocument } from './pet.ts'
+
+/** A pet was added to the store. The only fact this service records so far. */
+export interface PetCreated {
+  readonly type: 'PetCreated'
+  readonly pet: Pet
+}
+export type PetEvent = PetCreated
+
+export const petCreatedType = 'petstore.PetCreated.v1'
+const source = '/v1/pets'
+
+/** The published schema of a PetCreated record value, version 1: a CloudEvent whose data is the complete pet. */
+export const PetCreatedSchema = Type.Object(
+  {
+    specversion: Type.Literal('1.0'),
+    id: Type.String({ minLength: 1, description: 'Unique per event: two records with one id are one event' }),
+    type: Type.Literal(petCreatedType),
+    source: Type.Literal(source),
+    subject: Type.String({ description: 'The pet id in decimal, as is the record key' }),
+    time: Type.String({ description: 'RFC 3339, UTC' }),
+    datacontenttype: Type.Literal('application/json'),
+    traceparent: Type.Optional(Type.String({ description: 'W3C Trace Context of the request that added the pet' })),
+    data: PetSchema,
+  },
+  { title: petCreatedType, description: 'A pet was added to the store' },
+)
+
+export interface EventContext {
+  /** Unique per event (CloudEvents id). */
+  readonly eventId: string
+  readonly time: Date
+  /** W3C Trace Context of the request, where it had one. */
+  readonly traceparent?: string | undefined
+}
+
+/** The record that says `pet` was created: key = pet id, so that all events of a pet share a partition. */
+export function petCreatedRecord(pet: Pet, { eventId, time, traceparent }: EventContext): NewRecord {
+  const trace = traceparent === undefined ? '' : `,"traceparent":${JSON.stringify(traceparent)}`
+  return {
+    key: String(pet.id),
+    value:
+      `{"specversion":"1.0","id":"${eventId}","type":"${petCreatedType}","source":"${source}","subject":"${pet.id}",` +
+      `"time":"${time.toISOString()}","datacontenttype":"application/json"${trace},"data":${petDocument(pet)}}`,
+    headers: { 'content-type': cloudEventMediaType },
+  }
+}
+
+export type DecodedEvent =
+  | { readonly outcome: 'event'; readonly event: PetEvent }
+  | { readonly outcome: 'unknown_type' }
+  | { readonly outcome: 'unreadable'; readonly reason: string }
+
+const knownTypes = /^petstore\.PetCreated\.v(\d+)$/
+const checkPet = compileCheck(PetSchema)
+
+/** Reads the event in an envelope. A known type in an unknown version, or with data that breaks its schema, is unreadable. */
+export function decodePetEvent({ type, data }: CloudEvent): DecodedEvent {
+  const version = knownTypes.exec(type)?.[1]
+  if (version === undefined) return { outcome: 'unknown_type' }
+  if (version !== '1') return { outcome: 'unreadable', reason: `version ${version} of PetCreated is not known` }
+  const problem = checkPet(data)
+  if (problem !== undefined) return { outcome: 'unreadable', reason: `data: ${problem}` }
+  const { id, name, categoryId, status } = data as Static<typeof PetSchema>
+  return {
+    outcome: 'event',
+    event: { type: 'PetCreated', pet: { id: id as PetId, name, categoryId: BigInt(categoryId), status } },
+  }
+}

@@ -1,0 +1,66 @@
+import { type Static, Type } from 'typebox'
+
+/** An exact int64. Published as OpenAPI's integer/int64; in the domain always a bigint. */
+export const Int64 = (options: { description: string; examples?: unknown[] }) =>
+  Type.Unsafe<bigint | number>({ type: 'integer', format: 'int64', ...options })
+
+export const PetStatus = Type.Enum(['available', 'pending', 'sold'], {
+  type: 'string',
+  description: 'Availability of the animal',
+})
+export type PetStatus = Static<typeof PetStatus>
+export const petStatuses: readonly PetStatus[] = ['available', 'pending', 'sold']
+
+const name = Type.String({
+  minLength: 1,
+  maxLength: 128, // counted in code points, as JSON Schema says
+  pattern: '\\S',
+  format: 'well-formed',
+  description: "The animal's name: 1 to 128 characters, well-formed Unicode, not only white space",
+  examples: ['Rex'],
+})
+const categoryId = Int64({ description: 'Identifier of the category the animal belongs to', examples: [7] })
+
+export const NewPetSchema = Type.Object(
+  { name, categoryId, status: Type.Optional(PetStatus) },
+  { additionalProperties: false, description: 'An animal to add' },
+)
+
+export const PetSchema = Type.Object(
+  {
+    id: Type.Integer({
+      format: 'int64',
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Unique identifier assigned by the service on creation',
+      examples: [1],
+    }),
+    name,
+    categoryId,
+    status: PetStatus,
+  },
+  { additionalProperties: false, description: 'An animal' },
+)
+
+/** Assigned by the service: 1..2^53 - 1, so that every JavaScript client reads it exactly. */
+export type PetId = number & { readonly brand: 'PetId' }
+
+export interface NewPet {
+  readonly name: string
+  readonly categoryId: bigint
+  readonly status: PetStatus
+}
+
+export interface Pet extends NewPet {
+  readonly id: PetId
+}
+
+/** A value that the NewPet schema accepted. An omitted status is `available` (design section 3). */
+export function toNewPet(value: Static<typeof NewPetSchema>): NewPet {
+  return { name: value.name, categoryId: BigInt(value.categoryId), status: value.status ?? 'available' }
+}
+
+/** The pet as JSON text: the one way it is written, in events, in read models and in answers. */
+export function petDocument({ id, name, categoryId, status }: Pet): string {
+  return `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId},"status":"${status}"}`
+}

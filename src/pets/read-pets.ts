@@ -1,0 +1,58 @@
+import type { RangeQuery } from '../read-models/read-models.ts'
+import type { PetStatus } from './pet.ts'
+
+/** Answers range queries with documents that are surely all there are: `ProvenReads` in production. */
+export interface Reads {
+  /** Throws ServiceError read_model_rebuilding or read_model_unavailable rather than leave out a document. */
+  range(query: RangeQuery): Promise<string[]>
+}
+
+/** The name of the covering index of one status: written by the pets projection, read here. */
+export function statusIndex(status: PetStatus): string {
+  return `status:${status}`
+}
+
+export interface PageRequest {
+  readonly status?: PetStatus | undefined
+  /** Only pets with a greater id; 0 for the first page. */
+  readonly after: number
+  readonly limit: number
+}
+
+export interface Page {
+  /** JSON text of each pet, in ascending order of id. */
+  readonly documents: readonly string[]
+  /** The id after which the next page begins; undefined on the last one. */
+  readonly next: number | undefined
+}
+
+/** The queries. Pets are given as the JSON text that is stored. */
+export class PetReads {
+  readonly #reads: Reads
+
+  constructor(reads: Reads) {
+    this.#reads = reads
+  }
+
+  /** Undefined when there is no such pet. Any int64 may be asked for. */
+  async find(id: bigint): Promise<string | undefined> {
+    if (id < 1n || id > Number.MAX_SAFE_INTEGER) return undefined // never assigned
+    const [document] = await this.#reads.range({ from: Number(id), to: Number(id), limit: 1 })
+    return document
+  }
+
+  /** One more than the page is asked for, so that a full page needs no proof and the last one is known as such. */
+  async page({ status, after, limit }: PageRequest): Promise<Page> {
+    const index = status === undefined ? undefined : statusIndex(status)
+    const found = await this.#reads.range({ index, from: after + 1, limit: limit + 1 })
+    const documents = found.slice(0, limit)
+    return { documents, next: found.length > limit ? documentId(documents.at(-1)) : undefined }
+  }
+}
+
+// petDocument writes the id first; reading just that keeps pages unparsed.
+function documentId(document: string | undefined): number {
+  const id = /^\{"id":(\d+),/.exec(document ?? '')?.[1]
+  if (id === undefined) throw new Error(`a pet document without an id: ${document}`)
+  return Number(id)
+}

@@ -1,0 +1,113 @@
+import type { Offset } from '../event-log/event-log.ts'
+import type { Checkpoint } from './checkpoint.ts'
+
+/**
+ * Read models: documents, each under a numeric id, in the whole collection and in named indexes that hold a copy of
+ * it (covering indexes), all ordered by id. Derived from the log: deleted, they come back identical.
+ *
+ * A store holds generations of one version of the read models (decision 0006). A generation is a complete set of
+ * documents, indexes, checkpoints and parked events; exactly one is active. Names are random and never used again.
+ */
+export interface Generation {
+  readonly name: string
+  /** The epoch of the log it is made from. */
+  readonly epoch: string
+}
+
+/** One document to add. */
+export interface Insert {
+  /** 1..2^53 - 1; unique in a generation. */
+  readonly id: number
+  /** JSON text, given back as it is. */
+  readonly document: string
+  /** `eventTag` of the event that made it, kept to tell a repeated event from a second one about the same id. */
+  readonly tag: string
+  /** The indexes that hold it too. */
+  readonly indexes: readonly string[]
+}
+
+/** An event that could not be applied, kept with everything needed to look into it. */
+export interface ParkedEvent {
+  readonly offset: Offset
+  /** Events of one subject stay in order: once one is parked, those after it park behind it. */
+  readonly subject: string
+  readonly reason: string
+  /** The record value as text. */
+  readonly value: string
+}
+
+/** What became of consecutive records of one partition. */
+export interface Batch {
+  readonly partition: number
+  /** Where the projector believes the partition to be. */
+  readonly expected: Checkpoint
+  readonly checkpoint: Checkpoint
+  readonly inserts: readonly Insert[]
+  readonly parked: readonly ParkedEvent[]
+}
+
+export type ApplyResult =
+  | { readonly outcome: 'applied' }
+  /** The stored checkpoint is not the expected one: another projector moved it, or the store was put back. */
+  | { readonly outcome: 'checkpoint_mismatch' }
+  /** The generation is not there: the store was emptied, or the generation was removed. */
+  | { readonly outcome: 'generation_gone' }
+  /** Some ids have a document already: their tags by id. */
+  | { readonly outcome: 'ids_taken'; readonly tags: ReadonlyMap<number, string> }
+
+/** What a projector has to know of a partition before it goes on with it. */
+export interface PartitionState {
+  readonly checkpoint: Checkpoint
+  /** Subjects with parked events in this partition. */
+  readonly parkedSubjects: ReadonlySet<string>
+}
+
+/** Documents with `from` <= id <= `to` in ascending order of id, at most `limit` of them. */
+export interface RangeQuery {
+  /** Every document, or those of one index. */
+  readonly index?: string | undefined
+  readonly from: number
+  readonly to?: number | undefined
+  readonly limit: number
+}
+
+/** What tells whether an absence of documents means anything; read in one atomic step with the documents. */
+export interface Proof {
+  /** The active generation at that moment. */
+  readonly active: string | undefined
+  readonly checkpoints: ReadonlyMap<number, Checkpoint>
+  /** How many documents the queried collection or index holds, and how many were ever added to it. */
+  readonly held: number
+  readonly added: number
+}
+
+export interface ReadModelsListener {
+  /** `generation` was applied up to `next` in `partition`, or, without a partition, was just started. */
+  progress(generation: string, at?: { readonly partition: number; readonly next: Offset }): void
+  /** Progress is heard from now on; what happened before may have been missed. Also called on subscribing. */
+  connected(): void
+  /** Progress may be missed from now on. */
+  disconnected(): void
+}
+
+/** Every method throws ServiceError read_model_unavailable when the store does not answer in time. */
+export interface ReadModels {
+  active(): Promise<Generation | undefined>
+  /** Makes `generation` the active one, empty, if `instead` (undefined: none) still is; otherwise changes nothing. */
+  start(generation: Generation, instead: string | undefined): Promise<void>
+  /** Undefined when the generation is not there. Partitions with nothing stored are left out. */
+  checkpoints(generation: string): Promise<ReadonlyMap<number, Checkpoint> | undefined>
+  /** As `checkpoints`, for a projector: every partition asked for is in the answer. */
+  partitionStates(generation: string, partitions: readonly number[]): Promise<Map<number, PartitionState> | undefined>
+  /**
+   * Applies a batch and moves its checkpoint in one atomic step, and tells every listener; or changes nothing and
+   * says why. After an error it may have been applied, or be applied later: read the checkpoint again.
+   */
+  apply(generation: string, batch: Batch): Promise<ApplyResult>
+  /** The documents as JSON text. Fewer than `limit` prove nothing: see `provenRange`. */
+  range(generation: string, query: RangeQuery): Promise<string[]>
+  provenRange(generation: string, query: RangeQuery): Promise<{ documents: string[]; proof: Proof }>
+  /** Calls the listener from now on; returns what ends that. */
+  listen(listener: ReadModelsListener): () => void
+  close(): Promise<void>
+}

@@ -1,0 +1,53 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import type { TSchema } from 'typebox'
+import { isInt64 } from './int64.ts'
+
+/**
+ * Schemas are written as they are published (JSON Schema as in OpenAPI 3.1). One thing is made stricter before ajv
+ * compiles them: `format: int64` is exact, see decision 0004.
+ */
+const ajv = new Ajv({ allErrors: true, verbose: true, strict: true, allowUnionTypes: true })
+ajv.addKeyword({ keyword: 'int64', schemaType: 'boolean', validate: (_: boolean, value: unknown) => isInt64(value) })
+ajv.addFormat('well-formed', (text: string) => text.isWellFormed())
+ajv.addVocabulary(['example', 'examples'])
+
+const problemsShownMax = 5
+
+/** A check that returns what is wrong with a value, in words for the caller, or undefined when nothing is. */
+export function compileCheck(schema: TSchema): (value: unknown) => string | undefined {
+  const validate = ajv.compile(withExactIntegers(schema) as TSchema)
+  return (value) => (validate(value) ? undefined : describe(validate.errors ?? []))
+}
+
+function withExactIntegers(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withExactIntegers)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const node = schema as Record<string, unknown>
+  if (node.format === 'int64') return { int64: true }
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, withExactIntegers(value)]))
+}
+
+function describe(errors: readonly ErrorObject[]): string {
+  const problems = [...new Set(errors.map(problem))]
+  const more = problems.length - problemsShownMax
+  return problems.slice(0, problemsShownMax).join('; ') + (more > 0 ? `; and ${more} more` : '')
+}
+
+function problem({ instancePath, keyword, params, message, parentSchema }: ErrorObject): string {
+  const name = instancePath.slice(1).replaceAll('/', '.') || 'the value'
+  switch (keyword) {
+    case 'required':
+      return `${params.missingProperty} is required`
+    case 'additionalProperties':
+      return `${JSON.stringify(params.additionalProperty)} is not known here`
+    case 'enum':
+      return `${name} must be one of ${params.allowedValues.join(', ')}`
+    case 'int64':
+      return `${name} must be an integer from -9223372036854775808 to 9223372036854775807`
+    case 'pattern':
+    case 'format':
+      return `${name} must be ${parentSchema?.description ?? message}`
+    default:
+      return `${name} ${message}`
+  }
+}

@@ -1,0 +1,132 @@
+import { Redis } from 'ioredis'
+import { Kafka, logLevel } from 'kafkajs'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { type KafkaBroker, type RedisServer, startKafka, startRedis } from './brokers.ts'
+import { describeWithBrokers, describeWithOwnBrokers } from './describe.ts'
+import { kafkaAnswers, redisAnswers } from './ready.ts'
+
+describeWithBrokers('the shared brokers', ({ kafkaBrokers, redisUrl }) => {
+  it('answer in every test file, from the place the run announced', async () => {
+    expect(inject('brokers')).toMatchObject({ kafkaBrokers, redisUrl })
+    expect(await kafkaAnswers(kafkaBrokers)).toBe(true)
+    expect(await redisAnswers(redisUrl)).toBe(true)
+  })
+})
+
+describeWithOwnBrokers('a Kafka of the test', () => {
+  let kafka: KafkaBroker
+  beforeAll(async () => {
+    kafka = await startKafka({ config: { 'log.retention.ms': '-1' } })
+    const admin = client().admin()
+    await admin.connect()
+    await admin.createTopics({ topics: [{ topic: 'events', numPartitions: 1, replicationFactor: 1 }] })
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [{ type: 2, name: 'events', configNames: ['retention.ms'] }],
+    })
+    expect(resources[0]?.configEntries[0]?.configValue).toBe('-1')
+    await admin.disconnect()
+  })
+  afterAll(() => kafka?.remove())
+
+  it('is gone after kill and keeps address and data over kill and start', async () => {
+    await append('one')
+    await kafka.kill()
+    expect(await kafkaAnswers(kafka.brokers)).toBe(false)
+    await kafka.start()
+    await append('two')
+    expect(await readAll()).toEqual(['one', 'two'])
+  })
+
+  it('keeps its data over stop and start', async () => {
+    await kafka.stop()
+    expect(await kafkaAnswers(kafka.brokers)).toBe(false)
+    await kafka.start()
+    await append('three')
+    expect(await readAll()).toEqual(['one', 'two', 'three'])
+  })
+
+  it('does not answer while paused, and can be killed then', async () => {
+    await kafka.pause()
+    expect(await kafkaAnswers(kafka.brokers)).toBe(false)
+    await kafka.resume()
+    expect(await kafkaAnswers(kafka.brokers)).toBe(true)
+    await kafka.pause()
+    await kafka.kill()
+    await kafka.start()
+    expect(await readAll()).toEqual(['one', 'two', 'three'])
+  })
+
+  function client(): Kafka {
+    return new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING, retry: { retries: 10 } })
+  }
+
+  async function append(value: string): Promise<void> {
+    const producer = client().producer({ allowAutoTopicCreation: false })
+    await producer.connect()
+    await producer.send({ topic: 'events', messages: [{ value }] })
+    await producer.disconnect()
+  }
+
+  async function readAll(): Promise<string[]> {
+    const kafkaClient = client()
+    const admin = kafkaClient.admin()
+    await admin.connect()
+    const end = Number((await admin.fetchTopicOffsets('events'))[0]?.high)
+    await admin.disconnect()
+    const consumer = kafkaClient.consumer({ groupId: `read-${crypto.randomUUID()}`, maxWaitTimeInMs: 100 })
+    await consumer.connect()
+    await consumer.subscribe({ topic: 'events', fromBeginning: true })
+    const values: string[] = []
+    await new Promise<void>((resolve, reject) => {
+      const eachMessage = async ({ message }: { message: { value: Buffer | null } }) => {
+        values.push(String(message.value))
+        if (values.length === end) resolve()
+      }
+      consumer.run({ eachMessage }).catch(reject)
+    })
+    await consumer.disconnect()
+    return values
+  }
+})
+
+describeWithOwnBrokers('a Redis of the test', () => {
+  let server: RedisServer
+  beforeAll(async () => {
+    server = await startRedis({ args: ['--maxmemory', '64mb', '--maxmemory-policy', 'allkeys-lru'] })
+  })
+  afterAll(() => server?.remove())
+
+  it('takes arguments', async () => {
+    expect(await call((redis) => redis.config('GET', 'maxmemory-policy'))).toEqual(['maxmemory-policy', 'allkeys-lru'])
+  })
+
+  it('is gone after kill and stop and keeps its data over both', async () => {
+    await call((redis) => redis.set('a', '1'))
+    await server.kill()
+    expect(await redisAnswers(server.url)).toBe(false)
+    await server.start()
+    await call((redis) => redis.set('b', '2'))
+    await server.stop()
+    expect(await redisAnswers(server.url)).toBe(false)
+    await server.start()
+    expect(await call((redis) => redis.mget('a', 'b'))).toEqual(['1', '2'])
+  })
+
+  it('does not answer while paused', async () => {
+    await server.pause()
+    await expect(call((redis) => redis.ping())).rejects.toThrow('timed out')
+    await server.resume()
+    expect(await call((redis) => redis.ping())).toBe('PONG')
+  })
+
+  async function call<T>(command: (redis: Redis) => Promise<T>): Promise<T> {
+    const redis = new Redis(server.url, { commandTimeout: 500, retryStrategy: () => null })
+    redis.on('error', () => {})
+    try {
+      return await command(redis)
+    } finally {
+      redis.disconnect()
+    }
+  }
+})

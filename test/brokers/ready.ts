@@ -1,0 +1,71 @@
+import { createServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { Kafka, logLevel } from 'kafkajs'
+
+/** Asks again until the answer is yes; throws after `timeoutMs`, naming what did not happen. */
+export async function until(what: string, timeoutMs: number, holds: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + timeoutMs
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`)
+    await delay(50)
+  }
+}
+
+/** A broker that has started but not joined its cluster yet answers with an empty list of brokers. */
+export async function kafkaAnswers(brokers: string): Promise<boolean> {
+  const kafka = new Kafka({
+    brokers: brokers.split(','),
+    connectionTimeout: 1000,
+    requestTimeout: 2000,
+    retry: { retries: 0 },
+    logLevel: logLevel.NOTHING,
+  })
+  const admin = kafka.admin()
+  try {
+    await admin.connect()
+    return (await admin.describeCluster()).brokers.length > 0
+  } catch {
+    return false
+  } finally {
+    await admin.disconnect()
+  }
+}
+
+/** A server that is still loading its data refuses even PING. */
+export async function redisAnswers(url: string): Promise<boolean> {
+  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null, connectTimeout: 1000 })
+  redis.on('error', () => {})
+  try {
+    await redis.connect()
+    return (await redis.ping()) === 'PONG'
+  } catch {
+    return false
+  } finally {
+    redis.disconnect()
+  }
+}
+
+const taken = new Set<number>()
+
+/**
+ * A port below the ephemeral range. From that range a client which retries while the server is down could be given the
+ * port itself, or even connect to itself.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000)
+    if (!taken.has(port) && (await isFree(port))) {
+      taken.add(port)
+      return port
+    }
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer()
+    probe.once('error', () => resolve(false))
+    probe.listen(port, '0.0.0.0', () => probe.close(() => resolve(true)))
+  })
+}

@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config'
+
+const brokers = { globalSetup: './test/brokers/global-setup.ts', testTimeout: 60_000, hookTimeout: 120_000 }
+
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: 'unit', include: ['test/**/*.unit.test.ts'] } },
+      { test: { name: 'int', include: ['test/**/*.int.test.ts'], ...brokers } },
+      { test: { name: 'e2e', include: ['test/**/*.e2e.test.ts'], ...brokers } },
+    ],
+    // Brokers, services and the test share few cores: one file at a time keeps the waits short and the logs readable.
+    fileParallelism: false,
+  },
+})
