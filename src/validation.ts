@@ -8,8 +8,8 @@ import { isInt64 } from './int64.ts'
  */
 const ajv = new Ajv({ allErrors: true, verbose: true, strict: true, allowUnionTypes: true })
 ajv.addKeyword({ keyword: 'int64', schemaType: 'boolean', validate: (_: boolean, value: unknown) => isInt64(value) })
+ajv.addFormat('int64', true) // with a maximum, below 2^53 here, ajv's own integer check is exact
 ajv.addFormat('well-formed', (text: string) => text.isWellFormed())
-ajv.addVocabulary(['example', 'examples'])
 
 const problemsShownMax = 5
 
@@ -23,7 +23,7 @@ function withExactIntegers(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withExactIntegers)
   if (typeof schema !== 'object' || schema === null) return schema
   const node = schema as Record<string, unknown>
-  if (node.format === 'int64') return { int64: true }
+  if (node.format === 'int64' && node.maximum === undefined) return { int64: true }
   return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, withExactIntegers(value)]))
 }
 

@@ -53,7 +53,12 @@ async function run(definition: TestContainer, answers: () => Promise<boolean>): 
   const started = await definition.start()
   const client = await getContainerRuntimeClient()
   const container = client.container.getById(started.getId())
-  await ready(container, answers)
+  try {
+    await ready(container, answers)
+  } catch (error) {
+    await container.remove({ force: true, v: true })
+    throw error
+  }
   return {
     kill: async () => {
       await container.kill()

@@ -80,7 +80,7 @@ async function run(definition: Definition): Promise<Controllable> {
 }
 
 async function started({ command, args, env, folder, answers }: Definition): Promise<ChildProcess> {
-  mkdirSync(join(folder, 'data'), { recursive: true })
+  mkdirSync(folder, { recursive: true })
   const logFile = join(folder, 'log')
   const log = openSync(logFile, 'w')
   // A clean environment: KAFKA_* variables meant for the service would become properties of the broker.

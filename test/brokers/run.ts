@@ -9,7 +9,10 @@ const folder = resolve('data/brokers')
 
 const [kafka, redis] = await Promise.all([
   startKafka({}, { port: port('KAFKA_PORT', 9092), folder: resolve(folder, 'kafka') }),
-  startRedis({}, { port: port('REDIS_PORT', 6379), folder: resolve(folder, 'redis') }),
+  startRedis(
+    { args: ['--appendfsync', 'everysec'] },
+    { port: port('REDIS_PORT', 6379), folder: resolve(folder, 'redis') },
+  ),
 ])
 process.stdout.write(`export KAFKA_BROKERS=${kafka.brokers}\nexport REDIS_URL=${redis.url}\n`)
 process.stderr.write('Kafka and Redis are running. Ctrl-C stops them; their data stays in data/brokers.\n')

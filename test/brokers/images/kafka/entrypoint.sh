@@ -8,6 +8,7 @@ libs=$1
 here=$(dirname "$(readlink -f "$0")")
 data=${KAFKA_LOG_DIRS:?the folder of the data}
 config=${data%/*}/server.properties
+mkdir -p "$data"
 java=(java -Dlog4j2.configurationFile="$here/log4j2.properties" -cp "$libs/*")
 
 for name in "${!KAFKA_@}"; do

@@ -1,0 +1,14 @@
+import { petDocument } from '../src/pets/pet.ts'
+import { decodePetEvent, type PetEvent } from '../src/pets/pet-created.ts'
+import { statusIndex } from '../src/pets/read-pets.ts'
+import type { ReadModelDefinition } from './definition.ts'
+
+/** Every pet by id, and by id within its status. */
+export const pets: ReadModelDefinition<PetEvent> = {
+  decode: decodePetEvent,
+  projection: {
+    name: 'pets',
+    version: 1,
+    change: ({ pet }) => ({ id: pet.id, document: petDocument(pet), indexes: [statusIndex(pet.status)] }),
+  },
+}

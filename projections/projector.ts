@@ -1,0 +1,243 @@
+import { randomUUID } from 'node:crypto'
+import type { Logger } from 'pino'
+import type { EventLog, LogRecord, Offset, RecordBatch, Subscriber, Subscription } from '../src/event-log/event-log.ts'
+import { encodeCheckpoint } from '../src/read-models/checkpoint.ts'
+import type { Generation, PartitionState, ReadModels } from '../src/read-models/read-models.ts'
+import { decide } from './decide.ts'
+import type { ReadModelDefinition } from './definition.ts'
+import { readRecord, recordIdentity } from './read-record.ts'
+
+const eventsPerApplyMax = 500
+const reconcileMs = 1000
+
+/** A partition this projector works on, and what it believes about it. */
+interface Held {
+  readonly generation: string
+  state: PartitionState
+  /** The offset the subscription reads from next. */
+  from: Offset
+  /** A batch is being applied: the store's comparison finds out by itself whether the belief is right. */
+  busy: boolean
+}
+
+export interface ProjectorOptions<Event> {
+  readonly log: EventLog
+  readonly store: ReadModels
+  readonly definition: ReadModelDefinition<Event>
+  readonly group: string
+  readonly logger: Logger
+}
+
+/**
+ * Moves the read models along the log. The stored checkpoint is the only position that counts: it moves in one step
+ * with the data, and the projector reconciles with it whenever the two may differ (on assignment, on each connection,
+ * after a refused apply, once a second), so that an emptied, restored or shared store heals by itself.
+ */
+export class Projector<Event> implements Subscriber {
+  readonly #options: ProjectorOptions<Event>
+  readonly #logger: Logger
+  readonly #endListening: () => void
+  readonly #timer: NodeJS.Timeout
+  #subscription: Subscription | undefined
+  #assigned: readonly number[] = []
+  #held = new Map<number, Held>()
+  #reconciling: Promise<void> | undefined
+  #reconcileAgain = false
+  #healthy = true
+  #closed = false
+
+  private constructor(options: ProjectorOptions<Event>) {
+    this.#options = options
+    this.#logger = options.logger
+    const reconcile = () => this.#reconcileSoon()
+    this.#endListening = options.store.listen({ connected: reconcile, disconnected() {}, progress() {} })
+    this.#timer = setInterval(reconcile, reconcileMs)
+  }
+
+  /** Resolves once subscribed. The projector runs until it is closed, whatever becomes of log and store. */
+  static async start<Event>(options: ProjectorOptions<Event>): Promise<Projector<Event>> {
+    const projector = new Projector(options)
+    projector.#subscription = await options.log.subscribe(options.group, projector)
+    projector.#reconcileSoon()
+    return projector
+  }
+
+  /** Partitions held and in step with the store. */
+  get partitions(): readonly number[] {
+    return [...this.#held.keys()].sort((a, b) => a - b)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearInterval(this.#timer)
+    this.#endListening()
+    await this.#subscription?.close()
+    await this.#reconciling
+  }
+
+  assigned(partitions: readonly number[]): void {
+    this.#assigned = partitions
+    this.#held = new Map()
+    this.#reconcileSoon()
+  }
+
+  async batch(batch: RecordBatch): Promise<boolean> {
+    const held = this.#held.get(batch.partition)
+    if (held === undefined || held.from !== batch.from) {
+      this.#outOfStep(batch.partition)
+      return false
+    }
+    held.busy = true
+    try {
+      const done = await this.#applyBatch(held, batch)
+      if (done) held.from = batch.next
+      else this.#outOfStep(batch.partition)
+      return done
+    } catch (error) {
+      this.#failed(error)
+      this.#outOfStep(batch.partition)
+      return false
+    } finally {
+      held.busy = false
+    }
+  }
+
+  /** Whether the batch is applied; if not, what is believed of the partition is wrong. */
+  async #applyBatch(held: Held, { partition, records, next }: RecordBatch): Promise<boolean> {
+    const { next: position, last } = held.state.checkpoint
+    if (last !== null && held.from <= last.offset && !isSameRecord(records[0], last)) {
+      await this.#startGeneration(
+        held.generation,
+        `offset ${last.offset} of partition ${partition} holds another record`,
+      )
+      return false
+    }
+    const fresh = records.filter(({ offset }) => offset >= position)
+    for (let at = 0; at < fresh.length; at += eventsPerApplyMax) {
+      const stretch = fresh.slice(at, at + eventsPerApplyMax)
+      const end = fresh[at + eventsPerApplyMax]?.offset ?? next
+      if (!(await this.#applyStretch(held, partition, stretch, end))) return false
+    }
+    // Offsets without a record move the position too, or it would never reach the end of the log.
+    return held.state.checkpoint.next >= next || this.#applyStretch(held, partition, [], next)
+  }
+
+  async #applyStretch(held: Held, partition: number, records: LogRecord[], next: Offset): Promise<boolean> {
+    const { store, definition } = this.#options
+    const contents = records.map((record) => readRecord(definition, record))
+    const stretch = { partition, contents, lastRecord: records.at(-1), next }
+    let taken: ReadonlyMap<number, string> = new Map()
+    for (;;) {
+      const { batch, state } = decide(stretch, held.state, taken)
+      const result = await store.apply(held.generation, batch)
+      if (result.outcome === 'ids_taken') {
+        taken = new Map([...taken, ...result.tags])
+        continue
+      }
+      if (result.outcome !== 'applied') return false
+      this.#report(held.state, state, partition)
+      held.state = state
+      return true
+    }
+  }
+
+  #outOfStep(partition: number): void {
+    this.#held.delete(partition)
+    this.#reconcileSoon()
+  }
+
+  /** One reconciliation at a time; what asks for one meanwhile gets another one after it. */
+  #reconcileSoon(): void {
+    if (this.#closed || this.#subscription === undefined) return
+    this.#reconcileAgain = true
+    this.#reconciling ??= this.#reconcile().finally(() => {
+      this.#reconciling = undefined
+    })
+  }
+
+  async #reconcile(): Promise<void> {
+    while (this.#reconcileAgain && !this.#closed) {
+      this.#reconcileAgain = false
+      try {
+        await this.#readPositions()
+        this.#recovered()
+      } catch (error) {
+        this.#failed(error)
+      }
+    }
+  }
+
+  async #readPositions(): Promise<void> {
+    const { store } = this.#options
+    const generation = await this.#activeGeneration()
+    const assigned = this.#assigned
+    const states = await store.partitionStates(generation, assigned)
+    if (states === undefined) return this.#startGeneration(generation, 'its checkpoints are gone')
+    const differing = [...states].filter(([partition, state]) => !this.#agrees(partition, generation, state))
+    if (differing.length === 0 || assigned !== this.#assigned) return
+    const past = await this.#pastTheEnd(differing)
+    if (past !== undefined)
+      return this.#startGeneration(generation, `partition ${past} of the log ends before its position`)
+    for (const [partition, state] of differing) this.#resume(partition, generation, state)
+  }
+
+  #agrees(partition: number, generation: string, { checkpoint }: PartitionState): boolean {
+    const held = this.#held.get(partition)
+    if (held?.generation !== generation) return false
+    return held.busy || encodeCheckpoint(held.state.checkpoint) === encodeCheckpoint(checkpoint)
+  }
+
+  /** Resumes at the last record applied, not after it, so as to see whether it is still the same one. */
+  #resume(partition: number, generation: string, state: PartitionState): void {
+    const { next, last } = state.checkpoint
+    const from = last?.offset ?? next
+    this.#held.set(partition, { generation, state, from, busy: false })
+    this.#subscription?.seek(partition, from)
+    this.#logger.debug({ partition, from, generation }, 'projector resumes')
+  }
+
+  async #pastTheEnd(states: [number, PartitionState][]): Promise<number | undefined> {
+    const ends = await this.#options.log.ends()
+    return states.find(([partition, { checkpoint }]) => checkpoint.next > (ends[partition] ?? 0))?.[0]
+  }
+
+  async #activeGeneration(): Promise<string> {
+    const { store, log } = this.#options
+    const active = await store.active()
+    if (active?.epoch === log.epoch) return active.name
+    await this.#startGeneration(active?.name, active ? 'it is made from another log' : 'there is none')
+    return (await store.active())?.name ?? this.#activeGeneration()
+  }
+
+  /** The first of several projectors that start one at the same time wins; the others find its generation. */
+  async #startGeneration(instead: string | undefined, reason: string): Promise<void> {
+    const generation: Generation = { name: randomUUID(), epoch: this.#options.log.epoch }
+    await this.#options.store.start(generation, instead)
+    const level = instead === undefined ? 'info' : 'warn'
+    this.#logger[level]({ generation: generation.name, instead, reason }, 'projector starts a generation')
+    this.#reconcileAgain = true
+  }
+
+  #report(before: PartitionState, after: PartitionState, partition: number): void {
+    const skipped = after.checkpoint.skipped - before.checkpoint.skipped
+    const parked = after.checkpoint.parked - before.checkpoint.parked
+    const dropped = after.checkpoint.dropped - before.checkpoint.dropped
+    if (skipped + parked + dropped === 0) return
+    const range = { partition, from: before.checkpoint.next, to: after.checkpoint.next }
+    this.#logger.warn({ ...range, skipped, parked, dropped }, 'records not applied')
+  }
+
+  #failed(error: unknown): void {
+    if (this.#healthy) this.#logger.error({ err: error }, 'projector waits for log and read models')
+    this.#healthy = false
+  }
+
+  #recovered(): void {
+    if (!this.#healthy) this.#logger.info('projector goes on')
+    this.#healthy = true
+  }
+}
+
+function isSameRecord(record: LogRecord | undefined, last: { offset: Offset; identity: string }): boolean {
+  return record?.offset === last.offset && recordIdentity(record) === last.identity
+}

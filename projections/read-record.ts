@@ -1,0 +1,54 @@
+import { hash } from 'node:crypto'
+import { readCloudEvent } from '../src/event-log/cloud-event.ts'
+import type { LogRecord, Offset } from '../src/event-log/event-log.ts'
+import { eventTag } from '../src/read-models/event-tag.ts'
+import type { Change, ReadModelDefinition } from './definition.ts'
+
+/** What a record says by itself, before anything else in the log is looked at. */
+export type RecordContent =
+  | { readonly kind: 'foreign'; readonly offset: Offset }
+  | {
+      readonly kind: 'unreadable'
+      readonly offset: Offset
+      readonly subject: string
+      readonly reason: string
+      readonly value: string
+    }
+  | {
+      readonly kind: 'change'
+      readonly offset: Offset
+      readonly subject: string
+      readonly tag: string
+      readonly change: Change
+      readonly record: LogRecord
+    }
+
+/** Design section 4: no readable envelope or an unknown type is foreign; a known type that cannot be read is kept. */
+export function readRecord<Event>(definition: ReadModelDefinition<Event>, record: LogRecord): RecordContent {
+  const { offset } = record
+  const envelope = readCloudEvent(record.value)
+  if (envelope === undefined) return { kind: 'foreign', offset }
+  const decoded = definition.decode(envelope)
+  if (decoded.outcome === 'unknown_type') return { kind: 'foreign', offset }
+  const subject = envelope.subject ?? record.key?.toString() ?? `offset ${offset}`
+  if (decoded.outcome === 'unreadable') {
+    return { kind: 'unreadable', offset, subject, reason: decoded.reason, value: recordText(record) }
+  }
+  try {
+    const change = definition.projection.change(decoded.event)
+    return { kind: 'change', offset, subject, tag: eventTag(envelope.id), change, record }
+  } catch (error) {
+    const reason = `projection ${definition.projection.name} failed: ${error}`
+    return { kind: 'unreadable', offset, subject, reason, value: recordText(record) }
+  }
+}
+
+export function recordText({ value }: LogRecord): string {
+  return value?.toString() ?? ''
+}
+
+/** Tells a record from any other that another log might hold at the same offset. */
+export function recordIdentity({ key, value }: LogRecord): string {
+  const keyLength = Buffer.from(`${key?.length ?? -1} `)
+  return hash('sha1', Buffer.concat([keyLength, key ?? Buffer.alloc(0), value ?? Buffer.alloc(0)]), 'base64url')
+}

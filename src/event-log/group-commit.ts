@@ -1,0 +1,155 @@
+import { ServiceError } from '../errors.ts'
+import type { EventLog, NewRecord, Position } from './event-log.ts'
+
+export interface GroupCommitLimits {
+  /** Of one append. */
+  readonly recordsMax: number
+  readonly bytesMax: number
+  /** Records waiting or in flight; further ones are refused. */
+  readonly queuedMax: number
+  /** From the call to its outcome. */
+  readonly timeoutMs: number
+}
+
+export const defaultLimits = { recordsMax: 1000, bytesMax: 512 * 1024, queuedMax: 20_000 }
+
+interface Queued {
+  readonly record: NewRecord
+  readonly deadline: number
+  readonly resolve: (position: Position) => void
+  readonly reject: (error: Error) => void
+}
+
+const sweepMs = 100
+
+/**
+ * Gathers records while an append is in flight and appends them together: one append at a time, of one partition, so
+ * that each has one batch and one outcome (decision 0003). Turns rotate over the partitions with records waiting.
+ */
+export class GroupCommit {
+  readonly #log: Pick<EventLog, 'append' | 'partitions'>
+  readonly #limits: GroupCommitLimits
+  readonly #queues: Queued[][]
+  readonly #sweep: NodeJS.Timeout
+  #inFlight: readonly Queued[] = []
+  #queued = 0
+  #gathering = 0
+  #scheduled = false
+  #idle: (() => void) | undefined
+
+  constructor(log: Pick<EventLog, 'append' | 'partitions'>, limits: GroupCommitLimits) {
+    this.#log = log
+    this.#limits = limits
+    this.#queues = Array.from({ length: log.partitions }, () => [])
+    this.#sweep = setInterval(() => this.#expire(), sweepMs).unref()
+  }
+
+  /** The partition whose records are appended next. */
+  get gathering(): number {
+    return this.#gathering
+  }
+
+  /**
+   * Resolves once the record is durable. Throws ServiceError overloaded (too many waiting) and event_log_unavailable:
+   * surely not appended; append_outcome_unknown: it may be in the log or appear in it.
+   */
+  append(partition: number, record: NewRecord): Promise<Position> {
+    if (this.#queued >= this.#limits.queuedMax) {
+      return Promise.reject(new ServiceError('overloaded', 'Too many writes are waiting for the event log.'))
+    }
+    return new Promise((resolve, reject) => {
+      this.#queue(partition).push({ record, deadline: Date.now() + this.#limits.timeoutMs, resolve, reject })
+      this.#queued++
+      this.#schedule()
+    })
+  }
+
+  /** Resolves once nothing waits any more. Nothing may be appended after the call. */
+  async close(): Promise<void> {
+    if (this.#queued > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
+    clearInterval(this.#sweep)
+  }
+
+  #queue(partition: number): Queued[] {
+    const queue = this.#queues[partition]
+    if (queue === undefined) throw new RangeError(`partition ${partition} of ${this.#queues.length}`)
+    return queue
+  }
+
+  // After the poll phase of the event loop, so that all requests read in this turn of it share the append.
+  #schedule(): void {
+    if (this.#scheduled || this.#inFlight.length > 0) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      void this.#takeTurn()
+    })
+  }
+
+  async #takeTurn(): Promise<void> {
+    const partition = this.#nextWithWork()
+    if (partition === undefined) return
+    this.#gathering = (partition + 1) % this.#queues.length
+    const batch = this.#takeBatch(partition)
+    this.#inFlight = batch
+    try {
+      const records = batch.map(({ record }) => record)
+      const first = await this.#log.append(partition, records)
+      for (const [index, { resolve }] of batch.entries()) resolve({ partition, offset: first + index })
+    } catch (error) {
+      for (const { reject } of batch) reject(error as Error)
+    }
+    this.#inFlight = []
+    this.#settled(batch.length)
+    this.#schedule()
+  }
+
+  #nextWithWork(): number | undefined {
+    for (let turn = 0; turn < this.#queues.length; turn++) {
+      const partition = (this.#gathering + turn) % this.#queues.length
+      if (this.#queue(partition).length > 0) return partition
+    }
+    return undefined
+  }
+
+  #takeBatch(partition: number): Queued[] {
+    const queue = this.#queue(partition)
+    let bytes = 0
+    let count = 0
+    for (const { record } of queue) {
+      bytes += Buffer.byteLength(record.value)
+      if (count === this.#limits.recordsMax || (count > 0 && bytes > this.#limits.bytesMax)) break
+      count++
+    }
+    return queue.splice(0, count)
+  }
+
+  #settled(count: number): void {
+    this.#queued -= count
+    if (this.#queued === 0) this.#idle?.()
+  }
+
+  // A record still waiting was surely not appended. One in flight may be: its append goes on without its caller.
+  #expire(): void {
+    const now = Date.now()
+    for (const queue of this.#queues) {
+      const living = queue.findIndex(({ deadline }) => deadline > now)
+      const expired = queue.splice(0, living === -1 ? queue.length : living)
+      for (const { reject } of expired) {
+        reject(
+          new ServiceError('event_log_unavailable', 'The event log did not take the write in time; it was not stored.'),
+        )
+      }
+      this.#settled(expired.length)
+    }
+    for (const { deadline, reject } of this.#inFlight) {
+      if (deadline > now) continue
+      reject(
+        new ServiceError(
+          'append_outcome_unknown',
+          'The event log did not confirm the write in time; it may be stored.',
+        ),
+      )
+    }
+  }
+}

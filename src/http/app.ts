@@ -1,0 +1,108 @@
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { ServiceError } from '../errors.ts'
+import { requireApiKey } from './auth.ts'
+import { replyNotFound, replyToBrokenRequest, replyWithError } from './error-replies.ts'
+import { addHealthRoutes, type Health } from './health.ts'
+import { readOnlyJson } from './json-body.ts'
+import { addOpenApi } from './openapi.ts'
+import { addPetRoutes, type PetServices } from './pets-routes.ts'
+import { RequestLog, requestId } from './request-log.ts'
+import { compileRequestCheck } from './request-values.ts'
+
+export interface ApiServices extends PetServices {
+  /** The id of the API key, or undefined when the key is not valid. */
+  readonly keyId: (key: string) => string | undefined
+}
+
+export interface AppServices {
+  /** Undefined in a process that serves no API: then there are only the routes without a key, less the documents. */
+  readonly api?: ApiServices | undefined
+  readonly health: Health
+  /** Whether this process is about to end: `/readyz` is 503 then, and every response closes its connection. */
+  readonly draining: () => boolean
+}
+
+/** Milliseconds. */
+const limits = {
+  /** For the head of a request to arrive. */
+  headersTimeout: 10_000,
+  /** For all of a request to arrive. */
+  requestTimeout: 30_000,
+  /** How often the two are looked at. */
+  connectionsCheckingInterval: 5_000,
+  /** More than the 60 s that load balancers keep an idle connection, so that they are the ones to close it. */
+  keepAliveTimeout: 65_000,
+}
+
+/** The HTTP server, ready to listen or to be injected requests. Closing it finishes the requests it has. */
+export async function buildApp(
+  services: AppServices,
+  { logger }: { readonly logger: FastifyBaseLogger | false },
+): Promise<FastifyInstance> {
+  const app = newServer(logger)
+  app.setValidatorCompiler(compileRequestCheck)
+  app.setSerializerCompiler(() => JSON.stringify) // response schemas are for the document; answers are sent as text
+  app.setErrorHandler(replyWithError)
+  app.setNotFoundHandler(replyNotFound)
+  app.removeAllContentTypeParsers()
+  app.addHook('onRequest', (request, reply, done) => {
+    addCommonHeaders(request, reply)
+    done(hostProblem(request))
+  })
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (services.draining()) reply.header('connection', 'close')
+    done(null, payload)
+  })
+  addHealthRoutes(app, services.health, services.draining)
+  if (services.api !== undefined) await addApi(app, services.api)
+  await app.ready()
+  return app
+}
+
+async function addApi(app: FastifyInstance, api: ApiServices): Promise<void> {
+  await addOpenApi(app)
+  await app.register(
+    async (v1) => {
+      readOnlyJson(v1)
+      await requireApiKey(v1, api.keyId)
+      addPetRoutes(v1, api)
+    },
+    { prefix: '/v1' },
+  )
+}
+
+function newServer(logger: FastifyBaseLogger | false): FastifyInstance {
+  const { headersTimeout, connectionsCheckingInterval, requestTimeout, keepAliveTimeout } = limits
+  const app = Fastify({
+    ...(logger === false ? { logger } : { loggerInstance: logger }),
+    logController: new RequestLog(logger === false ? undefined : logger.level),
+    genReqId: requestId,
+    requestTimeout,
+    keepAliveTimeout,
+    // Node itself answers a request without Host, but without a body.
+    http: { headersTimeout, connectionsCheckingInterval, requireHostHeader: false },
+    return503OnClosing: false,
+    // Node refuses longer request heads by itself, so that a long id is told from an unknown path.
+    routerOptions: { maxParamLength: 16 * 1024 },
+    frameworkErrors: (error, request, reply) => {
+      addCommonHeaders(request, reply)
+      replyWithError(error, request, reply)
+    },
+    clientErrorHandler: replyToBrokenRequest,
+  })
+  // Node answers an unknown Expect with 417; RFC 9110 section 10.1.1 lets it be ignored.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  return app
+}
+
+function addCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-content-type-options', 'nosniff')
+  reply.header('cache-control', 'no-store')
+  reply.header('x-request-id', request.id)
+}
+
+// RFC 9112 section 3.2.
+function hostProblem({ raw }: FastifyRequest): ServiceError | undefined {
+  if (raw.headers.host !== undefined || raw.httpVersion !== '1.1') return undefined
+  return new ServiceError('invalid_request', 'The Host header is missing.')
+}

@@ -1,0 +1,38 @@
+import type { ErrorCode } from '../errors.ts'
+
+/** The HTTP status of each error code. */
+export const statusOf: Record<ErrorCode, number> = {
+  invalid_request: 400,
+  invalid_json: 400,
+  invalid_cursor: 400,
+  unauthorized: 401,
+  pet_not_found: 404,
+  route_not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  headers_too_large: 431,
+  internal_error: 500,
+  overloaded: 503,
+  event_log_unavailable: 503,
+  read_model_unavailable: 503,
+  read_model_rebuilding: 503,
+  append_outcome_unknown: 504,
+}
+
+/**
+ * After how many seconds a retry is worth while (RFC 9110 section 10.2.3). None for append_outcome_unknown: a client
+ * that retries by itself may add the animal twice.
+ */
+export const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
+  overloaded: 1,
+  event_log_unavailable: 2,
+  read_model_unavailable: 1,
+  read_model_rebuilding: 1,
+}
+
+/** The body of every error answer, with exactly these members. */
+export function errorBody(code: ErrorCode, message: string): string {
+  return JSON.stringify({ code, message, status: statusOf[code] })
+}

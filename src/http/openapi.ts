@@ -1,0 +1,73 @@
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance, FastifySchema } from 'fastify'
+import { NewPetSchema, PetSchema, PetStatus } from '../pets/pet.ts'
+import { jsonType } from './media-types.ts'
+import { ErrorSchema, PetsSchema } from './pets-schemas.ts'
+
+/** The schemas that the document names; wherever one is used it is referred to. */
+const named: Readonly<Record<string, object>> = {
+  Pet: PetSchema,
+  NewPet: NewPetSchema,
+  Pets: PetsSchema,
+  PetStatus,
+  Error: ErrorSchema,
+}
+const nameByText = new Map(Object.entries(named).map(([name, schema]) => [JSON.stringify(schema), name]))
+
+const info = {
+  title: 'Petstore Animals',
+  version: '1.0.0',
+  description: 'The animals of a pet store: list them, add one, read one.',
+}
+
+const securitySchemes = {
+  apiKey: { type: 'http', scheme: 'bearer', description: 'The API key, as `Authorization: Bearer <API key>`' },
+} as const
+
+/** Nothing from another host, no inline script or style; Swagger UI draws its icons from data: URLs. */
+const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/** `/openapi.json`, made from the schemas of the routes added after this, and `/docs`, which shows it. */
+export async function addOpenApi(app: FastifyInstance): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info,
+      servers: [{ url: '/v1' }],
+      tags: [{ name: 'animals', description: 'The animals in the store' }],
+      components: { securitySchemes, schemas: components() },
+    },
+    transform: ({ schema, url }) => ({ schema: withReferences(schema) as FastifySchema, url }),
+  })
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: contentSecurityPolicy,
+    theme: { title: info.title },
+    uiConfig: { deepLinking: true, persistAuthorization: false },
+  })
+  let text: string | undefined
+  app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
+    text ??= JSON.stringify(app.swagger())
+    reply.type(jsonType)
+    return text
+  })
+}
+
+function components(): Record<string, object> {
+  return Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, eachMember(schema)]))
+}
+
+function withReferences(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withReferences)
+  if (typeof node !== 'object' || node === null) return node
+  const name = nameByText.get(JSON.stringify(node))
+  return name === undefined ? eachMember(node) : { $ref: `#/components/schemas/${name}` }
+}
+
+function eachMember(node: object): object {
+  if (Array.isArray(node)) return node.map(withReferences)
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, withReferences(value)]))
+}

@@ -1,0 +1,58 @@
+import type { Offset } from '../event-log/event-log.ts'
+import type { ReadModelsListener } from './read-models.ts'
+
+/**
+ * The listeners of one store. Each is called in a microtask of its own, so that none runs inside the store's work or
+ * can keep another from hearing, and none is called after it unsubscribed.
+ */
+export class Listeners {
+  readonly #listeners = new Set<ReadModelsListener>()
+  #connected: boolean
+
+  constructor({ connected }: { connected: boolean }) {
+    this.#connected = connected
+  }
+
+  add(listener: ReadModelsListener): () => void {
+    const own = { ...bound(listener) } // one that is added twice is two
+    this.#listeners.add(own)
+    if (this.#connected) this.#call(own, () => own.connected())
+    return () => {
+      this.#listeners.delete(own)
+    }
+  }
+
+  progress(generation: string, at?: { readonly partition: number; readonly next: Offset }): void {
+    this.#callAll((listener) => listener.progress(generation, at))
+  }
+
+  connected(): void {
+    this.#connected = true
+    this.#callAll((listener) => listener.connected())
+  }
+
+  /** Says so once, however often it is called. */
+  disconnected(): void {
+    if (!this.#connected) return
+    this.#connected = false
+    this.#callAll((listener) => listener.disconnected())
+  }
+
+  #callAll(call: (listener: ReadModelsListener) => void): void {
+    for (const listener of this.#listeners) this.#call(listener, () => call(listener))
+  }
+
+  #call(listener: ReadModelsListener, call: () => void): void {
+    queueMicrotask(() => {
+      if (this.#listeners.has(listener)) call()
+    })
+  }
+}
+
+function bound(listener: ReadModelsListener): ReadModelsListener {
+  return {
+    progress: (generation, at) => listener.progress(generation, at),
+    connected: () => listener.connected(),
+    disconnected: () => listener.disconnected(),
+  }
+}

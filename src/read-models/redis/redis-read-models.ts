@@ -1,0 +1,188 @@
+import type { Redis } from 'ioredis'
+import { ServiceError } from '../../errors.ts'
+import { type Checkpoint, decodeCheckpoint, startOfPartition } from '../checkpoint.ts'
+import { eventTagLength } from '../event-tag.ts'
+import { Listeners } from '../listeners.ts'
+import type {
+  ApplyResult,
+  Batch,
+  Generation,
+  PartitionState,
+  Proof,
+  RangeQuery,
+  ReadModels,
+  ReadModelsListener,
+} from '../read-models.ts'
+import { applyBatchArguments } from './apply-batch-arguments.ts'
+import { type ConnectionLogger, connect, logStateChanges, refuseEviction, untilReady } from './redis-connection.ts'
+import { addedField, type GenerationKeys, progressMessage, type RedisKeys, redisKeys } from './redis-keys.ts'
+import { RedisProgress } from './redis-progress.ts'
+import { defineScripts } from './redis-scripts.ts'
+
+export interface RedisReadModelsOptions {
+  /** redis:// or rediss:// */
+  readonly url: string
+  /** What all keys begin with. */
+  readonly prefix: string
+  /** The version of the read models: another one has keys of its own. */
+  readonly version: string
+  readonly logger: ConnectionLogger
+}
+
+/**
+ * Read models in Redis 6.2 or later. Resolves once the server answers, waiting up to 30 seconds for it; throws when
+ * it does not, when it refuses this client, or when it may evict keys.
+ */
+export async function openRedisReadModels({
+  url,
+  prefix,
+  version,
+  logger,
+}: RedisReadModelsOptions): Promise<ReadModels> {
+  const commands = connect(url, { enableAutoPipelining: true })
+  const subscriber = connect(url, { autoResubscribe: false, socketTimeout: 1000 })
+  try {
+    await Promise.all([untilReady(commands), untilReady(subscriber)])
+    await refuseEviction(commands, logger)
+  } catch (error) {
+    commands.disconnect()
+    subscriber.disconnect()
+    throw error
+  }
+  logStateChanges(commands, logger)
+  defineScripts(commands)
+  return new RedisReadModels(commands, subscriber, redisKeys({ prefix, version }))
+}
+
+class RedisReadModels implements ReadModels {
+  readonly #redis: Redis
+  readonly #keys: RedisKeys
+  readonly #listeners = new Listeners({ connected: false })
+  readonly #progress: RedisProgress
+  #closed = false
+
+  constructor(redis: Redis, subscriber: Redis, keys: RedisKeys) {
+    this.#redis = redis
+    this.#keys = keys
+    this.#progress = new RedisProgress(subscriber, keys.progress, this.#listeners)
+  }
+
+  async active(): Promise<Generation | undefined> {
+    const { name, epoch } = await this.#answer(() => this.#redis.hgetall(this.#keys.active))
+    return name === undefined || epoch === undefined ? undefined : { name, epoch }
+  }
+
+  async start({ name, epoch }: Generation, instead: string | undefined): Promise<void> {
+    const { active, progress } = this.#keys
+    const { checkpoints } = this.#keys.generation(name)
+    await this.#answer(() =>
+      this.#redis.startGeneration(active, checkpoints, name, epoch, instead ?? '', progress, progressMessage(name)),
+    )
+  }
+
+  async checkpoints(generation: string): Promise<ReadonlyMap<number, Checkpoint> | undefined> {
+    const fields = await this.#answer(() => this.#redis.hgetall(this.#keys.generation(generation).checkpoints))
+    return fields.epoch === undefined ? undefined : checkpointsIn(Object.entries(fields))
+  }
+
+  async partitionStates(
+    generation: string,
+    partitions: readonly number[],
+  ): Promise<Map<number, PartitionState> | undefined> {
+    const { checkpoints, parkedSubjects } = this.#keys.generation(generation)
+    const states = await this.#answer(() =>
+      this.#redis.partitionStates(checkpoints, parkedSubjects, ...partitions.map(String)),
+    )
+    if (states === null) return undefined
+    return new Map(partitions.map((partition, i) => [partition, partitionState(states[i] ?? ['', []])]))
+  }
+
+  async apply(generation: string, batch: Batch): Promise<ApplyResult> {
+    const { keys, args } = applyBatchArguments(this.#keys, generation, batch)
+    const [outcome, ...taken] = await this.#answer(() => this.#redis.applyBatch(keys.length, ...keys, ...args))
+    if (outcome === 'ids_taken') return { outcome, tags: new Map(pairs(taken).map(([id, tag]) => [Number(id), tag])) }
+    if (outcome === 'applied' || outcome === 'checkpoint_mismatch' || outcome === 'generation_gone') return { outcome }
+    throw new Error(`apply-batch.lua returned ${outcome}`)
+  }
+
+  async range(generation: string, { index, from, to, limit }: RangeQuery): Promise<string[]> {
+    const key = collectionKey(this.#keys.generation(generation), index)
+    const members = await this.#answer(() => this.#redis.zrange(key, from, highest(to), 'BYSCORE', 'LIMIT', 0, limit))
+    return documentsOf(members, index)
+  }
+
+  async provenRange(generation: string, query: RangeQuery): Promise<{ documents: string[]; proof: Proof }> {
+    const { index, from, to, limit } = query
+    const keys = this.#keys.generation(generation)
+    const [members, active, fields, held] = await this.#answer(() =>
+      this.#redis.rangeProven(
+        this.#keys.active,
+        keys.checkpoints,
+        collectionKey(keys, index),
+        String(from),
+        highest(to),
+        String(limit),
+      ),
+    )
+    const entries = pairs(fields)
+    const added = entries.find(([field]) => field === addedField(index))?.[1] ?? 0
+    return {
+      documents: documentsOf(members, index),
+      proof: {
+        active: active === '' ? undefined : active,
+        checkpoints: checkpointsIn(entries),
+        held: Number(held),
+        added: Number(added),
+      },
+    }
+  }
+
+  listen(listener: ReadModelsListener): () => void {
+    return this.#listeners.add(listener)
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#progress.close()
+    await this.#redis.quit().catch(() => {}) // lets what was sent be answered, where the server still answers
+    this.#redis.disconnect()
+  }
+
+  async #answer<T>(ask: () => Promise<T>): Promise<T> {
+    if (this.#closed) throw new ServiceError('read_model_unavailable', 'The read model is closed')
+    try {
+      return await ask()
+    } catch (cause) {
+      throw new ServiceError('read_model_unavailable', 'The read model does not answer', { cause })
+    }
+  }
+}
+
+function collectionKey(keys: GenerationKeys, index: string | undefined): string {
+  return index === undefined ? keys.documents : keys.index(index)
+}
+
+function highest(to: number | undefined): string {
+  return to === undefined ? '+inf' : String(to)
+}
+
+function documentsOf(members: string[], index: string | undefined): string[] {
+  return index === undefined ? members.map((member) => member.slice(0, -eventTagLength)) : members
+}
+
+function checkpointsIn(fields: [field: string, value: string][]): ReadonlyMap<number, Checkpoint> {
+  const partitions = fields.filter(([field]) => /^\d/.test(field))
+  return new Map(partitions.map(([partition, text]) => [Number(partition), decodeCheckpoint(text)]))
+}
+
+function partitionState([checkpoint, parked]: [checkpoint: string, parkedSubjects: string[]]): PartitionState {
+  return {
+    checkpoint: checkpoint === '' ? startOfPartition : decodeCheckpoint(checkpoint),
+    parkedSubjects: new Set(parked.map((member) => member.slice(member.indexOf('/') + 1))),
+  }
+}
+
+function pairs(flat: readonly string[]): [string, string][] {
+  return flat.flatMap((first, i) => (i % 2 === 0 ? [[first, flat[i + 1] ?? ''] as [string, string]] : []))
+}

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import type { ClientContext, Redis, Result } from 'ioredis'
+
+/** Each script is a file; its name ends in the number of its KEYS, where that is fixed, and its header is its signature. */
+export const scriptFiles = {
+  startGeneration: 'start-generation-2.lua',
+  applyBatch: 'apply-batch.lua',
+  rangeProven: 'range-proven-3.lua',
+  partitionStates: 'partition-states-2.lua',
+} as const
+
+declare module 'ioredis' {
+  interface RedisCommander<Context extends ClientContext = { type: 'default' }> {
+    startGeneration(active: string, checkpoints: string, ...args: string[]): Result<string, Context>
+    applyBatch(numberOfKeys: number, ...keysThenArgs: string[]): Result<[outcome: string, ...taken: string[]], Context>
+    rangeProven(
+      active: string,
+      checkpoints: string,
+      documents: string,
+      from: string,
+      to: string,
+      limit: string,
+    ): Result<[members: string[], active: string, checkpoints: string[], held: string], Context>
+    partitionStates(
+      checkpoints: string,
+      parkedSubjects: string,
+      ...partitions: string[]
+    ): Result<[checkpoint: string, parkedSubjects: string[]][] | null, Context>
+  }
+}
+
+/** Gives the connection a method for each script. */
+export function defineScripts(redis: Redis): void {
+  for (const [name, file] of Object.entries(scriptFiles)) {
+    const lua = readFileSync(new URL(file, import.meta.url), 'utf8')
+    const keys = /-(\d+)\.lua$/.exec(file)?.[1]
+    redis.defineCommand(name, keys === undefined ? { lua } : { lua, numberOfKeys: Number(keys) })
+  }
+}

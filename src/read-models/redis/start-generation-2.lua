@@ -1,0 +1,10 @@
+--[[ start-generation-2: makes an empty generation the active one if the one to be replaced still is.
+  KEYS[1] active, hash    KEYS[2] checkpoints of the new generation, hash
+  ARGV[1] name    ARGV[2] epoch    ARGV[3] name of the generation to be replaced, '' for none
+  ARGV[4] progress channel    ARGV[5] progress message
+  Returns 1; or 0, having written nothing ]]
+if (redis.call('HGET', KEYS[1], 'name') or '') ~= ARGV[3] then return 0 end
+redis.call('HSET', KEYS[1], 'name', ARGV[1], 'epoch', ARGV[2])
+redis.call('HSET', KEYS[2], 'epoch', ARGV[2])
+redis.call('PUBLISH', ARGV[4], ARGV[5])
+return 1

@@ -1,0 +1,267 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { ServiceError } from '../errors.ts'
+import { type Checkpoint, decodeCheckpoint, encodeCheckpoint, startOfPartition } from './checkpoint.ts'
+import { Listeners } from './listeners.ts'
+import type {
+  ApplyResult,
+  Batch,
+  Generation,
+  PartitionState,
+  Proof,
+  RangeQuery,
+  ReadModels,
+  ReadModelsListener,
+} from './read-models.ts'
+
+const layoutVersion = 1
+
+/** Every table. Rows of one generation carry its key, a small number in place of version and name. */
+const layout = `
+  CREATE TABLE IF NOT EXISTS generation (
+    key INTEGER PRIMARY KEY, version TEXT NOT NULL, name TEXT NOT NULL, epoch TEXT NOT NULL, UNIQUE (version, name)
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS active (version TEXT PRIMARY KEY, generation INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS checkpoint (
+    generation INTEGER, partition INTEGER, checkpoint TEXT NOT NULL, PRIMARY KEY (generation, partition)
+  ) STRICT, WITHOUT ROWID;
+  -- collection: 'documents', or 'index:' and the name of one; tag: of documents only
+  CREATE TABLE IF NOT EXISTS document (
+    generation INTEGER, collection TEXT, id INTEGER, document TEXT NOT NULL, tag TEXT,
+    PRIMARY KEY (generation, collection, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS added (
+    generation INTEGER, collection TEXT, count INTEGER NOT NULL, PRIMARY KEY (generation, collection)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS parked (
+    generation INTEGER, partition INTEGER, record_offset INTEGER,
+    subject TEXT NOT NULL, reason TEXT NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (generation, partition, record_offset)
+  ) STRICT, WITHOUT ROWID;
+  PRAGMA user_version = ${layoutVersion};`
+
+/**
+ * Read models in a file of SQLite. Several processes may open it at once; progress is told within one store only.
+ * Throws when the file was written by a release with another layout.
+ */
+export function openSqliteReadModels({ file, version }: { file: string; version: string }): ReadModels {
+  // Another process holds the write lock for the length of one batch; waiting for it stops this process.
+  const db = new DatabaseSync(file, { timeout: 500 })
+  // NORMAL: a power cut may take the last batches, which the projector then applies again from the log.
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+  const found = db.prepare('PRAGMA user_version').get()?.user_version
+  if (found !== 0 && found !== layoutVersion) {
+    db.close()
+    throw new Error(
+      `${file} has layout ${found} of the read models, not ${layoutVersion}: delete it, the log has it all`,
+    )
+  }
+  if (found === 0) db.exec(layout)
+  return new SqliteReadModels(db, version)
+}
+
+class SqliteReadModels implements ReadModels {
+  readonly #db: DatabaseSync
+  readonly #version: string
+  readonly #statements: ReturnType<typeof prepare>
+  readonly #listeners = new Listeners({ connected: true })
+
+  constructor(db: DatabaseSync, version: string) {
+    this.#db = db
+    this.#version = version
+    this.#statements = prepare(db)
+  }
+
+  async active(): Promise<Generation | undefined> {
+    return this.#answer(() => this.#active())
+  }
+
+  async start({ name, epoch }: Generation, instead: string | undefined): Promise<void> {
+    const started = this.#transaction('IMMEDIATE', () => {
+      if (this.#active()?.name !== instead) return false
+      const { lastInsertRowid: key } = this.#statements.insertGeneration.run(this.#version, name, epoch)
+      this.#statements.setActive.run(this.#version, key)
+      return true
+    })
+    if (started) this.#listeners.progress(name)
+  }
+
+  async checkpoints(generation: string): Promise<ReadonlyMap<number, Checkpoint> | undefined> {
+    return this.#transaction('DEFERRED', () => {
+      const key = this.#key(generation)
+      return key === undefined ? undefined : this.#checkpoints(key)
+    })
+  }
+
+  async partitionStates(
+    generation: string,
+    partitions: readonly number[],
+  ): Promise<Map<number, PartitionState> | undefined> {
+    return this.#transaction('DEFERRED', () => {
+      const key = this.#key(generation)
+      if (key === undefined) return undefined
+      return new Map(partitions.map((partition) => [partition, this.#partitionState(key, partition)]))
+    })
+  }
+
+  async apply(generation: string, batch: Batch): Promise<ApplyResult> {
+    const result = this.#transaction('IMMEDIATE', (): ApplyResult => {
+      const key = this.#key(generation)
+      if (key === undefined) return { outcome: 'generation_gone' }
+      const stored = this.#partitionCheckpoint(key, batch.partition)
+      if (encodeCheckpoint(stored) !== encodeCheckpoint(batch.expected)) return { outcome: 'checkpoint_mismatch' }
+      const tags = this.#takenTags(key, batch)
+      if (tags.size > 0) return { outcome: 'ids_taken', tags }
+      this.#write(key, batch)
+      return { outcome: 'applied' }
+    })
+    if (result.outcome === 'applied') {
+      this.#listeners.progress(generation, { partition: batch.partition, next: batch.checkpoint.next })
+    }
+    return result
+  }
+
+  async range(generation: string, query: RangeQuery): Promise<string[]> {
+    return this.#answer(() => {
+      const key = this.#key(generation)
+      return key === undefined ? [] : this.#range(key, query)
+    })
+  }
+
+  async provenRange(generation: string, query: RangeQuery): Promise<{ documents: string[]; proof: Proof }> {
+    return this.#transaction('DEFERRED', () => {
+      const active = this.#active()?.name
+      const key = this.#key(generation)
+      if (key === undefined) return { documents: [], proof: { active, checkpoints: new Map(), held: 0, added: 0 } }
+      const added = this.#added(key, query.index)
+      // Unlike Redis, SQLite drops nothing by itself: counting a large table would only cost time.
+      const proof = { active, checkpoints: this.#checkpoints(key), held: added, added }
+      return { documents: this.#range(key, query), proof }
+    })
+  }
+
+  listen(listener: ReadModelsListener): () => void {
+    return this.#listeners.add(listener)
+  }
+
+  async close(): Promise<void> {
+    if (!this.#db.isOpen) return
+    this.#db.close()
+    this.#listeners.disconnected()
+  }
+
+  #active(): Generation | undefined {
+    return this.#statements.active.get(this.#version) as Generation | undefined
+  }
+
+  #key(generation: string): number | undefined {
+    return this.#statements.generationKey.get(this.#version, generation)?.key as number | undefined
+  }
+
+  #checkpoints(key: number): ReadonlyMap<number, Checkpoint> {
+    const rows = this.#statements.checkpoints.all(key) as { partition: number; checkpoint: string }[]
+    return new Map(rows.map(({ partition, checkpoint }) => [partition, decodeCheckpoint(checkpoint)]))
+  }
+
+  #partitionCheckpoint(key: number, partition: number): Checkpoint {
+    const text = this.#statements.checkpoint.get(key, partition)?.checkpoint as string | undefined
+    return text === undefined ? startOfPartition : decodeCheckpoint(text)
+  }
+
+  #partitionState(key: number, partition: number): PartitionState {
+    const parked = this.#statements.parkedSubjects.all(key, partition) as { subject: string }[]
+    return {
+      checkpoint: this.#partitionCheckpoint(key, partition),
+      parkedSubjects: new Set(parked.map(({ subject }) => subject)),
+    }
+  }
+
+  #range(key: number, { index, from, to, limit }: RangeQuery): string[] {
+    const rows = this.#statements.range.all(key, collection(index), from, to ?? Number.MAX_SAFE_INTEGER, limit)
+    return (rows as { document: string }[]).map(({ document }) => document)
+  }
+
+  #added(key: number, index: string | undefined): number {
+    return (this.#statements.added.get(key, collection(index))?.count as number | undefined) ?? 0
+  }
+
+  #takenTags(key: number, { inserts }: Batch): Map<number, string> {
+    const tags = new Map<number, string>()
+    for (const { id } of inserts) {
+      const tag = this.#statements.tag.get(key, collection(undefined), id)?.tag as string | undefined
+      if (tag !== undefined) tags.set(id, tag)
+    }
+    return tags
+  }
+
+  #write(key: number, { partition, checkpoint, inserts, parked }: Batch): void {
+    const { insertDocument, addToCount, insertParked, setCheckpoint } = this.#statements
+    const counts = new Map<string, number>()
+    const insert = (into: string, id: number, document: string, tag: string | null) => {
+      insertDocument.run(key, into, id, document, tag)
+      counts.set(into, (counts.get(into) ?? 0) + 1)
+    }
+    for (const { id, document, tag, indexes } of inserts) {
+      insert(collection(undefined), id, document, tag)
+      for (const index of indexes) insert(collection(index), id, document, null)
+    }
+    for (const [into, count] of counts) addToCount.run(key, into, count)
+    for (const { offset, subject, reason, value } of parked) {
+      insertParked.run(key, partition, offset, subject, reason, value)
+    }
+    setCheckpoint.run(key, partition, encodeCheckpoint(checkpoint))
+  }
+
+  #transaction<T>(kind: 'DEFERRED' | 'IMMEDIATE', work: () => T): T {
+    return this.#answer(() => {
+      this.#db.exec(`BEGIN ${kind}`)
+      try {
+        const result = work()
+        this.#db.exec('COMMIT')
+        return result
+      } finally {
+        if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
+      }
+    })
+  }
+
+  #answer<T>(ask: () => T): T {
+    if (!this.#db.isOpen) throw new ServiceError('read_model_unavailable', 'The read model is closed')
+    try {
+      return ask()
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'ERR_SQLITE_ERROR') throw cause
+      throw new ServiceError('read_model_unavailable', 'The read model does not answer', { cause })
+    }
+  }
+}
+
+function collection(index: string | undefined): string {
+  return index === undefined ? 'documents' : `index:${index}`
+}
+
+function prepare(db: DatabaseSync) {
+  const sql = {
+    active:
+      'SELECT name, epoch FROM active JOIN generation ON generation.key = active.generation WHERE active.version = ?',
+    insertGeneration: 'INSERT INTO generation (version, name, epoch) VALUES (?, ?, ?)',
+    setActive: 'REPLACE INTO active (version, generation) VALUES (?, ?)',
+    generationKey: 'SELECT key FROM generation WHERE version = ? AND name = ?',
+    checkpoints: 'SELECT partition, checkpoint FROM checkpoint WHERE generation = ?',
+    checkpoint: 'SELECT checkpoint FROM checkpoint WHERE generation = ? AND partition = ?',
+    setCheckpoint: 'REPLACE INTO checkpoint (generation, partition, checkpoint) VALUES (?, ?, ?)',
+    range:
+      'SELECT document FROM document WHERE generation = ? AND collection = ? AND id BETWEEN ? AND ? ORDER BY id LIMIT ?',
+    tag: 'SELECT tag FROM document WHERE generation = ? AND collection = ? AND id = ?',
+    insertDocument: 'INSERT INTO document (generation, collection, id, document, tag) VALUES (?, ?, ?, ?, ?)',
+    added: 'SELECT count FROM added WHERE generation = ? AND collection = ?',
+    addToCount:
+      'INSERT INTO added (generation, collection, count) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count',
+    parkedSubjects: 'SELECT DISTINCT subject FROM parked WHERE generation = ? AND partition = ?',
+    insertParked:
+      'INSERT INTO parked (generation, partition, record_offset, subject, reason, value) VALUES (?, ?, ?, ?, ?, ?)',
+  }
+  return Object.fromEntries(Object.entries(sql).map(([name, text]) => [name, db.prepare(text)])) as Record<
+    keyof typeof sql,
+    StatementSync
+  >
+}

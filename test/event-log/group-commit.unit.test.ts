@@ -1,0 +1,146 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { ServiceError } from '../../src/errors.ts'
+import type { NewRecord } from '../../src/event-log/event-log.ts'
+import { GroupCommit, type GroupCommitLimits } from '../../src/event-log/group-commit.ts'
+
+const limits: GroupCommitLimits = { recordsMax: 1000, bytesMax: 512 * 1024, queuedMax: 100, timeoutMs: 5000 }
+
+/** A log whose appends settle when the test says so. */
+class ScriptedLog {
+  readonly partitions = 3
+  readonly appends: { partition: number; keys: string[]; settle: (outcome: number | Error) => void }[] = []
+
+  append(partition: number, records: readonly NewRecord[]): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: number | Error) => (outcome instanceof Error ? reject(outcome) : resolve(outcome))
+      this.appends.push({ partition, keys: records.map(({ key }) => key), settle })
+    })
+  }
+
+  async nextAppend(index: number) {
+    await vi.waitFor(() => expect(this.appends.length).toBeGreaterThan(index))
+    const append = this.appends[index]
+    if (append === undefined) throw new Error('unreachable')
+    return append
+  }
+}
+
+function record(key: string, value = 'x'): NewRecord {
+  return { key, value, headers: {} }
+}
+
+function open(overrides: Partial<GroupCommitLimits> = {}) {
+  const log = new ScriptedLog()
+  return { log, commit: new GroupCommit(log, { ...limits, ...overrides }) }
+}
+
+describe('group commit', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  it('appends what was asked for in one turn of the event loop together, in order, each with its offset', async () => {
+    const { log, commit } = open()
+    const positions = ['a', 'b', 'c'].map((key) => commit.append(0, record(key)))
+    const append = await log.nextAppend(0)
+    expect(append).toMatchObject({ partition: 0, keys: ['a', 'b', 'c'] })
+    append.settle(40)
+    expect(await Promise.all(positions)).toEqual([40, 41, 42].map((offset) => ({ partition: 0, offset })))
+  })
+
+  it('keeps one append in flight, of one partition, and rotates over those with work', async () => {
+    const { log, commit } = open()
+    const all = [
+      commit.append(0, record('a')),
+      commit.append(2, record('b')),
+      commit.append(1, record('c')),
+      commit.append(2, record('d')),
+    ]
+    for (const [index, expected] of [
+      { partition: 0, keys: ['a'] },
+      { partition: 1, keys: ['c'] },
+      { partition: 2, keys: ['b', 'd'] },
+    ].entries()) {
+      const append = await log.nextAppend(index)
+      expect(append).toMatchObject(expected)
+      expect(log.appends).toHaveLength(index + 1)
+      append.settle(0)
+    }
+    await Promise.all(all)
+  })
+
+  it('gathers for another partition while one is being appended', async () => {
+    const { log, commit } = open()
+    const first = commit.gathering
+    void commit.append(first, record('a'))
+    await log.nextAppend(0)
+    expect(commit.gathering).not.toBe(first)
+  })
+
+  it('cuts a batch at the number of records and at the bytes', async () => {
+    const { log, commit } = open({ recordsMax: 2, bytesMax: 10 })
+    const all = [
+      record('a'),
+      record('b'),
+      record('c', '123456'),
+      record('d', 'éééé'),
+      record('e', '12345678901234'),
+    ].map((each) => commit.append(0, each))
+    for (const [index, keys] of [['a', 'b'], ['c'], ['d'], ['e']].entries()) {
+      const append = await log.nextAppend(index)
+      expect(append.keys).toEqual(keys)
+      append.settle(0)
+    }
+    await Promise.all(all)
+  })
+
+  it('gives every record of a failed batch the failure, and goes on with the next', async () => {
+    const { log, commit } = open()
+    const failed = [commit.append(0, record('a')), commit.append(0, record('b'))]
+    ;(await log.nextAppend(0)).settle(new ServiceError('append_outcome_unknown', 'lost'))
+    for (const each of failed) await expect(each).rejects.toMatchObject({ code: 'append_outcome_unknown' })
+    const next = commit.append(1, record('c'))
+    ;(await log.nextAppend(1)).settle(7)
+    expect(await next).toEqual({ partition: 1, offset: 7 })
+  })
+
+  it('refuses more than the queue holds, and takes more once there is room', async () => {
+    const { log, commit } = open({ queuedMax: 2 })
+    const taken = [commit.append(0, record('a')), commit.append(0, record('b'))]
+    await expect(commit.append(0, record('c'))).rejects.toMatchObject({ code: 'overloaded' })
+    ;(await log.nextAppend(0)).settle(0)
+    await Promise.all(taken)
+    const later = commit.append(0, record('d'))
+    ;(await log.nextAppend(1)).settle(2)
+    expect(await later).toEqual({ partition: 0, offset: 2 })
+  })
+
+  it('after the time limit: in flight is unknown, waiting is surely not appended and never will be', async () => {
+    vi.useFakeTimers({ toFake: ['Date', 'setInterval'] })
+    const { log, commit } = open({ timeoutMs: 1000 })
+    const inFlight = commit.append(0, record('in flight'))
+    const append = await log.nextAppend(0)
+    const waiting = commit.append(1, record('waiting'))
+    const outcomes = Promise.allSettled([inFlight, waiting])
+    vi.advanceTimersByTime(1100)
+    expect(await outcomes).toMatchObject([
+      { reason: { code: 'append_outcome_unknown' } },
+      { reason: { code: 'event_log_unavailable' } },
+    ])
+    append.settle(0)
+    const later = commit.append(0, record('later'))
+    const next = await log.nextAppend(1)
+    expect(next.keys).toEqual(['later'])
+    next.settle(1)
+    expect(await later).toEqual({ partition: 0, offset: 1 })
+  })
+
+  it('closes once nothing waits or is in flight', async () => {
+    const { log, commit } = open()
+    const last = commit.append(0, record('a'))
+    let closed = false
+    const closing = commit.close().then(() => (closed = true))
+    const append = await log.nextAppend(0)
+    expect(closed).toBe(false)
+    append.settle(0)
+    await Promise.all([last, closing])
+  })
+})

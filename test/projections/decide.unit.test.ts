@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import { decide } from '../../projections/decide.ts'
+import { pets } from '../../projections/pets.ts'
+import { readRecord } from '../../projections/read-record.ts'
+import type { LogRecord } from '../../src/event-log/event-log.ts'
+import { startOfPartition } from '../../src/read-models/checkpoint.ts'
+import { eventTag } from '../../src/read-models/event-tag.ts'
+import type { PartitionState } from '../../src/read-models/read-models.ts'
+import { foreignRecord, petCreated, record } from './records.ts'
+
+const start: PartitionState = { checkpoint: startOfPartition, parkedSubjects: new Set() }
+
+function decideOn(records: readonly LogRecord[], state = start, taken: ReadonlyMap<number, string> = new Map()) {
+  const contents = records.map((each) => readRecord(pets, each))
+  const next = (records.at(-1)?.offset ?? state.checkpoint.next - 1) + 1
+  return decide({ partition: 0, contents, lastRecord: records.at(-1), next }, state, taken)
+}
+
+function outcomes(records: readonly LogRecord[], state?: PartitionState, taken?: ReadonlyMap<number, string>) {
+  const { batch } = decideOn(records, state, taken)
+  const { applied, dropped, parked, skipped } = batch.checkpoint
+  return { applied, dropped, parked, skipped }
+}
+
+describe('what becomes of a record', () => {
+  it('a PetCreated is applied: by id and in the index of its status', () => {
+    const { batch } = decideOn([petCreated(0, { id: 7, name: 'Rex', categoryId: 2n, status: 'sold' }, 'event-1')])
+    expect(batch.inserts).toEqual([
+      {
+        id: 7,
+        document: '{"id":7,"name":"Rex","categoryId":2,"status":"sold"}',
+        indexes: ['status:sold'],
+        tag: eventTag('event-1'),
+      },
+    ])
+    expect(batch.checkpoint).toMatchObject({ next: 1, applied: 1, dropped: 0, parked: 0, skipped: 0 })
+  })
+
+  it.each([
+    ['null value', record(0, null)],
+    ['empty value', record(0, '')],
+    ['invalid UTF-8', record(0, Buffer.from([0xff, 0xfe]))],
+    ['invalid JSON', record(0, '{"id":')],
+    ['JSON that is no object', record(0, '[1]')],
+    ['no id', foreignRecord(0, { id: undefined })],
+    ['no type', foreignRecord(0, { type: undefined })],
+    ['no source', foreignRecord(0, { source: '' })],
+    ['another CloudEvents version', foreignRecord(0, { specversion: '0.3' })],
+    ['an unknown type', foreignRecord(0, { type: 'petstore.PetFed.v1' })],
+    ['a type of somebody else', foreignRecord(0, { type: 'petstore.PetCreated' })],
+  ])('%s is skipped', (_, foreign) => {
+    expect(outcomes([foreign, petCreated(1, { id: 1 })])).toEqual({ applied: 1, dropped: 0, parked: 0, skipped: 1 })
+  })
+
+  it.each([
+    ['an unknown version', { type: 'petstore.PetCreated.v2' }, 'version 2'],
+    ['no data', { data: undefined }, 'data'],
+    ['a pet without a name', { data: { id: 1, categoryId: 1, status: 'sold' } }, 'name is required'],
+    ['an id of 0', { data: { id: 0, name: 'x', categoryId: 1, status: 'sold' } }, 'id'],
+    ['an id beyond 2^53', { data: { id: 2 ** 53, name: 'x', categoryId: 1, status: 'sold' } }, 'id'],
+    ['an unknown status', { data: { id: 1, name: 'x', categoryId: 1, status: 'eaten' } }, 'status'],
+  ])('a PetCreated with %s is parked under its subject, with reason and value', (_, change, reason) => {
+    const unreadable = foreignRecord(3, { subject: '1', ...change })
+    const { batch, state } = decideOn([unreadable])
+    expect(batch.parked).toMatchObject([{ offset: 3, subject: '1', value: unreadable.value?.toString() }])
+    expect(batch.parked[0]?.reason).toContain(reason)
+    expect(state.parkedSubjects).toEqual(new Set(['1']))
+    expect(batch.checkpoint).toMatchObject({ next: 4, parked: 1 })
+  })
+
+  it('parks under the record key when there is no subject, else under the offset', () => {
+    const type = 'petstore.PetCreated.v9'
+    const { batch } = decideOn([foreignRecord(0, { type }, 'the key'), foreignRecord(1, { type }, null)])
+    expect(batch.parked.map(({ subject }) => subject)).toEqual(['the key', 'offset 1'])
+  })
+
+  it('later events of a parked subject park behind it, in this batch and in those after', () => {
+    const { batch, state } = decideOn([
+      foreignRecord(0, { type: 'petstore.PetCreated.v9', subject: '5' }),
+      petCreated(1, { id: 5 }),
+      petCreated(2, { id: 6 }),
+    ])
+    expect(batch.parked.map(({ offset }) => offset)).toEqual([0, 1])
+    expect(batch.inserts.map(({ id }) => id)).toEqual([6])
+    expect(outcomes([petCreated(3, { id: 5 }, 'another')], state)).toMatchObject({ applied: 1, parked: 3 })
+  })
+
+  it('the same event again is dropped: within a batch, after it, and behind a parked event', () => {
+    const event = petCreated(0, { id: 5 }, 'event-5')
+    const again = { ...event, offset: 1 }
+    const taken = new Map([[5, eventTag('event-5')]])
+    expect(outcomes([event, again])).toEqual({ applied: 1, dropped: 1, parked: 0, skipped: 0 })
+    expect(outcomes([again], start, taken)).toEqual({ applied: 0, dropped: 1, parked: 0, skipped: 0 })
+    const behind = { ...start, parkedSubjects: new Set(['5']) }
+    expect(outcomes([again], behind, taken)).toMatchObject({ dropped: 1, parked: 0 })
+  })
+
+  it('a second pet under an id that exists is parked: within a batch and after it', () => {
+    const first = petCreated(0, { id: 5, name: 'first' }, 'event-a')
+    const second = petCreated(1, { id: 5, name: 'second' }, 'event-b')
+    const { batch } = decideOn([first, second])
+    expect(batch.inserts.map(({ document }) => document)).toEqual([expect.stringContaining('first')])
+    expect(batch.parked).toMatchObject([{ offset: 1, subject: '5', reason: 'id 5 exists under another event id' }])
+    expect(outcomes([second], start, new Map([[5, eventTag('event-a')]]))).toMatchObject({ applied: 0, parked: 1 })
+  })
+
+  it('a stretch without records moves the position only', () => {
+    const before = decideOn([petCreated(0, { id: 1 })]).state
+    const { batch } = decide({ partition: 0, contents: [], lastRecord: undefined, next: 3 }, before, new Map())
+    expect(batch).toEqual({
+      partition: 0,
+      expected: before.checkpoint,
+      checkpoint: { ...before.checkpoint, next: 3 },
+      inserts: [],
+      parked: [],
+    })
+  })
+
+  it('a projection that throws parks the event with its message', () => {
+    const failing = {
+      ...pets,
+      projection: {
+        ...pets.projection,
+        change: () => {
+          throw new Error('a bug')
+        },
+      },
+    }
+    expect(readRecord(failing, petCreated(0, { id: 1 }))).toMatchObject({
+      kind: 'unreadable',
+      reason: expect.stringContaining('a bug'),
+    })
+  })
+})
