@@ -43,7 +43,8 @@ export class Projector<Event> implements Subscriber {
   #held = new Map<number, Held>()
   #reconciling: Promise<void> | undefined
   #reconcileAgain = false
-  #healthy = true
+  /** Whether the last look at log and store worked; undefined before the first one. */
+  #inStep: boolean | undefined
   #closed = false
 
   private constructor(options: ProjectorOptions<Event>) {
@@ -62,9 +63,10 @@ export class Projector<Event> implements Subscriber {
     return projector
   }
 
-  /** Partitions held and in step with the store. */
-  get partitions(): readonly number[] {
-    return [...this.#held.keys()].sort((a, b) => a - b)
+  /** 'waiting' until log and store have answered, and while one of them does not. */
+  get state(): { status: 'up' | 'waiting'; partitions: readonly number[] } {
+    const partitions = [...this.#held.keys()].sort((a, b) => a - b)
+    return { status: this.#inStep ? 'up' : 'waiting', partitions }
   }
 
   async close(): Promise<void> {
@@ -228,13 +230,13 @@ export class Projector<Event> implements Subscriber {
   }
 
   #failed(error: unknown): void {
-    if (this.#healthy) this.#logger.error({ err: error }, 'projector waits for log and read models')
-    this.#healthy = false
+    if (this.#inStep !== false) this.#logger.error({ err: error }, 'projector waits for log and read models')
+    this.#inStep = false
   }
 
   #recovered(): void {
-    if (!this.#healthy) this.#logger.info('projector goes on')
-    this.#healthy = true
+    if (this.#inStep === false) this.#logger.info('projector goes on')
+    this.#inStep = true
   }
 }
 

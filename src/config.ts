@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Static, type TSchema, Type } from 'typebox'
 import { compileCheck } from './validation.ts'
@@ -62,7 +63,8 @@ export interface KafkaConfig {
   readonly brokers: readonly string[]
   readonly topic: string
   readonly partitions: number
-  readonly tls: { readonly caFile: string | undefined } | undefined
+  /** True: the certificate authorities that Node knows. */
+  readonly tls: true | { readonly ca: string } | undefined
   readonly sasl: { readonly mechanism: SaslMechanism; readonly username: string; readonly password: string } | undefined
 }
 export type SaslMechanism = NonNullable<Variables['KAFKA_SASL_MECHANISM']>
@@ -144,8 +146,17 @@ function readKafka(variables: Variables, brokers: string): KafkaConfig {
     brokers: list(brokers),
     topic: variables.KAFKA_TOPIC,
     partitions: variables.KAFKA_PARTITIONS,
-    tls: variables.KAFKA_TLS ? { caFile: variables.KAFKA_TLS_CA_FILE } : undefined,
+    tls: variables.KAFKA_TLS ? readTls(variables.KAFKA_TLS_CA_FILE) : undefined,
     sasl: readSasl(variables),
+  }
+}
+
+function readTls(caFile: string | undefined): KafkaConfig['tls'] {
+  if (caFile === undefined) return true
+  try {
+    return { ca: readFileSync(caFile, 'utf8') }
+  } catch (error) {
+    throw new ConfigError(`KAFKA_TLS_CA_FILE cannot be read: ${(error as Error).message}`, { cause: error })
   }
 }
 

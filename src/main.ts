@@ -1,6 +1,7 @@
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
 import { readConfig } from './config.ts'
+import { greeting } from './greeting.ts'
 import { startService } from './service.ts'
 
 /** Time for what is in flight, in milliseconds; then the process ends whatever is left. */
@@ -10,6 +11,8 @@ try {
   const config = readConfig(process.env)
   const logger = pino({ level: config.logLevel })
   const service = await startService(config, logger)
+  if (config.brokers === undefined) process.stdout.write(greeting(service, config.dataDir))
+  else logger.info({ url: service.url, role: config.role }, 'ready')
   closeWithGrace({ delay: closeWithinMs, logger }, async ({ signal, err }) => {
     logger.info({ signal, err }, 'closing')
     await service.close()

@@ -18,7 +18,10 @@ export interface AppServices {
   /** Undefined in a process that serves no API: then there are only the routes without a key, less the documents. */
   readonly api?: ApiServices | undefined
   readonly health: Health
-  /** Whether this process is about to end: `/readyz` is 503 then, and every response closes its connection. */
+  /**
+   * Whether this process is about to end: `/readyz` is 503 then, and once it listens no more every response asks its
+   * client to close the connection.
+   */
   readonly draining: () => boolean
 }
 
@@ -50,7 +53,7 @@ export async function buildApp(
     done(hostProblem(request))
   })
   app.addHook('onSend', (_request, reply, payload, done) => {
-    if (services.draining()) reply.header('connection', 'close')
+    if (services.draining() && !app.server.listening) reply.header('connection', 'close')
     done(null, payload)
   })
   addHealthRoutes(app, services.health, services.draining)

@@ -108,7 +108,7 @@ const deprecation = {
   Sunset: header('When it is removed (RFC 8594)', { examples: [deprecationHeaders.sunset] }),
   Link: header('The successor and the notice', { examples: [deprecationHeaders.link] }),
 }
-const deprecated = <T extends { headers?: object }>(response: T) => ({
+const deprecated = (response: { description: string; headers?: object; content: object }) => ({
   ...response,
   headers: { ...response.headers, ...deprecation },
 })

@@ -16,7 +16,7 @@ const name = Type.String({
   maxLength: 128, // counted in code points, as JSON Schema says
   pattern: '\\S',
   format: 'well-formed',
-  description: "The animal's name: 1 to 128 characters, well-formed Unicode, not only white space",
+  description: '1 to 128 characters of well-formed Unicode, not only white space',
   examples: ['Rex'],
 })
 const categoryId = Int64({ description: 'Identifier of the category the animal belongs to', examples: [7] })

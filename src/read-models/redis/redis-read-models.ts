@@ -39,7 +39,7 @@ export async function openRedisReadModels({
   version,
   logger,
 }: RedisReadModelsOptions): Promise<ReadModels> {
-  const commands = connect(url, { enableAutoPipelining: true })
+  const commands = connect(url, { enableAutoPipelining: true, autoPipeliningIgnoredCommands: ['applyBatch'] } as any)
   const subscriber = connect(url, { autoResubscribe: false, socketTimeout: 1000 })
   try {
     await Promise.all([untilReady(commands), untilReady(subscriber)])

@@ -1,0 +1,103 @@
+import { connect, isIP, type Socket } from 'node:net'
+import { type ConnectionOptions, connect as connectTls } from 'node:tls'
+import { type ISocketFactoryArgs, Kafka, logLevel, type SASLOptions } from 'kafkajs'
+import type { Logger } from 'pino'
+import { calmTimers } from './kafkajs-timers.ts'
+
+calmTimers()
+
+/** Where the brokers are and how to be let in. */
+export interface KafkaAccess {
+  /** host:port of some brokers; the rest of the cluster is learnt from them. */
+  readonly brokers: readonly string[]
+  readonly tls?: ConnectionOptions | true | undefined
+  readonly sasl?: SASLOptions | undefined
+  readonly logger: Logger
+}
+
+/** Long enough for a full garbage collection of a broker, short enough for two of them within an append's limit. */
+const requestTimeoutMs = 3000
+const keepAliveMs = 60_000
+const produceApiKey = 0 // Kafka protocol, API keys
+
+let clients = 0
+
+/**
+ * A kafkajs client that can be abandoned: from then on nothing leaves it and nothing reaches it. kafkajs itself would
+ * connect again after `disconnect()` and send what it still holds.
+ */
+export class KafkaClient {
+  readonly kafka: Kafka
+  readonly #sockets = new Set<Socket>()
+  #abandoned = false
+  #produceRequests = 0
+
+  constructor({ brokers, tls, sasl, logger }: KafkaAccess) {
+    const first = clients++ % brokers.length // a dead broker must not be the first that every new client asks
+    this.kafka = new Kafka({
+      clientId: 'petstore-animals',
+      brokers: [...brokers.slice(first), ...brokers.slice(0, first)],
+      ...(tls === undefined ? {} : { ssl: tls }),
+      ...(sasl === undefined ? {} : { sasl }),
+      connectionTimeout: 1000,
+      authenticationTimeout: requestTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      // Each broker is asked once. Explicit, since the defaults of kafkajs differ under NODE_ENV=test.
+      retry: { retries: brokers.length - 1, initialRetryTime: 50, maxRetryTime: 200, factor: 0.2, multiplier: 2 },
+      socketFactory: (target) => this.#open(target),
+      ...logging(logger),
+    })
+  }
+
+  /** How many produce requests were handed to a socket so far: none since a moment means none can arrive from then. */
+  get produceRequests(): number {
+    return this.#produceRequests
+  }
+
+  abandon(): void {
+    this.#abandoned = true
+    // Only an error makes kafkajs reject what waits for an answer: it does not listen to `close`.
+    for (const socket of this.#sockets) socket.destroy(new Error('the Kafka client was abandoned'))
+  }
+
+  #open({ host, port, ssl, onConnect }: ISocketFactoryArgs): Socket {
+    if (this.#abandoned) throw new Error('the Kafka client was abandoned')
+    const servername = isIP(host) === 0 ? { servername: host } : {}
+    const socket = ssl
+      ? connectTls({ host, port, ...servername, ...ssl }, onConnect)
+      : connect({ host, port }, onConnect)
+    socket.setNoDelay(true) // kafkajs leaves Nagle's algorithm on: up to 40 ms a request
+    socket.setKeepAlive(true, keepAliveMs)
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
+    this.#countProduceRequests(socket)
+    return socket
+  }
+
+  #countProduceRequests(socket: Socket): void {
+    const write = socket.write.bind(socket)
+    const counting = (request: Buffer, encoding: BufferEncoding): boolean => {
+      // Kafka protocol: a request begins with its size (int32) and its API key (int16).
+      if (request.length >= 6 && request.readInt16BE(4) === produceApiKey) this.#produceRequests++
+      return write(request, encoding)
+    }
+    socket.write = counting as typeof socket.write
+  }
+}
+
+/** What kafkajs calls an error is mostly one that heals: all of it is for debugging, its requests for tracing. */
+function logging(logger: Logger) {
+  return {
+    logLevel: logger.isLevelEnabled('trace')
+      ? logLevel.DEBUG
+      : logger.isLevelEnabled('debug')
+        ? logLevel.INFO
+        : logLevel.NOTHING,
+    logCreator:
+      () =>
+      ({ namespace, level, log: { timestamp, logger: _, message, ...details } }: Parameters<LogFunction>[0]) =>
+        logger[level === logLevel.DEBUG ? 'trace' : 'debug']({ namespace, ...details }, `kafkajs: ${message}`),
+  }
+}
+
+type LogFunction = ReturnType<import('kafkajs').logCreator>

@@ -1,0 +1,137 @@
+import type { Consumer, ConsumerStartBatchProcessEvent, EachBatchPayload } from 'kafkajs'
+import type { Logger } from 'pino'
+import type { Offset } from '../event-log.ts'
+import type { KafkaClient } from './kafka-client.ts'
+import { within } from './time-limit.ts'
+
+export interface ConsumerOptions {
+  readonly newClient: () => KafkaClient
+  readonly topic: string
+  readonly partitions: number
+  readonly group: string
+  readonly logger: Logger
+}
+
+export interface ConsumerHandlers {
+  /** Nothing of these partitions is read until `seek`. */
+  assigned(partitions: readonly number[]): void
+  eachBatch(payload: EachBatchPayload): Promise<void>
+  /** A batch with nothing but records that are not for readers, such as transaction markers. */
+  filtered(event: ConsumerStartBatchProcessEvent): void
+}
+
+const sessionTimeoutMs = 6000 // the least that brokers allow: a killed process loses its partitions after that
+const heartbeatMs = 2000
+const rebalanceTimeoutMs = 10_000
+const fetchWaitMs = 100 // a stop and a rebalance wait for the fetch under way
+const commitIntervalMs = 5000
+const lifeSignLimitMs = 30_000
+const leaveLimitMs = 5000
+
+/** One kafkajs consumer, from its start until it has crashed, shown no sign of life, or been stopped. */
+export class LivingConsumer {
+  readonly #options: ConsumerOptions
+  readonly #handlers: ConsumerHandlers
+  readonly #client: KafkaClient
+  readonly #consumer: Consumer
+  readonly #end = Promise.withResolvers<unknown>()
+  readonly #resolved = new Map<number, Offset>()
+  #lastLifeSign = performance.now()
+  #stopped = false
+
+  constructor(options: ConsumerOptions, handlers: ConsumerHandlers) {
+    this.#options = options
+    this.#handlers = handlers
+    this.#client = options.newClient()
+    this.#consumer = this.#client.kafka.consumer({
+      groupId: options.group,
+      allowAutoTopicCreation: false,
+      readUncommitted: false,
+      sessionTimeout: sessionTimeoutMs,
+      heartbeatInterval: heartbeatMs,
+      rebalanceTimeout: rebalanceTimeoutMs,
+      maxWaitTimeInMs: fetchWaitMs,
+      // Explicit, since the defaults of kafkajs differ under NODE_ENV=test. After these a new consumer is made.
+      retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 1000, factor: 0.2, multiplier: 2, restartOnFailure },
+    })
+    this.#listen()
+  }
+
+  /** Resolves to what ended it once it has left the group, or cannot; to undefined when stopped by the signal. */
+  async run(signal: AbortSignal): Promise<unknown> {
+    const stop = () => this.#end.resolve(undefined)
+    signal.addEventListener('abort', stop)
+    const upkeep = setInterval(() => this.#upkeep(), commitIntervalMs)
+    this.#start().catch((error) => this.#end.resolve(error))
+    const error = await this.#end.promise
+    clearInterval(upkeep)
+    signal.removeEventListener('abort', stop)
+    await within(leaveLimitMs, this.#consumer.disconnect()).catch(() => {}) // the group finds out by itself
+    this.#client.abandon()
+    return error
+  }
+
+  seek(partition: number, offset: Offset): void {
+    if (this.#stopped) return
+    const { topic } = this.#options
+    this.#consumer.seek({ topic, partition, offset: String(offset) })
+    this.#consumer.resume([{ topic, partitions: [partition] }])
+  }
+
+  /** The next offset of a partition, to be committed some time for tools that show how far a group is behind. */
+  resolved(partition: number, next: Offset): void {
+    this.#resolved.set(partition, next)
+  }
+
+  async #start(): Promise<void> {
+    await this.#consumer.connect()
+    await this.#consumer.subscribe({ topics: [this.#options.topic], fromBeginning: true })
+    await this.#consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: this.#options.partitions,
+      eachBatch: (payload) => this.#handlers.eachBatch(payload),
+    })
+  }
+
+  #listen(): void {
+    const { events } = this.#consumer
+    this.#consumer.on(events.GROUP_JOIN, ({ payload }) => this.#joined(payload.memberAssignment))
+    this.#consumer.on(events.HEARTBEAT, () => this.#lives())
+    this.#consumer.on(events.START_BATCH_PROCESS, (event) => {
+      if (event.payload.batchSize === 0) this.#handlers.filtered(event)
+    })
+    this.#consumer.on(events.STOP, () => {
+      this.#stopped = true // kafkajs takes no seeks from now on; a crash is told only later
+    })
+    this.#consumer.on(events.CRASH, ({ payload }) => this.#end.resolve(payload.error))
+  }
+
+  #joined(assignment: Record<string, number[]>): void {
+    this.#lives()
+    this.#resolved.clear()
+    const { topic } = this.#options
+    const partitions = (assignment[topic] ?? []).toSorted((one, other) => one - other)
+    if (partitions.length > 0) this.#consumer.pause([{ topic, partitions }])
+    this.#handlers.assigned(partitions)
+  }
+
+  #lives(): void {
+    this.#lastLifeSign = performance.now()
+  }
+
+  #upkeep(): void {
+    if (performance.now() - this.#lastLifeSign > lifeSignLimitMs) {
+      this.#end.resolve(new Error(`no heartbeat was answered for ${lifeSignLimitMs} ms`))
+    }
+    const { topic, logger } = this.#options
+    const offsets = [...this.#resolved].map(([partition, next]) => ({ topic, partition, offset: String(next) }))
+    this.#resolved.clear()
+    if (offsets.length === 0) return
+    this.#consumer.commitOffsets(offsets).catch((error) => logger.debug({ err: error }, 'Kafka: offsets not committed'))
+  }
+}
+
+async function restartOnFailure(): Promise<boolean> {
+  return false
+}

@@ -1,0 +1,166 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { ServiceError } from '../../errors.ts'
+import type { EventLog, NewRecord, Offset, Subscriber, Subscription } from '../event-log.ts'
+import { bootLog } from './kafka-boot.ts'
+import { type KafkaAccess, KafkaClient } from './kafka-client.ts'
+import type { LogIdentity } from './kafka-identity.ts'
+import { KafkaProducer } from './kafka-producer.ts'
+import { KafkaReader } from './kafka-reader.ts'
+import { KafkaSubscription } from './kafka-subscription.ts'
+import type { LogTopics } from './kafka-topics.ts'
+import { defaultPartition } from './murmur2.ts'
+import { within } from './time-limit.ts'
+
+export interface KafkaLogOptions extends KafkaAccess {
+  /** Of the events; `<topic>.id-blocks` holds the identity of the log and the blocks claimed. */
+  readonly topic: string
+  readonly partitions: number
+  /** From the call of an append to its outcome. */
+  readonly appendTimeoutMs: number
+  /** How long to wait for brokers that do not answer yet; 30 s when omitted. */
+  readonly bootTimeoutMs?: number | undefined
+}
+
+const bootTimeoutMs = 30_000
+const endsTimeoutMs = 1900 // the port allows two seconds
+const endsQueryMs = 1500
+const claimAttempts = 3
+const claimRetryDelayMs = 100
+
+/** Opens the log on Kafka; a new one is made. Throws an Error that says what to do where it cannot be used. */
+export async function openKafkaEventLog(options: KafkaLogOptions): Promise<EventLog> {
+  const { topic, partitions, brokers, logger } = options
+  const topics: LogTopics = { events: topic, partitions, idBlocks: `${topic}.id-blocks`, brokers }
+  const newClient = () => new KafkaClient(options)
+  const parts = {
+    reader: new KafkaReader(newClient),
+    producer: new KafkaProducer(newClient, topics.events, logger),
+    idBlocksProducer: new KafkaProducer(newClient, topics.idBlocks, logger),
+  }
+  try {
+    const identity = await bootLog(options, topics, parts, options.bootTimeoutMs ?? bootTimeoutMs)
+    return new KafkaEventLog(options, newClient, identity, parts)
+  } catch (error) {
+    await Promise.all([parts.reader.close(), parts.idBlocksProducer.close()])
+    throw error
+  }
+}
+
+interface Parts {
+  readonly reader: KafkaReader
+  readonly producer: KafkaProducer
+  readonly idBlocksProducer: KafkaProducer
+}
+
+class KafkaEventLog implements EventLog {
+  readonly epoch: string
+  readonly partitions: number
+  readonly #options: KafkaLogOptions
+  readonly #newClient: () => KafkaClient
+  readonly #parts: Parts
+  readonly #subscriptions = new Set<KafkaSubscription>()
+  readonly #writes = new Set<Promise<unknown>>()
+  #endsQuery: Promise<Offset[]> | undefined
+  #nextEndsQuery: Promise<Offset[]> | undefined
+  #closed: Promise<void> | undefined
+
+  constructor(options: KafkaLogOptions, newClient: () => KafkaClient, identity: LogIdentity, parts: Parts) {
+    this.epoch = identity.epoch
+    this.partitions = identity.partitions
+    this.#options = options
+    this.#newClient = newClient
+    this.#parts = parts
+  }
+
+  partitionFor(key: string): number {
+    return defaultPartition(key, this.partitions)
+  }
+
+  async append(partition: number, records: readonly NewRecord[]): Promise<Offset> {
+    this.#failIfClosed()
+    const messages = records.map(({ key, value, headers }) => ({ key, value, headers: { ...headers } }))
+    return await this.#track(this.#parts.producer.append(partition, messages, this.#options.appendTimeoutMs))
+  }
+
+  async claimBlock(): Promise<number> {
+    this.#failIfClosed()
+    return await this.#track(this.#claim())
+  }
+
+  async ends(): Promise<readonly Offset[]> {
+    this.#failIfClosed()
+    // A query under way may have been answered before an append that its new caller knows of: that one gets the next.
+    this.#nextEndsQuery ??= (this.#endsQuery ?? Promise.resolve())
+      .catch(() => {})
+      .then(() => {
+        this.#endsQuery = this.#nextEndsQuery
+        this.#nextEndsQuery = undefined
+        return this.#parts.reader.offsets(this.#options.topic, 'next', endsQueryMs)
+      })
+    try {
+      return await within(endsTimeoutMs, this.#nextEndsQuery)
+    } catch (error) {
+      throw unavailable(error)
+    }
+  }
+
+  async subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {
+    this.#failIfClosed()
+    const { topic, logger } = this.#options
+    const { partitions } = this
+    const newClient = this.#newClient
+    const subscription = new KafkaSubscription({ newClient, topic, partitions, group, subscriber, logger })
+    this.#subscriptions.add(subscription)
+    return {
+      seek: (partition, offset) => subscription.seek(partition, offset),
+      close: async () => {
+        await subscription.close()
+        this.#subscriptions.delete(subscription)
+      },
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#subscriptions].map((subscription) => subscription.close()))
+    await Promise.allSettled(this.#writes) // each has its time limit
+    const { reader, producer, idBlocksProducer } = this.#parts
+    await Promise.all([reader.close(), producer.close(), idBlocksProducer.close()])
+  }
+
+  /** A claim whose outcome is unknown only leaves a gap, so it is tried again. */
+  async #claim(): Promise<number> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const limitMs = this.#options.appendTimeoutMs
+        const block = await this.#parts.idBlocksProducer.append(0, [{ key: 'block', value: this.epoch }], limitMs)
+        if (block > 0) return block
+        throw new Error(`the id-blocks topic of ${this.#options.topic} was made anew behind this process`)
+      } catch (error) {
+        if (attempt === claimAttempts) throw unavailable(error)
+        await delay(claimRetryDelayMs)
+      }
+    }
+  }
+
+  async #track<T>(write: Promise<T>): Promise<T> {
+    this.#writes.add(write)
+    try {
+      return await write
+    } finally {
+      this.#writes.delete(write)
+    }
+  }
+
+  #failIfClosed(): void {
+    if (this.#closed) throw unavailable(new Error('the event log is closed'))
+  }
+}
+
+function unavailable(cause: unknown): ServiceError {
+  return new ServiceError('event_log_unavailable', 'The event log does not answer', { cause })
+}

@@ -1,0 +1,113 @@
+import type { Cluster, PartitionAssigner } from 'kafkajs'
+import type { LogRecord, Offset } from '../event-log.ts'
+import type { KafkaClient } from './kafka-client.ts'
+import { toOffset } from './kafka-offset.ts'
+import { within } from './time-limit.ts'
+
+interface Connected {
+  readonly client: KafkaClient
+  readonly cluster: Cluster
+}
+
+/** What kafkajs decodes from a fetch response; its own type is `any`. */
+interface FetchResponse {
+  readonly responses: readonly {
+    readonly partitions: readonly {
+      readonly messages: readonly { offset: string; key: Buffer | null; value: Buffer | null }[]
+    }[]
+  }[]
+}
+
+/** Reads offsets and first records without a consumer group, which could take seconds to form. */
+export class KafkaReader {
+  readonly #newClient: () => KafkaClient
+  #connected: Promise<Connected> | undefined
+
+  constructor(newClient: () => KafkaClient) {
+    this.#newClient = newClient
+  }
+
+  /** For each partition of the topic the offset of its first record, or the one that its next record gets. */
+  async offsets(topic: string, which: 'first' | 'next', limitMs: number): Promise<Offset[]> {
+    return await this.#read(limitMs, async (cluster) => {
+      await cluster.addTargetTopic(topic)
+      await cluster.refreshMetadataIfNecessary()
+      const partitions = cluster.findTopicPartitionMetadata(topic).map((each) => ({ partition: each.partitionId }))
+      const [found] = await cluster.fetchTopicsOffset([{ topic, partitions, fromBeginning: which === 'first' }])
+      if (found?.partitions.length !== partitions.length) throw new Error(`offsets of ${topic} are incomplete`)
+      return found.partitions
+        .toSorted((one, other) => one.partition - other.partition)
+        .map(({ offset }) => toOffset(offset))
+    })
+  }
+
+  /** The record at offset 0 of partition 0; undefined where there is none yet. */
+  async firstRecord(topic: string, limitMs: number): Promise<LogRecord | undefined> {
+    return await this.#read(limitMs, async (cluster) => {
+      await cluster.addTargetTopic(topic)
+      const leader = Object.keys(cluster.findLeaderForPartitions(topic, [0]))[0] ?? ''
+      const broker = await cluster.findBroker({ nodeId: leader })
+      const partitions = [{ partition: 0, fetchOffset: '0', maxBytes: 65_536 }]
+      const response: FetchResponse = await broker.fetch({ maxWaitTime: 100, topics: [{ topic, partitions }] })
+      const first = response.responses[0]?.partitions[0]?.messages[0]
+      return first?.offset === '0' ? { offset: 0, key: first.key, value: first.value } : undefined
+    })
+  }
+
+  async close(): Promise<void> {
+    const connected = await this.#connected?.catch(() => undefined)
+    connected?.client.abandon()
+  }
+
+  // The second attempt is for what changed since the first connected: a leader that moved, a broker that restarted.
+  async #read<T>(limitMs: number, read: (cluster: Cluster) => Promise<T>): Promise<T> {
+    const deadline = performance.now() + limitMs
+    try {
+      return await this.#attempt(limitMs / 2, read)
+    } catch {
+      return await this.#attempt(deadline - performance.now(), read)
+    }
+  }
+
+  async #attempt<T>(limitMs: number, read: (cluster: Cluster) => Promise<T>): Promise<T> {
+    const deadline = performance.now() + limitMs
+    this.#connected ??= connectedCluster(this.#newClient(), limitMs)
+    const connecting = this.#connected
+    try {
+      const { cluster } = await within(limitMs, connecting)
+      return await within(deadline - performance.now(), read(cluster))
+    } catch (error) {
+      if (this.#connected === connecting) this.#connected = undefined
+      connecting.then(({ client }) => client.abandon()).catch(() => {})
+      throw error
+    }
+  }
+}
+
+/** kafkajs gives its cluster object to partition assigners only. This consumer is made for that and never runs. */
+async function connectedCluster(client: KafkaClient, limitMs: number): Promise<Connected> {
+  let captured: Cluster | undefined
+  const capture: PartitionAssigner = ({ cluster }) => {
+    captured = cluster
+    return {
+      name: 'none',
+      version: 0,
+      assign: async () => [],
+      protocol: () => ({ name: '', metadata: Buffer.alloc(0) }),
+    }
+  }
+  client.kafka.consumer({
+    groupId: 'none',
+    allowAutoTopicCreation: false,
+    readUncommitted: true, // an open transaction of another producer must not hide what is behind it
+    partitionAssigners: [capture],
+  })
+  try {
+    if (captured === undefined) throw new Error('kafkajs made no partition assigner')
+    await within(limitMs, captured.connect())
+    return { client, cluster: captured }
+  } catch (error) {
+    client.abandon()
+    throw error
+  }
+}

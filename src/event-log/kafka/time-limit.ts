@@ -1,0 +1,12 @@
+/** Settles as `promise` does, or rejects once `limitMs` have passed. What is under way goes on: end it by its own means. */
+export async function within<T>(limitMs: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not within ${Math.round(limitMs)} ms`)), limitMs)
+  })
+  try {
+    return await Promise.race([promise, limit])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { ServiceError } from '../errors.ts'
+import type { EventLog, LogRecord, NewRecord, Offset, Subscriber, Subscription } from './event-log.ts'
+import { PagedSubscription } from './paged-subscription.ts'
+
+export interface SqliteLogOptions {
+  readonly file: string
+}
+
+const schemaVersion = 1
+/** How long an append waits for the one of another process; this process stands still meanwhile. */
+const busyTimeoutMs = 1000
+
+/** Offsets begin at 0 and have no gaps. `meta` holds the log's epoch and the block claimed last. */
+const schema = `
+  CREATE TABLE IF NOT EXISTS records ("offset" INTEGER PRIMARY KEY, key BLOB, value BLOB, headers TEXT) STRICT;
+  CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
+`
+
+/**
+ * Opens the log in an SQLite file; a new one is made. It has one partition. Other processes may open it beside this
+ * one. Subscriptions of one group are one process's: the first holds the partition, the others wait for it to close.
+ */
+export function openSqliteEventLog({ file }: SqliteLogOptions): EventLog {
+  const db = new DatabaseSync(file, { timeout: busyTimeoutMs })
+  try {
+    return new SqliteEventLog(db, file)
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+class SqliteEventLog implements EventLog {
+  readonly epoch: string
+  readonly partitions = 1
+  readonly #db: DatabaseSync
+  readonly #insert: StatementSync
+  readonly #end: StatementSync
+  readonly #page: StatementSync
+  readonly #claim: StatementSync
+  readonly #groups = new Map<string, PagedSubscription[]>()
+  #closed: Promise<void> | undefined
+
+  constructor(db: DatabaseSync, file: string) {
+    this.#db = db
+    // FULL: a commit is on disk when it returns. SQLite's own default for WAL would lose the last ones in a power cut.
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+    prepareSchema(db, file)
+    this.#insert = db.prepare('INSERT INTO records ("offset", key, value, headers) VALUES (?, ?, ?, ?)')
+    this.#end = db.prepare('SELECT coalesce(max("offset") + 1, 0) AS "end" FROM records')
+    this.#page = db.prepare('SELECT "offset", key, value FROM records WHERE "offset" >= ? ORDER BY "offset" LIMIT ?')
+    this.#claim = db.prepare(
+      "INSERT INTO meta VALUES ('block', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value",
+    )
+    db.prepare("INSERT INTO meta VALUES ('epoch', ?) ON CONFLICT (name) DO NOTHING").run(randomUUID())
+    this.epoch = String(db.prepare("SELECT value FROM meta WHERE name = 'epoch'").get()?.value)
+  }
+
+  partitionFor(_key: string): number {
+    return 0
+  }
+
+  async append(partition: number, records: readonly NewRecord[]): Promise<Offset> {
+    if (partition !== 0) throw new RangeError(`partition ${partition} of a log that has one`)
+    const first = this.#attempt(() => this.#transaction(() => this.#insertAll(records)))
+    for (const [holder] of this.#groups.values()) holder?.wake()
+    return first
+  }
+
+  async claimBlock(): Promise<number> {
+    return this.#attempt(() => Number(this.#claim.get()?.value))
+  }
+
+  async ends(): Promise<readonly Offset[]> {
+    return this.#attempt(() => [this.#readEnd()])
+  }
+
+  async subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {
+    this.#attempt(() => {}) // a closed log takes no subscriptions
+    const members = this.#groups.get(group) ?? []
+    this.#groups.set(group, members)
+    const member = new PagedSubscription(subscriber, {
+      end: () => this.#readEnd(),
+      page: (from, limit) => this.#readPage(from, limit),
+    })
+    members.push(member)
+    // Later than the caller gets its subscription
+    setImmediate(() => (members[0] === member ? member.hold() : member.standBy()))
+    return {
+      seek: (partition, offset) => member.seek(partition, offset),
+      close: async () => {
+        await member.close()
+        const wasHolder = members[0] === member
+        if (members.includes(member)) members.splice(members.indexOf(member), 1)
+        if (wasHolder) members[0]?.hold()
+      },
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#groups.values()].flat().map((member) => member.close()))
+    this.#db.close()
+  }
+
+  #insertAll(records: readonly NewRecord[]): Offset {
+    const first = this.#readEnd()
+    for (const [index, { key, value, headers }] of records.entries()) {
+      this.#insert.run(first + index, Buffer.from(key), Buffer.from(value), JSON.stringify(headers))
+    }
+    return first
+  }
+
+  #readEnd(): Offset {
+    return Number(this.#end.get()?.end)
+  }
+
+  #readPage(from: Offset, limit: number): LogRecord[] {
+    return this.#page.all(from, limit).map(({ offset, key, value }) => ({
+      offset: Number(offset),
+      key: toBuffer(key),
+      value: toBuffer(value),
+    }))
+  }
+
+  #transaction<T>(work: () => T): T {
+    this.#db.exec('BEGIN IMMEDIATE')
+    try {
+      const result = work()
+      this.#db.exec('COMMIT')
+      return result
+    } catch (error) {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK') // some errors have rolled back already
+      throw error
+    }
+  }
+
+  /** Each statement or transaction that throws has had no effect. */
+  #attempt<T>(work: () => T): T {
+    try {
+      if (this.#closed) throw new Error('the event log is closed')
+      return work()
+    } catch (error) {
+      throw new ServiceError('event_log_unavailable', 'The event log cannot be used now', { cause: error })
+    }
+  }
+}
+
+function prepareSchema(db: DatabaseSync, file: string): void {
+  const version = Number(db.prepare('PRAGMA user_version').get()?.user_version)
+  if (version !== 0 && version !== schemaVersion) {
+    throw new Error(
+      `${file} has version ${version} of the event log, this program reads ${schemaVersion}: run the version that wrote it`,
+    )
+  }
+  db.exec(`BEGIN IMMEDIATE; ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT`)
+}
+
+function toBuffer(blob: unknown): Buffer | null {
+  return blob instanceof Uint8Array ? Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength) : null
+}

@@ -1,0 +1,89 @@
+import { expect } from 'vitest'
+import { apiKey } from './service-process.ts'
+
+export interface Pet {
+  readonly id: number
+  readonly name: string
+  readonly categoryId: number
+  readonly status: string
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: unknown
+}
+
+export const statuses = ['available', 'pending', 'sold'] as const
+
+/** A client of the HTTP interface, as anybody would write one. */
+export class Client {
+  readonly #url: string
+
+  constructor({ url }: { url: string }) {
+    this.#url = url
+  }
+
+  async request(path: string, options: RequestInit = {}): Promise<Answer> {
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+    const response = await fetch(new URL(path, this.#url), { headers, ...options })
+    return { status: response.status, headers: response.headers, body: await response.json() }
+  }
+
+  post(pet: unknown): Promise<Answer> {
+    return this.request('/v1/pets', { method: 'POST', body: JSON.stringify(pet) })
+  }
+
+  get(id: number): Promise<Answer> {
+    return this.request(`/v1/pets/${id}`)
+  }
+
+  async create(name: string, status: string = 'available'): Promise<Pet> {
+    const { status: code, body } = await this.post({ name, categoryId: 1, status })
+    expect(code, JSON.stringify(body)).toBe(201)
+    return body as Pet
+  }
+
+  /** Every pet, page by page along the links. */
+  async list(query: { status?: string; limit?: number } = {}): Promise<Pet[]> {
+    const found: Pet[] = []
+    const parameters = new URLSearchParams(
+      Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+    )
+    let path: string | undefined = `/v1/pets?${parameters}`
+    while (path !== undefined) {
+      const { status, headers, body }: Answer = await this.request(path)
+      expect(status, JSON.stringify(body)).toBe(200)
+      found.push(...(body as Pet[]))
+      path = /^<(.+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1]
+    }
+    return found
+  }
+}
+
+/** Runs `count` tasks, `width` at a time. */
+export async function inParallel<T>(count: number, width: number, task: (index: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = []
+  let next = 0
+  async function worker(): Promise<void> {
+    while (next < count) {
+      const index = next++
+      results[index] = await task(index)
+    }
+  }
+  await Promise.all(Array.from({ length: width }, worker))
+  return results
+}
+
+/** Every one of these pets is there by id, in the list and under its status, once each, and no other is. */
+export async function expectExactly(client: Client, pets: readonly Pet[]): Promise<void> {
+  const byId = [...pets].sort((a, b) => a.id - b.id)
+  expect(await client.list({ limit: 100 })).toEqual(byId)
+  for (const status of statuses) {
+    expect(await client.list({ status, limit: 100 })).toEqual(byId.filter((pet) => pet.status === status))
+  }
+  await inParallel(byId.length, 8, async (index) => {
+    const pet = byId[index] as Pet
+    expect((await client.get(pet.id)).body).toEqual(pet)
+  })
+}

@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, vi } from 'vitest'
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+export const apiKey = 'key-of-the-tests'
+
+/** The service as a process of its own, as an operator runs it. */
+export interface ServiceProcess {
+  readonly url: string
+  /** Everything it printed so far. */
+  readonly output: () => string
+  readonly running: () => boolean
+  /** Sends the signal; resolves to the exit code once it is gone, null when the signal ended it. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>
+}
+
+type Environment = Readonly<Record<string, string>>
+
+function spawnService(environment: Environment): { child: ChildProcess; output: () => string } {
+  const { PATH } = process.env
+  const child = spawn(process.execPath, [main], {
+    env: { PATH, PORT: '0', API_KEYS: apiKey, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const chunks: Buffer[] = []
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => chunks.push(chunk))
+  return { child, output: () => Buffer.concat(chunks).toString() }
+}
+
+/** Starts the service on a free port; resolves once it is ready. It ends with the test. */
+export async function startService(environment: Environment): Promise<ServiceProcess> {
+  const { child, output } = spawnService(environment)
+  onTestFinished(async () => void (await end('SIGKILL')))
+
+  const running = () => child.exitCode === null && child.signalCode === null
+  async function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
+    if (running()) {
+      child.kill(signal)
+      await once(child, 'exit')
+    }
+    return child.exitCode
+  }
+
+  const url = await vi.waitFor(
+    () => {
+      expect(running(), output()).toBe(true)
+      const found = /(http:\/\/127\.0\.0\.1:\d+)/.exec(output())?.[1]
+      expect(found, output()).toBeDefined()
+      return found as string
+    },
+    { timeout: 60_000 },
+  )
+  const service = { url, output, running, end }
+  await untilReady(service)
+  return service
+}
+
+/** Starts a service that should refuse to run: resolves to what it printed and its exit code. */
+export async function startRefused(environment: Environment): Promise<{ output: string; code: number | null }> {
+  const { child, output } = spawnService(environment)
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await once(child, 'close')
+  return { output: output(), code: child.exitCode }
+}
+
+export async function untilReady({ url, output }: Pick<ServiceProcess, 'url' | 'output'>): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const response = await fetch(`${url}/readyz`)
+      expect(response.status, `${await response.text()}\n${output()}`).toBe(200)
+    },
+    { timeout: 60_000, interval: 100 },
+  )
+}

@@ -1,0 +1,56 @@
+import type { Position } from '../../src/event-log/event-log.ts'
+import { type AppServices, buildApp } from '../../src/http/app.ts'
+import type { CreatePet } from '../../src/pets/create-pet.ts'
+import { type NewPet, type Pet, type PetId, petDocument } from '../../src/pets/pet.ts'
+import { PetReads, type Reads, statusIndex } from '../../src/pets/read-pets.ts'
+
+export const key = 'test-key'
+export const authorization = `Bearer ${key}`
+
+/** The services of an API process with the pets in an array; each part can be replaced by a test. */
+export class FakeServices implements AppServices {
+  readonly stored: Pet[] = []
+  /** What createPet was given beside the pet, and the waits asked for. */
+  readonly traceparents: (string | undefined)[] = []
+  readonly waits: { position: Position; timeoutMs: number }[] = []
+  readonly keys = new Map([[key, 'key-1']])
+  isDraining = false
+  isLive = true
+  isReady = true
+  createPet: CreatePet = async (newPet, { traceparent }) => {
+    this.traceparents.push(traceparent)
+    return { pet: this.add(newPet), position: { partition: 0, offset: this.stored.length - 1 } }
+  }
+  reads: Reads = {
+    range: async ({ index, from, to = Number.MAX_SAFE_INTEGER, limit }) =>
+      this.stored
+        .filter(({ id, status }) => id >= from && id <= to && (index === undefined || index === statusIndex(status)))
+        .slice(0, limit)
+        .map(petDocument),
+  }
+
+  readonly api = {
+    createPet: ((newPet, request) => this.createPet(newPet, request)) satisfies CreatePet as CreatePet,
+    pets: new PetReads({ range: (query) => this.reads.range(query) }),
+    whenApplied: async (position: Position, timeoutMs: number) => {
+      this.waits.push({ position, timeoutMs })
+      return true
+    },
+    keyId: (candidate: string) => this.keys.get(candidate),
+  }
+  readonly health = {
+    live: () => ({ live: this.isLive, checks: { projector: { status: this.isLive ? 'ok' : 'stalled' } } }),
+    ready: async () => ({ ready: this.isReady, checks: { eventLog: { status: this.isReady ? 'ok' : 'down' } } }),
+  }
+  readonly draining = () => this.isDraining
+
+  add(newPet: NewPet, id = (this.stored.at(-1)?.id ?? 0) + 1): Pet {
+    const pet: Pet = { id: id as PetId, ...newPet }
+    this.stored.push(pet)
+    return pet
+  }
+}
+
+export async function openApp(services: AppServices = new FakeServices()) {
+  return buildApp(services, { logger: false })
+}
