@@ -8,7 +8,6 @@ import type { ReadModelDefinition } from './definition.ts'
 import { readRecord, recordIdentity } from './read-record.ts'
 
 const eventsPerApplyMax = 500
-const reconcileMs = 1000
 
 /** A partition this projector works on, and what it believes about it. */
 interface Held {
@@ -26,6 +25,8 @@ export interface ProjectorOptions<Event> {
   readonly definition: ReadModelDefinition<Event>
   readonly group: string
   readonly logger: Logger
+  /** How often the store is looked at although nothing says that it changed. */
+  readonly reconcileMs?: number
 }
 
 /**
@@ -52,7 +53,7 @@ export class Projector<Event> implements Subscriber {
     this.#logger = options.logger
     const reconcile = () => this.#reconcileSoon()
     this.#endListening = options.store.listen({ connected: reconcile, disconnected() {}, progress() {} })
-    this.#timer = setInterval(reconcile, reconcileMs)
+    this.#timer = setInterval(reconcile, options.reconcileMs ?? 1000)
   }
 
   /** Resolves once subscribed. The projector runs until it is closed, whatever becomes of log and store. */
