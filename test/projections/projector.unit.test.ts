@@ -48,11 +48,21 @@ function openWorld(path = folder()) {
       records.map(({ key, value }) => ({ key: text(key), value: text(value), headers: {} })),
     )
   }
-  function flush(): void {
+  /** Runs SQL for each table of the store, behind the back of whoever has it open. */
+  function inEachTable(sql: (table: string) => string, before = ''): void {
     const db = new DatabaseSync(storeFile, { timeout: 5000 })
     const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all()
-    db.exec(`BEGIN; ${tables.map(({ name }) => `DELETE FROM ${name};`).join(' ')} COMMIT`)
+    db.exec(`${before}; BEGIN IMMEDIATE; ${tables.map(({ name }) => sql(String(name))).join('; ')}; COMMIT`)
     db.close()
+  }
+  const flush = () => inEachTable((table) => `DELETE FROM ${table}`)
+  function snapshot(): { restore: () => void } {
+    const file = join(path, `snapshot-${groups++}.db`)
+    const db = new DatabaseSync(storeFile, { timeout: 5000 })
+    db.exec(`VACUUM INTO '${file}'`)
+    db.close()
+    const copy = (table: string) => `DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM old.${table}`
+    return { restore: () => inEachTable(copy, `ATTACH '${file}' AS old`) }
   }
   async function close(): Promise<void> {
     await stop()
@@ -60,7 +70,7 @@ function openWorld(path = folder()) {
     await log.close()
   }
   onTestFinished(close)
-  return { path, log, store, start, stop, append, flush, close }
+  return { path, log, store, start, stop, append, flush, snapshot, close }
 }
 
 /** Everything in the active generation. */
@@ -121,6 +131,20 @@ describe('the projector', () => {
     await untilCaughtUp(world)
     expect(await contents(world.store)).toEqual({ ...before, generation: undefined })
     expect((await world.store.active())?.name).not.toBe(before.generation?.name)
+  })
+
+  it('heals a store that was put back to an older state although nothing is written', async () => {
+    const world = openWorld()
+    await world.append(somePets(1, 20))
+    await world.start()
+    await untilCaughtUp(world)
+    const { restore } = world.snapshot()
+    await world.append(somePets(21, 20))
+    await untilCaughtUp(world)
+    const before = await contents(world.store)
+    restore()
+    await untilCaughtUp(world)
+    expect(await contents(world.store)).toEqual(before)
   })
 
   it('waits while the store does not answer, and goes on when it does', async () => {
@@ -190,7 +214,18 @@ describe('the projector', () => {
           .array(anyRecord, { minLength: 1, maxLength: 8 })
           .map((records) => ({ kind: 'append' as const, records })),
       },
-      ...(['restart', 'second projector', 'flush', 'lose replies', 'fail applies', 'be late'] as const).map((kind) => ({
+      ...(
+        [
+          'restart',
+          'second projector',
+          'flush',
+          'snapshot',
+          'restore',
+          'lose replies',
+          'fail applies',
+          'be late',
+        ] as const
+      ).map((kind) => ({
         weight: 1,
         arbitrary: fc.constant({ kind }),
       })),
@@ -199,6 +234,7 @@ describe('the projector', () => {
       fc.asyncProperty(fc.array(step, { maxLength: 15 }), async (script) => {
         const world = openWorld()
         let fault: string | undefined
+        let old: { restore: () => void } | undefined
         const store = disturbed(
           world.store,
           faultOnce(() => {
@@ -213,6 +249,8 @@ describe('the projector', () => {
           else if (each.kind === 'restart') await world.stop().then(() => world.start({ store }))
           else if (each.kind === 'second projector') await world.start({ store })
           else if (each.kind === 'flush') world.flush()
+          else if (each.kind === 'snapshot') old = world.snapshot()
+          else if (each.kind === 'restore') old?.restore()
           else fault = each.kind
         }
         await untilCaughtUp(world)
