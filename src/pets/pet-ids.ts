@@ -26,7 +26,7 @@ export class PetIds {
     if (drawable === undefined) throw new RangeError(`partition ${partition} of ${this.#drawable.length}`)
     while (drawable.length === 0 && this.#next < this.#end) this.#sortIntoPartition(this.#next++)
     if (this.#end - this.#next < blockSize / 2) this.#claimAhead()
-    return drawable.pop()
+    return drawable.shift()
   }
 
   /** Resolves once there are ids to draw from. Throws ServiceError event_log_unavailable. */

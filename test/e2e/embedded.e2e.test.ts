@@ -1,19 +1,12 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { Client, expectExactly, inParallel, statuses } from './client.ts'
-import { startRefused, startService } from './service-process.ts'
+import { dataFolder, startRefused, startService } from './service-process.ts'
 
 const run = promisify(execFile)
-
-function dataFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-e2e-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  return folder
-}
 
 async function petstore(dataDir: string, ...args: string[]): Promise<string> {
   const { PATH } = process.env

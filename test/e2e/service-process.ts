@@ -1,5 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, vi } from 'vitest'
 
@@ -28,6 +32,25 @@ function spawnService(environment: Environment): { child: ChildProcess; output: 
   const chunks: Buffer[] = []
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => chunks.push(chunk))
   return { child, output: () => Buffer.concat(chunks).toString() }
+}
+
+/** Kafka and Redis for one test: a topic and a prefix of its own, and a folder for keys. */
+export function brokerEnvironment({ kafkaBrokers, redisUrl }: { kafkaBrokers: string; redisUrl: string }) {
+  const name = `e2e-${randomUUID()}`
+  return {
+    KAFKA_BROKERS: kafkaBrokers,
+    REDIS_URL: redisUrl,
+    KAFKA_TOPIC: name,
+    REDIS_PREFIX: name,
+    DATA_DIR: dataFolder(),
+  }
+}
+
+/** A folder that goes with the test. */
+export function dataFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-e2e-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return folder
 }
 
 /** Starts the service on a free port; resolves once it is ready. It ends with the test. */

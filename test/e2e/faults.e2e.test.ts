@@ -1,0 +1,223 @@
+import { Redis } from 'ioredis'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { type KafkaBroker, type RedisServer, startKafka, startRedis } from '../brokers/brokers.ts'
+import { describeWithOwnBrokers } from '../brokers/describe.ts'
+import { type Answer, Client, expectExactly, inParallel, type Pet, statuses } from './client.ts'
+import { brokerEnvironment, startRefused, startService } from './service-process.ts'
+
+const patience = { timeout: 60_000, interval: 50 }
+
+describeWithOwnBrokers('when brokers fail', () => {
+  /** A Kafka and a Redis of the test's own. */
+  async function startBrokers(redisArgs: readonly string[] = []) {
+    const [kafka, redis] = await Promise.all([startKafka(), startRedis({ args: redisArgs })])
+    onTestFinished(async () => void (await Promise.all([kafka.remove(), redis.remove()])))
+    return { kafka, redis, environment: brokerEnvironment({ kafkaBrokers: kafka.brokers, redisUrl: redis.url }) }
+  }
+
+  /** The service on them, with some pets that it is known to serve. */
+  async function startWithPets(count = 60): Promise<World> {
+    const brokers = await startBrokers()
+    const service = await startService(brokers.environment)
+    const client = new Client(service)
+    const pets = await inParallel(count, 8, (i) => client.create(`pet ${i}`, statuses[i % 3]))
+    await vi.waitFor(async () => expect(await client.list({ limit: 100 })).toHaveLength(count), patience)
+    return { ...brokers, client, pets, alive: service.running }
+  }
+
+  it('without Kafka POST answers 503 or 504 within 6 s and GETs go on; with it back POST works, without a restart', async () => {
+    const { kafka, client, pets, alive } = await startWithPets()
+    await kafka.kill()
+    const answers = await inParallel(20, 5, (i) => timed(() => client.post({ name: `while away ${i}`, categoryId: 1 })))
+    for (const { answer, ms } of answers) {
+      expect(['503 event_log_unavailable', '504 append_outcome_unknown']).toContain(summary(answer))
+      expect(ms).toBeLessThan(6000)
+    }
+    expect(summary(answers.at(-1)?.answer)).toBe('503 event_log_unavailable')
+    await expectExactly(client, pets)
+    await kafka.start()
+    const after = await vi.waitFor(() => client.create('after'), patience)
+    const surely = await vi.waitFor(async () => {
+      const listed = await client.list({ limit: 100 })
+      expect(listed).toContainEqual(after)
+      return listed
+    }, patience)
+    expect(surely).toEqual(expect.arrayContaining([...pets]))
+    const unknown = answers.filter(({ answer }) => answer.status === 504).length
+    expect(surely.length - pets.length - 1).toBeLessThanOrEqual(unknown)
+    expect(alive()).toBe(true)
+  })
+
+  it('without Redis GETs answer 503 within 2 s and POSTs go on; all is right when it is back', async () => {
+    const { redis, client, pets, alive } = await startWithPets()
+    await redis.kill()
+    const gets = await inParallel(10, 5, (i) => timed(() => client.get(pets[i]?.id ?? 0)))
+    for (const { answer, ms } of gets) {
+      expect(answer.status).toBe(503)
+      expect(ms).toBeLessThan(2000)
+    }
+    const more = await inParallel(20, 5, (i) => client.create(`while away ${i}`))
+    await redis.start()
+    await untilServed(client, [...pets, ...more])
+    expect(alive()).toBe(true)
+  })
+
+  it('a Redis that comes back empty is filled from the log', async () => {
+    const brokers = await startBrokers(['--appendonly', 'no'])
+    const client = new Client(await startService(brokers.environment))
+    const pets = await inParallel(60, 8, (i) => client.create(`pet ${i}`, statuses[i % 3]))
+    await untilServed(client, pets)
+    await brokers.redis.kill()
+    await brokers.redis.start()
+    await untilServed(client, pets)
+  })
+
+  it('a Redis that stands still makes GETs answer 503 within 2 s, and is used again when it goes on', async () => {
+    const { redis, client, pets } = await startWithPets()
+    await redis.pause()
+    for (const { answer, ms } of await inParallel(20, 20, (i) => timed(() => client.get(pets[i]?.id ?? 0)))) {
+      expect(answer.status).toBe(503)
+      expect(ms).toBeLessThan(2000)
+    }
+    await redis.resume()
+    await untilServed(client, pets)
+  })
+
+  it('a Kafka that stands still makes POSTs answer within 6 s, and is used again when it goes on', async () => {
+    const { kafka, client, pets } = await startWithPets()
+    await kafka.pause()
+    for (const { answer, ms } of await inParallel(10, 10, (i) =>
+      timed(() => client.post({ name: `p ${i}`, categoryId: 1 })),
+    )) {
+      expect(['503 event_log_unavailable', '504 append_outcome_unknown']).toContain(summary(answer))
+      expect(ms).toBeLessThan(6000)
+    }
+    expect((await client.get(pets[0]?.id ?? 0)).status).toBe(200)
+    await kafka.resume()
+    await vi.waitFor(() => client.create('after'), patience)
+  })
+
+  it('FLUSHALL on an idle system: never a 404 or a short list, and complete again by itself', async () => {
+    const { redis, client, pets } = await startWithPets()
+    const watch = watchFor(client, pets)
+    await flush(redis)
+    await watch.until503()
+    await untilServed(client, pets)
+    expect(await watch.stop()).toEqual([])
+  })
+
+  it('FLUSHALL under load: never a 404 or a short list, and complete again by itself', async () => {
+    const { redis, client, pets } = await startWithPets()
+    const watch = watchFor(client, pets)
+    const created = inParallel(2000, 8, (i) => client.create(`under load ${i}`, statuses[i % 3]))
+    for (let i = 0; i < 3; i++) {
+      await flush(redis)
+      await watch.until503()
+      await watch.until200()
+    }
+    await untilServed(client, [...pets, ...(await created)])
+    expect(await watch.stop()).toEqual([])
+  })
+
+  it('every 201 is there once after Kafka was killed with kill -9 during writes', async () => {
+    const { kafka, client, pets } = await startWithPets()
+    let outage: Promise<void> | undefined
+    const answers = inParallel(1000, 16, async (i) => {
+      if (i === 300) outage = kafka.kill().then(() => kafka.start())
+      const answer = await client.post({ name: `${i}`, categoryId: 1 })
+      if (answer.status !== 201) await outage
+      return answer
+    })
+    const created = (await answers).filter(({ status }) => status === 201).map(({ body }) => body as Pet)
+    const unknown = (await answers).filter(({ status }) => status === 504).length
+    const listed = await vi.waitFor(async () => {
+      const found = await client.list({ limit: 100 })
+      expect(found).toEqual(expect.arrayContaining([...pets, ...created]))
+      return found
+    }, patience)
+    expect(new Set(listed.map(({ id }) => id)).size).toBe(listed.length)
+    expect(listed.length - pets.length - created.length).toBeLessThanOrEqual(unknown)
+    expect(created.length).toBeGreaterThan(600)
+  })
+
+  it('a Redis that may drop keys by itself stops the boot and says what to do', async () => {
+    const { environment } = await startBrokers(['--maxmemory-policy', 'allkeys-lru'])
+    const { output, code } = await startRefused(environment)
+    expect(code).toBe(1)
+    expect(output).toMatch(/maxmemory-policy/)
+    expect(output).toMatch(/noeviction/)
+  })
+})
+
+interface World {
+  readonly kafka: KafkaBroker
+  readonly redis: RedisServer
+  readonly client: Client
+  readonly pets: readonly Pet[]
+  readonly alive: () => boolean
+}
+
+async function timed(request: () => Promise<Answer>): Promise<{ answer: Answer; ms: number }> {
+  const start = performance.now()
+  const answer = await request()
+  return { answer, ms: performance.now() - start }
+}
+
+function summary(answer: Answer | undefined): string {
+  return `${answer?.status} ${(answer?.body as { code?: string } | undefined)?.code}`
+}
+
+async function untilServed(client: Client, pets: readonly Pet[]): Promise<void> {
+  await vi.waitFor(async () => expect(await client.list({ limit: 100 })).toHaveLength(pets.length), patience)
+  await expectExactly(client, pets)
+}
+
+async function flush({ url }: RedisServer): Promise<void> {
+  const redis = new Redis(url)
+  await redis.flushall()
+  redis.disconnect()
+}
+
+/** Reads known pets over and over, by id, in the list and by status, and notes every answer that is untrue. */
+function watchFor(client: Client, pets: readonly Pet[]) {
+  const untrue: string[] = []
+  const seen = { 200: 0, 503: 0 }
+  let stopped = false
+
+  async function look(path: string, isTrue: (body: unknown) => boolean): Promise<void> {
+    const { status, body } = await client.request(path)
+    if (status === 503 || (status === 200 && isTrue(body))) seen[status]++
+    else untrue.push(`${path}: ${status} ${JSON.stringify(body).slice(0, 200)}`)
+  }
+  const first = [...pets].sort((a, b) => a.id - b.id)
+  /** A full page must hold what is known up to its last pet: pets added meanwhile may stand between the known ones. */
+  const holds = (known: readonly Pet[], limit: number) => (body: unknown) => {
+    const page = body as Pet[]
+    const last = page.length === limit ? (page.at(-1)?.id ?? 0) : Number.MAX_SAFE_INTEGER
+    return known.every(({ id }) => id > last || page.some((pet) => pet.id === id))
+  }
+  async function watch(n: number): Promise<void> {
+    for (let i = n; !stopped; i++) {
+      const pet = first[i % first.length] as Pet
+      const ofStatus = first.filter(({ status }) => status === pet.status)
+      await look(`/v1/pets/${pet.id}`, (body) => (body as Pet).name === pet.name)
+      await look('/v1/pets?limit=100', holds(first, 100))
+      await look(`/v1/pets?limit=100&status=${pet.status}`, holds(ofStatus, 100))
+      await look('/v1/pets?limit=5', holds(first, 5))
+    }
+  }
+  const watchers = [0, 7, 23].map(watch)
+  async function until(status: 200 | 503): Promise<void> {
+    const before = seen[status]
+    await vi.waitFor(() => expect(seen[status]).toBeGreaterThan(before + 3), { ...patience, interval: 5 })
+  }
+  return {
+    until200: () => until(200),
+    until503: () => until(503),
+    async stop(): Promise<string[]> {
+      stopped = true
+      await Promise.all(watchers)
+      return untrue
+    },
+  }
+}
