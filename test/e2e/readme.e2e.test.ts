@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { delimiter, dirname } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { dataFolder, startService } from './service-process.ts'
+
+const run = promisify(execFile)
+
+/** Between two blocks a reader takes a moment: as long as a running server takes to know a new key. */
+const untilTheKeyIsKnown =
+  'until curl -sfo /dev/null http://127.0.0.1:3000/v1/pets -H "Authorization: Bearer $PETSTORE_KEY"; do :; done\n'
+
+/** The shell blocks under a heading, as somebody would paste them one after the other. */
+function commandsUnder(heading: string): string {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  const section = readme.split(/^## /m).find((part) => part.startsWith(heading)) ?? ''
+  return [...section.matchAll(/^```sh\n(.*?)^```/gms)].map(([, commands]) => commands).join(untilTheKeyIsKnown)
+}
+
+describe('the README', () => {
+  it('has a tour that works when pasted', async () => {
+    const DATA_DIR = dataFolder()
+    const { url } = await startService({ DATA_DIR })
+    const script = commandsUnder('A tour with curl')
+    const elsewhere = script.replaceAll('http://127.0.0.1:3000', url).replaceAll('/tmp/', `${DATA_DIR}/`)
+    const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
+    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', elsewhere], { env: { PATH, DATA_DIR } })
+    expect(stdout).toContain('HTTP/1.1 201 Created')
+    expect(stdout.match(/"name":"Rex"/g)).toHaveLength(2)
+    expect(stdout).toMatch(/link: <\/v1\/pets\?limit=2&status=sold&cursor=\S+>; rel="next"/)
+    expect(stdout).toMatch(/\[\{[^\]]*"name":"Ada"[^\]]*"name":"Bo"[^\]]*\}\]/)
+    expect(stdout).not.toMatch(/"status":[45]\d\d/)
+  })
+})

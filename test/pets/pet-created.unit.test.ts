@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { cloudEventMediaType, readCloudEvent } from '../../src/event-log/cloud-event.ts'
+import { type Pet, type PetId, petDocument, petStatuses } from '../../src/pets/pet.ts'
+import { decodePetEvent, PetCreatedSchema, petCreatedRecord } from '../../src/pets/pet-created.ts'
+import { compileCheck } from '../../src/validation.ts'
+
+const golden = readPublished('petstore.PetCreated.v1.example.json')
+const goldenPet: Pet = { id: 42 as PetId, name: 'Rex "the 🐕"', categoryId: 9007199254740993n, status: 'pending' }
+
+const pet = fc.record({
+  id: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map((id) => id as PetId),
+  name: fc.string({ unit: 'binary', minLength: 1, maxLength: 128 }).filter((name) => /\S/.test(name)),
+  categoryId: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  status: fc.constantFrom(...petStatuses),
+})
+
+function readPublished(name: string): string {
+  return readFileSync(new URL(`../../docs/events/${name}`, import.meta.url), 'utf8')
+}
+
+function decode(value: string) {
+  const envelope = readCloudEvent(Buffer.from(value))
+  if (envelope === undefined) throw new Error('no envelope')
+  return decodePetEvent(envelope)
+}
+
+describe('PetCreated', () => {
+  it('version 1 is read as it was published: a log is kept for ever', () => {
+    expect(decode(golden)).toEqual({ outcome: 'event', event: { type: 'PetCreated', pet: goldenPet } })
+  })
+
+  it('is written as it was published', () => {
+    const context = {
+      eventId: '019e0000-0000-7000-8000-000000000042',
+      time: new Date('2026-11-20T12:00:00Z'),
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    }
+    const { key, value, headers } = petCreatedRecord(goldenPet, context)
+    expect({ key, value, headers }).toEqual({
+      key: '42',
+      value: golden.trim(),
+      headers: { 'content-type': cloudEventMediaType },
+    })
+  })
+
+  it('has the published schema', () => {
+    const published = JSON.parse(readPublished('petstore.PetCreated.v1.schema.json'))
+    const { $schema, ...schema } = published
+    expect($schema).toBe('https://json-schema.org/draft/2020-12/schema')
+    expect(JSON.parse(JSON.stringify(PetCreatedSchema))).toEqual(schema)
+  })
+
+  it('gives back any pet exactly, in a record that fits the schema', () => {
+    const check = compileCheck(PetCreatedSchema)
+    fc.assert(
+      fc.property(pet, (created) => {
+        const { value } = petCreatedRecord(created, { eventId: 'e', time: new Date(0) })
+        expect(decode(value)).toEqual({ outcome: 'event', event: { type: 'PetCreated', pet: created } })
+        const envelope = readCloudEvent(Buffer.from(value))
+        expect(check(envelope)).toBeUndefined()
+        expect(value).toContain(petDocument(created))
+      }),
+    )
+  })
+})
