@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest'
 import { PetCreatedSchema } from '../../src/pets/pet-created.ts'
 import { compileCheck } from '../../src/validation.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
-import { Client, expectExactly, inParallel, type Pet, statuses } from './client.ts'
+import { Client, expectExactly, expectExactText, inParallel, type Pet, statuses } from './client.ts'
 import { brokerEnvironment, startRefused, startService } from './service-process.ts'
 
 const patience = { timeout: 30_000, interval: 50 }
@@ -56,10 +56,12 @@ describeWithBrokers('on Kafka and Redis', (brokers) => {
   })
 
   it('all roles in one process serve as well', async () => {
-    const client = new Client(await startService(brokerEnvironment(brokers)))
+    const service = await startService(brokerEnvironment(brokers))
+    const client = new Client(service)
     const pets = await inParallel(100, 8, (i) => client.create(`pet ${i}`, statuses[i % 3]))
     await untilComplete(client, pets)
     await expectExactly(client, pets)
+    await expectExactText(service.url)
   })
 
   it('any Kafka client reads the topic: key is the id, value a CloudEvent', async () => {

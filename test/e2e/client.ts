@@ -87,3 +87,17 @@ export async function expectExactly(client: Client, pets: readonly Pet[]): Promi
     expect((await client.get(pet.id)).body).toEqual(pet)
   })
 }
+
+/** Digits and characters come back as they were sent, on POST, GET and in the list: compared as text. */
+export async function expectExactText(url: string): Promise<void> {
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+  const text = async (path: string, options = {}) => (await fetch(`${url}${path}`, { headers, ...options })).text()
+  for (const categoryId of ['9223372036854775807', '-9223372036854775808', '9007199254740993', '0']) {
+    const rest = `"name":"Zoë 🐕 \\"\\\\","categoryId":${categoryId},"status":"pending"}`
+    const created = await text('/v1/pets', { method: 'POST', body: `{${rest}` })
+    const id = /^\{"id":(\d+),/.exec(created)?.[1]
+    expect(created).toBe(`{"id":${id},${rest}`)
+    expect(await text(`/v1/pets/${id}`)).toBe(created)
+    expect(await text('/v1/pets?status=pending&limit=100')).toContain(created)
+  }
+}

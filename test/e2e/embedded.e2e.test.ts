@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
-import { Client, expectExactly, inParallel, statuses } from './client.ts'
+import { Client, expectExactly, expectExactText, inParallel, statuses } from './client.ts'
 import { dataFolder, startRefused, startService } from './service-process.ts'
 
 const run = promisify(execFile)
@@ -31,6 +31,10 @@ describe('the embedded default', () => {
       const pet = await client.create(`pet ${i}`)
       expect((await client.get(pet.id)).body).toEqual(pet)
     }
+  })
+
+  it('gives back every digit and character', async () => {
+    await expectExactText((await startService({ DATA_DIR: dataFolder() })).url)
   })
 
   it('makes the read models again when their file is gone', async () => {
