@@ -1,6 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
-const brokers = { globalSetup: './test/brokers/global-setup.ts', testTimeout: 60_000, hookTimeout: 120_000 }
+const brokers = {
+  globalSetup: './test/brokers/global-setup.ts',
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  // Brokers, services and the test share few cores: one file at a time keeps the waits short and the logs readable.
+  fileParallelism: false,
+}
 
 export default defineConfig({
   test: {
@@ -9,7 +15,5 @@ export default defineConfig({
       { test: { name: 'int', include: ['test/**/*.int.test.ts'], ...brokers } },
       { test: { name: 'e2e', include: ['test/**/*.e2e.test.ts'], ...brokers } },
     ],
-    // Brokers, services and the test share few cores: one file at a time keeps the waits short and the logs readable.
-    fileParallelism: false,
   },
 })

@@ -6,7 +6,7 @@
 
 // A double tells any two decimals of up to 15 significant digits apart, so only a longer run of digits or an exponent
 // can change under rounding. An exponent must follow what begins a number: hexadecimal digits in strings do not count.
-const mayRound = /[\d.]{16}|[\s:,[]-?\d[\d.]*[eE]/
+const mayRound = /[\d.]{16}|(?:^|[\s:,[])-?\d[\d.]*[eE]/
 
 /** Throws SyntaxError as JSON.parse does. */
 export function parseExactJson(text: string): unknown {

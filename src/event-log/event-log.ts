@@ -32,7 +32,10 @@ export interface RecordBatch {
 }
 
 export interface Subscriber {
-  /** The partitions held from now on, in place of those before. Nothing is read until the subscriber seeks. */
+  /**
+   * The partitions held from now on, in place of those before; none while the log is out of reach. Nothing is read until
+   * the subscriber seeks. Not called before `subscribe` has resolved.
+   */
   assigned(partitions: readonly number[]): void
   /**
    * Batches of one partition come one at a time. Resolves to whether the batch is done: the next one starts at its
@@ -42,7 +45,10 @@ export interface Subscriber {
 }
 
 export interface Subscription {
-  /** Reads on from `offset`; takes effect before the next batch, and is ignored for a partition no longer held. */
+  /**
+   * Reads on from `offset`; takes effect before the next batch, and is ignored for a partition no longer held. From an
+   * offset past the end, reading starts at the first record instead, or not at all while there is none: compare `ends`.
+   */
   seek(partition: number, offset: Offset): void
   /** Resolves once no batch is being handled and none will come. */
   close(): Promise<void>
@@ -69,7 +75,7 @@ export interface EventLog {
   append(partition: number, records: readonly NewRecord[]): Promise<Offset>
   /**
    * Claims a number that no other claim on this log gets or got: 1 or more, usually rising. Claims may leave gaps.
-   * Throws ServiceError event_log_unavailable.
+   * Throws ServiceError event_log_unavailable, within two seconds.
    */
   claimBlock(): Promise<number>
   /**

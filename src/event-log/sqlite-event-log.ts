@@ -11,6 +11,7 @@ export interface SqliteLogOptions {
 const schemaVersion = 1
 /** How long an append waits for the one of another process; this process stands still meanwhile. */
 const busyTimeoutMs = 1000
+const sqliteIoError = 10
 
 /** Offsets begin at 0 and have no gaps. `meta` holds the log's epoch and the block claimed last. */
 const schema = `
@@ -64,7 +65,7 @@ class SqliteEventLog implements EventLog {
 
   async append(partition: number, records: readonly NewRecord[]): Promise<Offset> {
     if (partition !== 0) throw new RangeError(`partition ${partition} of a log that has one`)
-    const first = this.#attempt(() => this.#transaction(() => this.#insertAll(records)))
+    const first = this.#attempt(() => this.#transaction(() => this.#insertAll(records)), failedCommit)
     for (const [holder] of this.#groups.values()) holder?.wake()
     return first
   }
@@ -141,15 +142,30 @@ class SqliteEventLog implements EventLog {
     }
   }
 
-  /** Each statement or transaction that throws has had no effect. */
-  #attempt<T>(work: () => T): T {
+  #attempt<T>(work: () => T, failure = unavailable): T {
     try {
       if (this.#closed) throw new Error('the event log is closed')
       return work()
     } catch (error) {
-      throw new ServiceError('event_log_unavailable', 'The event log cannot be used now', { cause: error })
+      throw failure(error)
     }
   }
+}
+
+/** Each statement or transaction that throws has had no effect; see `failedCommit` for the exception. */
+function unavailable(cause: unknown): ServiceError {
+  return new ServiceError('event_log_unavailable', 'The event log cannot be used now; nothing was stored.', { cause })
+}
+
+/**
+ * A disk that fails while it syncs a commit may have written it all the same: the transaction is rolled back here, but
+ * recovery after a crash would find it in the write-ahead log.
+ */
+function failedCommit(cause: unknown): ServiceError {
+  const { errcode } = cause as { errcode?: number }
+  // SQLite's extended result codes have the primary one in their lowest byte.
+  if (errcode === undefined || (errcode & 0xff) !== sqliteIoError) return unavailable(cause)
+  return new ServiceError('append_outcome_unknown', 'The disk failed: the event may be stored or not.', { cause })
 }
 
 function prepareSchema(db: DatabaseSync, file: string): void {

@@ -42,18 +42,18 @@ export async function buildApp(
   services: AppServices,
   { logger }: { readonly logger: FastifyBaseLogger | false },
 ): Promise<FastifyInstance> {
-  const app = newServer(logger)
+  const app = newServer(services, logger)
   app.setValidatorCompiler(compileRequestCheck)
   app.setSerializerCompiler(() => JSON.stringify) // response schemas are for the document; answers are sent as text
   app.setErrorHandler(replyWithError)
   app.setNotFoundHandler(replyNotFound)
-  app.removeAllContentTypeParsers()
+  app.removeAllContentTypeParsers() // only what /v1 adds is read: elsewhere a body changes no answer
   app.addHook('onRequest', (request, reply, done) => {
-    addCommonHeaders(request, reply)
+    addCommonHeaders(reply)
     done(hostProblem(request))
   })
   app.addHook('onSend', (_request, reply, payload, done) => {
-    if (services.draining() && !app.server.listening) reply.header('connection', 'close')
+    if (isClosing(app, services)) reply.header('connection', 'close')
     done(null, payload)
   })
   addHealthRoutes(app, services.health, services.draining)
@@ -74,9 +74,9 @@ async function addApi(app: FastifyInstance, api: ApiServices): Promise<void> {
   )
 }
 
-function newServer(logger: FastifyBaseLogger | false): FastifyInstance {
+function newServer(services: AppServices, logger: FastifyBaseLogger | false): FastifyInstance {
   const { headersTimeout, connectionsCheckingInterval, requestTimeout, keepAliveTimeout } = limits
-  const app = Fastify({
+  const app: FastifyInstance = Fastify({
     ...(logger === false ? { logger } : { loggerInstance: logger }),
     logController: new RequestLog(logger === false ? undefined : logger.level),
     genReqId: requestId,
@@ -88,7 +88,8 @@ function newServer(logger: FastifyBaseLogger | false): FastifyInstance {
     // Node refuses longer request heads by itself, so that a long id is told from an unknown path.
     routerOptions: { maxParamLength: 16 * 1024 },
     frameworkErrors: (error, request, reply) => {
-      addCommonHeaders(request, reply)
+      addCommonHeaders(reply) // no hooks run for a URL that leads nowhere
+      if (isClosing(app, services)) reply.header('connection', 'close')
       replyWithError(error, request, reply)
     },
     clientErrorHandler: replyToBrokenRequest,
@@ -98,10 +99,13 @@ function newServer(logger: FastifyBaseLogger | false): FastifyInstance {
   return app
 }
 
-function addCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+function isClosing(app: FastifyInstance, { draining }: AppServices): boolean {
+  return draining() && !app.server.listening
+}
+
+function addCommonHeaders(reply: FastifyReply): void {
   reply.header('x-content-type-options', 'nosniff')
   reply.header('cache-control', 'no-store')
-  reply.header('x-request-id', request.id)
 }
 
 // RFC 9112 section 3.2.

@@ -12,14 +12,21 @@ export function replyWithError(error: unknown, request: FastifyRequest, reply: F
   logServerError(answer, request)
   const retryAfter = retryAfterSeconds[answer.code]
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
+  reply.header('x-request-id', request.id) // on errors only: there someone asks for it
   return reply.code(statusOf[answer.code]).type(jsonType).send(errorBody(answer.code, answer.message))
 }
 
 function logServerError(error: ServiceError, request: FastifyRequest): void {
-  if (statusOf[error.code] < 500) return
+  if (statusOf[error.code] < 500 || hasLeft(request)) return
   const { method, url } = request
   if (error.code === 'internal_error') request.log.error({ err: error.cause ?? error, method, url }, 'unexpected error')
-  else request.log.warn({ err: error, method, url }, 'the request failed')
+  // Not louder: what is away says so once by itself, and there may be thousands of these a second.
+  else request.log.debug({ err: error, method, url }, 'the request failed')
+}
+
+/** A client that goes in the middle of its body makes an error that nobody gets, and nobody needs to look into. */
+function hasLeft({ raw }: FastifyRequest): boolean {
+  return raw.destroyed && !raw.complete
 }
 
 /** 405 with Allow (RFC 9110 section 15.5.6) for a path that other methods know, else 404. */

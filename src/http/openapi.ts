@@ -46,7 +46,7 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
     routePrefix: '/docs',
     staticCSP: contentSecurityPolicy,
     theme: { title: info.title },
-    uiConfig: { deepLinking: true, persistAuthorization: false },
+    uiConfig: { layout: 'BaseLayout' }, // without the bar that loads other documents
   })
   let text: string | undefined
   app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {

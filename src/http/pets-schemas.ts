@@ -1,5 +1,7 @@
 import { Type } from 'typebox'
+import type { ErrorCode } from '../errors.ts'
 import { Int64, NewPetSchema, PetSchema, PetStatus } from '../pets/pet.ts'
+import { statusOf } from './error-status.ts'
 
 export const pageLimit = { minimum: 1, maximum: 100, default: 20 } as const
 
@@ -24,18 +26,18 @@ const json = (schema: object, example?: unknown) => ({
 
 const rex = { id: 1, name: 'Rex', categoryId: 7, status: 'available' }
 
-function error(description: string, code: string, status: number, message: string, headers: object = {}) {
-  return { description, headers, content: json(ErrorSchema, { code, message, status }) }
+function error(description: string, code: ErrorCode, message: string, headers: object = {}) {
+  return { description, headers, content: json(ErrorSchema, { code, message, status: statusOf[code] }) }
 }
 
-const unauthorized = error('API key missing or invalid', 'unauthorized', 401, 'A valid API key is needed.', {
+const unauthorized = error('API key missing or invalid', 'unauthorized', 'A valid API key is needed.', {
   'WWW-Authenticate': header('`Bearer realm="petstore"`, with `error="invalid_token"` when a key was sent'),
 })
-const internal = error('Unexpected error', 'internal_error', 500, 'An unexpected error occurred.')
+const internal = error('Unexpected error', 'internal_error', 'An unexpected error occurred.')
 const anyOther = { description: 'Any other error', content: json(ErrorSchema) }
-const invalid = (message: string) => error('Invalid request', 'invalid_request', 400, message)
-const unavailable = (code: string, message: string) =>
-  error('Not possible at the moment', code, 503, message, {
+const invalid = (message: string) => error('Invalid request', 'invalid_request', message)
+const unavailable = (code: ErrorCode, message: string) =>
+  error('Not possible at the moment', code, message, {
     'Retry-After': { type: 'integer', description: 'Seconds to wait before the next try' },
   })
 
@@ -87,11 +89,11 @@ export const createPetSchema = {
     },
     400: invalid('body: name is required'),
     401: unauthorized,
-    413: error('Body larger than 16 KiB', 'payload_too_large', 413, 'The body is larger than 16 KiB.'),
-    415: error('Body not JSON by its type', 'unsupported_media_type', 415, 'The body must be application/json.'),
+    413: error('Body larger than 16 KiB', 'payload_too_large', 'The body is larger than 16 KiB.'),
+    415: error('Body not JSON by its type', 'unsupported_media_type', 'The body must be application/json.'),
     500: internal,
     503: unavailable('event_log_unavailable', 'The event log does not answer; nothing was stored.'),
-    504: error('Outcome unknown', 'append_outcome_unknown', 504, 'The animal may have been added, or be added later.'),
+    504: error('Outcome unknown', 'append_outcome_unknown', 'The animal may have been added, or be added later.'),
     default: anyOther,
   },
 }
@@ -125,7 +127,7 @@ export const getPetSchema = {
     200: deprecated({ description: 'The requested animal', content: json(PetSchema, rex) }),
     400: deprecated(invalid('path: petId must be an integer from -9223372036854775808 to 9223372036854775807')),
     401: deprecated(unauthorized),
-    404: deprecated(error('No such animal', 'pet_not_found', 404, 'There is no pet 1.')),
+    404: deprecated(error('No such animal', 'pet_not_found', 'There is no pet 1.')),
     500: deprecated(internal),
     503: deprecated(unavailable('read_model_rebuilding', 'The read model is being rebuilt.')),
     default: deprecated(anyOther),

@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors.ts'
 import type { EventLog, Offset } from '../event-log/event-log.ts'
+import { within } from '../time-limit.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Proof, RangeQuery, ReadModels } from './read-models.ts'
 
@@ -63,7 +64,8 @@ export class ProvenReads {
     const view = this.#view
     if (!this.#connected) throw new ServiceError('read_model_unavailable', 'The read models are out of reach.')
     if (!view?.proved) throw rebuilding()
-    return within(readMs, this.#read(view, query))
+    // The store's own time limits hold for each command, not for all of a read.
+    return within(readMs, this.#read(view, query), tooLate)
   }
 
   /** Looks at the stored positions soon. One look at a time; what asks for one meanwhile gets another after it. */
@@ -164,18 +166,6 @@ function rebuilding(): ServiceError {
   return new ServiceError('read_model_rebuilding', 'The read models are catching up with the event log.')
 }
 
-/** A read in time, or none: the store's own time limits hold for each command, not for all of a read. */
-async function within<T>(ms: number, read: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new ServiceError('read_model_unavailable', 'The read models did not answer in time.')),
-      ms,
-    )
-  })
-  try {
-    return await Promise.race([read, late])
-  } finally {
-    clearTimeout(timer)
-  }
+function tooLate(): ServiceError {
+  return new ServiceError('read_model_unavailable', 'The read models did not answer in time.')
 }

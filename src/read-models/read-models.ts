@@ -18,7 +18,7 @@ export interface Generation {
 export interface Insert {
   /** 1..2^53 - 1; unique in a generation. */
   readonly id: number
-  /** JSON text, given back as it is. */
+  /** JSON text that holds the id, so that no two are equal; given back as it is. */
   readonly document: string
   /** `eventTag` of the event that made it, kept to tell a repeated event from a second one about the same id. */
   readonly tag: string

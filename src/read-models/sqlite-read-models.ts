@@ -225,12 +225,12 @@ class SqliteReadModels implements ReadModels {
   }
 
   #answer<T>(ask: () => T): T {
-    if (!this.#db.isOpen) throw new ServiceError('read_model_unavailable', 'The read model is closed')
+    if (!this.#db.isOpen) throw new ServiceError('read_model_unavailable', 'The read models are closed.')
     try {
       return ask()
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'ERR_SQLITE_ERROR') throw cause
-      throw new ServiceError('read_model_unavailable', 'The read model does not answer', { cause })
+      throw new ServiceError('read_model_unavailable', 'The read models do not answer.', { cause })
     }
   }
 }

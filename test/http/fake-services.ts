@@ -51,6 +51,6 @@ export class FakeServices implements AppServices {
   }
 }
 
-export async function openApp(services: AppServices = new FakeServices()) {
+export function openApp(services: AppServices = new FakeServices()) {
   return buildApp(services, { logger: false })
 }

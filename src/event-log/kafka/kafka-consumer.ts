@@ -1,8 +1,8 @@
 import type { Consumer, ConsumerStartBatchProcessEvent, EachBatchPayload } from 'kafkajs'
 import type { Logger } from 'pino'
+import { within } from '../../time-limit.ts'
 import type { Offset } from '../event-log.ts'
 import type { KafkaClient } from './kafka-client.ts'
-import { within } from './time-limit.ts'
 
 export interface ConsumerOptions {
   readonly newClient: () => KafkaClient
@@ -17,7 +17,7 @@ export interface ConsumerHandlers {
   assigned(partitions: readonly number[]): void
   eachBatch(payload: EachBatchPayload): Promise<void>
   /** A batch with nothing but records that are not for readers, such as transaction markers. */
-  filtered(event: ConsumerStartBatchProcessEvent): void
+  filtered(event: ConsumerStartBatchProcessEvent): Promise<void>
 }
 
 const sessionTimeoutMs = 6000 // the least that brokers allow: a killed process loses its partitions after that
@@ -98,9 +98,9 @@ export class LivingConsumer {
     const { events } = this.#consumer
     this.#consumer.on(events.GROUP_JOIN, ({ payload }) => this.#joined(payload.memberAssignment))
     this.#consumer.on(events.HEARTBEAT, () => this.#lives())
-    this.#consumer.on(events.START_BATCH_PROCESS, (event) => {
-      if (event.payload.batchSize === 0) this.#handlers.filtered(event)
-    })
+    this.#consumer.on(events.START_BATCH_PROCESS, (event) =>
+      event.payload.batchSize === 0 ? this.#handlers.filtered(event) : undefined,
+    )
     this.#consumer.on(events.STOP, () => {
       this.#stopped = true // kafkajs takes no seeks from now on; a crash is told only later
     })

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import kafkajs, { type PartitionMetadata } from 'kafkajs'
 import { ServiceError } from '../../errors.ts'
+import { within } from '../../time-limit.ts'
 import type { EventLog, NewRecord, Offset, Subscriber, Subscription } from '../event-log.ts'
 import { bootLog } from './kafka-boot.ts'
 import { type KafkaAccess, KafkaClient } from './kafka-client.ts'
@@ -8,8 +10,6 @@ import { KafkaProducer } from './kafka-producer.ts'
 import { KafkaReader } from './kafka-reader.ts'
 import { KafkaSubscription } from './kafka-subscription.ts'
 import type { LogTopics } from './kafka-topics.ts'
-import { defaultPartition } from './murmur2.ts'
-import { within } from './time-limit.ts'
 
 export interface KafkaLogOptions extends KafkaAccess {
   /** Of the events; `<topic>.id-blocks` holds the identity of the log and the blocks claimed. */
@@ -21,11 +21,12 @@ export interface KafkaLogOptions extends KafkaAccess {
   readonly bootTimeoutMs?: number | undefined
 }
 
+const byDefault = kafkajs.Partitioners.DefaultPartitioner()
 const bootTimeoutMs = 30_000
 const endsTimeoutMs = 1900 // the port allows two seconds
 const endsQueryMs = 1500
-const claimAttempts = 3
-const claimRetryDelayMs = 100
+const claimTimeoutMs = 1900
+const claimRetryDelayMs = 300
 
 /** Opens the log on Kafka; a new one is made. Throws an Error that says what to do where it cannot be used. */
 export async function openKafkaEventLog(options: KafkaLogOptions): Promise<EventLog> {
@@ -58,6 +59,7 @@ class KafkaEventLog implements EventLog {
   readonly #options: KafkaLogOptions
   readonly #newClient: () => KafkaClient
   readonly #parts: Parts
+  readonly #metadata: PartitionMetadata[]
   readonly #subscriptions = new Set<KafkaSubscription>()
   readonly #writes = new Set<Promise<unknown>>()
   #endsQuery: Promise<Offset[]> | undefined
@@ -70,10 +72,13 @@ class KafkaEventLog implements EventLog {
     this.#options = options
     this.#newClient = newClient
     this.#parts = parts
+    // The partitioner only counts them where there is a key.
+    const metadata = { partitionErrorCode: 0, leader: 0, replicas: [], isr: [] }
+    this.#metadata = Array.from({ length: identity.partitions }, (_, partitionId) => ({ partitionId, ...metadata }))
   }
 
   partitionFor(key: string): number {
-    return defaultPartition(key, this.partitions)
+    return byDefault({ topic: this.#options.topic, partitionMetadata: this.#metadata, message: { key, value: null } })
   }
 
   async append(partition: number, records: readonly NewRecord[]): Promise<Offset> {
@@ -134,14 +139,15 @@ class KafkaEventLog implements EventLog {
 
   /** A claim whose outcome is unknown only leaves a gap, so it is tried again. */
   async #claim(): Promise<number> {
-    for (let attempt = 1; ; attempt++) {
+    const deadline = performance.now() + claimTimeoutMs
+    for (;;) {
       try {
-        const limitMs = this.#options.appendTimeoutMs
+        const limitMs = deadline - performance.now()
         const block = await this.#parts.idBlocksProducer.append(0, [{ key: 'block', value: this.epoch }], limitMs)
         if (block > 0) return block
         throw new Error(`the id-blocks topic of ${this.#options.topic} was made anew behind this process`)
       } catch (error) {
-        if (attempt === claimAttempts) throw unavailable(error)
+        if (performance.now() + claimRetryDelayMs > deadline) throw unavailable(error)
         await delay(claimRetryDelayMs)
       }
     }
@@ -162,5 +168,5 @@ class KafkaEventLog implements EventLog {
 }
 
 function unavailable(cause: unknown): ServiceError {
-  return new ServiceError('event_log_unavailable', 'The event log does not answer', { cause })
+  return new ServiceError('event_log_unavailable', 'The event log does not answer.', { cause })
 }

@@ -1,10 +1,10 @@
 import kafkajs, { type Message, type Producer, type RecordMetadata } from 'kafkajs'
 import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.ts'
+import { within } from '../../time-limit.ts'
 import type { Offset } from '../event-log.ts'
 import type { KafkaClient } from './kafka-client.ts'
 import { toOffset } from './kafka-offset.ts'
-import { within } from './time-limit.ts'
 
 // Not among the names that Node finds in this CommonJS module.
 const { KafkaJSNumberOfRetriesExceeded, KafkaJSProtocolError } = kafkajs
@@ -141,7 +141,7 @@ function failedAppend(error: unknown, requestSent: boolean): ServiceError {
   if (!requestSent || nothingWritten(error)) return unavailable(error)
   return new ServiceError(
     'append_outcome_unknown',
-    'The event log did not confirm the event: it may be stored or not',
+    'The event log did not confirm the event: it may be stored or not.',
     {
       cause: error,
     },
@@ -149,5 +149,7 @@ function failedAppend(error: unknown, requestSent: boolean): ServiceError {
 }
 
 function unavailable(cause: unknown): ServiceError {
-  return new ServiceError('event_log_unavailable', 'The event log cannot be written to now', { cause })
+  return new ServiceError('event_log_unavailable', 'The event log cannot be written to now; nothing was stored.', {
+    cause,
+  })
 }

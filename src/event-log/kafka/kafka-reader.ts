@@ -1,8 +1,8 @@
 import type { Cluster, PartitionAssigner } from 'kafkajs'
+import { within } from '../../time-limit.ts'
 import type { LogRecord, Offset } from '../event-log.ts'
 import type { KafkaClient } from './kafka-client.ts'
 import { toOffset } from './kafka-offset.ts'
-import { within } from './time-limit.ts'
 
 interface Connected {
   readonly client: KafkaClient

@@ -30,8 +30,7 @@ export class KafkaSubscription implements Subscription {
   readonly #options: KafkaSubscriptionOptions
   readonly #closing = new AbortController()
   readonly #ended: Promise<void>
-  /** By partition, the batch last given to the subscriber: they come one at a time, across assignments too. */
-  readonly #deliveries = new Map<number, Promise<unknown>>()
+  readonly #turns = new Map<number, Promise<void>>()
   #held = new Map<number, Held>()
   #consumer: LivingConsumer | undefined
 
@@ -51,13 +50,12 @@ export class KafkaSubscription implements Subscription {
     this.#closing.abort()
     this.#held.clear()
     await this.#ended
-    await Promise.all(this.#deliveries.values())
+    await Promise.allSettled(this.#turns.values())
   }
 
   /** One consumer after the other: kafkajs gives up on some errors, and its own restarts can hide a dead one. */
   async #run(): Promise<void> {
     const { signal } = this.#closing
-    await delay(0) // the subscriber gets its subscription before its first assignment
     while (!signal.aborted) {
       this.#consumer = new LivingConsumer(this.#options, {
         assigned: (partitions) => this.#assigned(partitions),
@@ -79,23 +77,17 @@ export class KafkaSubscription implements Subscription {
   }
 
   async #eachBatch({ batch, isStale, resolveOffset, heartbeat }: EachBatchPayload): Promise<void> {
-    const held = this.#held.get(batch.partition)
-    await this.#deliveries.get(batch.partition)
-    if (held === undefined || held.seeks === 0 || isStale()) return
-    const current = this.#sinceNow(batch.partition, held)
-    const delivered = toRecordBatch(batch)
-    const done = await beating(heartbeat, this.#deliver(delivered, current))
-    if (!current()) return
-    if (done) {
-      resolveOffset(String(delivered.next - 1))
-      this.#consumer?.resolved(delivered.partition, delivered.next)
-    } else {
+    const { partition } = batch
+    const held = this.#held.get(partition)
+    const handle = async () => {
+      if (held === undefined || held !== this.#held.get(partition) || held.seeks === 0 || isStale()) return
+      const { from, records, next } = toRecordBatch(batch)
+      const done = await this.#deliver({ partition, from, records, next }, held)
+      if (done === 'done') resolveOffset(String(next - 1))
       // Not resolved, so fetched again: at once that would be a hot loop while the read model is away.
-      await beating(
-        heartbeat,
-        delay(redeliveryDelayMs, undefined, { signal: this.#closing.signal }).catch(() => {}),
-      )
+      if (done === 'undone') await delay(redeliveryDelayMs, undefined, { signal: this.#closing.signal }).catch(() => {})
     }
+    await beating(heartbeat, this.#inTurn(partition, handle))
   }
 
   /** What kafkajs filters out whole, such as transaction markers, it steps over by itself; the subscriber hears of it. */
@@ -103,26 +95,29 @@ export class KafkaSubscription implements Subscription {
     const { partition, firstOffset, lastOffset } = payload
     const held = this.#held.get(partition)
     if (held === undefined || held.seeks === 0 || firstOffset === null) return
-    const current = this.#sinceNow(partition, held)
-    const batch = { partition, from: toOffset(firstOffset), records: [], next: toOffset(lastOffset) + 1 }
-    const done = await this.#deliver(batch, current)
-    if (!current()) return
-    if (done) this.#consumer?.resolved(partition, batch.next)
-    else this.seek(partition, batch.from)
-  }
-
-  /** Tells later whether the partition was held without a break and not sought again: else what was read is stale. */
-  #sinceNow(partition: number, held: Held): () => boolean {
     const { seeks } = held
-    return () => this.#held.get(partition) === held && held.seeks === seeks
+    await this.#inTurn(partition, async () => {
+      if (held !== this.#held.get(partition) || held.seeks !== seeks) return
+      const batch = { partition, from: toOffset(firstOffset), records: [], next: toOffset(lastOffset) + 1 }
+      if ((await this.#deliver(batch, held)) === 'undone') this.seek(partition, batch.from)
+    })
   }
 
-  /** Behind the delivery before, of the same partition. */
-  async #deliver(batch: RecordBatch, current: () => boolean): Promise<boolean> {
-    const before = this.#deliveries.get(batch.partition) ?? Promise.resolve()
-    const delivery = before.then(() => (current() ? this.#options.subscriber.batch(batch) : false))
-    this.#deliveries.set(batch.partition, delivery)
-    return await delivery
+  /** Batches of one partition are handled one at a time, those of an earlier assignment or consumer included. */
+  async #inTurn(partition: number, handle: () => Promise<void>): Promise<void> {
+    const before = this.#turns.get(partition) ?? Promise.resolve()
+    const turn = before.catch(() => {}).then(handle)
+    this.#turns.set(partition, turn)
+    await turn
+  }
+
+  /** 'stale': meanwhile the partition was assigned anew or sought, so whether it is done no longer matters. */
+  async #deliver(batch: RecordBatch, held: Held): Promise<'done' | 'undone' | 'stale'> {
+    const { seeks } = held
+    const done = await this.#options.subscriber.batch(batch)
+    if (this.#held.get(batch.partition) !== held || held.seeks !== seeks) return 'stale'
+    if (done) this.#consumer?.resolved(batch.partition, batch.next)
+    return done ? 'done' : 'undone'
   }
 }
 

@@ -49,13 +49,14 @@ export async function createMissingTopics(admin: Admin, topics: LogTopics): Prom
 
 function creationFailure(error: unknown): unknown {
   if (!(error instanceof KafkaJSAggregateError)) return error
-  const reasons = error.errors.filter(
-    (each) => each instanceof KafkaJSProtocolError && finalFailures.includes(each.type),
-  )
-  if (reasons.length === 0) return error // another process made one of them just now, or brokers are still coming up
+  const final = error.errors
+    .filter((each) => each instanceof KafkaJSProtocolError)
+    .find(({ type }) => finalFailures.includes(type))
+  if (final === undefined) return error // another process made one of them just now, or brokers are still coming up
+  const { topic } = final as { topic?: string }
   return new BootRefusal(
-    `Kafka does not let the topics be created: ${reasons.map(String).join('; ')}. Create them by hand with ` +
-      'cleanup.policy=delete, retention.ms=-1 and retention.bytes=-1, or let this user create topics.',
+    `Kafka does not let topic ${topic} be created: ${final.message}. Let this user create topics, or create it by hand ` +
+      'with cleanup.policy=delete, retention.ms=-1 and retention.bytes=-1; KAFKA_TOPIC names it.',
     { cause: error },
   )
 }

@@ -37,7 +37,7 @@ export function untilReady(redis: Redis): Promise<void> {
     let lastError: Error | undefined
     const settle = (error?: Error) => {
       clearTimeout(timer)
-      redis.off('ready', ready).off('error', failed)
+      redis.off('ready', ready).off('error', failed).off('end', ended)
       if (error === undefined) resolve()
       else reject(error)
     }
@@ -46,8 +46,9 @@ export function untilReady(redis: Redis): Promise<void> {
       lastError = error
       if (isRefusal(error)) settle(new Error(refused(redis, error), { cause: error }))
     }
+    const ended = () => settle(new Error(`Redis at ${address(redis)}: closed before it answered`, { cause: lastError }))
     const timer = setTimeout(() => settle(new Error(silent(redis), { cause: lastError })), openTimeoutMs)
-    redis.on('ready', ready).on('error', failed)
+    redis.on('ready', ready).on('error', failed).on('end', ended)
   })
 }
 

@@ -1,3 +1,5 @@
+import type { Offset } from '../../event-log/event-log.ts'
+
 /**
  * Every key and channel that the read models use in Redis. All of one store have the hash tag `{prefix:version}`, so
  * that they share a slot of a Redis Cluster and one script can touch them together. Written by the scripts beside
@@ -50,15 +52,18 @@ export function addedField(index: string | undefined): string {
 }
 
 /** `<generation>` for a started one, `<generation> <partition> <next>` for an applied batch. */
-export function progressMessage(generation: string, at?: { partition: number; next: number }): string {
+export function progressMessage(generation: string, at?: Progress['at']): string {
   return at === undefined ? generation : `${generation} ${at.partition} ${at.next}`
 }
 
-export function parseProgressMessage(message: string): {
-  generation: string
-  at: { partition: number; next: number } | undefined
-} {
-  const [generation = '', partition, next] = message.split(' ')
-  if (partition === undefined || next === undefined) return { generation, at: undefined }
-  return { generation, at: { partition: Number(partition), next: Number(next) } }
+export interface Progress {
+  readonly generation: string
+  readonly at: { readonly partition: number; readonly next: Offset } | undefined
+}
+
+/** Undefined for what is no progress message: anyone can publish. */
+export function parseProgressMessage(message: string): Progress | undefined {
+  const [, generation, partition, next] = /^(\S+)(?: (\d+) (\d+))?$/.exec(message) ?? []
+  if (generation === undefined) return undefined
+  return { generation, at: partition === undefined ? undefined : { partition: Number(partition), next: Number(next) } }
 }

@@ -17,8 +17,8 @@ export class RedisProgress {
     this.#channel = channel
     this.#listeners = listeners
     redis.on('message', (_channel, message) => {
-      const { generation, at } = parseProgressMessage(message)
-      listeners.progress(generation, at)
+      const progress = parseProgressMessage(message)
+      if (progress !== undefined) listeners.progress(progress.generation, progress.at)
     })
     redis.on('close', () => {
       this.#connection++

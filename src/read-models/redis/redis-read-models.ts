@@ -39,7 +39,7 @@ export async function openRedisReadModels({
   version,
   logger,
 }: RedisReadModelsOptions): Promise<ReadModels> {
-  const commands = connect(url, { enableAutoPipelining: true, autoPipeliningIgnoredCommands: ['applyBatch'] } as any)
+  const commands = connect(url, { enableAutoPipelining: true })
   const subscriber = connect(url, { autoResubscribe: false, socketTimeout: 1000 })
   try {
     await Promise.all([untilReady(commands), untilReady(subscriber)])
@@ -59,7 +59,6 @@ class RedisReadModels implements ReadModels {
   readonly #keys: RedisKeys
   readonly #listeners = new Listeners({ connected: false })
   readonly #progress: RedisProgress
-  #closed = false
 
   constructor(redis: Redis, subscriber: Redis, keys: RedisKeys) {
     this.#redis = redis
@@ -99,7 +98,7 @@ class RedisReadModels implements ReadModels {
 
   async apply(generation: string, batch: Batch): Promise<ApplyResult> {
     const { keys, args } = applyBatchArguments(this.#keys, generation, batch)
-    const [outcome, ...taken] = await this.#answer(() => this.#redis.applyBatch(keys.length, ...keys, ...args))
+    const [outcome, ...taken] = await this.#answer(() => this.#redis.applyBatch(keys.length, keys, args))
     if (outcome === 'ids_taken') return { outcome, tags: new Map(pairs(taken).map(([id, tag]) => [Number(id), tag])) }
     if (outcome === 'applied' || outcome === 'checkpoint_mismatch' || outcome === 'generation_gone') return { outcome }
     throw new Error(`apply-batch.lua returned ${outcome}`)
@@ -142,19 +141,16 @@ class RedisReadModels implements ReadModels {
   }
 
   async close(): Promise<void> {
-    if (this.#closed) return
-    this.#closed = true
     this.#progress.close()
     await this.#redis.quit().catch(() => {}) // lets what was sent be answered, where the server still answers
     this.#redis.disconnect()
   }
 
   async #answer<T>(ask: () => Promise<T>): Promise<T> {
-    if (this.#closed) throw new ServiceError('read_model_unavailable', 'The read model is closed')
     try {
       return await ask()
     } catch (cause) {
-      throw new ServiceError('read_model_unavailable', 'The read model does not answer', { cause })
+      throw new ServiceError('read_model_unavailable', 'The read models do not answer.', { cause })
     }
   }
 }

@@ -12,7 +12,12 @@ export const scriptFiles = {
 declare module 'ioredis' {
   interface RedisCommander<Context extends ClientContext = { type: 'default' }> {
     startGeneration(active: string, checkpoints: string, ...args: string[]): Result<string, Context>
-    applyBatch(numberOfKeys: number, ...keysThenArgs: string[]): Result<[outcome: string, ...taken: string[]], Context>
+    /** Arrays, since spreading a large batch would overflow the stack. */
+    applyBatch(
+      numberOfKeys: number,
+      keys: string[],
+      args: string[],
+    ): Result<[outcome: string, ...taken: string[]], Context>
     rangeProven(
       active: string,
       checkpoints: string,

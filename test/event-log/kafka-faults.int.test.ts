@@ -1,0 +1,150 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { EventLog, Offset } from '../../src/event-log/event-log.ts'
+import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
+import { type KafkaBroker, startKafka } from '../brokers/brokers.ts'
+import { describeWithOwnBrokers } from '../brokers/describe.ts'
+import { records } from './event-log.contract.ts'
+import { logOptions } from './kafka-fixture.ts'
+import { RecordingSubscriber } from './recording-subscriber.ts'
+
+const patience = { timeout: 40_000, interval: 20 }
+const appendTimeoutMs = 4000
+
+describeWithOwnBrokers('Kafka event log beside a broker that fails', () => {
+  let broker: KafkaBroker
+  let log: EventLog
+  let outcomes: Outcomes
+  beforeEach(async () => {
+    broker = await startKafka()
+    log = await openKafkaEventLog(logOptions(broker.brokers, { appendTimeoutMs }))
+    outcomes = new Outcomes(log)
+  })
+  afterEach(async () => {
+    await outcomes.stop()
+    await log.close()
+    await broker.remove()
+  })
+
+  it('tells the truth about every append while the broker is killed and comes back, and heals by itself', async () => {
+    const live = await RecordingSubscriber.on(log)
+    outcomes.start()
+    await vi.waitFor(() => expect(outcomes.acknowledged.size).toBeGreaterThan(50), patience)
+    await broker.kill()
+    await vi.waitFor(() => expect(outcomes.unavailable.size).toBeGreaterThan(5), patience)
+    await expect(log.ends()).rejects.toMatchObject({ code: 'event_log_unavailable' })
+    await expect(log.claimBlock()).rejects.toMatchObject({ code: 'event_log_unavailable' })
+    await broker.start()
+    const before = outcomes.acknowledged.size
+    await vi.waitFor(() => expect(outcomes.acknowledged.size).toBeGreaterThan(before + 50), patience)
+    await outcomes.stop()
+    expect(await log.claimBlock()).toBeGreaterThan(0)
+    await expectTruth(live)
+  })
+
+  it('settles each append in time while the broker stands still, and nothing unavailable arrives late', async () => {
+    const live = await RecordingSubscriber.on(log)
+    outcomes.start()
+    await vi.waitFor(() => expect(outcomes.acknowledged.size).toBeGreaterThan(20), patience)
+    const sockets = openSockets()
+    await broker.pause()
+    await vi.waitFor(() => expect(outcomes.unavailable.size).toBeGreaterThan(5), patience)
+    expect(outcomes.unknown.size).toBe(1) // the one in flight; those after it were never sent
+    expect(openSockets()).toBeLessThanOrEqual(sockets + 2) // the consumer's attempts
+    const asked = performance.now()
+    await expect(log.ends()).rejects.toMatchObject({ code: 'event_log_unavailable' })
+    expect(performance.now() - asked).toBeLessThan(2100)
+    await broker.resume()
+    const before = outcomes.acknowledged.size
+    await vi.waitFor(() => expect(outcomes.acknowledged.size).toBeGreaterThan(before + 20), patience)
+    await outcomes.stop()
+    expect(outcomes.slowestMs).toBeLessThan(appendTimeoutMs + 1000)
+    await expectTruth(live)
+  })
+
+  it('closes in time while the broker stands still', async () => {
+    const live = await RecordingSubscriber.on(log)
+    await vi.waitFor(() => expect(live.held).toHaveLength(log.partitions), patience)
+    await log.append(0, records('before'))
+    await broker.pause()
+    const append = log.append(0, records('in flight'))
+    const closing = performance.now()
+    await Promise.all([log.close(), expect(append).rejects.toMatchObject({ code: 'append_outcome_unknown' })])
+    expect(performance.now() - closing).toBeLessThan(10_000)
+    await broker.resume()
+  })
+
+  it('opens as soon as a broker that is still starting answers', async () => {
+    const options = logOptions(broker.brokers)
+    await broker.kill()
+    const opening = openKafkaEventLog(options)
+    await broker.start()
+    const opened = await opening
+    expect(await opened.append(0, records('a'))).toBe(0)
+    await opened.close()
+  })
+
+  /** Every acknowledged record is at its offset and nowhere else, no unavailable one is there; both readers saw all. */
+  async function expectTruth(live: RecordingSubscriber): Promise<void> {
+    const [end = 0] = await log.ends()
+    const later = await RecordingSubscriber.on(log)
+    for (const reader of [later, live]) {
+      await vi.waitFor(() => expect(reader.of(0).at(-1)?.next).toBe(end), patience)
+    }
+    const found = later.records(0).map(({ offset, value }) => ({ offset, value: String(value) }))
+    for (const [value, offset] of outcomes.acknowledged) {
+      expect(found.filter((record) => record.value === value)).toEqual([{ offset, value }])
+    }
+    expect(found.filter(({ value }) => outcomes.unavailable.has(value))).toEqual([])
+    expect(found).toHaveLength(end)
+    expect(new Set(live.values(0))).toEqual(new Set(later.values(0)))
+  }
+})
+
+/** Appends one record after the other to partition 0 and keeps what became of each. */
+class Outcomes {
+  readonly acknowledged = new Map<string, Offset>()
+  readonly unavailable = new Set<string>()
+  readonly unknown = new Set<string>()
+  slowestMs = 0
+  readonly #log: EventLog
+  #stopped = false
+  #appending: Promise<void> | undefined
+
+  constructor(log: EventLog) {
+    this.#log = log
+  }
+
+  start(): void {
+    this.#appending = this.#appendUntilStopped()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#appending
+  }
+
+  async #appendUntilStopped(): Promise<void> {
+    for (let number = 0; !this.#stopped; number++) {
+      await nextTurn() // an append that is refused at once must not keep the test from stopping
+      const started = performance.now()
+      await this.#append(`record ${number}`)
+      this.slowestMs = Math.max(this.slowestMs, performance.now() - started)
+    }
+  }
+
+  async #append(value: string): Promise<void> {
+    try {
+      this.acknowledged.set(value, await this.#log.append(0, records(value)))
+    } catch (error) {
+      const { code } = error as { code?: string }
+      if (code === 'event_log_unavailable') this.unavailable.add(value)
+      else if (code === 'append_outcome_unknown') this.unknown.add(value)
+      else throw error
+    }
+  }
+}
+
+function openSockets(): number {
+  return process.getActiveResourcesInfo().filter((resource) => resource === 'TCPSocketWrap').length
+}

@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ServiceError } from '../../src/errors.ts'
+import { readCursor, writeCursor } from '../../src/http/cursor.ts'
+import { type PetStatus, petStatuses } from '../../src/pets/pet.ts'
+
+const filters: (PetStatus | undefined)[] = [undefined, ...petStatuses]
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/='
+
+const refusal = (cursor: string, status?: PetStatus): string | undefined => {
+  try {
+    readCursor(cursor, status)
+    return undefined
+  } catch (error) {
+    return error instanceof ServiceError ? error.code : String(error)
+  }
+}
+
+describe('a cursor', () => {
+  it('gives back its id for its filter, and is refused for every other', () => {
+    const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })
+    fc.assert(
+      fc.property(id, fc.constantFrom(...filters), (id, filter) => {
+        const cursor = writeCursor(id, filter)
+        expect(cursor).toMatch(/^[\w-]+$/)
+        expect(readCursor(cursor, filter)).toBe(id)
+        for (const other of filters) if (other !== filter) expect(refusal(cursor, other)).toBe('invalid_cursor')
+      }),
+    )
+  })
+
+  it('is refused with any one character changed, added or taken away', () => {
+    for (const filter of filters) {
+      const cursor = writeCursor(987654321, filter)
+      for (let at = 0; at <= cursor.length; at++) {
+        const [before, after] = [cursor.slice(0, at), cursor.slice(at + 1)]
+        if (at < cursor.length) expect(refusal(before + after, filter)).toBe('invalid_cursor')
+        for (const character of [...alphabet, ' ', '\n', '\0', 'é']) {
+          if (character !== cursor[at]) expect(refusal(before + character + after, filter)).toBe('invalid_cursor')
+          expect(refusal(before + character + cursor.slice(at), filter)).toBe('invalid_cursor')
+        }
+      }
+    }
+  })
+
+  it('is refused when it is anything else', () => {
+    const others = [
+      '',
+      'abc',
+      '0',
+      '=',
+      'null',
+      btoa('1:5:'),
+      btoa('1:5::0'),
+      btoa('{}'),
+      writeCursor(5, 'sold').repeat(2),
+    ]
+    for (const other of others) expect(refusal(other)).toBe('invalid_cursor')
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(refusal(text)).toBe('invalid_cursor')
+      }),
+    )
+  })
+
+  it('is refused for an id that no pet can have', () => {
+    for (const id of [0, -1, 2 ** 53, 1.5]) expect(refusal(writeCursor(id, undefined))).toBe('invalid_cursor')
+  })
+
+  it('keeps its form as long as its version', () => {
+    expect(writeCursor(20, undefined)).toBe('MToyMDo6ZmI1MGEwNTE')
+    expect(writeCursor(42, 'sold')).toBe('MTo0Mjpzb2xkOjhjZDcwYWNm')
+  })
+})

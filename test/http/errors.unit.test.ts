@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs'
+import { pino } from 'pino'
+import { describe, expect, it } from 'vitest'
+import { type ErrorCode, errorFacts, ServiceError } from '../../src/errors.ts'
+import { buildApp } from '../../src/http/app.ts'
+import { parserErrorToServiceError, toServiceError } from '../../src/http/error-mapping.ts'
+import { retryAfterSeconds, statusOf } from '../../src/http/error-status.ts'
+import { expectError } from './expect-error.ts'
+import { authorization, FakeServices, openApp } from './fake-services.ts'
+
+const codes = Object.keys(errorFacts) as ErrorCode[]
+
+describe('the catalogue, the statuses and docs/errors.md say the same', () => {
+  const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
+  const rows = page
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+  const documented = new Map(
+    rows.map(([, code = '', status, retryable, effect]) => [code, [status, retryable, effect]]),
+  )
+
+  it('every code has one row, and every row a code, in the same order', () => {
+    expect(rows.map(([, code]) => code)).toEqual(codes.map((code) => `\`${code}\``))
+    expect(Object.keys(statusOf)).toEqual(codes)
+  })
+
+  it.each(codes)('%s', (code) => {
+    const { retryable, effect } = errorFacts[code]
+    const seconds = retryAfterSeconds[code]
+    const retry = (retryable ? 'yes' : 'no') + (seconds === undefined ? '' : `, after ${seconds} s`)
+    expect(documented.get(`\`${code}\``)).toEqual([String(statusOf[code]), retry, effect])
+  })
+})
+
+it.each(codes)('%s thrown by a part passes with its message', async (code) => {
+  const services = new FakeServices()
+  services.reads = { range: () => Promise.reject(new ServiceError(code, 'What happened: "ü".')) }
+  const app = await openApp(services)
+  const response = await app.inject({ url: '/v1/pets', headers: { authorization } })
+  expectError(response, statusOf[code], code, 'What happened: "ü".')
+  expect(response.headers['retry-after']).toBe(retryAfterSeconds[code]?.toString())
+  await app.close()
+})
+
+describe('an error without a code of ours', () => {
+  const secret = 'password hunter2'
+  const bugs: [string, unknown][] = [
+    ['an Error', new TypeError(secret)],
+    ['one with a status', Object.assign(new Error(secret), { statusCode: 404, status: 404 })],
+    ['one with a foreign code', Object.assign(new Error(secret), { code: 'ENOENT', statusCode: 400 })],
+    ['one with a code that objects have', Object.assign(new Error(secret), { code: 'constructor' })],
+    ['a string', secret],
+    ['undefined', undefined],
+    ['null', null],
+  ]
+
+  it.each(bugs)('%s is 500 and tells the client nothing', async (_what, bug) => {
+    const services = new FakeServices()
+    services.createPet = () => Promise.reject(bug)
+    const app = await openApp(services)
+    const payload = { name: 'Rex', categoryId: 1 }
+    const response = await app.inject({ method: 'POST', url: '/v1/pets', payload, headers: { authorization } })
+    expectError(response, 500, 'internal_error')
+    expect(response.json().message).toBe('An unexpected error occurred.')
+    await app.close()
+  })
+})
+
+describe('the log', () => {
+  async function logOf(level: string, error: unknown): Promise<Record<string, unknown>[]> {
+    const lines: Record<string, unknown>[] = []
+    const logger = pino({ level, base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+    const services = new FakeServices()
+    if (error !== undefined) services.reads = { range: () => Promise.reject(error) }
+    const app = await buildApp(services, { logger })
+    await app.inject({ url: '/v1/pets?limit=5', headers: { authorization, 'x-request-id': 'id-1' } })
+    await app.inject({ url: '/v1/pets', headers: { authorization: 'Bearer wrong' } })
+    await app.close()
+    return lines
+  }
+
+  it('has an unexpected error with its stack and the request id', async () => {
+    const err = { type: 'TypeError', message: 'a bug', stack: expect.stringContaining('errors.unit.test.ts') }
+    expect(await logOf('info', new TypeError('a bug'))).toEqual([
+      expect.objectContaining({ level: 50, requestId: 'id-1', method: 'GET', url: '/v1/pets?limit=5', err }),
+    ])
+  })
+
+  it('has a part that is away, with its cause, at level debug only: there may be thousands of these a second', async () => {
+    const error = new ServiceError('read_model_unavailable', 'away', { cause: new Error('connection refused') })
+    expect(await logOf('debug', error)).toContainEqual(
+      expect.objectContaining({
+        level: 20,
+        requestId: 'id-1',
+        err: expect.objectContaining({ code: 'read_model_unavailable', message: 'away: connection refused' }),
+      }),
+    )
+    expect(await logOf('info', error)).toEqual([])
+  })
+
+  it('has nothing else at level info', async () => {
+    expect(await logOf('info', undefined)).toEqual([])
+    expect(await logOf('info', new ServiceError('invalid_cursor', 'no'))).toEqual([])
+  })
+
+  it('has a line for each request at level debug, without the key', async () => {
+    const lines = (await logOf('debug', undefined)).filter(({ msg }) => msg === 'request')
+    expect(lines).toMatchObject([
+      { level: 20, requestId: 'id-1', method: 'GET', url: '/v1/pets?limit=5', statusCode: 200 },
+      { level: 20, method: 'GET', url: '/v1/pets', statusCode: 401 },
+    ])
+    expect(JSON.stringify(lines)).not.toContain('wrong')
+  })
+})
+
+it.each([
+  [toServiceError, 'FST_ERR_CTP_BODY_TOO_LARGE', 'payload_too_large'],
+  [toServiceError, 'FST_ERR_CTP_INVALID_MEDIA_TYPE', 'unsupported_media_type'],
+  [toServiceError, 'FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'invalid_request'],
+  [toServiceError, 'FST_ERR_BAD_URL', 'invalid_request'],
+  [toServiceError, 'ANYTHING', 'internal_error'],
+  [parserErrorToServiceError, 'ERR_HTTP_REQUEST_TIMEOUT', 'request_timeout'],
+  [parserErrorToServiceError, 'HPE_HEADER_OVERFLOW', 'headers_too_large'],
+  [parserErrorToServiceError, 'HPE_CHUNK_EXTENSIONS_OVERFLOW', 'payload_too_large'],
+  [parserErrorToServiceError, 'HPE_INVALID_METHOD', 'invalid_request'],
+  [parserErrorToServiceError, 'ANYTHING', 'invalid_request'],
+] as const)('%o maps %s to %s', (map, code, expected) => {
+  expect(map(Object.assign(new Error('internals'), { code }))).toMatchObject({ code: expected })
+})

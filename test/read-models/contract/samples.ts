@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'vitest'
+import { type Checkpoint, startOfPartition } from '../../../src/read-models/checkpoint.ts'
+import { eventTag } from '../../../src/read-models/event-tag.ts'
+import type { Batch, Generation, Insert, ParkedEvent, ReadModels } from '../../../src/read-models/read-models.ts'
+import type { ReadModelsFixture } from './fixture.ts'
+
+export const greatestId = Number.MAX_SAFE_INTEGER
+
+export function newGeneration(epoch = 'epoch-1'): Generation {
+  return { name: randomUUID(), epoch }
+}
+
+export function documentOf(id: number, text = ''): string {
+  return `{"id":${id},"text":${JSON.stringify(text)}}`
+}
+
+export function insert(id: number, indexes: readonly string[] = [], document = documentOf(id)): Insert {
+  return { id, document, tag: eventTag(`event of ${id}`), indexes }
+}
+
+export function parkedEvent(offset: number, subject: string): ParkedEvent {
+  return { offset, subject, reason: 'data: name is missing', value: '{"specversion":"1.0"}' }
+}
+
+export interface BatchContent {
+  readonly partition?: number
+  readonly inserts?: readonly Insert[]
+  readonly parked?: readonly string[]
+}
+
+/** The batch that goes on from `expected`: one record per insert and per parked subject, and a skipped one. */
+export function batchAfter(
+  expected: Checkpoint,
+  { partition = 0, inserts = [], parked = [] }: BatchContent = {},
+): Batch {
+  const next = expected.next + inserts.length + parked.length + 1
+  const checkpoint = {
+    next,
+    last: { offset: next - 1, identity: `record ${partition}/${next - 1}` },
+    applied: expected.applied + inserts.length,
+    dropped: expected.dropped,
+    parked: expected.parked + parked.length,
+    skipped: expected.skipped + 1,
+  }
+  const parkedEvents = parked.map((subject, i) => parkedEvent(expected.next + i, subject))
+  return { partition, expected, checkpoint, inserts, parked: parkedEvents }
+}
+
+export function firstBatch(content: BatchContent = {}): Batch {
+  return batchAfter(startOfPartition, content)
+}
+
+/** A store whose active generation is a new one. */
+export async function started(fixture: ReadModelsFixture): Promise<{ store: ReadModels; generation: string }> {
+  const store = await fixture.open()
+  const generation = newGeneration()
+  await store.start(generation, undefined)
+  return { store, generation: generation.name }
+}
+
+/** Applies batches that must be accepted. */
+export async function applyAll(store: ReadModels, generation: string, ...batches: Batch[]): Promise<void> {
+  for (const batch of batches) expect(await store.apply(generation, batch)).toEqual({ outcome: 'applied' })
+}
+
+export async function idsIn(store: ReadModels, generation: string, index?: string): Promise<number[]> {
+  const documents = await store.range(generation, { index, from: 1, limit: 10_000 })
+  return documents.map((document) => JSON.parse(document).id)
+}
+
+/** All that the port shows of a generation. */
+export async function contents(store: ReadModels, generation: string, indexes: readonly string[] = ['a', 'b']) {
+  const all = { from: 1, limit: 10_000 }
+  return {
+    active: await store.active(),
+    checkpoints: await store.checkpoints(generation),
+    states: await store.partitionStates(generation, [0, 1, 2, 10]),
+    documents: await store.provenRange(generation, all),
+    indexes: await Promise.all(indexes.map((index) => store.provenRange(generation, { ...all, index }))),
+  }
+}

@@ -1,0 +1,122 @@
+import { ServiceError } from '../../src/errors.ts'
+import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../../src/read-models/checkpoint.ts'
+import { Listeners } from '../../src/read-models/listeners.ts'
+import type {
+  ApplyResult,
+  Batch,
+  Generation,
+  Insert,
+  PartitionState,
+  Proof,
+  RangeQuery,
+  ReadModels,
+  ReadModelsListener,
+} from '../../src/read-models/read-models.ts'
+
+interface GenerationData {
+  readonly generation: Generation
+  readonly checkpoints: Map<number, Checkpoint>
+  readonly parkedSubjects: Map<number, Set<string>>
+  readonly inserts: Insert[]
+}
+
+/** What stores share that are opened on the same data. */
+export class MemoryData {
+  readonly generations = new Map<string, GenerationData>()
+  active: Generation | undefined
+}
+
+/** The port, implemented as simply as can be: what the adapters are compared with. */
+export class MemoryReadModels implements ReadModels {
+  readonly #data: MemoryData
+  readonly #listeners = new Listeners({ connected: true })
+  #closed = false
+
+  constructor(data: MemoryData) {
+    this.#data = data
+  }
+
+  async active(): Promise<Generation | undefined> {
+    return this.#open().active
+  }
+
+  async start(generation: Generation, instead: string | undefined): Promise<void> {
+    const data = this.#open()
+    if (data.active?.name !== instead) return
+    data.active = generation
+    const empty = { checkpoints: new Map(), parkedSubjects: new Map(), inserts: [] }
+    data.generations.set(generation.name, { generation, ...empty })
+    this.#listeners.progress(generation.name)
+  }
+
+  async checkpoints(name: string): Promise<ReadonlyMap<number, Checkpoint> | undefined> {
+    const generation = this.#open().generations.get(name)
+    return generation && new Map(generation.checkpoints)
+  }
+
+  async partitionStates(name: string, partitions: readonly number[]): Promise<Map<number, PartitionState> | undefined> {
+    const generation = this.#open().generations.get(name)
+    if (generation === undefined) return undefined
+    const stateOf = (partition: number) => ({
+      checkpoint: generation.checkpoints.get(partition) ?? startOfPartition,
+      parkedSubjects: new Set(generation.parkedSubjects.get(partition)),
+    })
+    return new Map(partitions.map((partition) => [partition, stateOf(partition)]))
+  }
+
+  async apply(name: string, { partition, expected, checkpoint, inserts, parked }: Batch): Promise<ApplyResult> {
+    const generation = this.#open().generations.get(name)
+    if (generation === undefined) return { outcome: 'generation_gone' }
+    const stored = generation.checkpoints.get(partition) ?? startOfPartition
+    if (encodeCheckpoint(stored) !== encodeCheckpoint(expected)) return { outcome: 'checkpoint_mismatch' }
+    const taken = generation.inserts.filter((held) => inserts.some(({ id }) => id === held.id))
+    if (taken.length > 0) return { outcome: 'ids_taken', tags: new Map(taken.map(({ id, tag }) => [id, tag])) }
+    generation.inserts.push(...inserts)
+    const subjects = [...(generation.parkedSubjects.get(partition) ?? []), ...parked.map(({ subject }) => subject)]
+    generation.parkedSubjects.set(partition, new Set(subjects))
+    generation.checkpoints.set(partition, checkpoint)
+    this.#listeners.progress(name, { partition, next: checkpoint.next })
+    return { outcome: 'applied' }
+  }
+
+  async range(name: string, query: RangeQuery): Promise<string[]> {
+    return this.#range(name, query)
+  }
+
+  async provenRange(name: string, query: RangeQuery): Promise<{ documents: string[]; proof: Proof }> {
+    const { active, generations } = this.#open()
+    const checkpoints = new Map(generations.get(name)?.checkpoints)
+    const size = this.#collection(name, query.index).length
+    return {
+      documents: this.#range(name, query),
+      proof: { active: active?.name, checkpoints, held: size, added: size },
+    }
+  }
+
+  listen(listener: ReadModelsListener): () => void {
+    return this.#listeners.add(listener)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#listeners.disconnected()
+  }
+
+  #open(): MemoryData {
+    if (this.#closed) throw new ServiceError('read_model_unavailable', 'The read model is closed')
+    return this.#data
+  }
+
+  #range(name: string, { index, from, to = Infinity, limit }: RangeQuery): string[] {
+    return this.#collection(name, index)
+      .filter(({ id }) => id >= from && id <= to)
+      .sort((a, b) => a.id - b.id)
+      .slice(0, limit)
+      .map(({ document }) => document)
+  }
+
+  #collection(name: string, index: string | undefined): Insert[] {
+    const inserts = this.#open().generations.get(name)?.inserts ?? []
+    return inserts.filter(({ indexes }) => index === undefined || indexes.includes(index))
+  }
+}

@@ -1,0 +1,205 @@
+import { Redis } from 'ioredis'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import type { ReadModels } from '../../src/read-models/read-models.ts'
+import { openRedisReadModels } from '../../src/read-models/redis/redis-read-models.ts'
+import { type RedisServer, startRedis } from '../brokers/brokers.ts'
+import { describeWithOwnBrokers } from '../brokers/describe.ts'
+import { applyAll, batchAfter, firstBatch, idsIn, insert, newGeneration } from './contract/samples.ts'
+import { silentLogger } from './redis-fixture.ts'
+
+const first = firstBatch({ inserts: [insert(1, ['a'])] })
+const second = batchAfter(first.checkpoint, { inserts: [insert(2, ['a'])] })
+
+const calls: Record<string, (store: ReadModels, generation: string) => Promise<unknown>> = {
+  active: (store) => store.active(),
+  start: (store) => store.start(newGeneration(), 'one that is not active'),
+  checkpoints: (store, generation) => store.checkpoints(generation),
+  partitionStates: (store, generation) => store.partitionStates(generation, [0]),
+  apply: (store, generation) => store.apply(generation, first),
+  range: (store, generation) => store.range(generation, { from: 1, limit: 1 }),
+  provenRange: (store, generation) => store.provenRange(generation, { from: 1, limit: 1 }),
+}
+
+/** Every method, many times at once, fails with the code of the catalogue within two seconds. */
+async function expectUnavailable(store: ReadModels, generation: string): Promise<void> {
+  const before = performance.now()
+  const asked = Object.values(calls).flatMap((call) => Array.from({ length: 50 }, () => call(store, generation)))
+  for (const result of await Promise.allSettled(asked)) {
+    expect(result).toMatchObject({ status: 'rejected', reason: { code: 'read_model_unavailable' } })
+  }
+  expect(performance.now() - before).toBeLessThan(2000)
+}
+
+describeWithOwnBrokers('redis read models on a failing server', () => {
+  let server: RedisServer
+  let store: ReadModels
+  let generation: string
+  let heard: string[]
+  const logger = silentLogger()
+  const logged = () => [logger.warn, logger.info].map(({ mock }) => mock.calls.map((call) => call.at(-1)))
+
+  beforeAll(async () => {
+    server = await startRedis()
+  })
+  afterAll(() => server.remove())
+
+  beforeEach(async () => {
+    vi.clearAllMocks()
+    generation = newGeneration().name
+    store = await openRedisReadModels({ url: server.url, prefix: generation, version: 'v1', logger })
+    await store.start({ name: generation, epoch: 'epoch' }, undefined)
+    heard = []
+    store.listen({
+      progress: (_generation, at) => heard.push(`progress ${at?.next}`),
+      connected: () => heard.push('connected'),
+      disconnected: () => heard.push('disconnected'),
+    })
+    await vi.waitFor(() => expect(heard).toContain('connected'))
+    await applyAll(store, generation, first)
+    await vi.waitFor(() => expect(heard.at(-1)).toBe(`progress ${first.checkpoint.next}`))
+    heard = ['connected']
+  })
+  afterEach(() => store.close())
+
+  async function expectHealed(): Promise<void> {
+    await vi.waitFor(() => expect(heard).toEqual(['connected', 'disconnected', 'connected']), { timeout: 10_000 })
+    await vi.waitFor(() => store.active(), { timeout: 10_000 })
+    expect(await idsIn(store, generation)).toEqual([1])
+    await applyAll(store, generation, second)
+    await vi.waitFor(() => expect(heard.at(-1)).toBe(`progress ${second.checkpoint.next}`))
+    const address = new URL(server.url).host
+    expect(logged()).toEqual([
+      [`Redis at ${address}: connection lost, reconnecting`],
+      [`Redis at ${address}: connected again`],
+    ])
+  }
+
+  it('killed: unavailable within two seconds, and all is well once it is back', async () => {
+    await server.kill()
+    await expectUnavailable(store, generation)
+    await vi.waitFor(() => expect(heard).toEqual(['connected', 'disconnected']))
+    await expectUnavailable(store, generation)
+    await server.start()
+    await expectHealed()
+  })
+
+  it('paused: unavailable within two seconds, and all is well once it goes on', async () => {
+    await server.pause()
+    await expectUnavailable(store, generation)
+    await vi.waitFor(() => expect(heard).toEqual(['connected', 'disconnected']), { timeout: 5000 })
+    await vi.waitFor(() => expect(logger.warn).toHaveBeenCalled(), { timeout: 5000 })
+    await expectUnavailable(store, generation)
+    await server.resume()
+    await expectHealed()
+  })
+
+  it('paused for a moment: goes on over the same connections', async () => {
+    await server.pause()
+    await expect(calls.range?.(store, generation)).rejects.toMatchObject({ code: 'read_model_unavailable' })
+    await server.resume()
+    await vi.waitFor(() => store.active())
+    expect(await idsIn(store, generation)).toEqual([1])
+    expect(logged()).toEqual([[], []])
+  })
+
+  it('emptied: the generation is gone', async () => {
+    const client = new Redis(server.url)
+    await client.flushall()
+    expect(await store.active()).toBeUndefined()
+    expect(await store.apply(generation, second)).toEqual({ outcome: 'generation_gone' })
+    expect(await client.dbsize()).toBe(0)
+    await client.quit()
+  })
+
+  it('closing does not wait for a server that does not answer', async () => {
+    await server.pause()
+    const before = performance.now()
+    await store.close()
+    expect(performance.now() - before).toBeLessThan(2000)
+    await vi.waitFor(() => expect(heard).toEqual(['connected', 'disconnected']))
+    await server.resume()
+  })
+
+  it('no memory left: unavailable, having written nothing', async () => {
+    const client = new Redis(server.url)
+    await client.config('SET', 'maxmemory', '1')
+    await expect(store.apply(generation, second)).rejects.toMatchObject({ code: 'read_model_unavailable' })
+    expect(await idsIn(store, generation)).toEqual([1])
+    await client.config('SET', 'maxmemory', '0')
+    await applyAll(store, generation, second)
+    await client.quit()
+  })
+})
+
+describeWithOwnBrokers('opening redis read models', () => {
+  const servers: RedisServer[] = []
+  const logger = silentLogger()
+  beforeEach(() => vi.clearAllMocks())
+  afterEach(async () => {
+    vi.useRealTimers()
+    for (const server of servers.splice(0)) await server.remove()
+  })
+
+  async function start(...args: string[]): Promise<RedisServer> {
+    const server = await startRedis({ args })
+    servers.push(server)
+    return server
+  }
+
+  const open = (url: string) => openRedisReadModels({ url, prefix: 'test', version: 'v1', logger })
+
+  async function urlOfUser(server: RedisServer, ...rules: string[]): Promise<string> {
+    const client = new Redis(server.url)
+    await client.call('ACL', 'SETUSER', 'petstore', 'on', '>secret', '~*', '&*', '+@all', ...rules)
+    await client.quit()
+    return server.url.replace('redis://', 'redis://petstore:secret@')
+  }
+
+  it('waits for a server that is not there yet', async () => {
+    const server = await start()
+    await server.stop()
+    const opening = open(server.url)
+    await server.start()
+    const store = await opening
+    expect(await store.active()).toBeUndefined()
+    await store.close()
+  })
+
+  it('gives up on a server that does not come, and says what to do', async () => {
+    const server = await start()
+    await server.stop()
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const opening = open(server.url)
+    const refused = expect(opening).rejects.toThrow(/did not answer for 30 s: start it, or correct its URL/)
+    await vi.advanceTimersByTimeAsync(30_000)
+    await refused
+  })
+
+  it('refuses a server that evicts keys, and says what to do', async () => {
+    const server = await start('--maxmemory-policy', 'allkeys-lru')
+    await expect(open(server.url)).rejects.toThrow(
+      /has maxmemory-policy allkeys-lru, .*CONFIG SET maxmemory-policy noeviction/,
+    )
+  })
+
+  it('finds that out where CONFIG is forbidden', async () => {
+    const server = await start('--maxmemory-policy', 'volatile-ttl')
+    const url = await urlOfUser(server, '-config')
+    await expect(open(url)).rejects.toThrow(/has maxmemory-policy volatile-ttl/)
+  })
+
+  it('warns where the policy cannot be read', async () => {
+    const server = await start()
+    const url = await urlOfUser(server, '-config', '-info')
+    vi.spyOn(console, 'warn').mockImplementation(() => {}) // ioredis tells that it skips its ready check
+    const store = await open(url)
+    expect(logger.warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('maxmemory-policy cannot be read'))
+    await store.close()
+  })
+
+  it('says at once when the password is wrong', async () => {
+    const server = await start()
+    const url = await urlOfUser(server)
+    await expect(open(url.replace('secret', 'wrong'))).rejects.toThrow(/refuses the connection \(WRONGPASS/)
+  })
+})

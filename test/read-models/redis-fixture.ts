@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { vi } from 'vitest'
+import type { ReadModels } from '../../src/read-models/read-models.ts'
+import { openRedisReadModels } from '../../src/read-models/redis/redis-read-models.ts'
+import type { ReadModelsFixture } from './contract/fixture.ts'
+
+export function silentLogger() {
+  return { info: vi.fn(), warn: vi.fn() }
+}
+
+export interface RedisFixture extends ReadModelsFixture {
+  readonly prefix: string
+  /** A plain client of the same server. */
+  readonly client: Redis
+  keys(): Promise<string[]>
+}
+
+/** Keys of their own, under a prefix that nobody else uses. */
+export function redisFixture(url: string): RedisFixture {
+  const prefix = `test-${randomUUID()}`
+  const client = new Redis(url)
+  const opened: ReadModels[] = []
+  const keys = () => client.keys(`*${prefix}*`)
+  const empty = async () => {
+    const found = await keys()
+    if (found.length > 0) await client.unlink(...found)
+  }
+  return {
+    prefix,
+    client,
+    keys,
+    empty,
+    progressIsHeardBy: 'every store on the data',
+    async open(version = 'v1') {
+      const store = await openRedisReadModels({ url, prefix, version, logger: silentLogger() })
+      opened.push(store)
+      return store
+    },
+    async remove() {
+      await Promise.all(opened.map((store) => store.close()))
+      await empty()
+      await client.quit()
+    },
+  }
+}

@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
+import { describeWithBrokers } from '../brokers/describe.ts'
+import { applyAll, batchAfter, contents, documentOf, firstBatch, idsIn, insert, started } from './contract/samples.ts'
+import { readModelsContract } from './read-models.contract.ts'
+import { type RedisFixture, redisFixture } from './redis-fixture.ts'
+
+describeWithBrokers('redis read models', ({ redisUrl }) => {
+  readModelsContract('redis', async () => redisFixture(redisUrl))
+
+  describe('in Redis', () => {
+    let fixture: RedisFixture
+    beforeEach(() => {
+      fixture = redisFixture(redisUrl)
+    })
+    afterEach(() => fixture.remove())
+
+    it('use the declared keys, all with one hash tag', async () => {
+      const { store, generation } = await started(fixture)
+      await applyAll(store, generation, firstBatch({ inserts: [insert(1, ['a'])], parked: ['subject'] }))
+      const { active, generation: keysOf } = redisKeys({ prefix: fixture.prefix, version: 'v1' })
+      const { checkpoints, documents, index, parked, parkedSubjects } = keysOf(generation)
+      const declared = [active, checkpoints, documents, index('a'), parked, parkedSubjects]
+      expect((await fixture.keys()).sort()).toEqual(declared.sort())
+      for (const key of declared) expect(key.startsWith(`{${fixture.prefix}:v1}:`)).toBe(true)
+    })
+
+    it('keep a parked event with all that is needed to look into it', async () => {
+      const { store, generation } = await started(fixture)
+      const event = { subject: '12', reason: 'data: name', value: '{"é":"🐕"}' }
+      await applyAll(store, generation, { ...firstBatch({ partition: 3 }), parked: [{ offset: 7, ...event }] })
+      const { parked } = redisKeys({ prefix: fixture.prefix, version: 'v1' }).generation(generation)
+      const fields = await fixture.client.hgetall(parked)
+      expect(Object.entries(fields).map(([field, json]) => [field, JSON.parse(json)])).toEqual([['3/7', event]])
+    })
+
+    it('tell in a proof of documents that were lost', async () => {
+      const { store, generation } = await started(fixture)
+      await applyAll(store, generation, firstBatch({ inserts: [insert(1, ['a']), insert(2, ['a'])] }))
+      const keys = redisKeys({ prefix: fixture.prefix, version: 'v1' }).generation(generation)
+      await fixture.client.zrem(keys.index('a'), documentOf(1))
+      await fixture.client.unlink(keys.documents)
+      const inIndex = await store.provenRange(generation, { index: 'a', from: 1, limit: 5 })
+      const inAll = await store.provenRange(generation, { from: 1, limit: 5 })
+      expect([inIndex.proof, inAll.proof]).toMatchObject([
+        { held: 1, added: 2 },
+        { held: 0, added: 2 },
+      ])
+    })
+
+    it('take a batch that is larger than the stack of Lua', async () => {
+      const { store, generation } = await started(fixture)
+      const inserts = Array.from({ length: 5000 }, (_, i) => insert(i + 1, ['a']))
+      await applyAll(store, generation, firstBatch({ inserts }))
+      expect(await idsIn(store, generation, 'a')).toEqual(inserts.map(({ id }) => id))
+    })
+
+    it('go on when the server forgot the scripts', async () => {
+      const { store, generation } = await started(fixture)
+      const first = firstBatch({ inserts: [insert(1)] })
+      await applyAll(store, generation, first)
+      const before = await contents(store, generation)
+      await fixture.client.script('FLUSH')
+      expect(await contents(store, generation)).toEqual(before)
+      await fixture.client.script('FLUSH')
+      await applyAll(store, generation, batchAfter(first.checkpoint, { inserts: [insert(2)] }))
+    })
+
+    it('ignore a message that is none of theirs', async () => {
+      const { store, generation } = await started(fixture)
+      const heard: unknown[][] = []
+      const connected = new Promise<void>((resolve) => {
+        store.listen({ progress: (...all) => heard.push(all), connected: resolve, disconnected: () => {} })
+      })
+      await connected
+      await fixture.client.publish(redisKeys({ prefix: fixture.prefix, version: 'v1' }).progress, 'a b c d')
+      await applyAll(store, generation, firstBatch())
+      await vi.waitFor(() => expect(heard.at(-1)).toEqual([generation, { partition: 0, next: 1 }]))
+      expect(heard.map(([name]) => name)).not.toContain('a')
+    })
+  })
+})
