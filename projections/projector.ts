@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { EventLog, LogRecord, Offset, RecordBatch, Subscriber, Subscription } from '../src/event-log/event-log.ts'
 import { encodeCheckpoint } from '../src/read-models/checkpoint.ts'
 import type { Generation, PartitionState, ReadModels } from '../src/read-models/read-models.ts'
+import { SingleFlight } from '../src/single-flight.ts'
 import { decide } from './decide.ts'
 import type { ReadModelDefinition } from './definition.ts'
 import { readRecord, recordIdentity } from './read-record.ts'
@@ -42,11 +43,9 @@ export class Projector<Event> implements Subscriber {
   #subscription: Subscription | undefined
   #assigned: readonly number[] = []
   #held = new Map<number, Held>()
-  #reconciling: Promise<void> | undefined
-  #reconcileAgain = false
+  readonly #reconciling = new SingleFlight(() => this.#reconcile())
   /** Whether the last look at log and store worked; undefined before the first one. */
   #inStep: boolean | undefined
-  #closed = false
 
   private constructor(options: ProjectorOptions<Event>) {
     this.#options = options
@@ -71,11 +70,10 @@ export class Projector<Event> implements Subscriber {
   }
 
   async close(): Promise<void> {
-    this.#closed = true
     clearInterval(this.#timer)
     this.#endListening()
     await this.#subscription?.close()
-    await this.#reconciling
+    await this.#reconciling.stop()
   }
 
   assigned(partitions: readonly number[]): void {
@@ -149,24 +147,16 @@ export class Projector<Event> implements Subscriber {
     this.#reconcileSoon()
   }
 
-  /** One reconciliation at a time; what asks for one meanwhile gets another one after it. */
   #reconcileSoon(): void {
-    if (this.#closed || this.#subscription === undefined) return
-    this.#reconcileAgain = true
-    this.#reconciling ??= this.#reconcile().finally(() => {
-      this.#reconciling = undefined
-    })
+    if (this.#subscription !== undefined) this.#reconciling.request()
   }
 
   async #reconcile(): Promise<void> {
-    while (this.#reconcileAgain && !this.#closed) {
-      this.#reconcileAgain = false
-      try {
-        await this.#readPositions()
-        this.#recovered()
-      } catch (error) {
-        this.#failed(error)
-      }
+    try {
+      await this.#readPositions()
+      this.#recovered()
+    } catch (error) {
+      this.#failed(error)
     }
   }
 
@@ -218,7 +208,7 @@ export class Projector<Event> implements Subscriber {
     await this.#options.store.start(generation, instead)
     const level = instead === undefined ? 'info' : 'warn'
     this.#logger[level]({ generation: generation.name, instead, reason }, 'projector starts a generation')
-    this.#reconcileAgain = true
+    this.#reconcileSoon()
   }
 
   #report(before: PartitionState, after: PartitionState, partition: number): void {

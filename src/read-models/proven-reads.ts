@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors.ts'
 import type { EventLog, Offset } from '../event-log/event-log.ts'
+import { SingleFlight } from '../single-flight.ts'
 import { within } from '../time-limit.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Proof, RangeQuery, ReadModels } from './read-models.ts'
@@ -30,8 +31,7 @@ export class ProvenReads {
   readonly #timer: NodeJS.Timeout
   #view: View | undefined
   #connected = false
-  #refreshing: Promise<void> | undefined
-  #refreshAgain = false
+  readonly #refreshing = new SingleFlight(() => this.#refresh())
 
   constructor(store: ReadModels, log: Pick<EventLog, 'ends' | 'epoch'>) {
     this.#store = store
@@ -68,19 +68,15 @@ export class ProvenReads {
     return within(readMs, this.#read(view, query), tooLate)
   }
 
-  /** Looks at the stored positions soon. One look at a time; what asks for one meanwhile gets another after it. */
+  /** Looks at the stored positions soon. */
   refresh(): void {
-    this.#refreshAgain = true
-    this.#refreshing ??= this.#refreshAll().finally(() => {
-      this.#refreshing = undefined
-    })
+    this.#refreshing.request()
   }
 
   async close(): Promise<void> {
     this.#endListening()
     clearInterval(this.#timer)
-    this.#refreshAgain = false
-    await this.#refreshing
+    await this.#refreshing.stop()
   }
 
   async #read(view: View, query: RangeQuery): Promise<string[]> {
@@ -96,14 +92,11 @@ export class ProvenReads {
     return documents
   }
 
-  async #refreshAll(): Promise<void> {
-    while (this.#refreshAgain) {
-      this.#refreshAgain = false
-      try {
-        await this.#lookAtPositions()
-      } catch {
-        // Out of reach: a view in doubt stays in doubt, and is looked at again within a second.
-      }
+  async #refresh(): Promise<void> {
+    try {
+      await this.#lookAtPositions()
+    } catch {
+      // Out of reach: a view in doubt stays in doubt, and is looked at again within a second.
     }
   }
 

@@ -9,9 +9,9 @@ import { pets } from '../../projections/pets.ts'
 import { Projector } from '../../projections/projector.ts'
 import { ServiceError } from '../../src/errors.ts'
 import type { EventLog, LogRecord } from '../../src/event-log/event-log.ts'
-import { openSqliteEventLog } from '../../src/event-log/sqlite-event-log.ts'
+import { openSqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts'
 import type { ReadModels } from '../../src/read-models/read-models.ts'
-import { openSqliteReadModels } from '../../src/read-models/sqlite-read-models.ts'
+import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
 import { foreignRecord, petCreated, record } from './records.ts'
 
 const logger = pino({ level: 'silent' })

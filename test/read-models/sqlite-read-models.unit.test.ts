@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ReadModels } from '../../src/read-models/read-models.ts'
-import { openSqliteReadModels } from '../../src/read-models/sqlite-read-models.ts'
+import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
 import { applyAll, firstBatch, idsIn, insert, started } from './contract/samples.ts'
 import { readModelsContract } from './read-models.contract.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { ServiceError } from '../errors.ts'
-import type { EventLog, LogRecord, NewRecord, Offset, Subscriber, Subscription } from './event-log.ts'
+import { ServiceError } from '../../errors.ts'
+import type { EventLog, LogRecord, NewRecord, Offset, Subscriber, Subscription } from '../event-log.ts'
 import { PagedSubscription } from './paged-subscription.ts'
 
 export interface SqliteLogOptions {

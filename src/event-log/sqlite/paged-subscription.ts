@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { LogRecord, Offset, RecordBatch, Subscriber, Subscription } from './event-log.ts'
+import type { LogRecord, Offset, RecordBatch, Subscriber, Subscription } from '../event-log.ts'
 
 /** The records of an embedded log. Either may throw, while the disk fails, say. */
 export interface RecordSource {

@@ -1,0 +1,60 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+
+export const layoutVersion = 1
+
+/** Every table. Rows of one generation carry its key, a small number in place of version and name. */
+export const layout = `
+  CREATE TABLE IF NOT EXISTS generation (
+    key INTEGER PRIMARY KEY, version TEXT NOT NULL, name TEXT NOT NULL, epoch TEXT NOT NULL, UNIQUE (version, name)
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS active (version TEXT PRIMARY KEY, generation INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS checkpoint (
+    generation INTEGER, partition INTEGER, checkpoint TEXT NOT NULL, PRIMARY KEY (generation, partition)
+  ) STRICT, WITHOUT ROWID;
+  -- collection: 'documents', or 'index:' and the name of one; tag: of documents only
+  CREATE TABLE IF NOT EXISTS document (
+    generation INTEGER, collection TEXT, id INTEGER, document TEXT NOT NULL, tag TEXT,
+    PRIMARY KEY (generation, collection, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS added (
+    generation INTEGER, collection TEXT, count INTEGER NOT NULL, PRIMARY KEY (generation, collection)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS parked (
+    generation INTEGER, partition INTEGER, record_offset INTEGER,
+    subject TEXT NOT NULL, reason TEXT NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (generation, partition, record_offset)
+  ) STRICT, WITHOUT ROWID;
+  PRAGMA user_version = ${layoutVersion};`
+
+/** What `document.collection` and `added.collection` hold for an index, or for all documents. */
+export function collection(index: string | undefined): string {
+  return index === undefined ? 'documents' : `index:${index}`
+}
+
+/** Every statement, by name. */
+export function prepare(db: DatabaseSync) {
+  const sql = {
+    active:
+      'SELECT name, epoch FROM active JOIN generation ON generation.key = active.generation WHERE active.version = ?',
+    insertGeneration: 'INSERT INTO generation (version, name, epoch) VALUES (?, ?, ?)',
+    setActive: 'REPLACE INTO active (version, generation) VALUES (?, ?)',
+    generationKey: 'SELECT key FROM generation WHERE version = ? AND name = ?',
+    checkpoints: 'SELECT partition, checkpoint FROM checkpoint WHERE generation = ?',
+    checkpoint: 'SELECT checkpoint FROM checkpoint WHERE generation = ? AND partition = ?',
+    setCheckpoint: 'REPLACE INTO checkpoint (generation, partition, checkpoint) VALUES (?, ?, ?)',
+    range:
+      'SELECT document FROM document WHERE generation = ? AND collection = ? AND id BETWEEN ? AND ? ORDER BY id LIMIT ?',
+    tag: 'SELECT tag FROM document WHERE generation = ? AND collection = ? AND id = ?',
+    insertDocument: 'INSERT INTO document (generation, collection, id, document, tag) VALUES (?, ?, ?, ?, ?)',
+    added: 'SELECT count FROM added WHERE generation = ? AND collection = ?',
+    addToCount:
+      'INSERT INTO added (generation, collection, count) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count',
+    parkedSubjects: 'SELECT DISTINCT subject FROM parked WHERE generation = ? AND partition = ?',
+    insertParked:
+      'INSERT INTO parked (generation, partition, record_offset, subject, reason, value) VALUES (?, ?, ?, ?, ?, ?)',
+  }
+  return Object.fromEntries(Object.entries(sql).map(([name, text]) => [name, db.prepare(text)])) as Record<
+    keyof typeof sql,
+    StatementSync
+  >
+}
