@@ -80,6 +80,7 @@ function newServer(services: AppServices, logger: FastifyBaseLogger | false): Fa
     ...(logger === false ? { logger } : { loggerInstance: logger }),
     logController: new RequestLog(logger === false ? undefined : logger.level),
     genReqId: requestId,
+    childLoggerFactory: (parent) => parent, // one for each request costs more than the few lines with its id are worth
     requestTimeout,
     keepAliveTimeout,
     // Node itself answers a request without Host, but without a body.

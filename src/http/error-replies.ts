@@ -18,10 +18,11 @@ export function replyWithError(error: unknown, request: FastifyRequest, reply: F
 
 function logServerError(error: ServiceError, request: FastifyRequest): void {
   if (statusOf[error.code] < 500 || hasLeft(request)) return
-  const { method, url } = request
-  if (error.code === 'internal_error') request.log.error({ err: error.cause ?? error, method, url }, 'unexpected error')
+  const { id: requestId, method, url } = request
+  const of = { requestId, method, url }
+  if (error.code === 'internal_error') request.log.error({ ...of, err: error.cause ?? error }, 'unexpected error')
   // Not louder: what is away says so once by itself, and there may be thousands of these a second.
-  else request.log.debug({ err: error, method, url }, 'the request failed')
+  else request.log.debug({ ...of, err: error }, 'the request failed')
 }
 
 /** A client that goes in the middle of its body makes an error that nobody gets, and nobody needs to look into. */

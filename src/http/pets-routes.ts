@@ -1,11 +1,12 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, onSendHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../errors.ts'
 import type { Position } from '../event-log/event-log.ts'
 import type { CreatePet } from '../pets/create-pet.ts'
 import { type PetStatus, petDocument, toNewPet } from '../pets/pet.ts'
 import type { PetReads } from '../pets/read-pets.ts'
 import { readCursor, writeCursor } from './cursor.ts'
+import { replyWithError } from './error-replies.ts'
 import { jsonType } from './media-types.ts'
 import { createPetSchema, deprecationHeaders, getPetSchema, listPetsSchema, pageLimit } from './pets-schemas.ts'
 import { traceparentOf } from './trace-context.ts'
@@ -27,10 +28,10 @@ export function addPetRoutes(instance: FastifyInstance, { createPet, pets, whenA
   app.get('/pets', { schema: listPetsSchema }, async ({ query }, reply) => {
     const { limit = pageLimit.default, status, cursor } = query
     const after = cursor === undefined ? 0 : readCursor(cursor, status)
-    const { documents, next } = await pets.page({ status, after, limit })
+    const { json, next } = await pets.page({ status, after, limit })
     if (next !== undefined) reply.header('link', nextLink(next, limit, status))
     reply.type(jsonType)
-    return `[${documents.join(',')}]`
+    return json
   })
 
   app.post('/pets', { schema: createPetSchema }, async ({ body, headers }, reply) => {
@@ -40,10 +41,10 @@ export function addPetRoutes(instance: FastifyInstance, { createPet, pets, whenA
     return petDocument(pet)
   })
 
-  app.get('/pets/:petId', { schema: getPetSchema, onSend: addDeprecationHeaders }, async ({ params }, reply) => {
+  app.get('/pets/:petId', { schema: getPetSchema, errorHandler: replyDeprecatedError }, async ({ params }, reply) => {
     const document = await pets.find(BigInt(params.petId))
     if (document === undefined) throw new ServiceError('pet_not_found', `There is no pet ${params.petId}.`)
-    reply.type(jsonType)
+    reply.headers(deprecationHeaders).type(jsonType)
     return document
   })
 }
@@ -54,8 +55,7 @@ function nextLink(lastId: number, limit: number, status: PetStatus | undefined):
   return `</v1/pets?limit=${limit}${filter}&cursor=${writeCursor(lastId, status)}>; rel="next"`
 }
 
-// On sending, so that errors have them too, those of authentication included.
-const addDeprecationHeaders: onSendHookHandler = (_request, reply, payload, done) => {
-  reply.headers(deprecationHeaders)
-  done(null, payload)
+/** Errors of a deprecated operation say so as well, those of authentication included. */
+function replyDeprecatedError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return replyWithError(error, request, reply.headers(deprecationHeaders))
 }

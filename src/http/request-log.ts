@@ -17,14 +17,17 @@ export class RequestLog extends LogController {
   readonly #perRequest: boolean
 
   constructor(level: string | undefined) {
-    super({ disableRequestLogging: true, requestIdLogLabel: 'requestId' })
+    super({ disableRequestLogging: true })
     this.#perRequest = level === 'debug' || level === 'trace'
   }
 
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
     if (!this.#perRequest) return
-    const { method, url } = request
+    const { id: requestId, method, url } = request
     const { statusCode, elapsedTime } = reply
-    request.log.debug({ method, url, statusCode, elapsedMs: elapsedTime, err: error ?? undefined }, 'request')
+    request.log.debug(
+      { requestId, method, url, statusCode, elapsedMs: elapsedTime, err: error ?? undefined },
+      'request',
+    )
   }
 }

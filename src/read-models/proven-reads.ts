@@ -1,18 +1,19 @@
 import { ServiceError } from '../errors.ts'
 import type { EventLog, Offset } from '../event-log/event-log.ts'
 import { SingleFlight } from '../single-flight.ts'
-import { within } from '../time-limit.ts'
 import type { Checkpoint } from './checkpoint.ts'
-import type { Proof, RangeQuery, ReadModels } from './read-models.ts'
+import type { RangeAnswer, RangeQuery, ReadModels } from './read-models.ts'
 
 const refreshMs = 1000
-const readMs = 1500
 
 /** A generation as this process knows it. */
 interface View {
   readonly generation: string
-  /** Per partition the furthest position this process has seen it at: it is never served from less. */
-  readonly seen: Map<number, Offset>
+  /**
+   * By partition the furthest position this process has seen. An answer must have reached what was seen when it was asked
+   * for: later news may overtake it. Replaced, never changed, so that a read can hold on to what it began with.
+   */
+  seen: readonly Offset[]
   /** What the log held when the view was last in doubt; undefined while that is still to be asked. */
   required: readonly Offset[] | undefined
   /** Whether the generation holds everything that was acknowledged before it came in doubt. */
@@ -21,8 +22,8 @@ interface View {
 
 /**
  * Reads that never leave out a document they should hold (decision 0007). A generation is served once it has reached
- * what the log held when this process met it or lost touch with it. From then on an answer with as many documents as
- * were asked for proves itself; a shorter one is read again together with a proof that nothing is missing.
+ * what the log held when this process met it or lost touch with it. From then on each answer comes with its proof: the
+ * generation is the active one, no position is below any that this process has seen, and nothing added is missing.
  */
 export class ProvenReads {
   readonly #store: ReadModels
@@ -38,7 +39,7 @@ export class ProvenReads {
     this.#log = log
     this.#endListening = store.listen({
       progress: (generation, at) => {
-        if (generation === this.#view?.generation && at !== undefined) see(this.#view, at.partition, at.next)
+        if (generation === this.#view?.generation && at !== undefined) seeOne(this.#view, at.partition, at.next)
         if (generation !== this.#view?.generation || !this.#view.proved) this.refresh()
       },
       connected: () => {
@@ -59,13 +60,21 @@ export class ProvenReads {
     return { status: this.#view?.proved ? 'up' : 'rebuilding', ...generation }
   }
 
-  /** Throws ServiceError read_model_unavailable or read_model_rebuilding, within 1.5 s. */
-  async range(query: RangeQuery): Promise<string[]> {
+  /** Throws ServiceError read_model_unavailable or read_model_rebuilding, within one second. */
+  async range(query: RangeQuery): Promise<RangeAnswer> {
     const view = this.#view
     if (!this.#connected) throw new ServiceError('read_model_unavailable', 'The read models are out of reach.')
     if (!view?.proved) throw rebuilding()
-    // The store's own time limits hold for each command, not for all of a read.
-    return within(readMs, this.#read(view, query), tooLate)
+    const { generation, seen } = view
+    const answer = await this.#store.range(generation, query)
+    const { active, checkpoints } = answer.moment
+    if (active === generation && reach(checkpoints, seen) && answer.held === answer.added) {
+      see(view, checkpoints)
+      return answer
+    }
+    doubt(view)
+    this.refresh()
+    throw rebuilding()
   }
 
   /** Looks at the stored positions soon. */
@@ -77,19 +86,6 @@ export class ProvenReads {
     this.#endListening()
     clearInterval(this.#timer)
     await this.#refreshing.stop()
-  }
-
-  async #read(view: View, query: RangeQuery): Promise<string[]> {
-    const found = await this.#store.range(view.generation, query)
-    if (found.length === query.limit) return found
-    const { documents, proof } = await this.#store.provenRange(view.generation, query)
-    if (!proves(view, proof)) {
-      doubt(view)
-      this.refresh()
-      throw rebuilding()
-    }
-    seeAll(view, proof.checkpoints)
-    return documents
   }
 
   async #refresh(): Promise<void> {
@@ -110,10 +106,12 @@ export class ProvenReads {
     const view = isKnown && this.#view ? this.#view : newView(active.name)
     this.#view = view
     if (!view.proved) view.required ??= await this.#required(isKnown)
+    const { seen } = view
     const checkpoints = await this.#store.checkpoints(view.generation)
-    if (checkpoints === undefined || !reaches(view, checkpoints)) return doubt(view)
-    seeAll(view, checkpoints)
-    view.proved = view.required !== undefined
+    if (checkpoints === undefined || !reach(checkpoints, seen)) return doubt(view)
+    see(view, checkpoints)
+    // In doubt meanwhile, it has nothing required of it: the next look asks again.
+    view.proved = view.required !== undefined && reach(checkpoints, view.required)
   }
 
   // A generation known before is held to what this process saw of it, even when the log cannot say what more there is.
@@ -128,7 +126,7 @@ export class ProvenReads {
 }
 
 function newView(generation: string): View {
-  return { generation, seen: new Map(), required: undefined, proved: false }
+  return { generation, seen: [], required: undefined, proved: false }
 }
 
 function doubt(view: View | undefined): void {
@@ -137,28 +135,21 @@ function doubt(view: View | undefined): void {
   view.required = undefined
 }
 
-function see(view: View, partition: number, next: Offset): void {
-  if (next > (view.seen.get(partition) ?? 0)) view.seen.set(partition, next)
+function see(view: View, checkpoints: ReadonlyMap<number, Checkpoint>): void {
+  for (const [partition, { next }] of checkpoints) seeOne(view, partition, next)
 }
 
-function seeAll(view: View, checkpoints: ReadonlyMap<number, Checkpoint>): void {
-  for (const [partition, { next }] of checkpoints) see(view, partition, next)
+function seeOne(view: View, partition: number, next: Offset): void {
+  if (next <= (view.seen[partition] ?? 0)) return
+  const seen = [...view.seen]
+  seen[partition] = next
+  view.seen = seen
 }
 
-function reaches(view: View, checkpoints: ReadonlyMap<number, Checkpoint>): boolean {
-  const isAt = (partition: number, offset: Offset) => (checkpoints.get(partition)?.next ?? 0) >= offset
-  const seen = [...view.seen].every(([partition, offset]) => isAt(partition, offset))
-  return seen && (view.required ?? []).every((offset, partition) => isAt(partition, offset))
-}
-
-function proves(view: View, { active, checkpoints, held, added }: Proof): boolean {
-  return active === view.generation && held === added && reaches(view, checkpoints)
+function reach(checkpoints: ReadonlyMap<number, Checkpoint>, offsets: readonly Offset[]): boolean {
+  return offsets.every((offset, partition) => (checkpoints.get(partition)?.next ?? 0) >= (offset ?? 0))
 }
 
 function rebuilding(): ServiceError {
   return new ServiceError('read_model_rebuilding', 'The read models are catching up with the event log.')
-}
-
-function tooLate(): ServiceError {
-  return new ServiceError('read_model_unavailable', 'The read models did not answer in time.')
 }

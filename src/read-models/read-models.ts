@@ -62,7 +62,7 @@ export interface PartitionState {
   readonly parkedSubjects: ReadonlySet<string>
 }
 
-/** Documents with `from` <= id <= `to` in ascending order of id, at most `limit` of them. */
+/** Documents with `from` <= id <= `to` in ascending order of id, the first `limit` (1 or more) of them. */
 export interface RangeQuery {
   /** Every document, or those of one index. */
   readonly index?: string | undefined
@@ -71,14 +71,24 @@ export interface RangeQuery {
   readonly limit: number
 }
 
-/** What tells whether an absence of documents means anything; read in one atomic step with the documents. */
-export interface Proof {
-  /** The active generation at that moment. */
-  readonly active: string | undefined
-  readonly checkpoints: ReadonlyMap<number, Checkpoint>
-  /** How many documents the queried collection or index holds, and how many were ever added to it. */
+/** Documents, and what proves that none is missing; all of it read in one atomic step. */
+export interface RangeAnswer {
+  /** The JSON texts, separated by commas: sent on as they are. */
+  readonly documents: string
+  readonly count: number
+  /** The id of the last one, if there are more in the range behind it. */
+  readonly last: number | undefined
+  readonly moment: Moment
+  /** How many documents the collection or index holds, and how many were ever added to it. */
   readonly held: number
   readonly added: number
+}
+
+/** The state of a store at one moment. Answers read at the same one may share the object. */
+export interface Moment {
+  readonly active: string | undefined
+  /** Of the generation that was read; empty when it is not there. */
+  readonly checkpoints: ReadonlyMap<number, Checkpoint>
 }
 
 export interface ReadModelsListener {
@@ -104,9 +114,8 @@ export interface ReadModels {
    * says why. After an error it may have been applied, or be applied later: read the checkpoint again.
    */
   apply(generation: string, batch: Batch): Promise<ApplyResult>
-  /** The documents as JSON text. Fewer than `limit` prove nothing: see `provenRange`. */
-  range(generation: string, query: RangeQuery): Promise<string[]>
-  provenRange(generation: string, query: RangeQuery): Promise<{ documents: string[]; proof: Proof }>
+  /** Settles within one second. A generation that is not there has no documents. */
+  range(generation: string, query: RangeQuery): Promise<RangeAnswer>
   /** Calls the listener from now on; returns what ends that. */
   listen(listener: ReadModelsListener): () => void
   close(): Promise<void>

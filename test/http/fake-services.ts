@@ -22,11 +22,14 @@ export class FakeServices implements AppServices {
     return { pet: this.add(newPet), position: { partition: 0, offset: this.stored.length - 1 } }
   }
   reads: Reads = {
-    range: async ({ index, from, to = Number.MAX_SAFE_INTEGER, limit }) =>
-      this.stored
-        .filter(({ id, status }) => id >= from && id <= to && (index === undefined || index === statusIndex(status)))
-        .slice(0, limit)
-        .map(petDocument),
+    range: async ({ index, from, to = Number.MAX_SAFE_INTEGER, limit }) => {
+      const found = this.stored.filter(
+        ({ id, status }) => id >= from && id <= to && (index === undefined || index === statusIndex(status)),
+      )
+      const shown = found.slice(0, limit)
+      const last = found.length > limit ? shown.at(-1)?.id : undefined
+      return { documents: shown.map(petDocument).join(','), count: shown.length, last }
+    },
   }
 
   readonly api = {

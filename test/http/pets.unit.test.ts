@@ -162,9 +162,10 @@ describe('GET /v1/pets', () => {
   })
 
   it('sends stored documents as they are', async () => {
-    services.reads = { range: async () => ['{"id":1, "stored" : 1e2}', '{"id":2,}'] }
-    expect((await get('/v1/pets')).body).toBe('[{"id":1, "stored" : 1e2},{"id":2,}]')
-    expect((await get('/v1/pets/1')).body).toBe('{"id":1, "stored" : 1e2}')
+    const documents = '{"id":1, "stored" : 1e2,}'
+    services.reads = { range: async () => ({ documents, count: 1, last: undefined }) }
+    expect((await get('/v1/pets')).body).toBe(`[${documents}]`)
+    expect((await get('/v1/pets/1')).body).toBe(documents)
   })
 
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { encodeCheckpoint } from '../../src/read-models/checkpoint.ts'
-import type { Batch, RangeQuery, ReadModels } from '../../src/read-models/read-models.ts'
+import type { Batch, RangeAnswer, RangeQuery, ReadModels } from '../../src/read-models/read-models.ts'
 import type { ReadModelsFixture } from './contract/fixture.ts'
 import { MemoryData, MemoryReadModels } from './memory-read-models.ts'
 import { readModelsContract, readModelsTopics } from './read-models.contract.ts'
@@ -25,8 +25,8 @@ function memoryFixture(alter: (store: ReadModels) => Partial<ReadModels> = () =>
 }
 
 function altered(store: ReadModels, alter: (store: ReadModels) => Partial<ReadModels>): ReadModels {
-  const { active, start, checkpoints, partitionStates, apply, range, provenRange, listen, close } = store
-  const methods = { active, start, checkpoints, partitionStates, apply, range, provenRange, listen, close }
+  const { active, start, checkpoints, partitionStates, apply, range, listen, close } = store
+  const methods = { active, start, checkpoints, partitionStates, apply, range, listen, close }
   const bound = Object.entries(methods).map(([name, method]) => [name, method.bind(store)])
   return { ...Object.fromEntries(bound), ...alter(store) }
 }
@@ -43,12 +43,27 @@ const failing: ReadModels = {
   partitionStates: async () => fails(),
   apply: async () => fails(),
   range: async () => fails(),
-  provenRange: async () => fails(),
   listen: fails,
   close: async () => fails(),
 }
 
-const nextId = (document: string) => JSON.parse(document).id + 1
+/** A store whose answers to `range` are made into others. */
+function answering(alter: (answer: RangeAnswer, query: RangeQuery) => Partial<RangeAnswer>) {
+  return (store: ReadModels): Partial<ReadModels> => ({
+    range: async (generation, query) => {
+      const answer = await store.range(generation, query)
+      return { ...answer, ...alter(answer, query) }
+    },
+  })
+}
+
+function documentsIn({ documents }: RangeAnswer): { id: number }[] {
+  return JSON.parse(`[${documents}]`)
+}
+
+function texts(documents: readonly { id: number }[]): string {
+  return documents.map((document) => JSON.stringify(document)).join(',')
+}
 
 /** Stores that break the contract in one point each. */
 const faults: Record<string, (store: ReadModels) => Partial<ReadModels>> = {
@@ -131,10 +146,16 @@ const faults: Record<string, (store: ReadModels) => Partial<ReadModels>> = {
         inserts: batch.inserts.map((insert) => ({ ...insert, indexes: insert.indexes.slice(0, 4) })),
       }),
   }),
-  'reads documents and writes them anew': (store) => ({
-    range: async (generation, query) =>
-      (await store.range(generation, query)).map((document) => JSON.stringify(JSON.parse(document))),
-  }),
+  'reads documents and writes them anew': answering((answer) => ({ documents: texts(documentsIn(answer)) })),
+  'takes newlines out of documents': answering(({ documents }) => ({ documents: documents.replaceAll('\n', '') })),
+  'normalizes documents': answering(({ documents }) => ({ documents: documents.normalize() })),
+  'gives documents one a line': answering((answer) => ({
+    documents: documentsIn(answer)
+      .map((document) => JSON.stringify(document))
+      .join(',\n'),
+  })),
+  'gives documents with a comma behind': answering(({ documents }) => ({ documents: `${documents},` })),
+  'counts commas': answering(({ documents }) => ({ count: documents === '' ? 0 : documents.split('},{').length })),
   'leaves out the first id of a range': (store) => ({
     range: (generation, query) => store.range(generation, { ...query, from: query.from + 1 }),
   }),
@@ -145,38 +166,131 @@ const faults: Record<string, (store: ReadModels) => Partial<ReadModels>> = {
   'goes beyond the limit': (store) => ({
     range: (generation, query) => store.range(generation, { ...query, limit: query.limit + 1 }),
   }),
+  'gives the last documents of a range': (store) => ({
+    range: async (generation, query) => {
+      const answer = await store.range(generation, { ...query, limit: 100_000 })
+      const documents = documentsIn(answer).slice(-query.limit)
+      return { ...answer, documents: texts(documents), count: documents.length }
+    },
+  }),
+  'never says that more follow': answering(() => ({ last: undefined })),
+  'says of every full answer that more follow': answering((answer, { limit }) => ({
+    last: answer.count === limit ? documentsIn(answer).at(-1)?.id : undefined,
+  })),
+  'says that more follow where they are beyond the range': (store) => ({
+    range: async (generation, query) => {
+      const answer = await store.range(generation, query)
+      const { count, last } = await store.range(generation, { ...query, to: undefined })
+      return count === answer.count ? { ...answer, last } : answer
+    },
+  }),
+  'tells the id that follows instead of the last': answering(({ last }) => ({ last: last && last + 1 })),
+  'rounds the last id to 15 digits': answering(({ last }) => ({ last: last && Number(last.toPrecision(15)) })),
   'ignores the index': (store) => ({
     range: (generation, query) => store.range(generation, { ...query, index: undefined }),
   }),
-  'sorts ids as text': (store) => ({
-    range: async (generation, query) => [...(await store.range(generation, query))].sort(),
+  'sorts ids as text': answering((answer) => {
+    const documents = documentsIn(answer)
+    if (texts(documents) !== answer.documents) return {}
+    return { documents: texts(documents.sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1))) }
   }),
   'rounds ids to 14 digits': (store) => ({
     range: (generation, query) => store.range(generation, { ...query, from: Number(query.from.toPrecision(14)) }),
   }),
-  'proves with the generation asked for': (store) => ({
-    provenRange: async (generation, query) => {
-      const { documents, proof } = await store.provenRange(generation, query)
-      return { documents, proof: { ...proof, active: generation } }
+  'mixes up ranges when more than 16 are asked for at once': mixing(16),
+  'mixes up ranges when more than 64 are asked for at once': mixing(64),
+  'reads what is asked for at once from one generation': (store) => {
+    let turn: string | undefined
+    return {
+      range: async (generation, query) => {
+        turn ??= generation
+        const read = turn
+        setImmediate(() => {
+          turn = undefined
+        })
+        return store.range(read, query)
+      },
+    }
+  },
+  'shares what is under way': (store) => {
+    const underWay = new Map<string, Promise<RangeAnswer>>()
+    return {
+      range: (generation, query) => {
+        const key = JSON.stringify([generation, query])
+        const answer = underWay.get(key) ?? slowly(store, generation, query).finally(() => underWay.delete(key))
+        underWay.set(key, answer)
+        return answer
+      },
+    }
+  },
+  'names the generation asked for as the active one': (store) => ({
+    range: async (generation, query) => {
+      const answer = await store.range(generation, query)
+      return { ...answer, moment: { ...answer.moment, active: generation } }
     },
   }),
-  'holds what it found': (store) => ({
-    provenRange: async (generation, query) => {
-      const { documents, proof } = await store.provenRange(generation, query)
-      return { documents, proof: { ...proof, held: documents.length } }
+  'names the generation that is active a moment later': (store) => ({
+    range: async (generation, query) => {
+      const answer = await slowly(store, generation, query)
+      return { ...answer, moment: { ...answer.moment, active: (await store.active())?.name } }
     },
   }),
+  'tells the checkpoints of the active generation': (store) => ({
+    range: async (generation, query) => {
+      const answer = await store.range(generation, query)
+      const { checkpoints } = (await store.range(answer.moment.active ?? '', query)).moment
+      return { ...answer, moment: { ...answer.moment, checkpoints } }
+    },
+  }),
+  'tells no checkpoints but the first': answering(({ moment: { active, checkpoints } }) => ({
+    moment: { active, checkpoints: new Map([...checkpoints].slice(0, 1)) },
+  })),
+  'tells a moment that was before': (store) => {
+    const moments = new Map<string, RangeAnswer['moment']>()
+    return {
+      range: async (generation, query) => {
+        const answer = await store.range(generation, query)
+        const moment = moments.get(generation) ?? answer.moment
+        moments.set(generation, answer.moment)
+        return { ...answer, moment }
+      },
+    }
+  },
+  'changes moments it has told': (store) => {
+    const told = new Map<string, RangeAnswer['moment'] & { active: string | undefined }>()
+    return {
+      range: async (generation, query) => {
+        const answer = await store.range(generation, query)
+        const moment = Object.assign(told.get(generation) ?? {}, answer.moment)
+        told.set(generation, moment)
+        return { ...answer, moment }
+      },
+    }
+  },
+  'holds what it found': answering(({ count }) => ({ held: count })),
+  'added what it found': answering(({ count }) => ({ added: count })),
   'counts the collection for an index': (store) => ({
-    provenRange: async (generation, query) => {
-      const { added } = (await store.provenRange(generation, { ...query, index: undefined })).proof
-      const { documents, proof } = await store.provenRange(generation, query)
-      return { documents, proof: { ...proof, added } }
+    range: async (generation, query) => {
+      const { held } = await store.range(generation, { ...query, index: undefined })
+      return { ...(await store.range(generation, query)), held }
     },
   }),
-  'reads documents and proof one after the other': (store) => ({
-    provenRange: async (generation, query) => {
-      const { proof } = await store.provenRange(generation, query)
-      return { documents: await readSlowly(store, generation, query), proof }
+  'counts what was added to the collection for an index': (store) => ({
+    range: async (generation, query) => {
+      const { added } = await store.range(generation, { ...query, index: undefined })
+      return { ...(await store.range(generation, query)), added }
+    },
+  }),
+  'counts one after the other': (store) => ({
+    range: async (generation, query) => {
+      const { held, added } = await store.range(generation, query)
+      return { ...(await store.range(generation, query)), held, added }
+    },
+  }),
+  'tells a moment after reading documents': (store) => ({
+    range: async (generation, query) => {
+      const { moment: _, ...found } = await store.range(generation, query)
+      return { ...found, moment: (await store.range(generation, query)).moment }
     },
   }),
   'is never connected': (store) => ({ listen: (listener) => store.listen({ ...listener, connected: () => {} }) }),
@@ -226,17 +340,26 @@ async function agreeing(
   return stored && agrees(stored) ? { ...batch, expected: stored } : batch
 }
 
-/** A document a turn, so that writes come in between. */
-async function readSlowly(store: ReadModels, generation: string, query: RangeQuery): Promise<string[]> {
-  const documents: string[] = []
-  let from = query.from
-  while (documents.length < query.limit) {
-    const [document] = await store.range(generation, { ...query, from, limit: 1 })
-    if (document === undefined) break
-    documents.push(document)
-    from = nextId(document)
+/** More than `atOnce` in one turn of the event loop get the answer to the first of them. */
+function mixing(atOnce: number) {
+  return (store: ReadModels): Partial<ReadModels> => {
+    const asked: [string, RangeQuery][] = []
+    return {
+      range: async (generation, query) => {
+        asked.push([generation, query])
+        setImmediate(() => asked.splice(0))
+        const [first] = asked
+        return asked.length > atOnce && first ? store.range(...first) : store.range(generation, query)
+      },
+    }
   }
-  return documents
+}
+
+/** The answer of now, some turns of the event loop later. */
+async function slowly(store: ReadModels, generation: string, query: RangeQuery): Promise<RangeAnswer> {
+  const answer = await store.range(generation, query)
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+  return answer
 }
 
 async function passes(check: (fixture: ReadModelsFixture) => Promise<void>, fixture: ReadModelsFixture) {

@@ -7,7 +7,7 @@ import type {
   Generation,
   Insert,
   PartitionState,
-  Proof,
+  RangeAnswer,
   RangeQuery,
   ReadModels,
   ReadModelsListener,
@@ -79,17 +79,19 @@ export class MemoryReadModels implements ReadModels {
     return { outcome: 'applied' }
   }
 
-  async range(name: string, query: RangeQuery): Promise<string[]> {
-    return this.#range(name, query)
-  }
-
-  async provenRange(name: string, query: RangeQuery): Promise<{ documents: string[]; proof: Proof }> {
+  async range(name: string, { index, from, to = Infinity, limit }: RangeQuery): Promise<RangeAnswer> {
     const { active, generations } = this.#open()
-    const checkpoints = new Map(generations.get(name)?.checkpoints)
-    const size = this.#collection(name, query.index).length
+    const generation = generations.get(name)
+    const all = (generation?.inserts ?? []).filter(({ indexes }) => index === undefined || indexes.includes(index))
+    const inRange = all.filter(({ id }) => id >= from && id <= to).sort((a, b) => a.id - b.id)
+    const shown = inRange.slice(0, limit)
     return {
-      documents: this.#range(name, query),
-      proof: { active: active?.name, checkpoints, held: size, added: size },
+      documents: shown.map(({ document }) => document).join(','),
+      count: shown.length,
+      last: inRange.length > limit ? shown.at(-1)?.id : undefined,
+      moment: { active: active?.name, checkpoints: new Map(generation?.checkpoints) },
+      held: all.length,
+      added: all.length,
     }
   }
 
@@ -105,18 +107,5 @@ export class MemoryReadModels implements ReadModels {
   #open(): MemoryData {
     if (this.#closed) throw new ServiceError('read_model_unavailable', 'The read model is closed')
     return this.#data
-  }
-
-  #range(name: string, { index, from, to = Infinity, limit }: RangeQuery): string[] {
-    return this.#collection(name, index)
-      .filter(({ id }) => id >= from && id <= to)
-      .sort((a, b) => a.id - b.id)
-      .slice(0, limit)
-      .map(({ document }) => document)
-  }
-
-  #collection(name: string, index: string | undefined): Insert[] {
-    const inserts = this.#open().generations.get(name)?.inserts ?? []
-    return inserts.filter(({ indexes }) => index === undefined || indexes.includes(index))
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import type { ReadModels } from '../../src/read-models/read-models.ts'
@@ -17,7 +18,6 @@ const calls: Record<string, (store: ReadModels, generation: string) => Promise<u
   partitionStates: (store, generation) => store.partitionStates(generation, [0]),
   apply: (store, generation) => store.apply(generation, first),
   range: (store, generation) => store.range(generation, { from: 1, limit: 1 }),
-  provenRange: (store, generation) => store.provenRange(generation, { from: 1, limit: 1 }),
 }
 
 /** Every method, many times at once, fails with the code of the catalogue within two seconds. */
@@ -28,6 +28,31 @@ async function expectUnavailable(store: ReadModels, generation: string): Promise
     expect(result).toMatchObject({ status: 'rejected', reason: { code: 'read_model_unavailable' } })
   }
   expect(performance.now() - before).toBeLessThan(2000)
+}
+
+/** Ranges in many groups, asked for at once and one after the other, fail within one second each. */
+async function expectRangesUnavailable(store: ReadModels, generation: string): Promise<void> {
+  const asked: Promise<{ reason: unknown; took: number }>[] = []
+  const ask = (count: number) => {
+    const before = performance.now()
+    for (let i = 0; i < count; i++) {
+      const range = store.range(i % 50 === 49 ? 'another' : generation, { index: 'a', from: 1, limit: 10 })
+      const settled = range.then(
+        () => undefined,
+        (reason: unknown) => reason,
+      )
+      asked.push(settled.then((reason) => ({ reason, took: performance.now() - before })))
+    }
+  }
+  ask(300)
+  for (let i = 0; i < 60; i++) {
+    await setTimeout(10)
+    ask(20)
+  }
+  for (const { reason, took } of await Promise.all(asked)) {
+    expect(reason).toMatchObject({ code: 'read_model_unavailable' })
+    expect(took).toBeLessThan(1000)
+  }
 }
 
 describeWithOwnBrokers('redis read models on a failing server', () => {
@@ -90,6 +115,21 @@ describeWithOwnBrokers('redis read models on a failing server', () => {
     await vi.waitFor(() => expect(logger.warn).toHaveBeenCalled(), { timeout: 5000 })
     await expectUnavailable(store, generation)
     await server.resume()
+    await expectHealed()
+  })
+
+  it('paused: every range is answered with unavailable within one second, however many there are', async () => {
+    await server.pause()
+    await expectRangesUnavailable(store, generation)
+    await server.resume()
+    await vi.waitFor(() => store.active(), { timeout: 10_000 })
+    expect(await idsIn(store, generation)).toEqual([1])
+  })
+
+  it('killed: every range is answered with unavailable within one second, however many there are', async () => {
+    await server.kill()
+    await expectRangesUnavailable(store, generation)
+    await server.start()
     await expectHealed()
   })
 

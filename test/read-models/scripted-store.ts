@@ -2,21 +2,22 @@ import { ServiceError } from '../../src/errors.ts'
 import { type Checkpoint, startOfPartition } from '../../src/read-models/checkpoint.ts'
 import type {
   Generation,
-  Proof,
+  RangeAnswer,
   RangeQuery,
   ReadModels,
   ReadModelsListener,
 } from '../../src/read-models/read-models.ts'
 
 /** The reading side of a store, in the hands of a test: it says what is stored, and when the connection breaks. */
-export class ScriptedStore implements Pick<ReadModels, 'active' | 'checkpoints' | 'range' | 'provenRange' | 'listen'> {
+export class ScriptedStore implements Pick<ReadModels, 'active' | 'checkpoints' | 'range' | 'listen'> {
   generation: Generation | undefined = { name: 'first', epoch: 'epoch' }
   readonly next = new Map<number, number>()
   /** Ids of documents; each document is its id as text. */
   ids: number[] = []
   added = 0
   away = false
-  reads = { range: 0, provenRange: 0, checkpoints: 0 }
+  reads = { range: 0, checkpoints: 0 }
+  #held: Promise<void> | undefined
   readonly #listeners = new Set<ReadModelsListener>()
 
   async active(): Promise<Generation | undefined> {
@@ -27,26 +28,43 @@ export class ScriptedStore implements Pick<ReadModels, 'active' | 'checkpoints' 
   async checkpoints(generation: string): Promise<Map<number, Checkpoint> | undefined> {
     this.#answer()
     this.reads.checkpoints++
-    return generation === this.generation?.name ? this.#checkpoints() : undefined
+    const checkpoints = generation === this.generation?.name ? this.#checkpoints() : undefined
+    await this.#held
+    return checkpoints
   }
 
-  async range(generation: string, { from, to = Number.MAX_SAFE_INTEGER, limit }: RangeQuery): Promise<string[]> {
+  async range(
+    generation: string,
+    { from, to = Number.MAX_SAFE_INTEGER, limit }: Omit<RangeQuery, 'index'>,
+  ): Promise<RangeAnswer> {
     this.#answer()
     this.reads.range++
-    if (generation !== this.generation?.name) return []
-    return this.ids
-      .filter((id) => id >= from && id <= to)
-      .slice(0, limit)
-      .map(String)
+    const isThere = generation === this.generation?.name
+    const ids = isThere ? this.ids : []
+    const inRange = ids.filter((id) => id >= from && id <= to)
+    const shown = inRange.slice(0, limit)
+    const answer = {
+      documents: shown.join(','),
+      count: shown.length,
+      last: inRange.length > limit ? shown.at(-1) : undefined,
+      moment: {
+        active: this.generation?.name,
+        checkpoints: isThere ? this.#checkpoints() : new Map<number, Checkpoint>(),
+      },
+      held: ids.length,
+      added: isThere ? this.added : 0,
+    }
+    await this.#held
+    return answer
   }
 
-  async provenRange(generation: string, query: RangeQuery): Promise<{ documents: string[]; proof: Proof }> {
-    const documents = await this.range(generation, query)
-    this.reads.provenRange++
-    const held = generation === this.generation?.name ? this.ids.length : 0
-    return {
-      documents,
-      proof: { active: this.generation?.name, checkpoints: this.#checkpoints(), held, added: this.added },
+  /** From now on what is read is on its way, as it was when it was read, until what this returns is called. */
+  hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#held = promise
+    return () => {
+      this.#held = undefined
+      resolve()
     }
   }
 

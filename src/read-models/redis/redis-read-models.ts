@@ -1,21 +1,21 @@
 import type { Redis } from 'ioredis'
 import { ServiceError } from '../../errors.ts'
 import { type Checkpoint, decodeCheckpoint, startOfPartition } from '../checkpoint.ts'
-import { eventTagLength } from '../event-tag.ts'
 import { Listeners } from '../listeners.ts'
 import type {
   ApplyResult,
   Batch,
   Generation,
   PartitionState,
-  Proof,
+  RangeAnswer,
   RangeQuery,
   ReadModels,
   ReadModelsListener,
 } from '../read-models.ts'
 import { applyBatchArguments } from './apply-batch-arguments.ts'
+import { RangeReader } from './range-reader.ts'
 import { type ConnectionLogger, connect, logStateChanges, refuseEviction, untilReady } from './redis-connection.ts'
-import { addedField, type GenerationKeys, progressMessage, type RedisKeys, redisKeys } from './redis-keys.ts'
+import { progressMessage, type RedisKeys, redisKeys } from './redis-keys.ts'
 import { RedisProgress } from './redis-progress.ts'
 import { defineScripts } from './redis-scripts.ts'
 
@@ -39,7 +39,7 @@ export async function openRedisReadModels({
   version,
   logger,
 }: RedisReadModelsOptions): Promise<ReadModels> {
-  const commands = connect(url, { enableAutoPipelining: true })
+  const commands = connect(url, {})
   const subscriber = connect(url, { autoResubscribe: false, socketTimeout: 1000 })
   try {
     await Promise.all([untilReady(commands), untilReady(subscriber)])
@@ -59,11 +59,15 @@ class RedisReadModels implements ReadModels {
   readonly #keys: RedisKeys
   readonly #listeners = new Listeners({ connected: false })
   readonly #progress: RedisProgress
+  readonly #ranges: RangeReader
 
   constructor(redis: Redis, subscriber: Redis, keys: RedisKeys) {
     this.#redis = redis
     this.#keys = keys
     this.#progress = new RedisProgress(subscriber, keys.progress, this.#listeners)
+    this.#ranges = new RangeReader(keys, (names, args) =>
+      this.#answer(() => redis.readRanges(names.length, names, args)),
+    )
   }
 
   async active(): Promise<Generation | undefined> {
@@ -104,36 +108,8 @@ class RedisReadModels implements ReadModels {
     throw new Error(`apply-batch.lua returned ${outcome}`)
   }
 
-  async range(generation: string, { index, from, to, limit }: RangeQuery): Promise<string[]> {
-    const key = collectionKey(this.#keys.generation(generation), index)
-    const members = await this.#answer(() => this.#redis.zrange(key, from, highest(to), 'BYSCORE', 'LIMIT', 0, limit))
-    return documentsOf(members, index)
-  }
-
-  async provenRange(generation: string, query: RangeQuery): Promise<{ documents: string[]; proof: Proof }> {
-    const { index, from, to, limit } = query
-    const keys = this.#keys.generation(generation)
-    const [members, active, fields, held] = await this.#answer(() =>
-      this.#redis.rangeProven(
-        this.#keys.active,
-        keys.checkpoints,
-        collectionKey(keys, index),
-        String(from),
-        highest(to),
-        String(limit),
-      ),
-    )
-    const entries = pairs(fields)
-    const added = entries.find(([field]) => field === addedField(index))?.[1] ?? 0
-    return {
-      documents: documentsOf(members, index),
-      proof: {
-        active: active === '' ? undefined : active,
-        checkpoints: checkpointsIn(entries),
-        held: Number(held),
-        added: Number(added),
-      },
-    }
+  range(generation: string, query: RangeQuery): Promise<RangeAnswer> {
+    return this.#ranges.read(generation, query)
   }
 
   listen(listener: ReadModelsListener): () => void {
@@ -153,18 +129,6 @@ class RedisReadModels implements ReadModels {
       throw new ServiceError('read_model_unavailable', 'The read models do not answer.', { cause })
     }
   }
-}
-
-function collectionKey(keys: GenerationKeys, index: string | undefined): string {
-  return index === undefined ? keys.documents : keys.index(index)
-}
-
-function highest(to: number | undefined): string {
-  return to === undefined ? '+inf' : String(to)
-}
-
-function documentsOf(members: string[], index: string | undefined): string[] {
-  return index === undefined ? members.map((member) => member.slice(0, -eventTagLength)) : members
 }
 
 function checkpointsIn(fields: [field: string, value: string][]): ReadonlyMap<number, Checkpoint> {

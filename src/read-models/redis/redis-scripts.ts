@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { ClientContext, Redis, Result } from 'ioredis'
+import type { RangesReply } from './range-reader.ts'
 
 /** Each script is a file; its name ends in the number of its KEYS, where that is fixed, and its header is its signature. */
 export const scriptFiles = {
   startGeneration: 'start-generation-2.lua',
   applyBatch: 'apply-batch.lua',
-  rangeProven: 'range-proven-3.lua',
+  readRanges: 'read-ranges.lua',
   partitionStates: 'partition-states-2.lua',
 } as const
 
@@ -18,14 +19,7 @@ declare module 'ioredis' {
       keys: string[],
       args: string[],
     ): Result<[outcome: string, ...taken: string[]], Context>
-    rangeProven(
-      active: string,
-      checkpoints: string,
-      documents: string,
-      from: string,
-      to: string,
-      limit: string,
-    ): Result<[members: string[], active: string, checkpoints: string[], held: string], Context>
+    readRanges(numberOfKeys: number, keys: string[], args: [number, string]): Result<RangesReply, Context>
     partitionStates(
       checkpoints: string,
       parkedSubjects: string,

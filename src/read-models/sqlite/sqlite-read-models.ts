@@ -6,8 +6,9 @@ import type {
   ApplyResult,
   Batch,
   Generation,
+  Moment,
   PartitionState,
-  Proof,
+  RangeAnswer,
   RangeQuery,
   ReadModels,
   ReadModelsListener,
@@ -34,11 +35,24 @@ export function openSqliteReadModels({ file, version }: { file: string; version:
   return new SqliteReadModels(db, version)
 }
 
+/** What goes with every answer from a generation, as long as nothing is written. */
+interface State {
+  readonly generation: string
+  readonly version: number
+  /** Undefined when the generation is not there. */
+  readonly key: number | undefined
+  readonly moment: Moment
+  readonly added: ReadonlyMap<string, number>
+}
+
+const nothing = { documents: '', count: 0, last: undefined, held: 0, added: 0 }
+
 class SqliteReadModels implements ReadModels {
   readonly #db: DatabaseSync
   readonly #version: string
   readonly #statements: ReturnType<typeof prepare>
   readonly #listeners = new Listeners({ connected: true })
+  #lastState: State | undefined
 
   constructor(db: DatabaseSync, version: string) {
     this.#db = db
@@ -95,22 +109,18 @@ class SqliteReadModels implements ReadModels {
     return result
   }
 
-  async range(generation: string, query: RangeQuery): Promise<string[]> {
+  async range(generation: string, query: RangeQuery): Promise<RangeAnswer> {
     return this.#answer(() => {
-      const key = this.#key(generation)
-      return key === undefined ? [] : this.#range(key, query)
-    })
-  }
-
-  async provenRange(generation: string, query: RangeQuery): Promise<{ documents: string[]; proof: Proof }> {
-    return this.#transaction('DEFERRED', () => {
-      const active = this.#active()?.name
-      const key = this.#key(generation)
-      if (key === undefined) return { documents: [], proof: { active, checkpoints: new Map(), held: 0, added: 0 } }
-      const added = this.#added(key, query.index)
-      // Unlike Redis, SQLite drops nothing by itself: counting a large table would only cost time.
-      const proof = { active, checkpoints: this.#checkpoints(key), held: added, added }
-      return { documents: this.#range(key, query), proof }
+      for (;;) {
+        const version = this.#dataVersion()
+        const { key, moment, added } = this.#state(generation, version)
+        if (key === undefined) return { ...nothing, moment }
+        const found = this.#range(key, query)
+        if (this.#dataVersion() !== version) continue // another process wrote in between
+        const count = added.get(collection(query.index)) ?? 0
+        // Unlike Redis, SQLite drops nothing by itself: counting a large table would only cost time.
+        return { ...found, moment, held: count, added: count }
+      }
     })
   }
 
@@ -122,6 +132,21 @@ class SqliteReadModels implements ReadModels {
     if (!this.#db.isOpen) return
     this.#db.close()
     this.#listeners.disconnected()
+  }
+
+  /** Another number whenever a connection other than this one has committed something. */
+  #dataVersion(): number {
+    return Number(this.#statements.dataVersion.get()?.data_version)
+  }
+
+  /** Read once, and again after anything was written. */
+  #state(generation: string, version: number): State {
+    if (this.#lastState?.generation === generation && this.#lastState.version === version) return this.#lastState
+    const key = this.#key(generation)
+    const checkpoints = key === undefined ? new Map() : this.#checkpoints(key)
+    const added = key === undefined ? new Map() : this.#addedIn(key)
+    this.#lastState = { generation, version, key, moment: { active: this.#active()?.name, checkpoints }, added }
+    return this.#lastState
   }
 
   #active(): Generation | undefined {
@@ -150,13 +175,17 @@ class SqliteReadModels implements ReadModels {
     }
   }
 
-  #range(key: number, { index, from, to, limit }: RangeQuery): string[] {
-    const rows = this.#statements.range.all(key, collection(index), from, to ?? Number.MAX_SAFE_INTEGER, limit)
-    return (rows as { document: string }[]).map(({ document }) => document)
+  #range(key: number, { index, from, to, limit }: RangeQuery): Pick<RangeAnswer, 'documents' | 'count' | 'last'> {
+    const highest = to ?? Number.MAX_SAFE_INTEGER
+    const found = this.#statements.range.all(key, collection(index), from, highest, limit + 1)
+    const shown = found.slice(0, limit)
+    const last = found.length > limit ? Number(shown.at(-1)?.id) : undefined
+    return { documents: shown.map(({ document }) => document).join(','), count: shown.length, last }
   }
 
-  #added(key: number, index: string | undefined): number {
-    return (this.#statements.added.get(key, collection(index))?.count as number | undefined) ?? 0
+  #addedIn(key: number): ReadonlyMap<string, number> {
+    const rows = this.#statements.added.all(key)
+    return new Map(rows.map(({ collection, count }) => [String(collection), Number(count)]))
   }
 
   #takenTags(key: number, { inserts }: Batch): Map<number, string> {
@@ -188,6 +217,7 @@ class SqliteReadModels implements ReadModels {
 
   #transaction<T>(kind: 'DEFERRED' | 'IMMEDIATE', work: () => T): T {
     return this.#answer(() => {
+      if (kind === 'IMMEDIATE') this.#lastState = undefined
       this.#db.exec(`BEGIN ${kind}`)
       try {
         const result = work()

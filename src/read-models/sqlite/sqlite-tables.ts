@@ -43,10 +43,11 @@ export function prepare(db: DatabaseSync) {
     checkpoint: 'SELECT checkpoint FROM checkpoint WHERE generation = ? AND partition = ?',
     setCheckpoint: 'REPLACE INTO checkpoint (generation, partition, checkpoint) VALUES (?, ?, ?)',
     range:
-      'SELECT document FROM document WHERE generation = ? AND collection = ? AND id BETWEEN ? AND ? ORDER BY id LIMIT ?',
+      'SELECT id, document FROM document WHERE generation = ? AND collection = ? AND id BETWEEN ? AND ? ORDER BY id LIMIT ?',
     tag: 'SELECT tag FROM document WHERE generation = ? AND collection = ? AND id = ?',
     insertDocument: 'INSERT INTO document (generation, collection, id, document, tag) VALUES (?, ?, ?, ?, ?)',
-    added: 'SELECT count FROM added WHERE generation = ? AND collection = ?',
+    added: 'SELECT collection, count FROM added WHERE generation = ?',
+    dataVersion: 'PRAGMA data_version',
     addToCount:
       'INSERT INTO added (generation, collection, count) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count',
     parkedSubjects: 'SELECT DISTINCT subject FROM parked WHERE generation = ? AND partition = ?',

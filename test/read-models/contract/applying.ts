@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { type Checkpoint, startOfPartition } from '../../../src/read-models/checkpoint.ts'
-import type { Batch, ReadModels } from '../../../src/read-models/read-models.ts'
+import type { Batch, RangeAnswer, ReadModels } from '../../../src/read-models/read-models.ts'
 import { type ReadModelsFixture, topic } from './fixture.ts'
-import { applyAll, batchAfter, contents, firstBatch, idsIn, insert, newGeneration, started } from './samples.ts'
+import { applyAll, batchAfter, contents, firstBatch, idsIn, idsOf, insert, newGeneration, started } from './samples.ts'
 
 async function expectNothingChanged(store: ReadModels, generation: string, work: () => Promise<void>): Promise<void> {
   const before = await contents(store, generation)
@@ -189,11 +189,11 @@ export const applying = topic('applying', {
     const { store, generation } = await started(fixture)
     const reader = await fixture.open()
     let reading = true
-    const seen: [held: number, inIndex: number, applied: number][] = []
+    const seen: RangeAnswer[] = []
     const reads = (async () => {
       while (reading) {
-        const { documents, proof } = await reader.provenRange(generation, { index: 'a', from: 1, limit: 10_000 })
-        seen.push([proof.held, documents.length, proof.checkpoints.get(0)?.applied ?? 0])
+        const asked = [undefined, 'a', 'b'].map((index) => reader.range(generation, { index, from: 1, limit: 10_000 }))
+        seen.push(...(await Promise.all(asked)))
       }
     })()
     let expected: Checkpoint = startOfPartition
@@ -205,7 +205,38 @@ export const applying = topic('applying', {
     }
     reading = false
     await reads
-    for (const [held, inIndex, applied] of seen) expect([held, inIndex]).toEqual([applied, applied])
-    expect((await contents(reader, generation)).documents.proof.held).toBe(2000)
+    for (const answer of seen) {
+      const applied = answer.moment.checkpoints.get(0)?.applied ?? 0
+      expect([answer.count, answer.held, answer.added]).toEqual([applied, applied, applied])
+      expect(idsOf(answer)).toHaveLength(applied)
+    }
+    expect((await contents(reader, generation)).documents.held).toBe(2000)
+  },
+
+  'another store sees a generation as it was while the one that it names was active': async (fixture) => {
+    const { store, generation } = await started(fixture)
+    const reader = await fixture.open()
+    const all = { from: 1, limit: 10 }
+    let current = generation
+    let reading = true
+    const seen: { asked: string; answer: RangeAnswer }[] = []
+    const reads = (async () => {
+      while (reading) {
+        const asked = current
+        seen.push({ asked, answer: await reader.range(asked, all) })
+      }
+    })()
+    for (let i = 0; i < 50; i++) {
+      await applyAll(store, current, firstBatch({ inserts: [insert(1), insert(2)] }))
+      const next = newGeneration()
+      await store.start(next, current)
+      current = next.name
+    }
+    reading = false
+    await reads
+    // Each generation got its only batch before the next one took its place.
+    const replaced = seen.filter(({ asked, answer }) => answer.moment.active !== asked)
+    for (const { answer } of replaced)
+      expect([answer.count, answer.held, answer.moment.checkpoints.size]).toEqual([2, 2, 1])
   },
 })

@@ -59,7 +59,7 @@ async function trace(store: ReadModels, steps: readonly Step[], names: readonly 
   const answers: unknown[] = []
   for (const [i, step] of steps.entries()) {
     if (step.kind === 'range') {
-      answers.push(await store.range(generation, step), await store.provenRange(generation, step))
+      answers.push(await store.range(generation, step))
     } else if (step.kind === 'start') {
       const instead = { active: generation, none: undefined, other: 'another' }[step.instead]
       await store.start({ name: later[i] ?? '', epoch: `epoch ${i}` }, instead)

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { type Checkpoint, startOfPartition } from '../../../src/read-models/checkpoint.ts'
 import { eventTag } from '../../../src/read-models/event-tag.ts'
-import type { Batch, Generation, Insert, ParkedEvent, ReadModels } from '../../../src/read-models/read-models.ts'
+import type {
+  Batch,
+  Generation,
+  Insert,
+  ParkedEvent,
+  RangeAnswer,
+  ReadModels,
+} from '../../../src/read-models/read-models.ts'
 import type { ReadModelsFixture } from './fixture.ts'
 
 export const greatestId = Number.MAX_SAFE_INTEGER
@@ -65,8 +72,22 @@ export async function applyAll(store: ReadModels, generation: string, ...batches
 }
 
 export async function idsIn(store: ReadModels, generation: string, index?: string): Promise<number[]> {
-  const documents = await store.range(generation, { index, from: 1, limit: 10_000 })
-  return documents.map((document) => JSON.parse(document).id)
+  return idsOf(await store.range(generation, { index, from: 1, limit: 10_000 }))
+}
+
+export function idsOf({ documents }: Pick<RangeAnswer, 'documents'>): number[] {
+  return (JSON.parse(`[${documents}]`) as { id: number }[]).map(({ id }) => id)
+}
+
+export type Found = Pick<RangeAnswer, 'documents' | 'count' | 'last'>
+
+/** What a range has found, without its proof. */
+export function foundIn({ documents, count, last }: RangeAnswer): Found {
+  return { documents, count, last }
+}
+
+export function found(documents: readonly string[], last?: number): Found {
+  return { documents: documents.join(','), count: documents.length, last }
 }
 
 /** All that the port shows of a generation. */
@@ -76,7 +97,7 @@ export async function contents(store: ReadModels, generation: string, indexes: r
     active: await store.active(),
     checkpoints: await store.checkpoints(generation),
     states: await store.partitionStates(generation, [0, 1, 2, 10]),
-    documents: await store.provenRange(generation, all),
-    indexes: await Promise.all(indexes.map((index) => store.provenRange(generation, { ...all, index }))),
+    documents: await store.range(generation, all),
+    indexes: await Promise.all(indexes.map((index) => store.range(generation, { ...all, index }))),
   }
 }

@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { type Load, type LoadClient, type Round, type RoundOptions, refuseErrors, requestHeaders } from './load.ts'
+
+const script = join(import.meta.dirname, 'wrk.lua')
+const execute = promisify(execFile)
+
+/** wrk with one thread: it needs the least of the cores that it shares. */
+export const wrk: LoadClient = {
+  name: 'wrk',
+  async run({ url, load, connections, seconds }) {
+    const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-wrk-'))
+    try {
+      const pathsFile = join(folder, 'paths')
+      writeFileSync(pathsFile, `${load.paths.join('\n')}\n`)
+      const { stdout } = await execute('wrk', wrkArguments({ url, load, connections, seconds }, pathsFile))
+      return readReport(stdout, url, load)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  },
+}
+
+export async function wrkIsThere(): Promise<boolean> {
+  try {
+    await execute('wrk', ['--version'])
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT' // it prints its version and exits with 1
+  }
+  return true
+}
+
+function wrkArguments({ url, load, connections, seconds }: RoundOptions, pathsFile: string): string[] {
+  const { method, body } = load
+  const headers = Object.entries(requestHeaders).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
+  const size = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`]
+  return [...size, ...headers, '-s', script, url, '--', method, pathsFile, ...(body === undefined ? [] : [body])]
+}
+
+interface Report {
+  readonly requests: number
+  readonly microseconds: number
+  /** Microseconds. */
+  readonly p50: number
+  readonly p99: number
+  readonly errors: Readonly<Record<string, number>>
+}
+
+function readReport(output: string, url: string, load: Load): Round {
+  const json = output.split('\n').find((line) => line.startsWith('{'))
+  if (json === undefined) throw new Error(`wrk printed no report: ${output}`)
+  const { requests, microseconds, p50, p99, errors }: Report = JSON.parse(json)
+  refuseErrors(url, load, errors)
+  return { requestsPerSecond: requests / (microseconds / 1e6), p50: p50 / 1000, p99: p99 / 1000 }
+}

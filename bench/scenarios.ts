@@ -1,0 +1,34 @@
+import type { Load } from './load/load.ts'
+import type { FilledStore } from './pets.ts'
+
+export interface Scenario {
+  readonly name: string
+  readonly load: Load
+  /** The least ratio that the service is to reach. */
+  readonly target?: number
+}
+
+const pathsMax = 1000
+
+/** POST comes last: what it adds would make the store larger for the others. */
+export function scenarios({ petPaths, pagePaths }: FilledStore): Scenario[] {
+  return [
+    { name: 'GET by id', load: get(spread(petPaths)), target: 0.75 },
+    { name: 'page of 20', load: get(['/v1/pets?limit=20']), target: 0.5 },
+    { name: 'page of 20, by cursor', load: get(spread(pagePaths.slice(1))), target: 0.5 },
+    { name: 'page of 20, by status', load: get(['/v1/pets?limit=20&status=sold']), target: 0.5 },
+    { name: 'POST, read-your-writes', load: { method: 'POST', paths: ['/v1/pets'], body: newPet } },
+  ]
+}
+
+const newPet = JSON.stringify({ name: 'Rex', categoryId: 7, status: 'available' })
+
+function get(paths: readonly string[]): Load {
+  return { method: 'GET', paths }
+}
+
+/** Paths from all over the store. */
+function spread(paths: readonly string[]): string[] {
+  const step = Math.ceil(paths.length / pathsMax)
+  return paths.filter((_, index) => index % step === 0)
+}

@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { until } from '../../test/brokers/ready.ts'
+import { apiKey } from '../load/load.ts'
+
+/** A server as a process of its own. */
+export interface Server {
+  readonly url: string
+  /** Ends it in order; resolves once it is gone. */
+  end(): Promise<void>
+}
+
+export interface ServerOptions {
+  readonly environment?: Readonly<Record<string, string>>
+  readonly arguments?: readonly string[]
+  /** Options of Node itself. */
+  readonly node?: readonly string[]
+}
+
+const startMs = 60_000
+const endMs = 15_000
+
+/** Starts a script that prints the URL it listens on; resolves once it has. */
+export async function startServer(script: string, options: ServerOptions = {}): Promise<Server> {
+  const { child, output } = spawnServer(script, options)
+  const url = () => /(http:\/\/127\.0\.0\.1:\d+)/.exec(output())?.[1]
+  try {
+    await until(`${script} listens`, startMs, async () => {
+      if (!isRunning(child)) throw new Error(`${script} ended: ${output()}`)
+      return url() !== undefined
+    })
+  } catch (error) {
+    await end(child)
+    throw error
+  }
+  return { url: url() as string, end: () => end(child) }
+}
+
+function spawnServer(script: string, { environment, arguments: args = [], node = [] }: ServerOptions) {
+  const path = fileURLToPath(new URL(`../../${script}`, import.meta.url))
+  const { PATH } = process.env
+  const child = spawn(process.execPath, [...node, path, ...args], {
+    env: { PATH, NODE_ENV: 'production', PORT: '0', API_KEYS: apiKey, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true, // Ctrl-C in the terminal reaches the benchmark alone, which then ends its servers in order
+  })
+  const chunks: Buffer[] = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+  return { child, output: () => Buffer.concat(chunks).toString() }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (!isRunning(child)) return
+  const gone = once(child, 'exit')
+  child.kill('SIGTERM')
+  const impatience = setTimeout(() => child.kill('SIGKILL'), endMs)
+  await gone
+  clearTimeout(impatience)
+}
+
+function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode === null && signalCode === null
+}
