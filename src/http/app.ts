@@ -105,7 +105,6 @@ function isClosing(app: FastifyInstance, { draining }: AppServices): boolean {
 }
 
 function addCommonHeaders(reply: FastifyReply): void {
-  reply.header('x-content-type-options', 'nosniff')
   reply.header('cache-control', 'no-store')
 }
 

@@ -13,6 +13,7 @@ export function replyWithError(error: unknown, request: FastifyRequest, reply: F
   const retryAfter = retryAfterSeconds[answer.code]
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
   reply.header('x-request-id', request.id) // on errors only: there someone asks for it
+  reply.header('x-content-type-options', 'nosniff') // messages can quote what was sent
   return reply.code(statusOf[answer.code]).type(jsonType).send(errorBody(answer.code, answer.message))
 }
 

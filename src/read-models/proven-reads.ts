@@ -14,6 +14,8 @@ interface View {
    * for: later news may overtake it. Replaced, never changed, so that a read can hold on to what it began with.
    */
   seen: readonly Offset[]
+  /** The checkpoints looked at last: answers read while nothing is written share the object. */
+  checkpoints: ReadonlyMap<number, Checkpoint> | undefined
   /** What the log held when the view was last in doubt; undefined while that is still to be asked. */
   required: readonly Offset[] | undefined
   /** Whether the generation holds everything that was acknowledged before it came in doubt. */
@@ -68,7 +70,7 @@ export class ProvenReads {
     const { generation, seen } = view
     const answer = await this.#store.range(generation, query)
     const { active, checkpoints } = answer.moment
-    if (active === generation && reach(checkpoints, seen) && answer.held === answer.added) {
+    if (active === generation && answer.held === answer.added && reach(checkpoints, seen)) {
       see(view, checkpoints)
       return answer
     }
@@ -126,7 +128,7 @@ export class ProvenReads {
 }
 
 function newView(generation: string): View {
-  return { generation, seen: [], required: undefined, proved: false }
+  return { generation, seen: [], checkpoints: undefined, required: undefined, proved: false }
 }
 
 function doubt(view: View | undefined): void {
@@ -136,7 +138,9 @@ function doubt(view: View | undefined): void {
 }
 
 function see(view: View, checkpoints: ReadonlyMap<number, Checkpoint>): void {
+  if (view.checkpoints === checkpoints) return
   for (const [partition, { next }] of checkpoints) seeOne(view, partition, next)
+  view.checkpoints = checkpoints
 }
 
 function seeOne(view: View, partition: number, next: Offset): void {
@@ -147,7 +151,10 @@ function seeOne(view: View, partition: number, next: Offset): void {
 }
 
 function reach(checkpoints: ReadonlyMap<number, Checkpoint>, offsets: readonly Offset[]): boolean {
-  return offsets.every((offset, partition) => (checkpoints.get(partition)?.next ?? 0) >= (offset ?? 0))
+  for (let partition = 0; partition < offsets.length; partition++) {
+    if ((checkpoints.get(partition)?.next ?? 0) < (offsets[partition] ?? 0)) return false
+  }
+  return true
 }
 
 function rebuilding(): ServiceError {

@@ -9,6 +9,7 @@ export type RangesReply = [state: string, ranges: string, ...members: string[]]
 type Call = (keys: string[], args: [tagLength: number, ranges: string]) => Promise<RangesReply>
 
 interface Asked {
+  /** Milliseconds, by performance.now. */
   readonly at: number
   readonly generation: string
   readonly query: RangeQuery
@@ -33,8 +34,8 @@ const waitMaxMs = 400
 const separator = '\0'
 
 /**
- * Reads ranges in groups: those asked for in one turn of the event loop, or while calls are under way, share the next call. The cost of a call, and of the
- * proof that comes with it, is shared by all in it (decision 0011).
+ * Reads ranges in groups: those asked for in one turn of the event loop, or while calls are under way, share the next
+ * call. The cost of a call, and of the proof that comes with it, is shared by all in it (decision 0011).
  */
 export class RangeReader {
   readonly #keys: RedisKeys
@@ -62,10 +63,14 @@ export class RangeReader {
     })
   }
 
-  /** One at a time: calls that follow each other keep server and client at work, calls begun together make them take turns. */
+  /**
+   * One at a time: calls begun together would make server and client take turns instead of working at the same time. With
+   * a call under way already, the next one leaves when it is full.
+   */
   #start(): void {
     this.#refuseLate()
-    if (this.#waiting.length > 0 && this.#calls < callsMax) void this.#run(this.#take())
+    const enough = this.#calls === 0 ? 1 : rangesMax
+    if (this.#waiting.length >= enough && this.#calls < callsMax) void this.#run(this.#take())
   }
 
   async #run(group: readonly Asked[]): Promise<void> {
@@ -120,7 +125,8 @@ export class RangeReader {
     if (state !== this.#stored.state) this.#stored = readState(state)
     const { moment, added } = this.#stored
     const numbers = ranges.split(' ')
-    for (const [i, { query, resolve }] of group.entries()) {
+    for (let i = 0; i < group.length; i++) {
+      const { query, resolve } = group[i] as Asked
       const last = numbers[i * 3 + 1]
       resolve({
         documents: members[i] ?? '',
