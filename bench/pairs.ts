@@ -22,6 +22,9 @@ export interface Measuring {
   readonly rounds: number
 }
 
+/** Of each side: so long until the engine has compiled what is hot, and a request costs the same from then on. */
+const warmUpSeconds = 10
+
 /** Measures the service beside a bare server that answers with what the service answers. */
 export async function measure(
   stack: AsyncDisposableStack,
@@ -46,7 +49,7 @@ async function measurePairs(
   measuring: Measuring,
 ): Promise<Pair[]> {
   say(`${name}: warming up`)
-  await pair(bareUrl, serviceUrl, load, measuring)
+  await pair(bareUrl, serviceUrl, load, { ...measuring, seconds: warmUpSeconds })
   const pairs: Pair[] = []
   for (let round = 1; round <= measuring.rounds; round++) {
     const measured = await pair(bareUrl, serviceUrl, load, measuring)

@@ -1,12 +1,19 @@
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
 import { ServiceError } from '../errors.ts'
 import { requireApiKey } from './auth.ts'
+import { closingResponse } from './drain.ts'
 import { replyNotFound, replyToBrokenRequest, replyWithError } from './error-replies.ts'
 import { addHealthRoutes, type Health } from './health.ts'
 import { readOnlyJson } from './json-body.ts'
 import { addOpenApi } from './openapi.ts'
 import { addPetRoutes, type PetServices } from './pets-routes.ts'
-import { RequestLog, requestId } from './request-log.ts'
+import { addRequestLog, requestId } from './request-log.ts'
 import { compileRequestCheck } from './request-values.ts'
 
 export interface ApiServices extends PetServices {
@@ -52,10 +59,7 @@ export async function buildApp(
     addCommonHeaders(reply)
     done(hostProblem(request))
   })
-  app.addHook('onSend', (_request, reply, payload, done) => {
-    if (isClosing(app, services)) reply.header('connection', 'close')
-    done(null, payload)
-  })
+  if (logger) addRequestLog(app, logger)
   addHealthRoutes(app, services.health, services.draining)
   if (services.api !== undefined) await addApi(app, services.api)
   await app.ready()
@@ -76,21 +80,23 @@ async function addApi(app: FastifyInstance, api: ApiServices): Promise<void> {
 
 function newServer(services: AppServices, logger: FastifyBaseLogger | false): FastifyInstance {
   const { headersTimeout, connectionsCheckingInterval, requestTimeout, keepAliveTimeout } = limits
+  const ServerResponse = closingResponse(() => services.draining() && !app.server.listening)
   const app: FastifyInstance = Fastify({
-    ...(logger === false ? { logger } : { loggerInstance: logger }),
-    logController: new RequestLog(logger === false ? undefined : logger.level),
+    // A logger of its own makes Fastify listen to each response, for lines that are not wanted; what goes wrong in a
+    // request is logged all the same.
+    logger: false,
+    ...(logger && { childLoggerFactory: () => logger }),
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
-    childLoggerFactory: (parent) => parent, // one for each request costs more than the few lines with its id are worth
     requestTimeout,
     keepAliveTimeout,
     // Node itself answers a request without Host, but without a body.
-    http: { headersTimeout, connectionsCheckingInterval, requireHostHeader: false },
+    http: { headersTimeout, connectionsCheckingInterval, requireHostHeader: false, ServerResponse },
     return503OnClosing: false,
     // Node refuses longer request heads by itself, so that a long id is told from an unknown path.
     routerOptions: { maxParamLength: 16 * 1024 },
     frameworkErrors: (error, request, reply) => {
       addCommonHeaders(reply) // no hooks run for a URL that leads nowhere
-      if (isClosing(app, services)) reply.header('connection', 'close')
       replyWithError(error, request, reply)
     },
     clientErrorHandler: replyToBrokenRequest,
@@ -98,10 +104,6 @@ function newServer(services: AppServices, logger: FastifyBaseLogger | false): Fa
   // Node answers an unknown Expect with 417; RFC 9110 section 10.1.1 lets it be ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   return app
-}
-
-function isClosing(app: FastifyInstance, { draining }: AppServices): boolean {
-  return draining() && !app.server.listening
 }
 
 function addCommonHeaders(reply: FastifyReply): void {

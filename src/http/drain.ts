@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
 
 /**
@@ -14,4 +14,17 @@ export async function drain(server: Server, idleMs: number): Promise<void> {
   const idle = setInterval(() => server.closeIdleConnections(), idleMs)
   await closed
   clearInterval(idle)
+}
+
+/**
+ * The class of a server's responses: each asks its client to close the connection if it `isClosing` when the response is
+ * sent. A hook of Fastify would do, at several times the cost, and would miss what is answered before hooks run.
+ */
+export function closingResponse(isClosing: () => boolean) {
+  return class<Request extends IncomingMessage> extends ServerResponse<Request> {
+    override writeHead(status: number, ...rest: never[]): this {
+      if (isClosing()) this.setHeader('connection', 'close')
+      return super.writeHead(status, ...rest)
+    }
+  }
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { type FastifyReply, type FastifyRequest, LogController } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 
 const givenForm = /^[\x21-\x7e]{1,128}$/
 const processId = randomBytes(6).toString('base64url')
@@ -12,22 +12,11 @@ export function requestId({ headers }: IncomingMessage): string {
   return typeof given === 'string' && givenForm.test(given) ? given : `${processId}-${(++requests).toString(36)}`
 }
 
-/** Fastify's own log lines: none per request, but at level debug one when its response is sent. */
-export class RequestLog extends LogController {
-  readonly #perRequest: boolean
-
-  constructor(level: string | undefined) {
-    super({ disableRequestLogging: true })
-    this.#perRequest = level === 'debug' || level === 'trace'
-  }
-
-  override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
-    if (!this.#perRequest) return
-    const { id: requestId, method, url } = request
-    const { statusCode, elapsedTime } = reply
-    request.log.debug(
-      { requestId, method, url, statusCode, elapsedMs: elapsedTime, err: error ?? undefined },
-      'request',
-    )
-  }
+/** One line when a response is sent, at level debug: Fastify's own would be made for every request at any level. */
+export function addRequestLog(app: FastifyInstance, logger: FastifyBaseLogger): void {
+  if (logger.level !== 'debug' && logger.level !== 'trace') return
+  app.addHook('onResponse', ({ id: requestId, method, url }, { statusCode, elapsedTime }, done) => {
+    logger.debug({ requestId, method, url, statusCode, elapsedMs: elapsedTime }, 'request')
+    done()
+  })
 }
