@@ -127,12 +127,16 @@ export class Projector<Event> implements Subscriber {
     const { store, definition } = this.#options
     const contents = records.map((record) => readRecord(definition, record))
     const stretch = { partition, contents, lastRecord: records.at(-1), next }
-    let taken: ReadonlyMap<number, string> = new Map()
+    const known = { tags: new Map<number, string>(), decidedKeys: new Set<string>() }
     for (;;) {
-      const { batch, state } = decide(stretch, held.state, taken)
+      const { batch, state } = decide(stretch, held.state, known)
       const result = await store.apply(held.generation, batch)
       if (result.outcome === 'ids_taken') {
-        taken = new Map([...taken, ...result.tags])
+        for (const [id, tag] of result.tags) known.tags.set(id, tag)
+        continue
+      }
+      if (result.outcome === 'keys_decided') {
+        for (const key of result.keys) known.decidedKeys.add(key)
         continue
       }
       if (result.outcome !== 'applied') return false

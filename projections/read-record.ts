@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
-import { readCloudEvent } from '../src/event-log/cloud-event.ts'
+import { type CloudEvent, readCloudEvent } from '../src/event-log/cloud-event.ts'
 import type { LogRecord, Offset } from '../src/event-log/event-log.ts'
 import { eventTag } from '../src/read-models/event-tag.ts'
+import type { KeyDecision } from '../src/read-models/key-decision.ts'
 import type { Change, ReadModelDefinition } from './definition.ts'
 
 /** What a record says by itself, before anything else in the log is looked at. */
@@ -11,6 +12,7 @@ export type RecordContent =
       readonly kind: 'unreadable'
       readonly offset: Offset
       readonly subject: string
+      readonly claim: KeyDecision | undefined
       readonly reason: string
       readonly value: string
     }
@@ -18,6 +20,8 @@ export type RecordContent =
       readonly kind: 'change'
       readonly offset: Offset
       readonly subject: string
+      /** What the idempotency key comes to, should no earlier record have decided it. */
+      readonly claim: KeyDecision | undefined
       readonly tag: string
       readonly change: Change
       readonly record: LogRecord
@@ -31,16 +35,27 @@ export function readRecord<Event>(definition: ReadModelDefinition<Event>, record
   const decoded = definition.decode(envelope)
   if (decoded.outcome === 'unknown_type') return { kind: 'foreign', offset }
   const subject = envelope.subject ?? record.key?.toString() ?? `offset ${offset}`
+  const claim = claimOf(envelope, offset, subject)
   if (decoded.outcome === 'unreadable') {
-    return { kind: 'unreadable', offset, subject, reason: decoded.reason, value: recordText(record) }
+    return { kind: 'unreadable', offset, subject, claim, reason: decoded.reason, value: recordText(record) }
   }
   try {
     const change = definition.projection.change(decoded.event)
-    return { kind: 'change', offset, subject, tag: eventTag(envelope.id), change, record }
+    return { kind: 'change', offset, subject, claim, tag: eventTag(envelope.id), change, record }
   } catch (error) {
     const reason = `projection ${definition.projection.name} failed: ${error}`
-    return { kind: 'unreadable', offset, subject, reason, value: recordText(record) }
+    return { kind: 'unreadable', offset, subject, claim, reason, value: recordText(record) }
   }
+}
+
+function claimOf(
+  { idempotencykey: key, requestfingerprint }: CloudEvent,
+  offset: Offset,
+  subject: string,
+): KeyDecision | undefined {
+  if (typeof key !== 'string') return undefined
+  const fingerprint = typeof requestfingerprint === 'string' ? requestfingerprint : ''
+  return { key, offset, fingerprint, subject }
 }
 
 export function recordText({ value }: LogRecord): string {

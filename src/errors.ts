@@ -6,14 +6,16 @@
 export interface ErrorFacts {
   /** Whether the same request can succeed later without being changed. */
   readonly retryable: boolean
-  /** 'none': surely nothing was stored. 'unknown': the event may be in the log, or appear there. */
-  readonly effect: 'none' | 'unknown'
+  /** 'none': surely nothing was stored. 'unknown': the event may be in the log, or appear there. 'stored': it is there. */
+  readonly effect: 'none' | 'unknown' | 'stored'
 }
 
 export const errorFacts = {
   invalid_request: { retryable: false, effect: 'none' },
   invalid_json: { retryable: false, effect: 'none' },
   invalid_cursor: { retryable: false, effect: 'none' },
+  invalid_idempotency_key: { retryable: false, effect: 'none' },
+  invalid_consistency_token: { retryable: false, effect: 'none' },
   unauthorized: { retryable: false, effect: 'none' },
   pet_not_found: { retryable: false, effect: 'none' },
   route_not_found: { retryable: false, effect: 'none' },
@@ -21,12 +23,15 @@ export const errorFacts = {
   request_timeout: { retryable: true, effect: 'none' },
   payload_too_large: { retryable: false, effect: 'none' },
   unsupported_media_type: { retryable: false, effect: 'none' },
+  idempotency_key_reused: { retryable: false, effect: 'none' },
   headers_too_large: { retryable: false, effect: 'none' },
   internal_error: { retryable: true, effect: 'unknown' },
+  event_parked: { retryable: false, effect: 'stored' },
   overloaded: { retryable: true, effect: 'none' },
   event_log_unavailable: { retryable: true, effect: 'none' },
   read_model_unavailable: { retryable: true, effect: 'none' },
   read_model_rebuilding: { retryable: true, effect: 'none' },
+  read_model_behind: { retryable: true, effect: 'none' },
   append_outcome_unknown: { retryable: true, effect: 'unknown' },
 } as const satisfies Record<string, ErrorFacts>
 

@@ -16,9 +16,11 @@ import { lockFile } from './file-lock.ts'
 import { type ApiServices, buildApp } from './http/app.ts'
 import { drain } from './http/drain.ts'
 import { createPetCommand } from './pets/create-pet.ts'
+import { createPetOnceCommand } from './pets/create-pet-once.ts'
 import { PetIds } from './pets/pet-ids.ts'
 import { PetReads } from './pets/read-pets.ts'
 import { AppliedProgress } from './read-models/applied-progress.ts'
+import { ConsistentReads } from './read-models/consistent-reads.ts'
 import { ProvenReads } from './read-models/proven-reads.ts'
 import type { ReadModels } from './read-models/read-models.ts'
 import { openRedisReadModels } from './read-models/redis/redis-read-models.ts'
@@ -112,12 +114,13 @@ function startApi(config: Config, log: EventLog, store: ReadModels, logger: Logg
   const commit = new GroupCommit(log, { ...defaultLimits, timeoutMs: config.appendTimeoutMs })
   const reads = new ProvenReads(store, log)
   const progress = new AppliedProgress(store)
-  const services = {
-    createPet: createPetCommand(commit, new PetIds(log), () => new Date()),
-    pets: new PetReads(reads),
-    whenApplied: progress.whenApplied.bind(progress),
-    keyId: keys.idOf.bind(keys),
-  }
+  const whenApplied = progress.whenApplied.bind(progress)
+  const petReads = new PetReads(new ConsistentReads(reads, progress))
+  const createPet = createPetCommand({ log, appender: commit, ids: new PetIds(log), now: () => new Date() })
+  const decisions = { decision: reads.decision.bind(reads), whenApplied }
+  const timeoutMs = config.appendTimeoutMs
+  const createPetOnce = createPetOnceCommand({ log, createPet, decisions, pets: petReads, timeoutMs })
+  const services = { createPet, createPetOnce, pets: petReads, whenApplied, log, keyId: keys.idOf.bind(keys) }
   async function close(): Promise<void> {
     await commit.close()
     progress.close()

@@ -7,6 +7,9 @@ export interface CloudEvent {
   readonly source: string
   readonly subject?: string
   readonly data?: unknown
+  /** Extensions, as whatever was found under their names. */
+  readonly idempotencykey?: unknown
+  readonly requestfingerprint?: unknown
 }
 
 /** The media type of a structured CloudEvent in JSON (CloudEvents JSON format 1.0, section 3). */

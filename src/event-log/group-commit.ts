@@ -21,6 +21,8 @@ interface Queued {
 }
 
 const sweepMs = 100
+/** Of the event loop, as long as each brings further requests: they share the append, and its price. */
+const gatheringTurnsMax = 8
 
 /**
  * Gathers records while an append is in flight and appends them together: one append at a time, of one partition, so
@@ -60,7 +62,7 @@ export class GroupCommit {
     return new Promise((resolve, reject) => {
       this.#queue(partition).push({ record, deadline: Date.now() + this.#limits.timeoutMs, resolve, reject })
       this.#queued++
-      this.#schedule()
+      this.#schedule(gatheringTurnsMax)
     })
   }
 
@@ -76,11 +78,17 @@ export class GroupCommit {
     return queue
   }
 
-  // After the poll phase of the event loop, so that all requests read in this turn of it share the append.
-  #schedule(): void {
-    if (this.#scheduled || this.#inFlight.length > 0) return
+  #schedule(gatheringTurns: number): void {
+    if (this.#scheduled || this.#inFlight.length > 0 || this.#queued === 0) return
     this.#scheduled = true
+    this.#gather(gatheringTurns)
+  }
+
+  /** Appends once a turn of the event loop has brought no further record, or as many have passed. */
+  #gather(turns: number): void {
+    const before = this.#queued
     setImmediate(() => {
+      if (this.#queued > before && turns > 1) return this.#gather(turns - 1)
       this.#scheduled = false
       void this.#takeTurn()
     })
@@ -101,7 +109,7 @@ export class GroupCommit {
     }
     this.#inFlight = []
     this.#settled(batch.length)
-    this.#schedule()
+    this.#schedule(1) // what waits has been gathered meanwhile
   }
 
   #nextWithWork(): number | undefined {
@@ -147,7 +155,7 @@ export class GroupCommit {
       reject(
         new ServiceError(
           'append_outcome_unknown',
-          'The event log did not confirm the write in time; it may be stored.',
+          'The event log did not confirm the write in time; it may be stored. With an Idempotency-Key it can be sent again.',
         ),
       )
     }

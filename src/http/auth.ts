@@ -2,16 +2,27 @@ import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '../errors.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The id of the API key that let the request in. */
+    apiKeyId: string
+  }
+}
+
 /**
  * Lets a request into the routes of `app` only with a valid API key as bearer token (RFC 6750), before its body is
  * looked at. `keyId` is asked for each request, as keys come and go.
  */
 export async function requireApiKey(app: FastifyInstance, keyId: (key: string) => string | undefined): Promise<void> {
+  app.decorateRequest('apiKeyId', '')
   await app.register(bearerAuth, {
     addHook: false,
     specCompliance: 'rfc6749', // the scheme name in any case
     keys: [],
-    auth: (key, { raw }) => !hasSecondAuthorization(raw.rawHeaders) && keyId(key) !== undefined,
+    auth: (key, request) => {
+      request.apiKeyId = keyId(key) ?? ''
+      return request.apiKeyId !== '' && !hasSecondAuthorization(request.raw.rawHeaders)
+    },
     verifyErrorLogLevel: 'debug',
   })
   const verify = app.verifyBearerAuth

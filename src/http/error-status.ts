@@ -5,6 +5,8 @@ export const statusOf: Record<ErrorCode, number> = {
   invalid_request: 400,
   invalid_json: 400,
   invalid_cursor: 400,
+  invalid_idempotency_key: 400,
+  invalid_consistency_token: 400,
   unauthorized: 401,
   pet_not_found: 404,
   route_not_found: 404,
@@ -12,12 +14,15 @@ export const statusOf: Record<ErrorCode, number> = {
   request_timeout: 408,
   payload_too_large: 413,
   unsupported_media_type: 415,
+  idempotency_key_reused: 422,
   headers_too_large: 431,
   internal_error: 500,
+  event_parked: 500,
   overloaded: 503,
   event_log_unavailable: 503,
   read_model_unavailable: 503,
   read_model_rebuilding: 503,
+  read_model_behind: 503,
   append_outcome_unknown: 504,
 }
 
@@ -30,6 +35,7 @@ export const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   event_log_unavailable: 2,
   read_model_unavailable: 1,
   read_model_rebuilding: 1,
+  read_model_behind: 1,
 }
 
 /** The body of every error answer, with exactly these members. */

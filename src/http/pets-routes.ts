@@ -1,52 +1,107 @@
+import type { ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../errors.ts'
 import type { Position } from '../event-log/event-log.ts'
 import type { CreatePet } from '../pets/create-pet.ts'
-import { type PetStatus, petDocument, toNewPet } from '../pets/pet.ts'
+import type { CreatedOnce, CreatePetOnce } from '../pets/create-pet-once.ts'
+import { type NewPet, type PetStatus, toNewPet } from '../pets/pet.ts'
 import type { PetReads } from '../pets/read-pets.ts'
+import { requestIdentity } from '../pets/request-identity.ts'
+import type { Wait } from '../read-models/applied-progress.ts'
+import type { AtLeast } from '../read-models/consistent-reads.ts'
+import { readTokens, type TokenScope, writeToken } from './consistency-token.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import { replyWithError } from './error-replies.ts'
+import { readIdempotencyKey } from './idempotency-key.ts'
 import { jsonType } from './media-types.ts'
 import { createPetSchema, deprecationHeaders, getPetSchema, listPetsSchema, pageLimit } from './pets-schemas.ts'
+import { preferredWait } from './prefer.ts'
 import { traceparentOf } from './trace-context.ts'
-
-/** How long a POST waits for its event to be applied to the read models, so that the next GET sees the pet. */
-const appliedWithinMs = 1000
 
 export interface PetServices {
   readonly createPet: CreatePet
+  readonly createPetOnce: CreatePetOnce
   readonly pets: PetReads
   /** Resolves to whether the position was applied to the read model within the time. Never rejects. */
-  readonly whenApplied: (position: Position, timeoutMs: number) => Promise<boolean>
+  readonly whenApplied: (position: Position, wait: Wait) => Promise<boolean>
+  readonly log: TokenScope
 }
 
 /** The operations of the specification. Stored documents are sent as they are, unparsed. */
-export function addPetRoutes(instance: FastifyInstance, { createPet, pets, whenApplied }: PetServices): void {
+export function addPetRoutes(instance: FastifyInstance, services: PetServices): void {
+  const { pets, log } = services
   const app = instance.withTypeProvider<TypeBoxTypeProvider>()
 
-  app.get('/pets', { schema: listPetsSchema }, async ({ query }, reply) => {
-    const { limit = pageLimit.default, status, cursor } = query
+  app.get('/pets', { schema: listPetsSchema }, async (request, reply) => {
+    const { limit = pageLimit.default, status, cursor } = request.query
     const after = cursor === undefined ? 0 : readCursor(cursor, status)
-    const { json, next } = await pets.page({ status, after, limit })
+    const { json, next } = await pets.page({ status, after, limit }, atLeast(log, request, reply))
     if (next !== undefined) reply.header('link', nextLink(next, limit, status))
     reply.type(jsonType)
     return json
   })
 
-  app.post('/pets', { schema: createPetSchema }, async ({ body, headers }, reply) => {
-    const { pet, position } = await createPet(toNewPet(body), { traceparent: traceparentOf(headers) })
-    await whenApplied(position, appliedWithinMs)
-    reply.code(201).header('location', `/v1/pets/${pet.id}`).type(jsonType)
-    return petDocument(pet)
+  app.post('/pets', { schema: createPetSchema }, async (request, reply) => {
+    const { id, document, position, replayed } = await create(services, toNewPet(request.body), request, reply)
+    if (replayed) reply.header('idempotency-replayed', 'true')
+    reply.code(201).header('location', `/v1/pets/${id}`).header('consistency-token', writeToken(log, position))
+    reply.header('vary', 'Prefer').type(jsonType)
+    return document
   })
 
-  app.get('/pets/:petId', { schema: getPetSchema, errorHandler: replyDeprecatedError }, async ({ params }, reply) => {
-    const document = await pets.find(BigInt(params.petId))
-    if (document === undefined) throw new ServiceError('pet_not_found', `There is no pet ${params.petId}.`)
+  app.get('/pets/:petId', { schema: getPetSchema, errorHandler: replyDeprecatedError }, async (request, reply) => {
+    const { petId } = request.params
+    const document = await pets.find(BigInt(petId), atLeast(log, request, reply))
+    if (document === undefined) throw new ServiceError('pet_not_found', `There is no pet ${petId}.`)
     reply.headers(deprecationHeaders).type(jsonType)
     return document
   })
+}
+
+/** Answers once the read models have the pet, so that the next GET sees it, or the time is over: it is durable either way. */
+async function create(
+  { createPet, createPetOnce, whenApplied }: PetServices,
+  pet: NewPet,
+  { headers, apiKeyId }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<CreatedOnce> {
+  const traceparent = traceparentOf(headers)
+  const key = readIdempotencyKey(headers['idempotency-key'])
+  if (key !== undefined) {
+    // Whatever Prefer says: only once its key is decided is it known which pet the request gets.
+    const onAbandoned = untilClosed(reply.raw)
+    return await createPetOnce(pet, { traceparent, identity: requestIdentity(apiKeyId, key, pet), onAbandoned })
+  }
+  const wait = waitFor(headers.prefer, reply)
+  const created = await createPet(pet, { traceparent })
+  await whenApplied(created.position, wait)
+  return { ...created, replayed: false }
+}
+
+/** What the request's Consistency-Token asks of its answer. */
+function atLeast(log: TokenScope, { headers }: FastifyRequest, reply: FastifyReply): AtLeast | undefined {
+  const tokens = headers['consistency-token']
+  if (tokens === undefined) return undefined
+  reply.header('vary', 'Consistency-Token, Prefer')
+  return { positions: readTokens(log, String(tokens)), wait: waitFor(headers.prefer, reply) }
+}
+
+/** Ends early when the client goes. */
+function waitFor(prefer: string | string[] | undefined, reply: FastifyReply): Wait {
+  const { seconds, applied } = preferredWait(prefer)
+  if (applied !== undefined) reply.header('preference-applied', applied)
+  return { timeoutMs: seconds * 1000, onAbandoned: untilClosed(reply.raw) }
+}
+
+/** Ends the waits of a request, which come one after the other, when its client goes. */
+function untilClosed(response: ServerResponse): NonNullable<Wait['onAbandoned']> {
+  let abandonLast: (() => void) | undefined
+  return (abandon) => {
+    if (response.destroyed) return abandon()
+    if (abandonLast === undefined) response.once('close', () => abandonLast?.())
+    abandonLast = abandon
+  }
 }
 
 /** RFC 8288. */

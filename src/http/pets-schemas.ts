@@ -41,6 +41,23 @@ const unavailable = (code: ErrorCode, message: string) =>
     'Retry-After': { type: 'integer', description: 'Seconds to wait before the next try' },
   })
 
+const token = 'ZTNiMDdiZmYtZjdiMS00YmZhLTkyYTctN2VmZmJlOThhNTQxOjA6Mjo3ZjUyNDA0Yg'
+const prefer = (what: string) =>
+  header(`\`wait=N\`: at most how many seconds, 0 to 10, to wait until ${what} (RFC 7240). Without it one second.`, {
+    examples: ['wait=0'],
+  })
+const preferenceApplied = { 'Preference-Applied': header('`wait=N`, where the request said how long to wait') }
+const readHeaders = {
+  type: 'object',
+  properties: {
+    'Consistency-Token': header(
+      'One or several of the tokens that createPet answered with, separated by commas: the answer has these animals in it.',
+      { examples: [token] },
+    ),
+    Prefer: prefer('the answer has what the `Consistency-Token` stands for'),
+  },
+}
+
 const shared = { tags: ['animals'], security: [{ apiKey: [] }] }
 const noQuery = Type.Object({}, { additionalProperties: false })
 
@@ -60,10 +77,11 @@ export const listPetsSchema = {
     },
     { additionalProperties: false },
   ),
+  headers: readHeaders,
   response: {
     200: {
       description: 'The list of animals',
-      headers: { Link: header('The next page, if there is one (RFC 8288): `<…>; rel="next"`') },
+      headers: { Link: header('The next page, if there is one (RFC 8288): `<…>; rel="next"`'), ...preferenceApplied },
       content: json(PetsSchema, [rex]),
     },
     400: invalid('query: limit must be <= 100'),
@@ -78,19 +96,37 @@ export const createPetSchema = {
   ...shared,
   operationId: 'createPet',
   summary: 'Add an animal',
-  description: 'The animal is durable when this is answered. Without `status` it is `available`.',
+  description:
+    'The animal is durable when this is answered. Without `status` it is `available`. With an `Idempotency-Key` the ' +
+    'request can be sent again, as often as need be, and adds one animal.',
   querystring: noQuery,
+  headers: {
+    type: 'object',
+    properties: {
+      'Idempotency-Key': header(
+        'A string of 1 to 255 characters in double quotes. All requests of one API key with it get the animal of the first.',
+        { examples: ['"8e03978e-40d5-43e8-bc93-6894a57f9324"'] },
+      ),
+      Prefer: prefer('the animal can be read'),
+    },
+  },
   body: NewPetSchema,
   response: {
     201: {
       description: 'Animal added; the body carries the assigned `id`',
-      headers: { Location: header('The path of the new animal', { examples: ['/v1/pets/1'] }) },
+      headers: {
+        Location: header('The path of the new animal', { examples: ['/v1/pets/1'] }),
+        'Consistency-Token': header('For a GET that is to show this animal, on any instance', { examples: [token] }),
+        'Idempotency-Replayed': header('`true` where an earlier request added the animal'),
+        ...preferenceApplied,
+      },
       content: json(PetSchema, rex),
     },
     400: invalid('body: name is required'),
     401: unauthorized,
     413: error('Body larger than 16 KiB', 'payload_too_large', 'The body is larger than 16 KiB.'),
     415: error('Body not JSON by its type', 'unsupported_media_type', 'The body must be application/json.'),
+    422: error('Another animal was sent under this key', 'idempotency_key_reused', 'Another pet was sent before.'),
     500: internal,
     503: unavailable('event_log_unavailable', 'The event log does not answer; nothing was stored.'),
     504: error('Outcome unknown', 'append_outcome_unknown', 'The animal may have been added, or be added later.'),
@@ -123,8 +159,9 @@ export const getPetSchema = {
   deprecated: true,
   params: Type.Object({ petId: Int64({ description: 'Identifier of the animal', examples: [1] }) }),
   querystring: noQuery,
+  headers: readHeaders,
   response: {
-    200: deprecated({ description: 'The requested animal', content: json(PetSchema, rex) }),
+    200: deprecated({ description: 'The requested animal', headers: preferenceApplied, content: json(PetSchema, rex) }),
     400: deprecated(invalid('path: petId must be an integer from -9223372036854775808 to 9223372036854775807')),
     401: deprecated(unauthorized),
     404: deprecated(error('No such animal', 'pet_not_found', 'There is no pet 1.')),

@@ -1,8 +1,9 @@
-import { v7 as uuidv7 } from 'uuid'
-import type { NewRecord, Position } from '../event-log/event-log.ts'
-import type { NewPet, Pet } from './pet.ts'
+import type { EventLog, NewRecord, Position } from '../event-log/event-log.ts'
+import { newEventId } from './event-id.ts'
+import { type NewPet, type Pet, type PetId, petDocument } from './pet.ts'
 import { petCreatedRecord } from './pet-created.ts'
 import type { PetIds } from './pet-ids.ts'
+import { eventIdOf, type RequestIdentity } from './request-identity.ts'
 
 /** Where a new record goes in: `GroupCommit` in production. */
 export interface Appender {
@@ -12,26 +13,48 @@ export interface Appender {
   append(partition: number, record: NewRecord): Promise<Position>
 }
 
+export interface CreateRequest {
+  readonly traceparent?: string | undefined
+  /** Of a request that may have been sent before. */
+  readonly identity?: RequestIdentity | undefined
+}
+
 export interface CreatedPet {
-  readonly pet: Pet
+  readonly id: PetId
+  /** The pet as JSON text. */
+  readonly document: string
   /** Where its PetCreated event stands in the log. */
   readonly position: Position
 }
 
-export type CreatePet = (newPet: NewPet, request: { traceparent?: string | undefined }) => Promise<CreatedPet>
+export type CreatePet = (newPet: NewPet, request: CreateRequest) => Promise<CreatedPet>
 
-/** The command: gives the pet an id and appends its PetCreated event. Resolves once the event is durable. */
-export function createPetCommand(appender: Appender, ids: PetIds, now: () => Date): CreatePet {
-  return async (newPet, { traceparent }) => {
-    let partition = appender.gathering
+export interface CreatePetParts {
+  readonly log: Pick<EventLog, 'partitionFor'>
+  readonly appender: Appender
+  readonly ids: PetIds
+  readonly now: () => Date
+}
+
+/**
+ * The command: gives the pet an id and appends its PetCreated event. Resolves once the event is durable; with an identity
+ * it may still turn out to be a duplicate.
+ */
+export function createPetCommand({ log, appender, ids, now }: CreatePetParts): CreatePet {
+  return async (newPet, { traceparent, identity }) => {
+    // All events of one key stand in one partition, where their order decides between them.
+    const choosePartition = () => (identity ? log.partitionFor(identity.key) : appender.gathering)
+    let partition = choosePartition()
     let id = ids.draw(partition)
     while (id === undefined) {
       await ids.refill()
-      partition = appender.gathering // the batch gathered before the wait may have left
+      partition = choosePartition() // the batch gathered before the wait may have left
       id = ids.draw(partition)
     }
     const pet: Pet = { id, ...newPet }
-    const record = petCreatedRecord(pet, { eventId: uuidv7(), time: now(), traceparent })
-    return { pet, position: await appender.append(partition, record) }
+    const eventId = identity ? eventIdOf(identity) : newEventId()
+    const record = petCreatedRecord(pet, { eventId, time: now(), traceparent, identity })
+    const position = await appender.append(partition, record)
+    return { id, document: petDocument(pet), position }
   }
 }

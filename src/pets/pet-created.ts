@@ -3,6 +3,7 @@ import { type CloudEvent, cloudEventMediaType } from '../event-log/cloud-event.t
 import type { NewRecord } from '../event-log/event-log.ts'
 import { compileCheck } from '../validation.ts'
 import { type Pet, type PetId, PetSchema, petDocument } from './pet.ts'
+import type { RequestIdentity } from './request-identity.ts'
 
 /** A pet was added to the store. The only fact this service records so far. */
 export interface PetCreated {
@@ -25,6 +26,12 @@ export const PetCreatedSchema = Type.Object(
     time: Type.String({ description: 'RFC 3339, UTC' }),
     datacontenttype: Type.Literal('application/json'),
     traceparent: Type.Optional(Type.String({ description: 'W3C Trace Context of the request that added the pet' })),
+    idempotencykey: Type.Optional(
+      Type.String({ description: 'Events with the same one are one: the first in the log counts, the others do not' }),
+    ),
+    requestfingerprint: Type.Optional(
+      Type.String({ description: 'Differs where requests under one idempotency key asked for different pets' }),
+    ),
     data: PetSchema,
   },
   { title: petCreatedType, description: 'A pet was added to the store' },
@@ -36,16 +43,21 @@ export interface EventContext {
   readonly time: Date
   /** W3C Trace Context of the request, where it had one. */
   readonly traceparent?: string | undefined
+  /** Of the request, where it had an Idempotency-Key. */
+  readonly identity?: RequestIdentity | undefined
 }
 
 /** The record that says `pet` was created: key = pet id, so that all events of a pet share a partition. */
-export function petCreatedRecord(pet: Pet, { eventId, time, traceparent }: EventContext): NewRecord {
+export function petCreatedRecord(pet: Pet, { eventId, time, traceparent, identity }: EventContext): NewRecord {
   const trace = traceparent === undefined ? '' : `,"traceparent":${JSON.stringify(traceparent)}`
+  const duplicates = identity
+    ? `,"idempotencykey":"${identity.key}","requestfingerprint":"${identity.fingerprint}"`
+    : ''
   return {
     key: String(pet.id),
     value:
       `{"specversion":"1.0","id":"${eventId}","type":"${petCreatedType}","source":"${source}","subject":"${pet.id}",` +
-      `"time":"${time.toISOString()}","datacontenttype":"application/json"${trace},"data":${petDocument(pet)}}`,
+      `"time":"${time.toISOString()}","datacontenttype":"application/json"${trace}${duplicates},"data":${petDocument(pet)}}`,
     headers: { 'content-type': cloudEventMediaType },
   }
 }

@@ -1,10 +1,14 @@
+import type { AtLeast } from '../read-models/consistent-reads.ts'
 import type { RangeAnswer, RangeQuery } from '../read-models/read-models.ts'
 import type { PetStatus } from './pet.ts'
 
-/** Answers range queries with documents that are surely all there are: `ProvenReads` in production. */
+/** Answers range queries with documents that are surely all there are: `ConsistentReads` in production. */
 export interface Reads {
-  /** Throws ServiceError read_model_rebuilding or read_model_unavailable rather than leave out a document. */
-  range(query: RangeQuery): Promise<Pick<RangeAnswer, 'documents' | 'count' | 'last'>>
+  /**
+   * Throws ServiceError read_model_rebuilding or read_model_unavailable rather than leave out a document, and
+   * read_model_behind where it would not be up to `atLeast`.
+   */
+  range(query: RangeQuery, atLeast?: AtLeast): Promise<Pick<RangeAnswer, 'documents' | 'count' | 'last'>>
 }
 
 /** The name of the covering index of one status: written by the pets projection, read here. */
@@ -35,15 +39,15 @@ export class PetReads {
   }
 
   /** Undefined when there is no such pet. Any int64 may be asked for. */
-  async find(id: bigint): Promise<string | undefined> {
+  async find(id: bigint, atLeast?: AtLeast): Promise<string | undefined> {
     if (id < 1n || id > Number.MAX_SAFE_INTEGER) return undefined // never assigned
-    const { count, documents } = await this.#reads.range({ from: Number(id), to: Number(id), limit: 1 })
+    const { count, documents } = await this.#reads.range({ from: Number(id), to: Number(id), limit: 1 }, atLeast)
     return count === 0 ? undefined : documents
   }
 
-  async page({ status, after, limit }: PageRequest): Promise<Page> {
+  async page({ status, after, limit }: PageRequest, atLeast?: AtLeast): Promise<Page> {
     const index = status === undefined ? undefined : statusIndex(status)
-    const { documents, last } = await this.#reads.range({ index, from: after + 1, limit })
+    const { documents, last } = await this.#reads.range({ index, from: after + 1, limit }, atLeast)
     return { json: `[${documents}]`, next: last }
   }
 }

@@ -1,6 +1,14 @@
 import type { Offset, Position } from '../event-log/event-log.ts'
 import type { ReadModels } from './read-models.ts'
 
+/** How long to wait. */
+export interface Wait {
+  /** Milliseconds; 0 or less: not at all. */
+  readonly timeoutMs: number
+  /** Is given what ends the wait early, for when nobody wants the answer any more. Called only if there is a wait. */
+  readonly onAbandoned?: ((abandon: () => void) => void) | undefined
+}
+
 interface Waiter {
   readonly offset: Offset
   readonly timer: NodeJS.Timeout
@@ -35,10 +43,10 @@ export class AppliedProgress {
   }
 
   /**
-   * Resolves to true once the record at `position` is applied; to false after `timeoutMs`, or at once when the store
-   * cannot tell, and on close. Never rejects.
+   * Resolves to true once the record at `position` is applied; to false when the time is over or the wait is abandoned,
+   * at once when the store cannot tell, and on close. Never rejects.
    */
-  whenApplied({ partition, offset }: Position, timeoutMs: number): Promise<boolean> {
+  whenApplied({ partition, offset }: Position, { timeoutMs, onAbandoned }: Wait): Promise<boolean> {
     if (!this.#hearing) return Promise.resolve(false)
     if (this.#isApplied(partition, offset)) return Promise.resolve(true)
     if (timeoutMs <= 0) return Promise.resolve(false)
@@ -48,7 +56,13 @@ export class AppliedProgress {
       const waiters = this.#waiters.get(partition) ?? []
       waiters.splice(firstBeyond(waiters, offset), 0, waiter)
       this.#waiters.set(partition, waiters)
+      onAbandoned?.(() => this.#abandon(partition, waiter))
     })
+  }
+
+  /** How many wait now. */
+  get waiting(): number {
+    return [...this.#waiters.values()].reduce((sum, waiters) => sum + waiters.length, 0)
   }
 
   close(): void {
@@ -62,13 +76,23 @@ export class AppliedProgress {
   }
 
   #heard(generation: string, at: { partition: number; next: Offset } | undefined): void {
-    if (generation !== this.#generation) {
-      this.#generation = generation
-      this.#applied = new Map()
-    }
-    if (at === undefined) return
-    this.#applied.set(at.partition, at.next)
-    this.#release(at.partition, at.next)
+    if (at === undefined || this.#generation === undefined) this.#follow(generation)
+    if (generation !== this.#generation)
+      void this.#readPositions() // perhaps of one that is no longer the active one
+    else if (at !== undefined) this.#advance(at)
+  }
+
+  #follow(generation: string): void {
+    if (generation === this.#generation) return
+    this.#generation = generation
+    this.#applied = new Map()
+  }
+
+  #advance({ partition, next }: { partition: number; next: Offset }): void {
+    // A position that was read may arrive behind a later one that was announced.
+    if (this.#isApplied(partition, next - 1)) return
+    this.#applied.set(partition, next)
+    this.#release(partition, next)
   }
 
   /** In the order of the log. */
@@ -81,21 +105,34 @@ export class AppliedProgress {
     }
   }
 
-  async #timedOut(partition: number, waiter: Waiter): Promise<void> {
+  #remove(partition: number, waiter: Waiter): void {
     const waiters = this.#waiters.get(partition) ?? []
-    const at = waiters.indexOf(waiter, Math.max(0, firstBeyond(waiters, waiter.offset - 1)))
+    const at = waiters.indexOf(waiter, firstBeyond(waiters, waiter.offset - 1))
     if (at !== -1) waiters.splice(at, 1)
+  }
+
+  #abandon(partition: number, waiter: Waiter): void {
+    clearTimeout(waiter.timer)
+    this.#remove(partition, waiter)
+    waiter.settle(false)
+  }
+
+  async #timedOut(partition: number, waiter: Waiter): Promise<void> {
+    this.#remove(partition, waiter)
     await this.#readPositions() // an announcement may have been lost without a disconnection
     waiter.settle(this.#isApplied(partition, waiter.offset))
   }
 
   /** Leaves what is known as it is when the store does not answer. */
   async #readPositions(): Promise<void> {
+    const known = this.#generation
     try {
       const active = await this.#store.active()
       const checkpoints = active && (await this.#store.checkpoints(active.name))
       if (active === undefined || checkpoints === undefined) return
-      for (const [partition, { next }] of checkpoints) this.#heard(active.name, { partition, next })
+      if (this.#generation !== known) return // another one was started meanwhile: its progress is heard
+      this.#follow(active.name)
+      for (const [partition, { next }] of checkpoints) this.#advance({ partition, next })
     } catch {
       // The caller's wait ends as not applied; the store itself reports what is wrong with it.
     }

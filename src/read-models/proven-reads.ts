@@ -2,6 +2,7 @@ import { ServiceError } from '../errors.ts'
 import type { EventLog, Offset } from '../event-log/event-log.ts'
 import { SingleFlight } from '../single-flight.ts'
 import type { Checkpoint } from './checkpoint.ts'
+import type { KeyDecision } from './key-decision.ts'
 import type { RangeAnswer, RangeQuery, ReadModels } from './read-models.ts'
 
 const refreshMs = 1000
@@ -64,9 +65,7 @@ export class ProvenReads {
 
   /** Throws ServiceError read_model_unavailable or read_model_rebuilding, within one second. */
   async range(query: RangeQuery): Promise<RangeAnswer> {
-    const view = this.#view
-    if (!this.#connected) throw new ServiceError('read_model_unavailable', 'The read models are out of reach.')
-    if (!view?.proved) throw rebuilding()
+    const view = this.#proved()
     const { generation, seen } = view
     const answer = await this.#store.range(generation, query)
     const { active, checkpoints } = answer.moment
@@ -79,6 +78,14 @@ export class ProvenReads {
     throw rebuilding()
   }
 
+  /**
+   * What was decided under an idempotency key. Found, it is so for ever; that nothing is found says nothing yet, as what
+   * decides the key may stand in the log already. Throws as `range` does.
+   */
+  async decision(key: string): Promise<KeyDecision | undefined> {
+    return await this.#store.decision(this.#proved().generation, key)
+  }
+
   /** Looks at the stored positions soon. */
   refresh(): void {
     this.#refreshing.request()
@@ -88,6 +95,12 @@ export class ProvenReads {
     this.#endListening()
     clearInterval(this.#timer)
     await this.#refreshing.stop()
+  }
+
+  #proved(): View {
+    if (!this.#connected) throw new ServiceError('read_model_unavailable', 'The read models are out of reach.')
+    if (!this.#view?.proved) throw rebuilding()
+    return this.#view
   }
 
   async #refresh(): Promise<void> {

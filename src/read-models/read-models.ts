@@ -1,5 +1,6 @@
 import type { Offset } from '../event-log/event-log.ts'
 import type { Checkpoint } from './checkpoint.ts'
+import type { KeyDecision } from './key-decision.ts'
 
 /**
  * Read models: documents, each under a numeric id, in the whole collection and in named indexes that hold a copy of
@@ -44,6 +45,8 @@ export interface Batch {
   readonly checkpoint: Checkpoint
   readonly inserts: readonly Insert[]
   readonly parked: readonly ParkedEvent[]
+  /** The keys that records of this batch decide: each key once. */
+  readonly decisions: readonly KeyDecision[]
 }
 
 export type ApplyResult =
@@ -54,6 +57,8 @@ export type ApplyResult =
   | { readonly outcome: 'generation_gone' }
   /** Some ids have a document already: their tags by id. */
   | { readonly outcome: 'ids_taken'; readonly tags: ReadonlyMap<number, string> }
+  /** Some keys were decided before. */
+  | { readonly outcome: 'keys_decided'; readonly keys: readonly string[] }
 
 /** What a projector has to know of a partition before it goes on with it. */
 export interface PartitionState {
@@ -116,6 +121,8 @@ export interface ReadModels {
   apply(generation: string, batch: Batch): Promise<ApplyResult>
   /** Settles within one second. A generation that is not there has no documents. */
   range(generation: string, query: RangeQuery): Promise<RangeAnswer>
+  /** What was decided under an idempotency key; undefined where nothing was, or the generation is not there. */
+  decision(generation: string, key: string): Promise<KeyDecision | undefined>
   /** Calls the listener from now on; returns what ends that. */
   listen(listener: ReadModelsListener): () => void
   close(): Promise<void>

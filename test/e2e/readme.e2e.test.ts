@@ -27,9 +27,12 @@ describe('the README', () => {
     const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
     const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', elsewhere], { env: { PATH, DATA_DIR } })
     expect(stdout).toContain('HTTP/1.1 201 Created')
-    expect(stdout.match(/"name":"Rex"/g)).toHaveLength(2)
+    expect(stdout.match(/"name":"Rex"/g)).toHaveLength(3) // the last one in the list at the end
     expect(stdout).toMatch(/link: <\/v1\/pets\?limit=2&status=sold&cursor=\S+>; rel="next"/)
     expect(stdout).toMatch(/\[\{[^\]]*"name":"Ada"[^\]]*"name":"Bo"[^\]]*\}\]/)
+    expect(stdout.match(/"name":"Dot"/g)).toHaveLength(3) // twice as an answer, once in the list at the end
+    expect(stdout.match(/idempotency-replayed: true/g)).toHaveLength(1)
+    expect(stdout).toMatch(/\[\{.*"name":"Eve".*\}\]/)
     expect(stdout).not.toMatch(/"status":[45]\d\d/)
   })
 })

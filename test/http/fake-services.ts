@@ -1,10 +1,15 @@
 import type { Position } from '../../src/event-log/event-log.ts'
 import { type AppServices, buildApp } from '../../src/http/app.ts'
 import type { CreatePet } from '../../src/pets/create-pet.ts'
+import type { CreatePetOnce } from '../../src/pets/create-pet-once.ts'
 import { type NewPet, type Pet, type PetId, petDocument } from '../../src/pets/pet.ts'
 import { PetReads, type Reads, statusIndex } from '../../src/pets/read-pets.ts'
+import type { RequestIdentity } from '../../src/pets/request-identity.ts'
+import type { Wait } from '../../src/read-models/applied-progress.ts'
 
 export const key = 'test-key'
+/** Of the log that the tokens of `FakeServices` belong to. */
+export const tokenScope = { epoch: 'epoch-1', partitions: 6 }
 export const authorization = `Bearer ${key}`
 
 /** The services of an API process with the pets in an array; each part can be replaced by a test. */
@@ -13,13 +18,21 @@ export class FakeServices implements AppServices {
   /** What createPet was given beside the pet, and the waits asked for. */
   readonly traceparents: (string | undefined)[] = []
   readonly waits: { position: Position; timeoutMs: number }[] = []
+  readonly identities: RequestIdentity[] = []
+  /** What reads were asked to have in their answers. */
+  readonly atLeast: { positions: readonly Position[]; timeoutMs: number }[] = []
   readonly keys = new Map([[key, 'key-1']])
   isDraining = false
   isLive = true
   isReady = true
   createPet: CreatePet = async (newPet, { traceparent }) => {
     this.traceparents.push(traceparent)
-    return { pet: this.add(newPet), position: { partition: 0, offset: this.stored.length - 1 } }
+    const pet = this.add(newPet)
+    return { id: pet.id, document: petDocument(pet), position: { partition: 0, offset: this.stored.length - 1 } }
+  }
+  createPetOnce: CreatePetOnce = async (newPet, request) => {
+    this.identities.push(request.identity)
+    return { ...(await this.createPet(newPet, request)), replayed: false }
   }
   reads: Reads = {
     range: async ({ index, from, to = Number.MAX_SAFE_INTEGER, limit }) => {
@@ -33,9 +46,16 @@ export class FakeServices implements AppServices {
   }
 
   readonly api = {
+    log: tokenScope,
+    createPetOnce: ((newPet, request) => this.createPetOnce(newPet, request)) satisfies CreatePetOnce as CreatePetOnce,
     createPet: ((newPet, request) => this.createPet(newPet, request)) satisfies CreatePet as CreatePet,
-    pets: new PetReads({ range: (query) => this.reads.range(query) }),
-    whenApplied: async (position: Position, timeoutMs: number) => {
+    pets: new PetReads({
+      range: (query, atLeast) => {
+        if (atLeast) this.atLeast.push({ positions: atLeast.positions, timeoutMs: atLeast.wait.timeoutMs })
+        return this.reads.range(query, atLeast)
+      },
+    }),
+    whenApplied: async (position: Position, { timeoutMs }: Wait) => {
       this.waits.push({ position, timeoutMs })
       return true
     },

@@ -98,7 +98,12 @@ describe('the schemas', () => {
 })
 
 describe('the requests', () => {
-  it('listPets has limit, status and cursor', () => {
+  const readHeaders = [
+    { name: 'Consistency-Token', in: 'header', required: false, schema: { type: 'string' } },
+    { name: 'Prefer', in: 'header', required: false, schema: { type: 'string' } },
+  ]
+
+  it('listPets has limit, status and cursor, and headers', () => {
     expect(operations.listPets?.parameters).toMatchObject([
       {
         name: 'limit',
@@ -108,20 +113,25 @@ describe('the requests', () => {
       },
       { name: 'status', in: 'query', required: false, schema: reference('PetStatus') },
       { name: 'cursor', in: 'query', required: false, schema: { type: 'string' } },
+      ...readHeaders,
     ])
   })
 
-  it('createPet has a body', () => {
+  it('createPet has a body and headers', () => {
     expect(operations.createPet?.requestBody).toEqual({
       required: true,
       content: { 'application/json': { schema: reference('NewPet') } },
     })
-    expect(operations.createPet).not.toHaveProperty('parameters')
+    expect(operations.createPet?.parameters).toMatchObject([
+      { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string' } },
+      { name: 'Prefer', in: 'header', required: false, schema: { type: 'string' } },
+    ])
   })
 
-  it('getPet has a path parameter', () => {
+  it('getPet has a path parameter and headers', () => {
     expect(operations.getPet?.parameters).toMatchObject([
       { name: 'petId', in: 'path', required: true, schema: { type: 'integer', format: 'int64' } },
+      ...readHeaders,
     ])
   })
 })
@@ -129,20 +139,28 @@ describe('the requests', () => {
 describe('the responses', () => {
   const deprecation = ['Deprecation', 'Sunset', 'Link']
   const headers: Record<string, Record<string, string[]>> = {
-    listPets: { 200: ['Link'], 400: [], 401: ['WWW-Authenticate'], 500: [], 503: ['Retry-After'], default: [] },
+    listPets: {
+      200: ['Link', 'Preference-Applied'],
+      400: [],
+      401: ['WWW-Authenticate'],
+      500: [],
+      503: ['Retry-After'],
+      default: [],
+    },
     createPet: {
-      201: ['Location'],
+      201: ['Location', 'Consistency-Token', 'Idempotency-Replayed', 'Preference-Applied'],
       400: [],
       401: ['WWW-Authenticate'],
       413: [],
       415: [],
+      422: [],
       500: [],
       503: ['Retry-After'],
       504: [],
       default: [],
     },
     getPet: {
-      200: deprecation,
+      200: ['Preference-Applied', ...deprecation],
       400: deprecation,
       401: ['WWW-Authenticate', ...deprecation],
       404: deprecation,

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { cloudEventMediaType, readCloudEvent } from '../../src/event-log/cloud-event.ts'
 import { type Pet, type PetId, petDocument, petStatuses } from '../../src/pets/pet.ts'
 import { decodePetEvent, PetCreatedSchema, petCreatedRecord } from '../../src/pets/pet-created.ts'
+import { eventIdOf, requestIdentity } from '../../src/pets/request-identity.ts'
 import { compileCheck } from '../../src/validation.ts'
 
 const golden = readPublished('petstore.PetCreated.v1.example.json')
@@ -43,6 +44,20 @@ describe('PetCreated', () => {
       value: golden.trim(),
       headers: { 'content-type': cloudEventMediaType },
     })
+  })
+
+  it('of a request with an Idempotency-Key is read and written as it was published', () => {
+    const published = readPublished('petstore.PetCreated.v1.idempotent.example.json')
+    const zoe: Pet = { id: 43 as PetId, name: 'Zoë', categoryId: 7n, status: 'available' }
+    const identity = requestIdentity('key-1', 'order 7', zoe)
+    const context = { eventId: eventIdOf(identity), time: new Date('2026-11-21T12:00:00Z'), identity }
+    expect(petCreatedRecord(zoe, context).value).toBe(published.trim())
+    expect(decode(published)).toEqual({ outcome: 'event', event: { type: 'PetCreated', pet: zoe } })
+    expect(readCloudEvent(Buffer.from(published))).toMatchObject({
+      idempotencykey: identity.key,
+      requestfingerprint: identity.fingerprint,
+    })
+    expect(compileCheck(PetCreatedSchema)(JSON.parse(published))).toBeUndefined()
   })
 
   it('has the published schema', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../projections/decide.ts'
+import { decide, type Known } from '../../projections/decide.ts'
 import { pets } from '../../projections/pets.ts'
 import { readRecord } from '../../projections/read-record.ts'
 import type { LogRecord } from '../../src/event-log/event-log.ts'
@@ -9,15 +9,16 @@ import type { PartitionState } from '../../src/read-models/read-models.ts'
 import { foreignRecord, petCreated, record } from './records.ts'
 
 const start: PartitionState = { checkpoint: startOfPartition, parkedSubjects: new Set() }
+const nothing: Known = { tags: new Map(), decidedKeys: new Set() }
 
-function decideOn(records: readonly LogRecord[], state = start, taken: ReadonlyMap<number, string> = new Map()) {
+function decideOn(records: readonly LogRecord[], state = start, known: Partial<Known> = {}) {
   const contents = records.map((each) => readRecord(pets, each))
   const next = (records.at(-1)?.offset ?? state.checkpoint.next - 1) + 1
-  return decide({ partition: 0, contents, lastRecord: records.at(-1), next }, state, taken)
+  return decide({ partition: 0, contents, lastRecord: records.at(-1), next }, state, { ...nothing, ...known })
 }
 
-function outcomes(records: readonly LogRecord[], state?: PartitionState, taken?: ReadonlyMap<number, string>) {
-  const { batch } = decideOn(records, state, taken)
+function outcomes(records: readonly LogRecord[], state?: PartitionState, known?: Partial<Known>) {
+  const { batch } = decideOn(records, state, known)
   const { applied, dropped, parked, skipped } = batch.checkpoint
   return { applied, dropped, parked, skipped }
 }
@@ -88,11 +89,11 @@ describe('what becomes of a record', () => {
   it('the same event again is dropped: within a batch, after it, and behind a parked event', () => {
     const event = petCreated(0, { id: 5 }, 'event-5')
     const again = { ...event, offset: 1 }
-    const taken = new Map([[5, eventTag('event-5')]])
+    const known = { tags: new Map([[5, eventTag('event-5')]]) }
     expect(outcomes([event, again])).toEqual({ applied: 1, dropped: 1, parked: 0, skipped: 0 })
-    expect(outcomes([again], start, taken)).toEqual({ applied: 0, dropped: 1, parked: 0, skipped: 0 })
+    expect(outcomes([again], start, known)).toEqual({ applied: 0, dropped: 1, parked: 0, skipped: 0 })
     const behind = { ...start, parkedSubjects: new Set(['5']) }
-    expect(outcomes([again], behind, taken)).toMatchObject({ dropped: 1, parked: 0 })
+    expect(outcomes([again], behind, known)).toMatchObject({ dropped: 1, parked: 0 })
   })
 
   it('a second pet under an id that exists is parked: within a batch and after it', () => {
@@ -101,19 +102,55 @@ describe('what becomes of a record', () => {
     const { batch } = decideOn([first, second])
     expect(batch.inserts.map(({ document }) => document)).toEqual([expect.stringContaining('first')])
     expect(batch.parked).toMatchObject([{ offset: 1, subject: '5', reason: 'id 5 exists under another event id' }])
-    expect(outcomes([second], start, new Map([[5, eventTag('event-a')]]))).toMatchObject({ applied: 0, parked: 1 })
+    expect(outcomes([second], start, { tags: new Map([[5, eventTag('event-a')]]) })).toMatchObject({
+      applied: 0,
+      parked: 1,
+    })
   })
 
   it('a stretch without records moves the position only', () => {
     const before = decideOn([petCreated(0, { id: 1 })]).state
-    const { batch } = decide({ partition: 0, contents: [], lastRecord: undefined, next: 3 }, before, new Map())
+    const { batch } = decide({ partition: 0, contents: [], lastRecord: undefined, next: 3 }, before, nothing)
     expect(batch).toEqual({
       partition: 0,
       expected: before.checkpoint,
       checkpoint: { ...before.checkpoint, next: 3 },
       inserts: [],
       parked: [],
+      decisions: [],
     })
+  })
+
+  it('the first event under an idempotency key decides it, whatever the others would have made', () => {
+    const first = petCreated(3, { id: 5, name: 'first' }, 'event', { key: 'k', fingerprint: 'f' })
+    const second = petCreated(4, { id: 6, name: 'second' }, 'event', { key: 'k', fingerprint: 'g' })
+    const other = petCreated(5, { id: 7 }, 'other', { key: 'l', fingerprint: 'f' })
+    const { batch } = decideOn([first, second, other])
+    expect(batch.inserts.map(({ id }) => id)).toEqual([5, 7])
+    expect(batch.decisions).toEqual([
+      { key: 'k', offset: 3, fingerprint: 'f', subject: '5' },
+      { key: 'l', offset: 5, fingerprint: 'f', subject: '7' },
+    ])
+    expect(batch.checkpoint).toMatchObject({ applied: 2, dropped: 1, parked: 0 })
+  })
+
+  it('an event under a key that was decided before is dropped, and decides nothing', () => {
+    const again = petCreated(9, { id: 6 }, 'event', { key: 'k', fingerprint: 'f' })
+    const { batch } = decideOn([again], start, { decidedKeys: new Set(['k']) })
+    expect(batch).toMatchObject({ inserts: [], parked: [], decisions: [], checkpoint: { dropped: 1 } })
+  })
+
+  it('an event that is then parked decides its key all the same', () => {
+    const attributes = { type: 'petstore.PetCreated.v9', subject: '5', idempotencykey: 'k', requestfingerprint: 'f' }
+    const behind = petCreated(1, { id: 6 }, 'event', { key: 'k', fingerprint: 'f' })
+    const { batch } = decideOn([foreignRecord(0, attributes), behind])
+    expect(batch.decisions).toEqual([{ key: 'k', offset: 0, fingerprint: 'f', subject: '5' }])
+    expect(batch.checkpoint).toMatchObject({ parked: 1, dropped: 1, applied: 0 })
+  })
+
+  it('an idempotency key that is no text counts as none', () => {
+    const numbered = foreignRecord(0, { type: 'petstore.PetCreated.v9', subject: '5', idempotencykey: 7 })
+    expect(decideOn([numbered]).batch.decisions).toEqual([])
   })
 
   it('a projection that throws parks the event with its message', () => {

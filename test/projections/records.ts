@@ -1,6 +1,7 @@
 import type { LogRecord } from '../../src/event-log/event-log.ts'
 import type { NewPet, PetId } from '../../src/pets/pet.ts'
 import { petCreatedRecord } from '../../src/pets/pet-created.ts'
+import type { RequestIdentity } from '../../src/pets/request-identity.ts'
 
 export function record(offset: number, value: string | Buffer | null, key: string | null = null): LogRecord {
   return { offset, key: key === null ? null : Buffer.from(key), value: value === null ? null : Buffer.from(value) }
@@ -10,10 +11,11 @@ export function petCreated(
   offset: number,
   pet: Partial<NewPet> & { id: number },
   eventId = `event-${pet.id}`,
+  identity?: RequestIdentity,
 ): LogRecord {
   const defaults: NewPet = { name: `pet ${pet.id}`, categoryId: 1n, status: 'available' }
   const complete = { ...defaults, ...pet, id: pet.id as PetId }
-  const { key, value } = petCreatedRecord(complete, { eventId, time: new Date(0) })
+  const { key, value } = petCreatedRecord(complete, { eventId, time: new Date(0), identity })
   return record(offset, value, key)
 }
 

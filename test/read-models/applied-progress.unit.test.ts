@@ -16,7 +16,9 @@ describe('waiting for a position to be applied', () => {
     const { store, progress } = open()
     const settled: string[] = []
     const waits = [5, 3, 4].map((offset) =>
-      progress.whenApplied({ partition: 0, offset }, longMs).then((applied) => settled.push(`${offset} ${applied}`)),
+      progress
+        .whenApplied({ partition: 0, offset }, { timeoutMs: longMs })
+        .then((applied) => settled.push(`${offset} ${applied}`)),
     )
     store.apply(1, { partition: 0, next: 4 })
     await waits[1]
@@ -30,9 +32,9 @@ describe('waiting for a position to be applied', () => {
   it('looks before it waits, and keeps partitions apart', async () => {
     const { store, progress } = open()
     store.apply(1, { partition: 0, next: 1 })
-    expect(await progress.whenApplied({ partition: 0, offset: 0 }, 0)).toBe(true)
-    expect(await progress.whenApplied({ partition: 1, offset: 0 }, 0)).toBe(false)
-    expect(await progress.whenApplied({ partition: 0, offset: 1 }, 0)).toBe(false)
+    expect(await progress.whenApplied({ partition: 0, offset: 0 }, { timeoutMs: 0 })).toBe(true)
+    expect(await progress.whenApplied({ partition: 1, offset: 0 }, { timeoutMs: 0 })).toBe(false)
+    expect(await progress.whenApplied({ partition: 0, offset: 1 }, { timeoutMs: 0 })).toBe(false)
     progress.close()
   })
 
@@ -40,8 +42,8 @@ describe('waiting for a position to be applied', () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] })
     const { store, progress } = open()
     const [announced, lost] = [
-      progress.whenApplied({ partition: 0, offset: 1 }, 1000),
-      progress.whenApplied({ partition: 0, offset: 0 }, 1000),
+      progress.whenApplied({ partition: 0, offset: 1 }, { timeoutMs: 1000 }),
+      progress.whenApplied({ partition: 0, offset: 0 }, { timeoutMs: 1000 }),
     ]
     store.apply(1, { partition: 0, next: 1 }, false)
     vi.advanceTimersByTime(1000)
@@ -51,13 +53,13 @@ describe('waiting for a position to be applied', () => {
 
   it('ends at once when the store is known to be away, and is read anew when it is back', async () => {
     const { store, progress } = open()
-    const waiting = progress.whenApplied({ partition: 0, offset: 0 }, longMs)
+    const waiting = progress.whenApplied({ partition: 0, offset: 0 }, { timeoutMs: longMs })
     store.disconnect()
     expect(await waiting).toBe(false)
-    expect(await progress.whenApplied({ partition: 0, offset: 0 }, longMs)).toBe(false)
+    expect(await progress.whenApplied({ partition: 0, offset: 0 }, { timeoutMs: longMs })).toBe(false)
     store.apply(1, { partition: 0, next: 1 }, false)
     store.connect()
-    expect(await progress.whenApplied({ partition: 0, offset: 0 }, longMs)).toBe(true)
+    expect(await progress.whenApplied({ partition: 0, offset: 0 }, { timeoutMs: longMs })).toBe(true)
     progress.close()
   })
 
@@ -65,16 +67,76 @@ describe('waiting for a position to be applied', () => {
     const { store, progress } = open()
     store.apply(1, { partition: 0, next: 1 })
     store.start('second')
-    expect(await progress.whenApplied({ partition: 0, offset: 0 }, 0)).toBe(false)
-    const waiting = progress.whenApplied({ partition: 0, offset: 0 }, longMs)
+    expect(await progress.whenApplied({ partition: 0, offset: 0 }, { timeoutMs: 0 })).toBe(false)
+    const waiting = progress.whenApplied({ partition: 0, offset: 0 }, { timeoutMs: longMs })
     store.apply(1, { partition: 0, next: 1 })
     expect(await waiting).toBe(true)
     progress.close()
   })
 
+  it('a wait that is abandoned ends at once and leaves the others as they are', async () => {
+    const { store, progress } = open()
+    const abandon: (() => void)[] = []
+    const onAbandoned = (end: () => void) => abandon.push(end)
+    const waits = [1, 0, 1].map((offset) =>
+      progress.whenApplied({ partition: 0, offset }, { timeoutMs: longMs, onAbandoned }),
+    )
+    expect(progress.waiting).toBe(3)
+    abandon[0]?.()
+    expect(await waits[0]).toBe(false)
+    expect(progress.waiting).toBe(2)
+    store.apply(1, { partition: 0, next: 2 })
+    expect(await Promise.all(waits)).toEqual([false, true, true])
+    for (const end of abandon) end()
+    expect(progress.waiting).toBe(0)
+    progress.close()
+  })
+
+  it('a wait that need not begin is given nothing to end it with', async () => {
+    const { store, progress } = open()
+    store.apply(1, { partition: 0, next: 1 })
+    const onAbandoned = () => expect.unreachable()
+    await progress.whenApplied({ partition: 0, offset: 0 }, { timeoutMs: longMs, onAbandoned })
+    await progress.whenApplied({ partition: 0, offset: 1 }, { timeoutMs: 0, onAbandoned })
+    progress.close()
+  })
+
+  it('no waiter is left by time limits, lost connections and close', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const { store, progress } = open()
+    const wait = () => progress.whenApplied({ partition: 0, offset: 9 }, { timeoutMs: 1000 })
+    const first = [wait(), wait()]
+    vi.advanceTimersByTime(1000)
+    expect(progress.waiting).toBe(0)
+    await Promise.all(first)
+    const second = [wait(), wait()]
+    store.disconnect()
+    await Promise.all(second)
+    expect([progress.waiting, vi.getTimerCount()]).toEqual([0, 0])
+    store.connect()
+    await Promise.resolve() // by then it has heard of the connection
+    const third = wait()
+    expect(progress.waiting).toBe(1)
+    progress.close()
+    expect(await third).toBe(false)
+    expect([progress.waiting, vi.getTimerCount()]).toEqual([0, 0])
+  })
+
+  it('a position that was read before a later one was announced does not take it back', async () => {
+    const { store, progress } = open()
+    store.apply(1, { partition: 0, next: 1 })
+    const release = store.hold()
+    await vi.waitFor(() => expect(store.reads.checkpoints).toBe(1)) // on its way
+    store.apply(2, { partition: 0, next: 2 })
+    release()
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve()
+    expect(await progress.whenApplied({ partition: 0, offset: 1 }, { timeoutMs: 0 })).toBe(true)
+    progress.close()
+  })
+
   it('close ends every wait and stops listening', async () => {
     const { store, progress } = open()
-    const waiting = progress.whenApplied({ partition: 0, offset: 0 }, longMs)
+    const waiting = progress.whenApplied({ partition: 0, offset: 0 }, { timeoutMs: longMs })
     progress.close()
     expect(await waiting).toBe(false)
     expect(store.listeners).toBe(0)

@@ -25,8 +25,8 @@ function memoryFixture(alter: (store: ReadModels) => Partial<ReadModels> = () =>
 }
 
 function altered(store: ReadModels, alter: (store: ReadModels) => Partial<ReadModels>): ReadModels {
-  const { active, start, checkpoints, partitionStates, apply, range, listen, close } = store
-  const methods = { active, start, checkpoints, partitionStates, apply, range, listen, close }
+  const { active, start, checkpoints, partitionStates, apply, range, decision, listen, close } = store
+  const methods = { active, start, checkpoints, partitionStates, apply, range, decision, listen, close }
   const bound = Object.entries(methods).map(([name, method]) => [name, method.bind(store)])
   return { ...Object.fromEntries(bound), ...alter(store) }
 }
@@ -43,6 +43,7 @@ const failing: ReadModels = {
   partitionStates: async () => fails(),
   apply: async () => fails(),
   range: async () => fails(),
+  decision: async () => fails(),
   listen: fails,
   close: async () => fails(),
 }
@@ -133,6 +134,46 @@ const faults: Record<string, (store: ReadModels) => Partial<ReadModels>> = {
       return result.outcome === 'ids_taken' ? { ...result, tags: new Map() } : result
     },
   }),
+  'decides keys anew': (store) => ({
+    apply: async (generation, batch) => {
+      const result = await store.apply(generation, batch)
+      return result.outcome === 'keys_decided' ? store.apply(generation, { ...batch, decisions: [] }) : result
+    },
+  }),
+  'tells one decided key': (store) => ({
+    apply: async (generation, batch) => {
+      const result = await store.apply(generation, batch)
+      return result.outcome === 'keys_decided' ? { ...result, keys: result.keys.slice(0, 1) } : result
+    },
+  }),
+  'forgets decisions': (store) => ({
+    apply: (generation, batch) => store.apply(generation, { ...batch, decisions: [] }),
+  }),
+  'forgets where a key was decided': (store) => ({
+    decision: async (generation, key) => {
+      const decision = await store.decision(generation, key)
+      return decision && { ...decision, offset: 0 }
+    },
+  }),
+  'takes spaces out of keys': (store) => ({
+    decision: (generation, key) => store.decision(generation, key.trim()),
+  }),
+  'decides for all generations': (store) => {
+    const names: string[] = []
+    return {
+      start: async (generation, instead) => {
+        names.push(generation.name)
+        return store.start(generation, instead)
+      },
+      decision: async (_generation, key) => {
+        for (const name of names) {
+          const decision = await store.decision(name, key)
+          if (decision !== undefined) return decision
+        }
+        return undefined
+      },
+    }
+  },
   'forgets what is parked': (store) => ({
     apply: (generation, batch) => store.apply(generation, { ...batch, parked: [] }),
   }),

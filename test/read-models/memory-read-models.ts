@@ -1,5 +1,6 @@
 import { ServiceError } from '../../src/errors.ts'
 import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../../src/read-models/checkpoint.ts'
+import type { KeyDecision } from '../../src/read-models/key-decision.ts'
 import { Listeners } from '../../src/read-models/listeners.ts'
 import type {
   ApplyResult,
@@ -18,6 +19,7 @@ interface GenerationData {
   readonly checkpoints: Map<number, Checkpoint>
   readonly parkedSubjects: Map<number, Set<string>>
   readonly inserts: Insert[]
+  readonly decisions: Map<string, KeyDecision>
 }
 
 /** What stores share that are opened on the same data. */
@@ -44,7 +46,7 @@ export class MemoryReadModels implements ReadModels {
     const data = this.#open()
     if (data.active?.name !== instead) return
     data.active = generation
-    const empty = { checkpoints: new Map(), parkedSubjects: new Map(), inserts: [] }
+    const empty = { checkpoints: new Map(), parkedSubjects: new Map(), inserts: [], decisions: new Map() }
     data.generations.set(generation.name, { generation, ...empty })
     this.#listeners.progress(generation.name)
   }
@@ -64,14 +66,20 @@ export class MemoryReadModels implements ReadModels {
     return new Map(partitions.map((partition) => [partition, stateOf(partition)]))
   }
 
-  async apply(name: string, { partition, expected, checkpoint, inserts, parked }: Batch): Promise<ApplyResult> {
+  async apply(
+    name: string,
+    { partition, expected, checkpoint, inserts, parked, decisions }: Batch,
+  ): Promise<ApplyResult> {
     const generation = this.#open().generations.get(name)
     if (generation === undefined) return { outcome: 'generation_gone' }
     const stored = generation.checkpoints.get(partition) ?? startOfPartition
     if (encodeCheckpoint(stored) !== encodeCheckpoint(expected)) return { outcome: 'checkpoint_mismatch' }
+    const keys = decisions.map(({ key }) => key).filter((key) => generation.decisions.has(key))
+    if (keys.length > 0) return { outcome: 'keys_decided', keys }
     const taken = generation.inserts.filter((held) => inserts.some(({ id }) => id === held.id))
     if (taken.length > 0) return { outcome: 'ids_taken', tags: new Map(taken.map(({ id, tag }) => [id, tag])) }
     generation.inserts.push(...inserts)
+    for (const decision of decisions) generation.decisions.set(decision.key, decision)
     const subjects = [...(generation.parkedSubjects.get(partition) ?? []), ...parked.map(({ subject }) => subject)]
     generation.parkedSubjects.set(partition, new Set(subjects))
     generation.checkpoints.set(partition, checkpoint)
@@ -93,6 +101,10 @@ export class MemoryReadModels implements ReadModels {
       held: all.length,
       added: all.length,
     }
+  }
+
+  async decision(name: string, key: string): Promise<KeyDecision | undefined> {
+    return this.#open().generations.get(name)?.decisions.get(key)
   }
 
   listen(listener: ReadModelsListener): () => void {

@@ -62,6 +62,20 @@ describe('proven reads', () => {
     await reads.close()
   })
 
+  it('tell what is decided under a key, from a generation that is proved only', async () => {
+    const { store, reads } = open([1, 0])
+    const decision = { key: 'k', offset: 0, fingerprint: 'f', subject: '1' }
+    store.decisions.set('k', decision)
+    await status(reads, 'rebuilding')
+    await expect(reads.decision('k')).rejects.toMatchObject({ code: 'read_model_rebuilding' })
+    store.apply(1, { partition: 0, next: 1 })
+    await status(reads, 'up')
+    expect([await reads.decision('k'), await reads.decision('l')]).toEqual([decision, undefined])
+    store.disconnect()
+    await expect(reads.decision('k')).rejects.toMatchObject({ code: 'read_model_unavailable' })
+    await reads.close()
+  })
+
   it('nothing is served while the log cannot say what it held', async () => {
     const store = new ScriptedStore()
     const ends = vi.fn(async (): Promise<number[]> => {

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../src/errors.ts'
 import { type Checkpoint, startOfPartition } from '../../src/read-models/checkpoint.ts'
+import type { KeyDecision } from '../../src/read-models/key-decision.ts'
 import type {
   Generation,
   RangeAnswer,
@@ -9,12 +10,13 @@ import type {
 } from '../../src/read-models/read-models.ts'
 
 /** The reading side of a store, in the hands of a test: it says what is stored, and when the connection breaks. */
-export class ScriptedStore implements Pick<ReadModels, 'active' | 'checkpoints' | 'range' | 'listen'> {
+export class ScriptedStore implements Pick<ReadModels, 'active' | 'checkpoints' | 'range' | 'decision' | 'listen'> {
   generation: Generation | undefined = { name: 'first', epoch: 'epoch' }
   readonly next = new Map<number, number>()
   /** Ids of documents; each document is its id as text. */
   ids: number[] = []
   added = 0
+  readonly decisions = new Map<string, KeyDecision>()
   away = false
   reads = { range: 0, checkpoints: 0 }
   #held: Promise<void> | undefined
@@ -58,6 +60,11 @@ export class ScriptedStore implements Pick<ReadModels, 'active' | 'checkpoints' 
     return answer
   }
 
+  async decision(generation: string, key: string): Promise<KeyDecision | undefined> {
+    this.#answer()
+    return generation === this.generation?.name ? this.decisions.get(key) : undefined
+  }
+
   /** From now on what is read is on its way, as it was when it was read, until what this returns is called. */
   hold(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -91,6 +98,7 @@ export class ScriptedStore implements Pick<ReadModels, 'active' | 'checkpoints' 
     this.next.clear()
     this.ids = []
     this.added = 0
+    this.decisions.clear()
   }
 
   start(name: string, epoch = 'epoch'): void {

@@ -141,7 +141,7 @@ function failedAppend(error: unknown, requestSent: boolean): ServiceError {
   if (!requestSent || nothingWritten(error)) return unavailable(error)
   return new ServiceError(
     'append_outcome_unknown',
-    'The event log did not confirm the event: it may be stored or not.',
+    'The event log did not confirm the write; it may be stored. With an Idempotency-Key it can be sent again.',
     {
       cause: error,
     },

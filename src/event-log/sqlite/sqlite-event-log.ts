@@ -165,7 +165,8 @@ function failedCommit(cause: unknown): ServiceError {
   const { errcode } = cause as { errcode?: number }
   // SQLite's extended result codes have the primary one in their lowest byte.
   if (errcode === undefined || (errcode & 0xff) !== sqliteIoError) return unavailable(cause)
-  return new ServiceError('append_outcome_unknown', 'The disk failed: the event may be stored or not.', { cause })
+  const message = 'The disk failed; the write may be stored. With an Idempotency-Key it can be sent again.'
+  return new ServiceError('append_outcome_unknown', message, { cause })
 }
 
 function prepareSchema(db: DatabaseSync, file: string): void {

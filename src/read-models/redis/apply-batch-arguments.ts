@@ -1,5 +1,6 @@
 import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../checkpoint.ts'
 import { eventTagLength } from '../event-tag.ts'
+import { encodeDecision } from '../key-decision.ts'
 import type { Batch } from '../read-models.ts'
 import { addedField, progressMessage, type RedisKeys } from './redis-keys.ts'
 
@@ -14,7 +15,7 @@ interface Section {
 export function applyBatchArguments(
   storeKeys: RedisKeys,
   generation: string,
-  { partition, expected, checkpoint, inserts, parked }: Batch,
+  { partition, expected, checkpoint, inserts, parked, decisions }: Batch,
 ): { keys: string[]; args: string[] } {
   const keys = storeKeys.generation(generation)
   const documents: string[] = []
@@ -37,6 +38,11 @@ export function applyBatchArguments(
       args: parked.flatMap(({ offset, ...event }) => [`${partition}/${offset}`, JSON.stringify(event)]),
     },
     { key: keys.parkedSubjects, counter: '', args: parked.flatMap(({ subject }) => ['0', `${partition}/${subject}`]) },
+    {
+      key: keys.decisions,
+      counter: '',
+      args: decisions.flatMap((decision) => [decision.key, encodeDecision(decision)]),
+    },
     ...[...indexes].map(([name, args]) => ({ key: keys.index(name), counter: addedField(name), args })),
   ]
   return {

@@ -1,13 +1,14 @@
 --[[ apply-batch: applies one batch of one partition if its checkpoint is the expected one. O(log n) a member.
   KEYS[1] checkpoints, hash    KEYS[2] documents, sorted set    KEYS[3] parked, hash    KEYS[4] parked subjects, sorted set
-  KEYS[5..] the indexes that the batch adds to, sorted sets; all keys of one generation
+  KEYS[5] decisions, hash    KEYS[6..] the indexes that the batch adds to, sorted sets; all keys of one generation
   ARGV[1] partition    ARGV[2] expected checkpoint, '' for none stored    ARGV[3] new checkpoint
   ARGV[4] progress channel    ARGV[5] progress message    ARGV[6] length of the tag at the end of a documents member
   ARGV[7..] for each of KEYS[2..]: the checkpoints field that counts it ('' for none), the number of its arguments, then
             these: score and member for a sorted set, field and value for a hash, in turn
-  Returns {'applied'}; or, having written nothing, {'generation_gone'}, {'checkpoint_mismatch'} or
-          {'ids_taken', id, its tag, ...} ]]
-local checkpoints, documents = KEYS[1], KEYS[2]
+  Returns {'applied'}; or, having written nothing, {'generation_gone'}, {'checkpoint_mismatch'},
+          {'keys_decided', key, ...} or {'ids_taken', id, its tag, ...} ]]
+local checkpoints, documents, decisions = KEYS[1], KEYS[2], KEYS[5]
+local hashes = {[3] = true, [5] = true}
 if redis.call('EXISTS', checkpoints) == 0 then return {'generation_gone'} end
 if (redis.call('HGET', checkpoints, ARGV[1]) or '') ~= ARGV[2] then return {'checkpoint_mismatch'} end
 
@@ -18,6 +19,13 @@ for key = 2, #KEYS do
   at = first + tonumber(ARGV[at + 1])
   sections[key] = {counter = ARGV[first - 2], first = first, last = at - 1}
 end
+
+-- Before the ids: a record that a decided key drops takes none.
+local decided = {'keys_decided'}
+for i = sections[5].first, sections[5].last, 2 do
+  if redis.call('HEXISTS', decisions, ARGV[i]) == 1 then decided[#decided + 1] = ARGV[i] end
+end
+if #decided > 1 then return decided end
 
 -- Ids stay text throughout: Lua would write those above 10^14 in scientific notation.
 local taken = {'ids_taken'}
@@ -42,7 +50,7 @@ end
 
 for key = 2, #KEYS do
   local section = sections[key]
-  local added = write(key == 3 and 'HSET' or 'ZADD', KEYS[key], section.first, section.last)
+  local added = write(hashes[key] and 'HSET' or 'ZADD', KEYS[key], section.first, section.last)
   if added > 0 and section.counter ~= '' then redis.call('HINCRBY', checkpoints, section.counter, added) end
 end
 redis.call('HSET', checkpoints, ARGV[1], ARGV[3])

@@ -29,6 +29,8 @@ export interface GenerationKeys {
   readonly parked: string
   /** Sorted set read by member, all scores 0: `<partition>/<subject>` of every parked event. */
   readonly parkedSubjects: string
+  /** Hash: idempotency key -> the decision as `encodeDecision` writes it. */
+  readonly decisions: string
 }
 
 export function redisKeys({ prefix, version }: { prefix: string; version: string }): RedisKeys {
@@ -42,6 +44,7 @@ export function redisKeys({ prefix, version }: { prefix: string; version: string
       index: (index) => `${store}:${name}:index:${index}`,
       parked: `${store}:${name}:parked`,
       parkedSubjects: `${store}:${name}:parked-subjects`,
+      decisions: `${store}:${name}:decisions`,
     }),
   }
 }

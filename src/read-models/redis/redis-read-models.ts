@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import { ServiceError } from '../../errors.ts'
 import { type Checkpoint, decodeCheckpoint, startOfPartition } from '../checkpoint.ts'
+import { decodeDecision, type KeyDecision } from '../key-decision.ts'
 import { Listeners } from '../listeners.ts'
 import type {
   ApplyResult,
@@ -102,14 +103,20 @@ class RedisReadModels implements ReadModels {
 
   async apply(generation: string, batch: Batch): Promise<ApplyResult> {
     const { keys, args } = applyBatchArguments(this.#keys, generation, batch)
-    const [outcome, ...taken] = await this.#answer(() => this.#redis.applyBatch(keys.length, keys, args))
-    if (outcome === 'ids_taken') return { outcome, tags: new Map(pairs(taken).map(([id, tag]) => [Number(id), tag])) }
+    const [outcome, ...rest] = await this.#answer(() => this.#redis.applyBatch(keys.length, keys, args))
+    if (outcome === 'ids_taken') return { outcome, tags: new Map(pairs(rest).map(([id, tag]) => [Number(id), tag])) }
+    if (outcome === 'keys_decided') return { outcome, keys: rest }
     if (outcome === 'applied' || outcome === 'checkpoint_mismatch' || outcome === 'generation_gone') return { outcome }
     throw new Error(`apply-batch.lua returned ${outcome}`)
   }
 
   range(generation: string, query: RangeQuery): Promise<RangeAnswer> {
     return this.#ranges.read(generation, query)
+  }
+
+  async decision(generation: string, key: string): Promise<KeyDecision | undefined> {
+    const text = await this.#answer(() => this.#redis.hget(this.#keys.generation(generation).decisions, key))
+    return text === null ? undefined : decodeDecision(key, text)
   }
 
   listen(listener: ReadModelsListener): () => void {

@@ -18,7 +18,7 @@ declare module 'ioredis' {
       numberOfKeys: number,
       keys: string[],
       args: string[],
-    ): Result<[outcome: string, ...taken: string[]], Context>
+    ): Result<[outcome: string, ...idsAndTagsOrKeys: string[]], Context>
     readRanges(numberOfKeys: number, keys: string[], args: [number, string]): Result<RangesReply, Context>
     partitionStates(
       checkpoints: string,

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { ServiceError } from '../../errors.ts'
 import { type Checkpoint, decodeCheckpoint, encodeCheckpoint, startOfPartition } from '../checkpoint.ts'
+import { decodeDecision, encodeDecision, type KeyDecision } from '../key-decision.ts'
 import { Listeners } from '../listeners.ts'
 import type {
   ApplyResult,
@@ -98,6 +99,8 @@ class SqliteReadModels implements ReadModels {
       if (key === undefined) return { outcome: 'generation_gone' }
       const stored = this.#partitionCheckpoint(key, batch.partition)
       if (encodeCheckpoint(stored) !== encodeCheckpoint(batch.expected)) return { outcome: 'checkpoint_mismatch' }
+      const keys = batch.decisions.map(({ key: decided }) => decided).filter((decided) => this.#decision(key, decided))
+      if (keys.length > 0) return { outcome: 'keys_decided', keys }
       const tags = this.#takenTags(key, batch)
       if (tags.size > 0) return { outcome: 'ids_taken', tags }
       this.#write(key, batch)
@@ -121,6 +124,14 @@ class SqliteReadModels implements ReadModels {
         // Unlike Redis, SQLite drops nothing by itself: counting a large table would only cost time.
         return { ...found, moment, held: count, added: count }
       }
+    })
+  }
+
+  async decision(generation: string, key: string): Promise<KeyDecision | undefined> {
+    return this.#transaction('DEFERRED', () => {
+      const found = this.#key(generation)
+      const text = found === undefined ? undefined : this.#decision(found, key)
+      return text === undefined ? undefined : decodeDecision(key, text)
     })
   }
 
@@ -175,6 +186,10 @@ class SqliteReadModels implements ReadModels {
     }
   }
 
+  #decision(key: number, idempotencyKey: string): string | undefined {
+    return this.#statements.decision.get(key, idempotencyKey)?.decision as string | undefined
+  }
+
   #range(key: number, { index, from, to, limit }: RangeQuery): Pick<RangeAnswer, 'documents' | 'count' | 'last'> {
     const highest = to ?? Number.MAX_SAFE_INTEGER
     const found = this.#statements.range.all(key, collection(index), from, highest, limit + 1)
@@ -197,8 +212,8 @@ class SqliteReadModels implements ReadModels {
     return tags
   }
 
-  #write(key: number, { partition, checkpoint, inserts, parked }: Batch): void {
-    const { insertDocument, addToCount, insertParked, setCheckpoint } = this.#statements
+  #write(key: number, { partition, checkpoint, inserts, parked, decisions }: Batch): void {
+    const { insertDocument, addToCount, insertParked, insertDecision, setCheckpoint } = this.#statements
     const counts = new Map<string, number>()
     const insert = (into: string, id: number, document: string, tag: string | null) => {
       insertDocument.run(key, into, id, document, tag)
@@ -212,6 +227,7 @@ class SqliteReadModels implements ReadModels {
     for (const { offset, subject, reason, value } of parked) {
       insertParked.run(key, partition, offset, subject, reason, value)
     }
+    for (const decision of decisions) insertDecision.run(key, decision.key, encodeDecision(decision))
     setCheckpoint.run(key, partition, encodeCheckpoint(checkpoint))
   }
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
-export const layoutVersion = 1
+export const layoutVersion = 2
 
 /** Every table. Rows of one generation carry its key, a small number in place of version and name. */
 export const layout = `
@@ -23,6 +23,10 @@ export const layout = `
     generation INTEGER, partition INTEGER, record_offset INTEGER,
     subject TEXT NOT NULL, reason TEXT NOT NULL, value TEXT NOT NULL,
     PRIMARY KEY (generation, partition, record_offset)
+  ) STRICT, WITHOUT ROWID;
+  -- key: idempotency key; decision: as \`encodeDecision\` writes it
+  CREATE TABLE IF NOT EXISTS decision (
+    generation INTEGER, key TEXT, decision TEXT NOT NULL, PRIMARY KEY (generation, key)
   ) STRICT, WITHOUT ROWID;
   PRAGMA user_version = ${layoutVersion};`
 
@@ -50,6 +54,8 @@ export function prepare(db: DatabaseSync) {
     dataVersion: 'PRAGMA data_version',
     addToCount:
       'INSERT INTO added (generation, collection, count) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count',
+    decision: 'SELECT decision FROM decision WHERE generation = ? AND key = ?',
+    insertDecision: 'INSERT INTO decision (generation, key, decision) VALUES (?, ?, ?)',
     parkedSubjects: 'SELECT DISTINCT subject FROM parked WHERE generation = ? AND partition = ?',
     insertParked:
       'INSERT INTO parked (generation, partition, record_offset, subject, reason, value) VALUES (?, ?, ?, ?, ?, ?)',

@@ -147,6 +147,40 @@ export const applying = topic('applying', {
     })
   },
 
+  'a key is decided once: the second batch is told, and changes nothing': async (fixture) => {
+    const { store, generation } = await started(fixture)
+    expect(await store.decision(generation, 'k')).toBeUndefined()
+    const first = firstBatch({ inserts: [insert(1)], keys: ['k', 'l"é🐕 '] })
+    await applyAll(store, generation, first)
+    for (const decided of first.decisions) {
+      expect(await store.decision(generation, decided.key)).toEqual(decided)
+    }
+    const second = firstBatch({ partition: 1, inserts: [insert(2)], keys: ['m', 'k', 'l"é🐕 '] })
+    await expectNothingChanged(store, generation, async () => {
+      expect(await store.apply(generation, second)).toEqual({ outcome: 'keys_decided', keys: ['k', 'l"é🐕 '] })
+    })
+    await applyAll(store, generation, firstBatch({ partition: 1, inserts: [insert(2)], keys: ['m'] }))
+    expect(await store.decision(generation, 'm')).toMatchObject({ key: 'm', offset: 0 })
+  },
+
+  'decided keys are told before taken ids': async (fixture) => {
+    const { store, generation } = await started(fixture)
+    const first = firstBatch({ inserts: [insert(1)], keys: ['k'] })
+    await applyAll(store, generation, first)
+    const again = batchAfter(first.checkpoint, { inserts: [insert(1)], keys: ['k'] })
+    expect(await store.apply(generation, again)).toEqual({ outcome: 'keys_decided', keys: ['k'] })
+  },
+
+  'each generation decides for itself': async (fixture) => {
+    const { store, generation } = await started(fixture)
+    await applyAll(store, generation, firstBatch({ keys: ['k'] }))
+    const next = newGeneration()
+    await store.start(next, generation)
+    expect(await store.decision(next.name, 'k')).toBeUndefined()
+    await applyAll(store, next.name, firstBatch({ keys: ['k'] }))
+    expect(await store.decision(newGeneration().name, 'k')).toBeUndefined()
+  },
+
   'a neighbouring id is not taken': async (fixture) => {
     const { store, generation } = await started(fixture)
     const middle = firstBatch({ inserts: [insert(2 ** 53 - 2)] })

@@ -26,6 +26,7 @@ const step = fc.oneof(
       kind: fc.constant('apply' as const),
       partition: fc.constantFrom(0, 1, 2, 10),
       inserts,
+      keys: fc.uniqueArray(fc.constantFrom('k', 'l', 'm'), { maxLength: 2 }),
       parked: fc.array(fc.constantFrom('1', '2', '0/1', 'é🐕'), { maxLength: 2 }),
       expected: fc.constantFrom('stored', 'stored', 'stored', 'stale', 'other counts', 'start'),
       deliveries: fc.constantFrom(1, 1, 2),

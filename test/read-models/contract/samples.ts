@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { type Checkpoint, startOfPartition } from '../../../src/read-models/checkpoint.ts'
 import { eventTag } from '../../../src/read-models/event-tag.ts'
+import type { KeyDecision } from '../../../src/read-models/key-decision.ts'
 import type {
   Batch,
   Generation,
@@ -30,16 +31,22 @@ export function parkedEvent(offset: number, subject: string): ParkedEvent {
   return { offset, subject, reason: 'data: name is missing', value: '{"specversion":"1.0"}' }
 }
 
+export function decision(key: string, offset: number): KeyDecision {
+  return { key, offset, fingerprint: `fingerprint of ${key}`.replaceAll(' ', '-'), subject: `subject of ${key}` }
+}
+
 export interface BatchContent {
   readonly partition?: number
   readonly inserts?: readonly Insert[]
   readonly parked?: readonly string[]
+  /** Idempotency keys that records of the batch decide. */
+  readonly keys?: readonly string[]
 }
 
 /** The batch that goes on from `expected`: one record per insert and per parked subject, and a skipped one. */
 export function batchAfter(
   expected: Checkpoint,
-  { partition = 0, inserts = [], parked = [] }: BatchContent = {},
+  { partition = 0, inserts = [], parked = [], keys = [] }: BatchContent = {},
 ): Batch {
   const next = expected.next + inserts.length + parked.length + 1
   const checkpoint = {
@@ -51,7 +58,8 @@ export function batchAfter(
     skipped: expected.skipped + 1,
   }
   const parkedEvents = parked.map((subject, i) => parkedEvent(expected.next + i, subject))
-  return { partition, expected, checkpoint, inserts, parked: parkedEvents }
+  const decisions = keys.map((key, i) => decision(key, expected.next + i))
+  return { partition, expected, checkpoint, inserts, parked: parkedEvents, decisions }
 }
 
 export function firstBatch(content: BatchContent = {}): Batch {
@@ -97,6 +105,7 @@ export async function contents(store: ReadModels, generation: string, indexes: r
     active: await store.active(),
     checkpoints: await store.checkpoints(generation),
     states: await store.partitionStates(generation, [0, 1, 2, 10]),
+    decisions: await Promise.all(['k', 'l', 'm'].map((key) => store.decision(generation, key))),
     documents: await store.range(generation, all),
     indexes: await Promise.all(indexes.map((index) => store.range(generation, { ...all, index }))),
   }

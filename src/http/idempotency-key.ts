@@ -1,0 +1,21 @@
+import { ServiceError } from '../errors.ts'
+
+/** A String of RFC 9651 section 3.3.3: printable ASCII in quotes, in which a backslash stands before quote and backslash. */
+const stringForm = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
+const lengthMax = 255
+
+/**
+ * The Idempotency-Key of a request, without its quotes (draft-ietf-httpapi-idempotency-key-header-07); undefined where it
+ * has none. Throws ServiceError invalid_idempotency_key; so do two headers, which Node joins to something that is no String.
+ */
+export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined
+  const key = stringForm.exec(String(header))?.[1]?.replaceAll(/\\(.)/g, '$1')
+  if (key === undefined || key.length === 0 || key.length > lengthMax) {
+    throw new ServiceError(
+      'invalid_idempotency_key',
+      `header: Idempotency-Key must be one string of 1 to ${lengthMax} printable ASCII characters in double quotes`,
+    )
+  }
+  return key
+}
