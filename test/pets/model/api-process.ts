@@ -1,0 +1,62 @@
+import { defaultLimits, GroupCommit } from '../../../src/event-log/group-commit.ts'
+import { type CreatePet, type CreateRequest, createPetCommand } from '../../../src/pets/create-pet.ts'
+import { type CreatedOnce, type CreatePetOnce, createPetOnceCommand } from '../../../src/pets/create-pet-once.ts'
+import type { NewPet } from '../../../src/pets/pet.ts'
+import { PetIds } from '../../../src/pets/pet-ids.ts'
+import { PetReads } from '../../../src/pets/read-pets.ts'
+import { AppliedProgress } from '../../../src/read-models/applied-progress.ts'
+import { ConsistentReads } from '../../../src/read-models/consistent-reads.ts'
+import { ProvenReads } from '../../../src/read-models/proven-reads.ts'
+import type { Machine } from './machine.ts'
+
+const appendTimeoutMs = 2000
+
+export interface Creation extends CreatedOnce {
+  /** Whether it was answered because the read models have the pet, not because the wait was over. */
+  readonly readable: boolean
+}
+
+/** One process of the service without its HTTP, put together as `src/service.ts` does it. */
+export class ApiProcess {
+  readonly machine: Machine
+  readonly reads: ConsistentReads
+  readonly #proven: ProvenReads
+  readonly #progress: AppliedProgress
+  readonly #createPet: CreatePet
+  readonly #createPetOnce: CreatePetOnce
+
+  constructor(machine: Machine) {
+    const { log, store } = machine
+    const appender = new GroupCommit(log, { ...defaultLimits, timeoutMs: appendTimeoutMs })
+    this.machine = machine
+    this.#proven = new ProvenReads(store, log)
+    this.#progress = new AppliedProgress(store)
+    this.reads = new ConsistentReads(this.#proven, this.#progress)
+    this.#createPet = createPetCommand({ log, appender, ids: new PetIds(log), now: () => new Date() })
+    this.#createPetOnce = createPetOnceCommand({
+      log,
+      createPet: this.#createPet,
+      decisions: {
+        decision: this.#proven.decision.bind(this.#proven),
+        whenApplied: this.#progress.whenApplied.bind(this.#progress),
+      },
+      pets: new PetReads(this.reads),
+      timeoutMs: appendTimeoutMs,
+    })
+  }
+
+  /** Whether it answers reads. */
+  get isUp(): boolean {
+    return this.#proven.state.status === 'up'
+  }
+
+  /** What POST /v1/pets does; `waitMs` is what its Prefer says. */
+  async create(pet: NewPet, { traceparent, identity }: CreateRequest, waitMs: number): Promise<Creation> {
+    if (identity !== undefined) {
+      return { ...(await this.#createPetOnce(pet, { traceparent, identity })), readable: true }
+    }
+    const created = await this.#createPet(pet, { traceparent })
+    const readable = await this.#progress.whenApplied(created.position, { timeoutMs: waitMs })
+    return { ...created, replayed: false, readable }
+  }
+}
