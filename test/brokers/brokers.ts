@@ -66,8 +66,16 @@ async function findOwnBrokerSource(): Promise<OwnBrokerSource> {
   if (forced) throw new Error(`TEST_BROKERS=${forced}: must be containers, processes or none`)
   const { containersUsable } = await import('./containers.ts')
   if (await containersUsable()) return 'containers'
-  const needed = ['redis-server', 'java', ...(jarsFetched() ? [] : ['mvn'])]
-  return needed.every(onPath) ? 'processes' : 'none'
+  return canRunProcesses() ? 'processes' : 'none'
+}
+
+/** Whether brokers can be local processes, wherever those of `ownBrokerSource` come from. */
+export async function localBrokersUsable(): Promise<boolean> {
+  return (await ownBrokerSource()) !== 'none' && canRunProcesses()
+}
+
+function canRunProcesses(): boolean {
+  return ['redis-server', 'java', ...(jarsFetched() ? [] : ['mvn'])].every(onPath)
 }
 
 /** A broker of the test's own. Throws where there is no source for one. */

@@ -15,9 +15,15 @@ export function describeWithOwnBrokers(name: string, suite: () => void): void {
   else describeWithout(name)
 }
 
-function describeWithout(name: string): void {
+/** A suite on brokers that are local processes, also where others run in containers: a cluster of Kafka. */
+export function describeWithLocalBrokers(name: string, suite: () => void): void {
+  if (inject('localBrokers')) describe(name, suite)
+  else describeWithout(name, 'install redis-server, Java 17 and Maven')
+}
+
+function describeWithout(name: string, remedy = howToGetBrokers): void {
   describe(name, () => {
-    it.skipIf(!process.env.CI)(`needs brokers: ${howToGetBrokers}`, () => {
+    it.skipIf(!process.env.CI)(`needs brokers: ${remedy}`, () => {
       expect.fail('CI is set: nothing may be skipped')
     })
   })

@@ -3,6 +3,7 @@ import {
   type BrokerSource,
   brokerSource,
   howToGetBrokers,
+  localBrokersUsable,
   type OwnBrokerSource,
   ownBrokerSource,
   startKafka,
@@ -22,6 +23,8 @@ declare module 'vitest' {
     brokers: SharedBrokers | null
     /** where `startKafka` and `startRedis` would get theirs */
     ownBrokers: OwnBrokerSource
+    /** whether `startKafkaCluster` can start its processes */
+    localBrokers: boolean
   }
 }
 
@@ -40,6 +43,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const { shared, remove } = await run.brokers
   project.provide('brokers', shared)
   project.provide('ownBrokers', await ownBrokerSource())
+  project.provide('localBrokers', await localBrokersUsable())
   return async () => {
     run.users--
     if (run.users > 0) return

@@ -14,6 +14,11 @@ export async function until(what: string, timeoutMs: number, holds: () => Promis
 
 /** A broker that has started but not joined its cluster yet answers with an empty list of brokers. */
 export async function kafkaAnswers(brokers: string): Promise<boolean> {
+  return (await kafkaBrokersAnswering(brokers)) > 0
+}
+
+/** How many brokers the cluster has now, as one of these tells; 0 when none answers. */
+export async function kafkaBrokersAnswering(brokers: string): Promise<number> {
   const kafka = new Kafka({
     brokers: brokers.split(','),
     connectionTimeout: 1000,
@@ -24,9 +29,9 @@ export async function kafkaAnswers(brokers: string): Promise<boolean> {
   const admin = kafka.admin()
   try {
     await admin.connect()
-    return (await admin.describeCluster()).brokers.length > 0
+    return (await admin.describeCluster()).brokers.length
   } catch {
-    return false
+    return 0
   } finally {
     await admin.disconnect()
   }

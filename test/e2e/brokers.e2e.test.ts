@@ -1,10 +1,11 @@
-import kafkajs, { type KafkaMessage } from 'kafkajs'
+import kafkajs from 'kafkajs'
 import { expect, it, vi } from 'vitest'
 import { PetCreatedSchema } from '../../src/pets/pet-created.ts'
 import { compileCheck } from '../../src/validation.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { Client, expectExactly, expectExactText, inParallel, type Pet, statuses } from './client.ts'
 import { brokerEnvironment, startRefused, startService } from './service-process.ts'
+import { kafkaClient, readTopic } from './topic.ts'
 
 const patience = { timeout: 30_000, interval: 50 }
 
@@ -68,7 +69,7 @@ describeWithBrokers('on Kafka and Redis', (brokers) => {
     const environment = brokerEnvironment(brokers)
     const client = new Client(await startService(environment))
     const pets = await inParallel(20, 4, (i) => client.create(`pet ${i}`, statuses[i % 3]))
-    const messages = await consume(environment.KAFKA_TOPIC, pets.length)
+    const messages = await readTopic(brokers.kafkaBrokers, environment.KAFKA_TOPIC)
     const check = compileCheck(PetCreatedSchema)
     for (const { key, value, headers } of messages) {
       const event = JSON.parse(String(value))
@@ -117,25 +118,12 @@ describeWithBrokers('on Kafka and Redis', (brokers) => {
   })
 
   async function produce(topic: string, messages: { partition?: number; key?: string; value: string | null }[]) {
-    const producer = kafka().producer({ createPartitioner: kafkajs.Partitioners.DefaultPartitioner })
+    const producer = kafkaClient(brokers.kafkaBrokers).producer({
+      createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+    })
     await producer.connect()
     await producer.send({ topic, messages })
     await producer.disconnect()
-  }
-
-  async function consume(topic: string, count: number): Promise<KafkaMessage[]> {
-    const consumer = kafka().consumer({ groupId: `reader of ${topic}`, maxWaitTimeInMs: 100 })
-    const messages: KafkaMessage[] = []
-    await consumer.connect()
-    await consumer.subscribe({ topic, fromBeginning: true })
-    await consumer.run({ eachMessage: async ({ message }) => void messages.push(message) })
-    await vi.waitFor(() => expect(messages.length).toBeGreaterThanOrEqual(count), patience)
-    await consumer.disconnect()
-    return messages
-  }
-
-  function kafka() {
-    return new kafkajs.Kafka({ brokers: brokers.kafkaBrokers.split(','), logLevel: kafkajs.logLevel.NOTHING })
   }
 })
 

@@ -8,10 +8,18 @@ export interface Pet {
   readonly status: string
 }
 
+type Headers = Readonly<Record<string, string>>
+type RequestOptions = Omit<RequestInit, 'headers'> & { readonly headers?: Headers }
+
 export interface Answer {
   readonly status: number
-  readonly headers: Headers
+  readonly headers: Response['headers']
   readonly body: unknown
+}
+
+/** The code of an error; undefined for any other answer. */
+export function codeOf({ body }: Answer): string | undefined {
+  return (body as { code?: string }).code
 }
 
 export const statuses = ['available', 'pending', 'sold'] as const
@@ -24,18 +32,18 @@ export class Client {
     this.#url = url
   }
 
-  async request(path: string, options: RequestInit = {}): Promise<Answer> {
-    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
-    const response = await fetch(new URL(path, this.#url), { headers, ...options })
+  async request(path: string, { headers = {}, ...options }: RequestOptions = {}): Promise<Answer> {
+    const usual = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+    const response = await fetch(new URL(path, this.#url), { headers: { ...usual, ...headers }, ...options })
     return { status: response.status, headers: response.headers, body: await response.json() }
   }
 
-  post(pet: unknown): Promise<Answer> {
-    return this.request('/v1/pets', { method: 'POST', body: JSON.stringify(pet) })
+  post(pet: unknown, headers: Headers = {}): Promise<Answer> {
+    return this.request('/v1/pets', { method: 'POST', body: JSON.stringify(pet), headers })
   }
 
-  get(id: number): Promise<Answer> {
-    return this.request(`/v1/pets/${id}`)
+  get(id: number, headers: Headers = {}): Promise<Answer> {
+    return this.request(`/v1/pets/${id}`, { headers })
   }
 
   async create(name: string, status: string = 'available'): Promise<Pet> {

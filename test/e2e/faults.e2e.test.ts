@@ -1,23 +1,17 @@
 import { Redis } from 'ioredis'
-import { expect, it, onTestFinished, vi } from 'vitest'
-import { type KafkaBroker, type RedisServer, startKafka, startRedis } from '../brokers/brokers.ts'
+import { expect, it, vi } from 'vitest'
+import type { KafkaBroker, RedisServer } from '../brokers/brokers.ts'
 import { describeWithOwnBrokers } from '../brokers/describe.ts'
 import { type Answer, Client, expectExactly, inParallel, type Pet, statuses } from './client.ts'
-import { brokerEnvironment, startRefused, startService } from './service-process.ts'
+import { startOwnBrokers } from './own-brokers.ts'
+import { startRefused, startService } from './service-process.ts'
 
 const patience = { timeout: 60_000, interval: 50 }
 
 describeWithOwnBrokers('when brokers fail', () => {
-  /** A Kafka and a Redis of the test's own. */
-  async function startBrokers(redisArgs: readonly string[] = []) {
-    const [kafka, redis] = await Promise.all([startKafka(), startRedis({ args: redisArgs })])
-    onTestFinished(async () => void (await Promise.all([kafka.remove(), redis.remove()])))
-    return { kafka, redis, environment: brokerEnvironment({ kafkaBrokers: kafka.brokers, redisUrl: redis.url }) }
-  }
-
-  /** The service on them, with some pets that it is known to serve. */
+  /** The service on brokers of its own, with some pets that it is known to serve. */
   async function startWithPets(count = 60): Promise<World> {
-    const brokers = await startBrokers()
+    const brokers = await startOwnBrokers()
     const service = await startService(brokers.environment)
     const client = new Client(service)
     const pets = await inParallel(count, 8, (i) => client.create(`pet ${i}`, statuses[i % 3]))
@@ -63,7 +57,7 @@ describeWithOwnBrokers('when brokers fail', () => {
   })
 
   it('a Redis that comes back empty is filled from the log', async () => {
-    const brokers = await startBrokers(['--appendonly', 'no'])
+    const brokers = await startOwnBrokers(['--appendonly', 'no'])
     const client = new Client(await startService(brokers.environment))
     const pets = await inParallel(60, 8, (i) => client.create(`pet ${i}`, statuses[i % 3]))
     await untilServed(client, pets)
@@ -81,20 +75,6 @@ describeWithOwnBrokers('when brokers fail', () => {
     }
     await redis.resume()
     await untilServed(client, pets)
-  })
-
-  it('a Kafka that stands still makes POSTs answer within 6 s, and is used again when it goes on', async () => {
-    const { kafka, client, pets } = await startWithPets()
-    await kafka.pause()
-    for (const { answer, ms } of await inParallel(10, 10, (i) =>
-      timed(() => client.post({ name: `p ${i}`, categoryId: 1 })),
-    )) {
-      expect(['503 event_log_unavailable', '504 append_outcome_unknown']).toContain(summary(answer))
-      expect(ms).toBeLessThan(6000)
-    }
-    expect((await client.get(pets[0]?.id ?? 0)).status).toBe(200)
-    await kafka.resume()
-    await vi.waitFor(() => client.create('after'), patience)
   })
 
   it('FLUSHALL on an idle system: never a 404 or a short list, and complete again by itself', async () => {
@@ -119,29 +99,8 @@ describeWithOwnBrokers('when brokers fail', () => {
     expect(await watch.stop()).toEqual([])
   })
 
-  it('every 201 is there once after Kafka was killed with kill -9 during writes', async () => {
-    const { kafka, client, pets } = await startWithPets()
-    let outage: Promise<void> | undefined
-    const answers = inParallel(1000, 16, async (i) => {
-      if (i === 300) outage = kafka.kill().then(() => kafka.start())
-      const answer = await client.post({ name: `${i}`, categoryId: 1 })
-      if (answer.status !== 201) await outage
-      return answer
-    })
-    const created = (await answers).filter(({ status }) => status === 201).map(({ body }) => body as Pet)
-    const unknown = (await answers).filter(({ status }) => status === 504).length
-    const listed = await vi.waitFor(async () => {
-      const found = await client.list({ limit: 100 })
-      expect(found).toEqual(expect.arrayContaining([...pets, ...created]))
-      return found
-    }, patience)
-    expect(new Set(listed.map(({ id }) => id)).size).toBe(listed.length)
-    expect(listed.length - pets.length - created.length).toBeLessThanOrEqual(unknown)
-    expect(created.length).toBeGreaterThan(600)
-  })
-
   it('a Redis that may drop keys by itself stops the boot and says what to do', async () => {
-    const { environment } = await startBrokers(['--maxmemory-policy', 'allkeys-lru'])
+    const { environment } = await startOwnBrokers(['--maxmemory-policy', 'allkeys-lru'])
     const { output, code } = await startRefused(environment)
     expect(code).toBe(1)
     expect(output).toMatch(/maxmemory-policy/)

@@ -14,6 +14,7 @@ export const apiKey = 'key-of-the-tests'
 /** The service as a process of its own, as an operator runs it. */
 export interface ServiceProcess {
   readonly url: string
+  readonly pid: number
   /** Everything it printed so far. */
   readonly output: () => string
   readonly running: () => boolean
@@ -21,7 +22,7 @@ export interface ServiceProcess {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>
 }
 
-type Environment = Readonly<Record<string, string>>
+export type Environment = Readonly<Record<string, string>>
 
 function spawnService(environment: Environment): { child: ChildProcess; output: () => string } {
   const { PATH } = process.env
@@ -76,7 +77,7 @@ export async function startService(environment: Environment): Promise<ServicePro
     },
     { timeout: 60_000 },
   )
-  const service = { url, output, running, end }
+  const service = { url, pid: child.pid as number, output, running, end }
   await untilReady(service)
   return service
 }

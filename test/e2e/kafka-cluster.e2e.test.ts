@@ -1,0 +1,93 @@
+import type { Admin } from 'kafkajs'
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { startRedis } from '../brokers/brokers.ts'
+import { describeWithLocalBrokers } from '../brokers/describe.ts'
+import { type KafkaCluster, startKafkaCluster } from '../brokers/kafka-cluster.ts'
+import { Client } from './client.ts'
+import { brokerEnvironment, startService } from './service-process.ts'
+import { kafkaClient, readEvents } from './topic.ts'
+import { expectTruth, settleUnknown, WriteLoad } from './write-load.ts'
+
+const patience = { timeout: 90_000, interval: 100 }
+const timeout = 240_000
+
+describeWithLocalBrokers('answers to POST are true on three brokers', () => {
+  let cluster: KafkaCluster
+  let admin: Admin
+  beforeAll(async () => {
+    cluster = await startKafkaCluster()
+    admin = kafkaClient(cluster.brokers).admin()
+    await admin.connect()
+  }, timeout)
+  afterAll(async () => {
+    await admin?.disconnect()
+    await cluster?.remove()
+  })
+
+  async function startOnCluster() {
+    const redis = await startRedis()
+    onTestFinished(() => redis.remove())
+    const environment = brokerEnvironment({ kafkaBrokers: cluster.brokers, redisUrl: redis.url })
+    const service = await startService(environment)
+    const client = new Client(service)
+    const topic = environment.KAFKA_TOPIC
+    const load = new WriteLoad(client, 16)
+    async function expectTrue(): Promise<void> {
+      const attempts = await load.stop()
+      const settled = await settleUnknown(client, attempts)
+      await expectTruth(client, { attempts, settled, events: await readEvents(cluster.brokers, topic) })
+      expect(service.running()).toBe(true)
+    }
+    return { topic, load, expectTrue }
+  }
+
+  it('although the leaders of all partitions move, over and over', { timeout }, async () => {
+    const { topic, load, expectTrue } = await startOnCluster()
+    for (let round = 0; round < 10; round++) {
+      await load.until(200, 201)
+      await moveLeaders(topic)
+    }
+    await load.until(200, 201)
+    await expectTrue()
+  })
+
+  it('although a broker is killed with kill -9 and comes back; the other two go on alone', { timeout }, async () => {
+    const { topic, load, expectTrue } = await startOnCluster()
+    await load.until(500, 201)
+    const { leader } = (await partitionsOf(topic))[0] ?? { leader: 0 }
+    await cluster.nodes[leader - 1]?.kill()
+    await vi.waitFor(async () => expect(await leadersOf(topic)).not.toContain(leader), patience)
+    await load.until(500, 201)
+    await cluster.nodes[leader - 1]?.start()
+    await vi.waitFor(async () => {
+      for (const { isr } of await partitionsOf(topic)) expect(isr).toHaveLength(3)
+    }, patience)
+    await load.until(500, 201)
+    await expectTrue()
+  })
+
+  /** Puts the second replica of each partition first: it becomes the leader. */
+  async function moveLeaders(topic: string): Promise<void> {
+    const before = await partitionsOf(topic)
+    const wanted = before.map(({ partitionId, replicas: [first = 0, ...rest] }) => ({
+      partition: partitionId,
+      replicas: [...rest, first],
+    }))
+    await admin.alterPartitionReassignments({ topics: [{ topic, partitionAssignment: wanted }] })
+    await vi.waitFor(async () => {
+      expect(await leadersOf(topic)).toEqual(wanted.map(({ replicas }) => replicas[0]))
+    }, patience)
+  }
+
+  async function leadersOf(topic: string): Promise<number[]> {
+    return (await partitionsOf(topic)).map(({ leader }) => leader)
+  }
+
+  async function partitionsOf(topic: string) {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
+    const partitions = topics[0]?.partitions ?? []
+    expect(partitions).toHaveLength(6)
+    for (const { replicas } of partitions) expect(replicas).toHaveLength(3)
+    return partitions.toSorted((one, other) => one.partitionId - other.partitionId)
+  }
+})
