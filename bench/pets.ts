@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { readConfig } from '../src/config.ts'
 import { petStatuses } from '../src/pets/pet.ts'
+import { until } from '../test/brokers/ready.ts'
 import { requestHeaders } from './load/load.ts'
+import type { Environment } from './systems/service.ts'
 
 const atOnce = 64
 const pageSize = 20
@@ -22,6 +25,24 @@ export async function fill(url: string, count: number): Promise<FilledStore> {
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
   return { petPaths, pagePaths: await pagesOf(url, count) }
+}
+
+/**
+ * Resolves once the service has applied what was posted before. Batches take the partitions in turn, so that one pet
+ * after another, as many as there are partitions, comes to stand at the end of each.
+ */
+export async function caughtUp(url: string, environment: Environment): Promise<void> {
+  const partitions = readConfig(environment).brokers?.kafka.partitions ?? 1
+  for (let partition = 0; partition < partitions; partition++) {
+    const path = await create(url, partition)
+    await until(`${path} is applied`, caughtUpMs, () => isFound(`${url}${path}`))
+  }
+}
+
+async function isFound(url: string): Promise<boolean> {
+  const response = await fetch(url, { headers: requestHeaders })
+  await response.text() // frees the connection
+  return response.ok
 }
 
 async function create(url: string, index: number): Promise<string> {

@@ -1,6 +1,6 @@
 /**
- * `node bench/profile.ts`: where the API process spends its time, by the CPU profiler of Node, under the same reads
- * as those of the benchmark. The figures are shares of the time in which it was not idle.
+ * `node bench/profile.ts`: where the API process spends its time, by the CPU profiler of Node, under the same reads, or
+ * writes, as those of the benchmarks. The figures are shares of the time in which it was not idle.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,37 +11,43 @@ import { findClient } from './load/client.ts'
 import { fill } from './pets.ts'
 import { say } from './progress.ts'
 import { runToEnd } from './run.ts'
-import { type Scenario, scenarios } from './scenarios.ts'
-import { startApi, startProjector } from './systems/service.ts'
+import { reads, type Scenario, writes } from './scenarios.ts'
+import { type Environment, onBrokers, startProcess } from './systems/service.ts'
 
 const connections = 64
 const petCount = 20_000
-const { seconds, top } = new Command('node bench/profile.ts')
-  .description('Self times of the API process under each kind of read: see bench/README.md.')
+const { write, seconds, top } = new Command('node bench/profile.ts')
+  .description('Self times of the API process under each kind of read, or write: see bench/README.md.')
+  .option('--write', 'under POST instead of the reads', false)
   .option('--seconds <n>', 'length of the load', Number, 10)
   .option('--top <n>', 'how many lines to print of each', Number, 15)
   .parse()
-  .opts<{ seconds: number; top: number }>()
+  .opts<{ write: boolean; seconds: number; top: number }>()
 
 await runToEnd(async (stack) => {
-  const environment = await startProjector(stack)
-  say(`filling with ${petCount} pets`)
-  const first = await startApi(stack, environment)
-  const reads = scenarios(await fill(first.url, petCount)).filter(({ load }) => load.method === 'GET')
-  await first.end()
-  for (const scenario of reads) process.stdout.write(asText(scenario, await profile(stack, environment, scenario)))
+  const environment = await onBrokers.prepare(stack)
+  const scenarios = write ? writes : await readsOfFilledStore(stack, environment)
+  for (const scenario of scenarios) process.stdout.write(asText(scenario, await profile(stack, environment, scenario)))
 })
+
+async function readsOfFilledStore(stack: AsyncDisposableStack, environment: Environment): Promise<Scenario[]> {
+  say(`filling with ${petCount} pets`)
+  const { url, end } = await startProcess(stack, environment)
+  const filled = await fill(url, petCount)
+  await end()
+  return reads(filled)
+}
 
 /** Loads an API process that does nothing else in its life. */
 async function profile(
   stack: AsyncDisposableStack,
-  environment: Readonly<Record<string, string>>,
+  environment: Environment,
   { name, load }: Scenario,
 ): Promise<CpuProfile> {
   const client = await findClient()
   const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-profile-'))
   stack.defer(() => rmSync(folder, { recursive: true }))
-  const { url, end } = await startApi(stack, environment, ['--cpu-prof', `--cpu-prof-dir=${folder}`])
+  const { url, end } = await startProcess(stack, environment, ['--cpu-prof', `--cpu-prof-dir=${folder}`])
   say(`${name}: ${seconds} s of load`)
   await client.run({ url, load, connections, seconds })
   await end()

@@ -1,30 +1,21 @@
-import type { Measured, Pair } from './pairs.ts'
+import type { Round } from './load/load.ts'
+import type { Cycle } from './rounds.ts'
 
-export interface Summary {
-  readonly bare: Figures
-  readonly service: Figures
-  /** Service to bare, of requests per second. */
-  readonly ratio: { readonly median: number; readonly min: number; readonly max: number }
+/** Of requests per second, each within its cycle. */
+export interface Ratio {
+  readonly median: number
+  readonly min: number
+  readonly max: number
 }
 
-/** Medians over the rounds. */
-export interface Figures {
-  readonly requestsPerSecond: number
-  readonly p50: number
-  readonly p99: number
+export function ratioOf<Name extends string>(cycles: readonly Cycle<Name>[], system: Name, reference: Name): Ratio {
+  const ratios = cycles.map((cycle) => cycle[system].requestsPerSecond / cycle[reference].requestsPerSecond)
+  return { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) }
 }
 
-export function summarize({ pairs }: Measured): Summary {
-  const ratios = pairs.map(({ bare, service }) => service.requestsPerSecond / bare.requestsPerSecond)
-  return {
-    bare: figures(pairs, 'bare'),
-    service: figures(pairs, 'service'),
-    ratio: { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) },
-  }
-}
-
-function figures(pairs: readonly Pair[], which: keyof Pair): Figures {
-  const over = (figure: keyof Figures) => median(pairs.map((pair) => pair[which][figure]))
+/** Medians over the rounds of one system. */
+export function figuresOf<Name extends string>(cycles: readonly Cycle<Name>[], system: Name): Round {
+  const over = (figure: keyof Round) => median(cycles.map((cycle) => cycle[system][figure]))
   return { requestsPerSecond: over('requestsPerSecond'), p50: over('p50'), p99: over('p99') }
 }
 

@@ -1,22 +1,16 @@
-import type { Measured } from './pairs.ts'
-import { summarize } from './statistics.ts'
+import type { Round } from './load/load.ts'
+import type { Ratio } from './statistics.ts'
 
-const header = [
-  '',
-  'bytes',
-  'bare /s',
-  'service /s',
-  'ratio (min-max)',
-  'target',
-  'bare p50/p99 ms',
-  'service p50/p99 ms',
-]
+export interface Column<Row> {
+  readonly title: string
+  readonly cell: (row: Row) => string
+}
 
-/** A Markdown table, aligned for reading as it is. */
-export function table(measured: readonly Measured[]): string {
-  const rows = [header, ...measured.map(row)]
-  const widths = header.map((_, column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)))
-  const lines = rows.map((cells) => line(cells.map((cell, column) => pad(cell, widths[column] ?? 0, column))))
+/** A Markdown table, aligned for reading as it is. The first column names the row. */
+export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const cells = [columns.map(({ title }) => title), ...rows.map((row) => columns.map(({ cell }) => cell(row)))]
+  const widths = columns.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)))
+  const lines = cells.map((texts) => line(texts.map((text, column) => pad(text, widths[column] ?? 0, column))))
   lines.splice(
     1,
     0,
@@ -25,24 +19,20 @@ export function table(measured: readonly Measured[]): string {
   return `${lines.join('\n')}\n`
 }
 
-function row(measured: Measured): string[] {
-  const { scenario, payloadBytes } = measured
-  const { bare, service, ratio } = summarize(measured)
-  return [
-    scenario.name,
-    String(payloadBytes),
-    bare.requestsPerSecond.toFixed(0),
-    service.requestsPerSecond.toFixed(0),
-    `${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)}-${ratio.max.toFixed(2)})`,
-    verdict(ratio.median, scenario.target),
-    `${bare.p50.toFixed(2)} / ${bare.p99.toFixed(2)}`,
-    `${service.p50.toFixed(2)} / ${service.p99.toFixed(2)}`,
-  ]
+export function asPerSecond({ requestsPerSecond }: Round): string {
+  return requestsPerSecond.toFixed(0)
 }
 
-function verdict(ratio: number, target: number | undefined): string {
-  if (target === undefined) return ''
-  return `${target.toFixed(2)} ${ratio >= target ? 'met' : 'missed'}`
+export function asLatencies({ p50, p99 }: Round): string {
+  return `${p50.toFixed(2)} / ${p99.toFixed(2)}`
+}
+
+export function asRatio({ median, min, max }: Ratio): string {
+  return `${median.toFixed(2)} (${min.toFixed(2)}-${max.toFixed(2)})`
+}
+
+export function asVerdict(target: string, met: boolean): string {
+  return `${target} ${met ? 'met' : 'missed'}`
 }
 
 function line(cells: readonly string[]): string {

@@ -1,5 +1,5 @@
 import cannon from 'autocannon'
-import { type Load, type LoadClient, refuseErrors, requestHeaders } from './load.ts'
+import { headersOf, type Load, type LoadClient, refuseErrors } from './load.ts'
 
 /** Each connection builds all requests before it starts. */
 const pathsMax = 200
@@ -16,8 +16,10 @@ export const autocannon: LoadClient = {
   },
 }
 
-function requestsOf({ method, paths, body }: Load) {
+function requestsOf(load: Load) {
+  const { method, paths, body } = load
+  const headers = headersOf(load)
   const step = Math.ceil(paths.length / pathsMax)
   const some = paths.filter((_, index) => index % step === 0)
-  return some.map((path) => ({ method, path, headers: requestHeaders, ...(body === undefined ? {} : { body }) }))
+  return some.map((path) => ({ method, path, headers, ...(body === undefined ? {} : { body }) }))
 }

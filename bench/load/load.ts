@@ -2,6 +2,8 @@
 export interface Load {
   readonly method: 'GET' | 'POST'
   readonly paths: readonly string[]
+  /** Beside those of every request. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
 }
 
@@ -28,7 +30,12 @@ export interface LoadClient {
 /** The one key of every system measured. */
 export const apiKey = 'key-of-the-benchmark'
 
+/** Of every request. */
 export const requestHeaders = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' } as const
+
+export function headersOf({ headers }: Load): Readonly<Record<string, string>> {
+  return { ...requestHeaders, ...headers }
+}
 
 /** Throws where anything went wrong in a round: `errors` counts it by kind. */
 export function refuseErrors(url: string, { method, paths }: Load, errors: Readonly<Record<string, number>>): void {

@@ -8,46 +8,48 @@ import { type Server, startServer } from './child.ts'
 const main = 'src/main.ts'
 const readyMs = 60_000
 
+export type Environment = Readonly<Record<string, string>>
+
 /** The service in one of its two forms. */
 export interface Service {
   readonly title: string
-  /** Resolves once the API is ready. What was started is ended with `stack`. */
-  start(stack: AsyncDisposableStack): Promise<Server>
+  /** Starts what the API process needs beside it, and resolves to its environment. What was started ends with `stack`. */
+  prepare(stack: AsyncDisposableStack): Promise<Environment>
 }
 
 /** As in production: the API in one process, the projector in another. */
 export const onBrokers: Service = {
   title: 'Kafka + Redis',
-  start: async (stack) => await startApi(stack, await startProjector(stack)),
+  prepare: async (stack) => {
+    const brokers = await findBrokers()
+    stack.defer(() => brokers.remove())
+    const environment = { ...brokers.environment, DATA_DIR: temporaryFolder(stack) }
+    await startProcess(stack, { ...environment, ROLE: 'projector' })
+    return { ...environment, ROLE: 'api' }
+  },
 }
 
 /** What `npm start` runs: all in one process, on SQLite. */
 export const embedded: Service = {
   title: 'Embedded (SQLite)',
-  start: async (stack) => await startRole(stack, { DATA_DIR: temporaryFolder(stack) }),
+  prepare: async (stack) => ({ DATA_DIR: temporaryFolder(stack) }),
 }
 
-type Environment = Readonly<Record<string, string>>
-
-/** Starts brokers and a projector on them; resolves to the environment that an API process shares with them. */
-export async function startProjector(stack: AsyncDisposableStack): Promise<Environment> {
-  const brokers = await findBrokers()
-  stack.defer(() => brokers.remove())
-  const environment = { ...brokers.environment, DATA_DIR: temporaryFolder(stack) }
-  await startRole(stack, { ...environment, ROLE: 'projector' })
-  return environment
+/** A form of the service that is ready. */
+export interface RunningService {
+  readonly service: Service
+  readonly environment: Environment
+  readonly url: string
 }
 
-/** The API on brokers that a projector serves, with Node's own options where wanted. */
-export async function startApi(
-  stack: AsyncDisposableStack,
-  environment: Environment,
-  node: readonly string[] = [],
-): Promise<Server> {
-  return await startRole(stack, { ...environment, ROLE: 'api' }, node)
+export async function startService(stack: AsyncDisposableStack, service: Service): Promise<RunningService> {
+  const environment = await service.prepare(stack)
+  const { url } = await startProcess(stack, environment)
+  return { service, environment, url }
 }
 
-async function startRole(
+/** A process of the service, with Node's own options where wanted. Resolves once it is ready. */
+export async function startProcess(
   stack: AsyncDisposableStack,
   environment: Environment,
   node: readonly string[] = [],

@@ -1,0 +1,70 @@
+import type { Load, LoadClient, Round } from './load/load.ts'
+import { say } from './progress.ts'
+
+/** A server under load, by the name that it has in the results. */
+export interface System<Name extends string> {
+  readonly name: Name
+  readonly url: string
+  readonly load: Load
+  /** Resolves once what a round left to be done is done, so that it burdens no other round. Not measured. */
+  readonly settle?: () => Promise<void>
+}
+
+/** In the order in which they are loaded; the others are compared with the first. */
+export type Systems<Name extends string> = readonly [System<Name>, ...System<Name>[]]
+
+/** One round of each system, one right after the other. */
+export type Cycle<Name extends string> = Readonly<Record<Name, Round>>
+
+export interface Measuring {
+  readonly client: LoadClient
+  readonly connections: number
+  readonly seconds: number
+  /** Of each system. */
+  readonly rounds: number
+}
+
+/** Of each system: so long until the engine has compiled what is hot, and a request costs the same from then on. */
+const warmUpSeconds = 10
+
+/** `what` is for the progress. */
+export async function warmUp<Name extends string>(
+  what: string,
+  systems: Systems<Name>,
+  measuring: Measuring,
+): Promise<void> {
+  say(`${what}: warming up`)
+  await cycle(systems, { ...measuring, seconds: warmUpSeconds })
+}
+
+/** Measures the systems in turn. */
+export async function measureInTurn<Name extends string>(
+  what: string,
+  systems: Systems<Name>,
+  measuring: Measuring,
+): Promise<Cycle<Name>[]> {
+  const cycles: Cycle<Name>[] = []
+  for (let round = 1; round <= measuring.rounds; round++) {
+    const measured = await cycle(systems, measuring)
+    say(`${what}: round ${round} of ${measuring.rounds}: ${ratios(systems, measured)}`)
+    cycles.push(measured)
+  }
+  return cycles
+}
+
+async function cycle<Name extends string>(
+  systems: Systems<Name>,
+  { client, connections, seconds }: Measuring,
+): Promise<Cycle<Name>> {
+  const rounds: [Name, Round][] = []
+  for (const { name, url, load, settle } of systems) {
+    rounds.push([name, await client.run({ url, load, connections, seconds })])
+    await settle?.()
+  }
+  return Object.fromEntries(rounds) as Cycle<Name>
+}
+
+function ratios<Name extends string>([first, ...others]: Systems<Name>, measured: Cycle<Name>): string {
+  const perSecond = (name: Name) => measured[name].requestsPerSecond
+  return others.map(({ name }) => `${name} ${(perSecond(name) / perSecond(first.name)).toFixed(2)}`).join(', ')
+}

@@ -1,0 +1,64 @@
+/**
+ * The reference for what durable writes cost without grouping them: each POST awaits one request to Kafka with its one
+ * record or, where no brokers are set, one transaction of SQLite. Nothing is projected. Run in the environment of the
+ * service as `node bench/systems/naive-server.ts`: its topic or file stands beside that of the service.
+ */
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import { type ISocketFactoryArgs, Kafka, logLevel, Partitioners } from 'kafkajs'
+import { type KafkaConfig, readConfig } from '../../src/config.ts'
+import type { NewRecord } from '../../src/event-log/event-log.ts'
+import { jsonType } from '../../src/http/media-types.ts'
+import { createPetSchema } from '../../src/http/pets-schemas.ts'
+import { newEventId } from '../../src/pets/event-id.ts'
+import { type PetId, petDocument, toNewPet } from '../../src/pets/pet.ts'
+import { petCreatedRecord } from '../../src/pets/pet-created.ts'
+import { serve } from './reference-app.ts'
+
+/** Resolves once the record is durable. */
+type Append = (record: NewRecord) => Promise<unknown>
+
+const { brokers, dataDir } = readConfig(process.env)
+const append = brokers ? await openKafka(brokers.kafka) : openSqlite(join(dataDir, 'naive.db'))
+let lastId = 0
+
+await serve((v1) => {
+  v1.withTypeProvider<TypeBoxTypeProvider>().post(
+    '/pets',
+    { schema: { body: createPetSchema.body } },
+    async (request, reply) => {
+      const pet = { id: ++lastId as PetId, ...toNewPet(request.body) }
+      await append(petCreatedRecord(pet, { eventId: newEventId(), time: new Date() }))
+      reply.code(201).type(jsonType)
+      return petDocument(pet)
+    },
+  )
+})
+
+async function openKafka({ brokers, topic: serviceTopic, partitions }: KafkaConfig): Promise<Append> {
+  const topic = `${serviceTopic}.naive`
+  const kafka = new Kafka({ brokers: [...brokers], socketFactory: openSocket, logLevel: logLevel.ERROR })
+  const admin = kafka.admin()
+  await admin.connect()
+  await admin.createTopics({ topics: [{ topic, numPartitions: partitions }] })
+  await admin.disconnect()
+  const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner })
+  await producer.connect()
+  return ({ key, value, headers }) =>
+    producer.send({ topic, acks: -1, messages: [{ key, value, headers: { ...headers } }] })
+}
+
+// kafkajs leaves Nagle's algorithm on, which no comparison is to be won by.
+function openSocket({ host, port, onConnect }: ISocketFactoryArgs) {
+  return connect({ host, port, noDelay: true }, onConnect)
+}
+
+function openSqlite(file: string): Append {
+  const db = new DatabaseSync(file)
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+  db.exec('CREATE TABLE records ("offset" INTEGER PRIMARY KEY, key BLOB, value BLOB, headers TEXT) STRICT')
+  const insert = db.prepare('INSERT INTO records (key, value, headers) VALUES (?, ?, ?)')
+  return async ({ key, value, headers }) => insert.run(Buffer.from(key), Buffer.from(value), JSON.stringify(headers))
+}
