@@ -60,6 +60,7 @@ interface Definition {
 async function run(definition: Definition): Promise<Controllable> {
   let child = await started(definition)
   const gone = async (signal: NodeJS.Signals) => {
+    child.ref() // or this process may end before the folder is removed
     send(child, 'SIGCONT')
     send(child, signal)
     if (!ended(child)) await once(child, 'exit')
