@@ -115,7 +115,11 @@ function baseOffset(reply: readonly RecordMetadata[], partition: number): Offset
   throw new Error(`partition ${partition} was to be appended to, the reply is ${JSON.stringify(reply)}`)
 }
 
-/** Errors in the answer to a produce request which say that nothing was written. Retriable ones come wrapped. */
+/**
+ * Errors in the answer to a produce request which say that nothing was written. Retriable ones come wrapped.
+ * NOT_LEADER_FOR_PARTITION is none: a leader that has appended and is replaced while it waits for its replicas gives that
+ * answer as well, and what it appended often stays.
+ */
 const refusals = {
   final: [
     'MESSAGE_TOO_LARGE',
@@ -124,7 +128,7 @@ const refusals = {
     'POLICY_VIOLATION',
     'TOPIC_AUTHORIZATION_FAILED',
   ],
-  retriable: ['NOT_LEADER_FOR_PARTITION', 'NOT_ENOUGH_REPLICAS'],
+  retriable: ['NOT_ENOUGH_REPLICAS'],
 }
 
 /**
