@@ -5,6 +5,7 @@ import type { CreatedPet } from '../../src/pets/create-pet.ts'
 import { type CreatePetOnceParts, createPetOnceCommand } from '../../src/pets/create-pet-once.ts'
 import { type NewPet, type Pet, type PetId, petDocument } from '../../src/pets/pet.ts'
 import { requestIdentity } from '../../src/pets/request-identity.ts'
+import type { Wait } from '../../src/read-models/applied-progress.ts'
 import type { KeyDecision } from '../../src/read-models/key-decision.ts'
 
 const rex: NewPet = { name: 'Rex', categoryId: 7n, status: 'sold' }
@@ -43,11 +44,12 @@ interface Scene {
 /** The command with everything around it played as the scene says, and a record of what it did. */
 function open({ decisionBefore, decisionAfter, appliedInTime = true, append = created, readable = [theirs] }: Scene) {
   let appends = 0
-  const waits: { position: Position; timeoutMs: number }[] = []
+  const waits: (Wait & { position: Position })[] = []
   const parts: CreatePetOnceParts = {
     log: { partitionFor: (key) => (key === identity.key ? partitionOfKey : 0) },
     createPet: async (newPet, request) => {
-      expect([newPet, request]).toEqual([rex, { identity }])
+      expect(newPet).toEqual(rex)
+      expect(request).toMatchObject({ identity })
       appends++
       return given(append)
     },
@@ -56,8 +58,8 @@ function open({ decisionBefore, decisionAfter, appliedInTime = true, append = cr
         expect(key).toBe(identity.key)
         return given(appends === 0 ? decisionBefore : decisionAfter)
       },
-      whenApplied: async (position, { timeoutMs }) => {
-        waits.push({ position, timeoutMs })
+      whenApplied: async (position, wait) => {
+        waits.push({ position, ...wait })
         return appliedInTime
       },
     },
@@ -69,7 +71,7 @@ function open({ decisionBefore, decisionAfter, appliedInTime = true, append = cr
     },
     timeoutMs: 5000,
   }
-  const create = () => createPetOnceCommand(parts)(rex, { identity })
+  const create = (onAbandoned?: Wait['onAbandoned']) => createPetOnceCommand(parts)(rex, { identity, onAbandoned })
   return { create, waits, appends: () => appends }
 }
 
@@ -93,6 +95,13 @@ describe('the first request under a key', () => {
     const timeoutMs = scene.waits[0]?.timeoutMs ?? 0
     expect(timeoutMs).toBeLessThanOrEqual(5000)
     expect(timeoutMs).toBeGreaterThan(0)
+  })
+
+  it('ends that wait when its client goes', async () => {
+    const scene = open({ decisionAfter: decidedByOurs })
+    const onAbandoned = () => {}
+    await scene.create(onAbandoned)
+    expect(scene.waits.map((wait) => wait.onAbandoned)).toEqual([onAbandoned])
   })
 
   it.each(['overloaded', 'event_log_unavailable', 'append_outcome_unknown'] as const)(
@@ -184,6 +193,15 @@ describe('a request that is stored, but not known to be the first under its key'
     async (code) => {
       const cause = failure(code)
       await expect(open({ decisionAfter: cause }).create()).rejects.toMatchObject({ ...unknown, cause })
+    },
+  )
+
+  it.each(['read_model_unavailable', 'read_model_rebuilding'] as const)(
+    'has an unknown outcome, with the cause, when reading the pet of the one that was first ends with %s',
+    async (code) => {
+      const cause = failure(code)
+      const scene = open({ decisionAfter: decidedByTheirs, readable: cause })
+      await expect(scene.create()).rejects.toMatchObject({ ...unknown, cause })
     },
   )
 })

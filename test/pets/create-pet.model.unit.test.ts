@@ -72,7 +72,7 @@ describe.each<[string, () => EventLog]>([
       fc.asyncProperty(script, (given) => inVirtualTime(() => holds(given))),
       { numRuns: 500 },
     )
-  }, 1_200_000)
+  }, 120_000)
 
   it('the same script has the same course', async () => {
     const courseOf = async (given: Script) => course(await play(openLog(), given))

@@ -4,7 +4,7 @@ import { type CreatedOnce, type CreatePetOnce, createPetOnceCommand } from '../.
 import type { NewPet } from '../../../src/pets/pet.ts'
 import { PetIds } from '../../../src/pets/pet-ids.ts'
 import { PetReads } from '../../../src/pets/read-pets.ts'
-import { AppliedProgress } from '../../../src/read-models/applied-progress.ts'
+import { AppliedProgress, type Wait } from '../../../src/read-models/applied-progress.ts'
 import { ConsistentReads } from '../../../src/read-models/consistent-reads.ts'
 import { ProvenReads } from '../../../src/read-models/proven-reads.ts'
 import type { Machine } from './machine.ts'
@@ -50,13 +50,14 @@ export class ApiProcess {
     return this.#proven.state.status === 'up'
   }
 
-  /** What POST /v1/pets does; `waitMs` is what its Prefer says. */
-  async create(pet: NewPet, { traceparent, identity }: CreateRequest, waitMs: number): Promise<Creation> {
+  /** What POST /v1/pets does; `wait` is what its Prefer says, and ends when the client goes. */
+  async create(pet: NewPet, { traceparent, identity }: CreateRequest, wait: Wait): Promise<Creation> {
     if (identity !== undefined) {
-      return { ...(await this.#createPetOnce(pet, { traceparent, identity })), readable: true }
+      const { onAbandoned } = wait
+      return { ...(await this.#createPetOnce(pet, { traceparent, identity, onAbandoned })), readable: true }
     }
     const created = await this.#createPet(pet, { traceparent })
-    const readable = await this.#progress.whenApplied(created.position, { timeoutMs: waitMs })
+    const readable = await this.#progress.whenApplied(created.position, wait)
     return { ...created, replayed: false, readable }
   }
 }

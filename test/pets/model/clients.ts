@@ -1,6 +1,7 @@
 import type { Position } from '../../../src/event-log/event-log.ts'
 import type { NewPet } from '../../../src/pets/pet.ts'
 import { requestIdentity } from '../../../src/pets/request-identity.ts'
+import type { Wait } from '../../../src/read-models/applied-progress.ts'
 import type { RangeAnswer } from '../../../src/read-models/read-models.ts'
 import type { ApiProcess, Creation } from './api-process.ts'
 
@@ -13,6 +14,8 @@ export interface CreateOptions {
   readonly pet: keyof typeof newPets
   readonly key: string | undefined
   readonly waitMs: number
+  /** How long after the append the client goes, if it does not stay for the answer. */
+  readonly goesAfterMs?: number | undefined
 }
 
 export interface ReadOptions {
@@ -60,7 +63,7 @@ export class Clients {
     const identity = options.key === undefined ? undefined : requestIdentity('api-key', options.key, pet)
     const create: Create = { ...this.#ask(api), traceparent, options, key: identity?.key, pet }
     this.creates.push(create)
-    void this.#remember(create, api.create(pet, { traceparent, identity }, options.waitMs))
+    void this.#remember(create, api.create(pet, { traceparent, identity }, waitOf(options)))
   }
 
   read(api: ApiProcess, options: ReadOptions): void {
@@ -90,4 +93,9 @@ export class Clients {
     }
     request.answered = this.#moments++
   }
+}
+
+function waitOf({ waitMs, goesAfterMs }: CreateOptions): Wait {
+  if (goesAfterMs === undefined) return { timeoutMs: waitMs }
+  return { timeoutMs: waitMs, onAbandoned: (abandon) => void setTimeout(abandon, goesAfterMs) }
 }

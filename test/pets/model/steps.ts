@@ -16,6 +16,7 @@ const create = fc.record({
   key: fc.constantFrom(undefined, 'k', 'k', 'l'),
   pet: fc.constantFrom<('Rex' | 'Mia')[]>('Rex', 'Rex', 'Mia'),
   waitMs: fc.constantFrom(0, 100),
+  goesAfterMs: fc.option(fc.constantFrom(1, 20), { freq: 8, nil: undefined }),
 })
 
 const read = fc.record({
