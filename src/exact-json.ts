@@ -5,8 +5,8 @@
  */
 
 // A double tells any two decimals of up to 15 significant digits apart, so only a longer run of digits or an exponent
-// can change under rounding. An exponent must follow what begins a number: hexadecimal digits in strings do not count.
-const mayRound = /[\d.]{16}|(?:^|[\s:,[])-?\d[\d.]*[eE]/
+// can change under rounding. Either must stand where a number begins: what strings hold seldom counts.
+const mayRound = /(?:^|[\s:,[])-?\d(?:[\d.]{15}|[\d.]*[eE])/
 
 /** Throws SyntaxError as JSON.parse does. */
 export function parseExactJson(text: string): unknown {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
 import type { Position } from '../event-log/event-log.ts'
 import type { AppliedProgress, Wait } from './applied-progress.ts'
@@ -36,6 +37,7 @@ export class ConsistentReads {
       if (timeoutMs <= 0 || !(await this.#progress.whenApplied(missing, { ...wait, timeoutMs }))) {
         throw new ServiceError('read_model_behind', 'The read models have not yet reached the position of the token.')
       }
+      await nextTurn() // should the store contradict its announcement, everything else goes on meanwhile
     }
   }
 }

@@ -4,7 +4,7 @@ import type { LogRecord, Offset, RecordBatch, Subscriber, Subscription } from '.
 /** The records of an embedded log. Either may throw, while the disk fails, say. */
 export interface RecordSource {
   end(): Offset
-  page(from: Offset, limit: number): LogRecord[]
+  page(from: Offset, limit: number): readonly LogRecord[]
 }
 
 const pageRecords = 1000

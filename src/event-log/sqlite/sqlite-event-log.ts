@@ -42,6 +42,7 @@ class SqliteEventLog implements EventLog {
   readonly #page: StatementSync
   readonly #claim: StatementSync
   readonly #groups = new Map<string, PagedSubscription[]>()
+  #lastAppended: readonly LogRecord[] = []
   #closed: Promise<void> | undefined
 
   constructor(db: DatabaseSync, file: string) {
@@ -65,9 +66,10 @@ class SqliteEventLog implements EventLog {
 
   async append(partition: number, records: readonly NewRecord[]): Promise<Offset> {
     if (partition !== 0) throw new RangeError(`partition ${partition} of a log that has one`)
-    const first = this.#attempt(() => this.#transaction(() => this.#insertAll(records)), failedCommit)
+    const appended = this.#attempt(() => this.#transaction(() => this.#insertAll(records)), failedCommit)
+    this.#lastAppended = appended
     for (const [holder] of this.#groups.values()) holder?.wake()
-    return first
+    return appended[0]?.offset ?? 0
   }
 
   async claimBlock(): Promise<number> {
@@ -110,19 +112,22 @@ class SqliteEventLog implements EventLog {
     this.#db.close()
   }
 
-  #insertAll(records: readonly NewRecord[]): Offset {
+  #insertAll(records: readonly NewRecord[]): LogRecord[] {
     const first = this.#readEnd()
-    for (const [index, { key, value, headers }] of records.entries()) {
-      this.#insert.run(first + index, Buffer.from(key), Buffer.from(value), JSON.stringify(headers))
-    }
-    return first
+    return records.map(({ key, value, headers }, index) => {
+      const record = { offset: first + index, key: Buffer.from(key), value: Buffer.from(value) }
+      this.#insert.run(record.offset, record.key, record.value, JSON.stringify(headers))
+      return record
+    })
   }
 
   #readEnd(): Offset {
     return Number(this.#end.get()?.end)
   }
 
-  #readPage(from: Offset, limit: number): LogRecord[] {
+  #readPage(from: Offset, limit: number): readonly LogRecord[] {
+    // A subscription that keeps up reads what was just appended: that need not be fetched.
+    if (this.#lastAppended[0]?.offset === from && this.#lastAppended.length <= limit) return this.#lastAppended
     return this.#page.all(from, limit).map(({ offset, key, value }) => ({
       offset: Number(offset),
       key: toBuffer(key),
