@@ -35,7 +35,10 @@ describeWithLocalBrokers('answers to POST are true on three brokers', () => {
     async function expectTrue(): Promise<void> {
       const attempts = await load.stop()
       const settled = await settleUnknown(client, attempts)
-      await expectTruth(client, { attempts, settled, events: await readEvents(cluster.brokers, topic) })
+      // A broker that was killed and leads again shows what it has only once its followers have said how far they are.
+      await vi.waitFor(async () => {
+        await expectTruth(client, { attempts, settled, events: await readEvents(cluster.brokers, topic) })
+      }, patience)
       expect(service.running()).toBe(true)
     }
     return { topic, load, expectTrue }
