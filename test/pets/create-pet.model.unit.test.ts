@@ -70,7 +70,7 @@ describe.each<[string, () => EventLog]>([
     // A failure shows seed and path: as parameters beside numRuns they play it again.
     await fc.assert(
       fc.asyncProperty(script, (given) => inVirtualTime(() => holds(given))),
-      { numRuns: 500 },
+      { numRuns: 300 },
     )
   }, 300_000) // to find the smallest failing script takes longer than all that pass
 
