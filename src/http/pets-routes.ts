@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../errors.ts'
@@ -70,8 +69,8 @@ async function create(
   const key = readIdempotencyKey(headers['idempotency-key'])
   if (key !== undefined) {
     // Whatever Prefer says: only once its key is decided is it known which pet the request gets.
-    const onAbandoned = untilClosed(reply.raw)
-    return await createPetOnce(pet, { traceparent, identity: requestIdentity(apiKeyId, key, pet), onAbandoned })
+    const isAbandoned = () => reply.raw.destroyed
+    return await createPetOnce(pet, { traceparent, identity: requestIdentity(apiKeyId, key, pet), isAbandoned })
   }
   const wait = waitFor(headers.prefer, reply)
   const created = await createPet(pet, { traceparent })
@@ -91,17 +90,7 @@ function atLeast(log: TokenScope, { headers }: FastifyRequest, reply: FastifyRep
 function waitFor(prefer: string | string[] | undefined, reply: FastifyReply): Wait {
   const { seconds, applied } = preferredWait(prefer)
   if (applied !== undefined) reply.header('preference-applied', applied)
-  return { timeoutMs: seconds * 1000, onAbandoned: untilClosed(reply.raw) }
-}
-
-/** Ends the waits of a request, which come one after the other, when its client goes. */
-function untilClosed(response: ServerResponse): NonNullable<Wait['onAbandoned']> {
-  let abandonLast: (() => void) | undefined
-  return (abandon) => {
-    if (response.destroyed) return abandon()
-    if (abandonLast === undefined) response.once('close', () => abandonLast?.())
-    abandonLast = abandon
-  }
+  return { timeoutMs: seconds * 1000, isAbandoned: () => reply.raw.destroyed }
 }
 
 /** RFC 8288. */

@@ -20,7 +20,7 @@ export interface CreatedOnce extends CreatedPet {
   readonly replayed: boolean
 }
 
-export interface IdentifiedRequest extends CreateRequest, Pick<Wait, 'onAbandoned'> {
+export interface IdentifiedRequest extends CreateRequest, Pick<Wait, 'isAbandoned'> {
   readonly identity: RequestIdentity
 }
 export type CreatePetOnce = (newPet: NewPet, request: IdentifiedRequest) => Promise<CreatedOnce>
@@ -63,13 +63,13 @@ export function createPetOnceCommand(parts: CreatePetOnceParts): CreatePetOnce {
   }
 
   return async (newPet, request) => {
-    const { identity, onAbandoned } = request
+    const { identity, isAbandoned } = request
     const { key, fingerprint } = identity
     const deadline = performance.now() + timeoutMs
     const earlier = await decisions.decision(key)
     if (earlier !== undefined) return await replay(earlier, fingerprint)
     const created = await createPet(newPet, request)
-    const decision = await decided(key, created.position, { timeoutMs: deadline - performance.now(), onAbandoned })
+    const decision = await decided(key, created.position, { timeoutMs: deadline - performance.now(), isAbandoned })
     if (decision.subject === String(created.id)) return { ...created, replayed: false }
     return await afterAppend(replay(decision, fingerprint))
   }

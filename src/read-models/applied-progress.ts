@@ -1,19 +1,23 @@
 import type { Offset, Position } from '../event-log/event-log.ts'
 import type { ReadModels } from './read-models.ts'
 
-/** How long to wait. */
+/** How long to wait; the end of a wait may be noticed up to `sweepMs` late. */
 export interface Wait {
   /** Milliseconds; 0 or less: not at all. */
   readonly timeoutMs: number
-  /** Is given what ends the wait early, for when nobody wants the answer any more. Called only if there is a wait. */
-  readonly onAbandoned?: ((abandon: () => void) => void) | undefined
+  /** Whether nobody wants the answer any more, which ends the wait early. */
+  readonly isAbandoned?: (() => boolean) | undefined
 }
 
 interface Waiter {
   readonly offset: Offset
-  readonly timer: NodeJS.Timeout
+  readonly deadline: number
+  readonly isAbandoned: (() => boolean) | undefined
   readonly settle: (applied: boolean) => void
 }
+
+/** One timer for all waiters: of each, it looks at the time and at whether it is abandoned. */
+export const sweepMs = 20
 
 /**
  * Tells when a position of the log is applied to the read models. What the store announces is remembered per
@@ -25,6 +29,7 @@ export class AppliedProgress {
   #generation: string | undefined
   #applied = new Map<number, Offset>()
   #waiters = new Map<number, Waiter[]>()
+  #sweep: NodeJS.Timeout | undefined
   #hearing = false
 
   constructor(store: Pick<ReadModels, 'active' | 'checkpoints' | 'listen'>) {
@@ -46,17 +51,16 @@ export class AppliedProgress {
    * Resolves to true once the record at `position` is applied; to false when the time is over or the wait is abandoned,
    * at once when the store cannot tell, and on close. Never rejects.
    */
-  whenApplied({ partition, offset }: Position, { timeoutMs, onAbandoned }: Wait): Promise<boolean> {
+  whenApplied({ partition, offset }: Position, { timeoutMs, isAbandoned }: Wait): Promise<boolean> {
     if (!this.#hearing) return Promise.resolve(false)
     if (this.#isApplied(partition, offset)) return Promise.resolve(true)
     if (timeoutMs <= 0) return Promise.resolve(false)
     return new Promise((settle) => {
-      const timer = setTimeout(() => void this.#timedOut(partition, waiter), timeoutMs)
-      const waiter: Waiter = { offset, timer, settle }
       const waiters = this.#waiters.get(partition) ?? []
+      const waiter = { offset, deadline: performance.now() + timeoutMs, isAbandoned, settle }
       waiters.splice(firstBeyond(waiters, offset), 0, waiter)
       this.#waiters.set(partition, waiters)
-      onAbandoned?.(() => this.#abandon(partition, waiter))
+      this.#sweep ??= setTimeout(() => this.#endOverdue(), sweepMs)
     })
   }
 
@@ -99,28 +103,29 @@ export class AppliedProgress {
   #release(partition: number, next: Offset): void {
     const waiters = this.#waiters.get(partition)
     if (waiters === undefined) return
-    for (const { timer, settle } of waiters.splice(0, firstBeyond(waiters, next - 1))) {
-      clearTimeout(timer)
-      settle(true)
+    for (const { settle } of waiters.splice(0, firstBeyond(waiters, next - 1))) settle(true)
+  }
+
+  #endOverdue(): void {
+    this.#sweep = undefined
+    const now = performance.now()
+    for (const [partition, waiters] of this.#waiters) {
+      const [waiting, abandoned, late]: [Waiter[], Waiter[], Waiter[]] = [[], [], []]
+      for (const waiter of waiters) {
+        if (waiter.isAbandoned?.()) abandoned.push(waiter)
+        else if (waiter.deadline <= now) late.push(waiter)
+        else waiting.push(waiter)
+      }
+      this.#waiters.set(partition, waiting)
+      for (const { settle } of abandoned) settle(false)
+      if (late.length > 0) void this.#timedOut(partition, late)
     }
+    if (this.waiting > 0) this.#sweep = setTimeout(() => this.#endOverdue(), sweepMs)
   }
 
-  #remove(partition: number, waiter: Waiter): void {
-    const waiters = this.#waiters.get(partition) ?? []
-    const at = waiters.indexOf(waiter, firstBeyond(waiters, waiter.offset - 1))
-    if (at !== -1) waiters.splice(at, 1)
-  }
-
-  #abandon(partition: number, waiter: Waiter): void {
-    clearTimeout(waiter.timer)
-    this.#remove(partition, waiter)
-    waiter.settle(false)
-  }
-
-  async #timedOut(partition: number, waiter: Waiter): Promise<void> {
-    this.#remove(partition, waiter)
+  async #timedOut(partition: number, late: readonly Waiter[]): Promise<void> {
     await this.#readPositions() // an announcement may have been lost without a disconnection
-    waiter.settle(this.#isApplied(partition, waiter.offset))
+    for (const { offset, settle } of late) settle(this.#isApplied(partition, offset))
   }
 
   /** Leaves what is known as it is when the store does not answer. */
@@ -141,10 +146,9 @@ export class AppliedProgress {
   #settleAll(applied: boolean): void {
     const waiting = [...this.#waiters.values()].flat()
     this.#waiters = new Map()
-    for (const { timer, settle } of waiting) {
-      clearTimeout(timer)
-      settle(applied)
-    }
+    clearTimeout(this.#sweep)
+    this.#sweep = undefined
+    for (const { settle } of waiting) settle(applied)
   }
 }
 

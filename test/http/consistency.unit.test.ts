@@ -65,16 +65,14 @@ describe('Prefer', () => {
   })
 
   it('a wait ends when the client goes', async () => {
-    let abandoned = false
+    let isAbandoned: Wait['isAbandoned']
+    const waiting = Promise.withResolvers<boolean>()
     const api = {
       ...services.api,
-      whenApplied: (_position: unknown, { onAbandoned }: Wait) =>
-        new Promise<boolean>((resolve) => {
-          onAbandoned?.(() => {
-            abandoned = true
-            resolve(false)
-          })
-        }),
+      whenApplied: (_position: unknown, wait: Wait) => {
+        isAbandoned = wait.isAbandoned
+        return waiting.promise
+      },
     }
     const other = await openApp({ ...services, draining: services.draining, api })
     const url = await other.listen({ port: 0 })
@@ -82,10 +80,11 @@ describe('Prefer', () => {
     const headers = { authorization, 'content-type': 'application/json' }
     const body = JSON.stringify(payload)
     const answer = fetch(`${url}/v1/pets`, { method: 'POST', headers, body, signal: gone.signal })
-    await expect.poll(() => services.stored.length).toBe(1)
+    await expect.poll(() => isAbandoned?.()).toBe(false)
     gone.abort()
     await expect(answer).rejects.toThrow()
-    await expect.poll(() => abandoned).toBe(true)
+    await expect.poll(() => isAbandoned?.()).toBe(true)
+    waiting.resolve(false)
     await other.close()
   })
 })

@@ -71,7 +71,7 @@ function open({ decisionBefore, decisionAfter, appliedInTime = true, append = cr
     },
     timeoutMs: 5000,
   }
-  const create = (onAbandoned?: Wait['onAbandoned']) => createPetOnceCommand(parts)(rex, { identity, onAbandoned })
+  const create = (isAbandoned?: Wait['isAbandoned']) => createPetOnceCommand(parts)(rex, { identity, isAbandoned })
   return { create, waits, appends: () => appends }
 }
 
@@ -99,9 +99,9 @@ describe('the first request under a key', () => {
 
   it('ends that wait when its client goes', async () => {
     const scene = open({ decisionAfter: decidedByOurs })
-    const onAbandoned = () => {}
-    await scene.create(onAbandoned)
-    expect(scene.waits.map((wait) => wait.onAbandoned)).toEqual([onAbandoned])
+    const isAbandoned = () => true
+    await scene.create(isAbandoned)
+    expect(scene.waits.map((wait) => wait.isAbandoned)).toEqual([isAbandoned])
   })
 
   it.each(['overloaded', 'event_log_unavailable', 'append_outcome_unknown'] as const)(

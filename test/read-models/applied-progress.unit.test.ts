@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { AppliedProgress } from '../../src/read-models/applied-progress.ts'
+import { AppliedProgress, sweepMs } from '../../src/read-models/applied-progress.ts'
 import { ScriptedStore } from './scripted-store.ts'
 
 const longMs = 1_000_000
+const timers = ['setTimeout', 'clearTimeout', 'performance'] as const
 
 function open() {
   const store = new ScriptedStore()
@@ -39,14 +40,14 @@ describe('waiting for a position to be applied', () => {
   })
 
   it('ends as not applied at its time limit, having asked the store once more', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    vi.useFakeTimers({ toFake: [...timers] })
     const { store, progress } = open()
     const [announced, lost] = [
       progress.whenApplied({ partition: 0, offset: 1 }, { timeoutMs: 1000 }),
       progress.whenApplied({ partition: 0, offset: 0 }, { timeoutMs: 1000 }),
     ]
     store.apply(1, { partition: 0, next: 1 }, false)
-    vi.advanceTimersByTime(1000)
+    vi.advanceTimersByTime(1000 + sweepMs)
     expect(await Promise.all([announced, lost])).toEqual([false, true])
     progress.close()
   })
@@ -74,39 +75,30 @@ describe('waiting for a position to be applied', () => {
     progress.close()
   })
 
-  it('a wait that is abandoned ends at once and leaves the others as they are', async () => {
+  it('a wait that is abandoned ends soon and leaves the others as they are', async () => {
+    vi.useFakeTimers({ toFake: [...timers] })
     const { store, progress } = open()
-    const abandon: (() => void)[] = []
-    const onAbandoned = (end: () => void) => abandon.push(end)
-    const waits = [1, 0, 1].map((offset) =>
-      progress.whenApplied({ partition: 0, offset }, { timeoutMs: longMs, onAbandoned }),
+    const abandoned = new Set<number>()
+    const waits = [1, 0, 1].map((offset, at) =>
+      progress.whenApplied({ partition: 0, offset }, { timeoutMs: longMs, isAbandoned: () => abandoned.has(at) }),
     )
     expect(progress.waiting).toBe(3)
-    abandon[0]?.()
+    abandoned.add(0)
+    vi.advanceTimersByTime(sweepMs)
     expect(await waits[0]).toBe(false)
     expect(progress.waiting).toBe(2)
     store.apply(1, { partition: 0, next: 2 })
     expect(await Promise.all(waits)).toEqual([false, true, true])
-    for (const end of abandon) end()
     expect(progress.waiting).toBe(0)
     progress.close()
   })
 
-  it('a wait that need not begin is given nothing to end it with', async () => {
-    const { store, progress } = open()
-    store.apply(1, { partition: 0, next: 1 })
-    const onAbandoned = () => expect.unreachable()
-    await progress.whenApplied({ partition: 0, offset: 0 }, { timeoutMs: longMs, onAbandoned })
-    await progress.whenApplied({ partition: 0, offset: 1 }, { timeoutMs: 0, onAbandoned })
-    progress.close()
-  })
-
   it('no waiter is left by time limits, lost connections and close', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    vi.useFakeTimers({ toFake: [...timers] })
     const { store, progress } = open()
     const wait = () => progress.whenApplied({ partition: 0, offset: 9 }, { timeoutMs: 1000 })
     const first = [wait(), wait()]
-    vi.advanceTimersByTime(1000)
+    vi.advanceTimersByTime(1000 + sweepMs)
     expect(progress.waiting).toBe(0)
     await Promise.all(first)
     const second = [wait(), wait()]

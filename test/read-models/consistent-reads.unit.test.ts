@@ -85,11 +85,11 @@ describe('consistent reads', () => {
 
   it('end when they are abandoned', async () => {
     const { reads, progress } = open()
-    let abandon: () => void = () => {}
-    const wait = { timeoutMs: longMs, onAbandoned: (end: () => void) => (abandon = end) }
+    let isAbandoned = false
+    const wait = { timeoutMs: longMs, isAbandoned: () => isAbandoned }
     const answer = reads.range(all, { positions: at([0, 0]), wait })
     await vi.waitFor(() => expect(progress.waiting).toBe(1))
-    abandon()
+    isAbandoned = true
     await expect(answer).rejects.toMatchObject({ code: 'read_model_behind' })
     expect(progress.waiting).toBe(0)
     progress.close()

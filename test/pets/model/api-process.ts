@@ -53,8 +53,8 @@ export class ApiProcess {
   /** What POST /v1/pets does; `wait` is what its Prefer says, and ends when the client goes. */
   async create(pet: NewPet, { traceparent, identity }: CreateRequest, wait: Wait): Promise<Creation> {
     if (identity !== undefined) {
-      const { onAbandoned } = wait
-      return { ...(await this.#createPetOnce(pet, { traceparent, identity, onAbandoned })), readable: true }
+      const { isAbandoned } = wait
+      return { ...(await this.#createPetOnce(pet, { traceparent, identity, isAbandoned })), readable: true }
     }
     const created = await this.#createPet(pet, { traceparent })
     const readable = await this.#progress.whenApplied(created.position, wait)

@@ -97,5 +97,6 @@ export class Clients {
 
 function waitOf({ waitMs, goesAfterMs }: CreateOptions): Wait {
   if (goesAfterMs === undefined) return { timeoutMs: waitMs }
-  return { timeoutMs: waitMs, onAbandoned: (abandon) => void setTimeout(abandon, goesAfterMs) }
+  const goesAt = performance.now() + goesAfterMs
+  return { timeoutMs: waitMs, isAbandoned: () => performance.now() >= goesAt }
 }
