@@ -14,6 +14,7 @@ export type PetEvent = PetCreated
 
 export const petCreatedType = 'petstore.PetCreated.v1'
 const source = '/v1/pets'
+const headers = { 'content-type': cloudEventMediaType }
 
 /** The published schema of a PetCreated record value, version 1: a CloudEvent whose data is the complete pet. */
 export const PetCreatedSchema = Type.Object(
@@ -58,7 +59,7 @@ export function petCreatedRecord(pet: Pet, { eventId, time, traceparent, identit
     value:
       `{"specversion":"1.0","id":"${eventId}","type":"${petCreatedType}","source":"${source}","subject":"${pet.id}",` +
       `"time":"${time.toISOString()}","datacontenttype":"application/json"${trace}${duplicates},"data":${petDocument(pet)}}`,
-    headers: { 'content-type': cloudEventMediaType },
+    headers,
   }
 }
 

@@ -73,12 +73,10 @@ export class PagedSubscription implements Subscription {
   #next(): RecordBatch | undefined {
     if (this.#position === undefined) return undefined
     try {
+      const records = this.#source.page(this.#position, pageRecords)
+      if (records.length > 0) return batchOf(this.#position, records)
       // A position past the end is one of another log: like Kafka's, reading then starts from the first record.
-      const end = this.#source.end()
-      const from = this.#position > end ? 0 : this.#position
-      if (from === end && from === this.#position) return undefined
-      const records = this.#source.page(from, pageRecords)
-      return { partition: 0, from, records, next: from + records.length }
+      return this.#position > this.#source.end() ? batchOf(0, this.#source.page(0, pageRecords)) : undefined
     } catch {
       return undefined // the disk may work again later; appends tell of it meanwhile
     }
@@ -97,4 +95,8 @@ export class PagedSubscription implements Subscription {
     await this.#wakeUp.promise
     clearTimeout(timer)
   }
+}
+
+function batchOf(from: Offset, records: readonly LogRecord[]): RecordBatch {
+  return { partition: 0, from, records, next: from + records.length }
 }
