@@ -14,7 +14,8 @@ import type {
   ReadModels,
   ReadModelsListener,
 } from '../read-models.ts'
-import { collection, layout, layoutVersion, prepare } from './sqlite-tables.ts'
+import { Collections, type Table } from './sqlite-collections.ts'
+import { collectionName, layout, layoutVersion, prepare } from './sqlite-tables.ts'
 
 /**
  * Read models in a file of SQLite. Several processes may open it at once; progress is told within one store only.
@@ -40,10 +41,21 @@ export function openSqliteReadModels({ file, version }: { file: string; version:
 interface State {
   readonly generation: string
   readonly version: number
-  /** Undefined when the generation is not there. */
-  readonly key: number | undefined
   readonly moment: Moment
-  readonly added: ReadonlyMap<string, number>
+  /** By name; none when the generation is not there. */
+  readonly collections: ReadonlyMap<string, Collection>
+}
+
+interface Collection {
+  readonly key: number
+  readonly added: number
+}
+
+/** A collection that a batch adds to. */
+interface Filled {
+  readonly key: number
+  readonly table: Table
+  added: number
 }
 
 const nothing = { documents: '', count: 0, last: undefined, held: 0, added: 0 }
@@ -52,6 +64,7 @@ class SqliteReadModels implements ReadModels {
   readonly #db: DatabaseSync
   readonly #version: string
   readonly #statements: ReturnType<typeof prepare>
+  readonly #collections: Collections
   readonly #listeners = new Listeners({ connected: true })
   #lastState: State | undefined
 
@@ -59,6 +72,7 @@ class SqliteReadModels implements ReadModels {
     this.#db = db
     this.#version = version
     this.#statements = prepare(db)
+    this.#collections = new Collections(db)
   }
 
   async active(): Promise<Generation | undefined> {
@@ -94,18 +108,24 @@ class SqliteReadModels implements ReadModels {
   }
 
   async apply(generation: string, batch: Batch): Promise<ApplyResult> {
-    const result = this.#transaction('IMMEDIATE', (): ApplyResult => {
-      const key = this.#key(generation)
-      if (key === undefined) return { outcome: 'generation_gone' }
-      const stored = this.#partitionCheckpoint(key, batch.partition)
-      if (encodeCheckpoint(stored) !== encodeCheckpoint(batch.expected)) return { outcome: 'checkpoint_mismatch' }
-      const keys = batch.decisions.map(({ key: decided }) => decided).filter((decided) => this.#decision(key, decided))
-      if (keys.length > 0) return { outcome: 'keys_decided', keys }
-      const tags = this.#takenTags(key, batch)
-      if (tags.size > 0) return { outcome: 'ids_taken', tags }
-      this.#write(key, batch)
-      return { outcome: 'applied' }
-    })
+    const result = this.#transaction(
+      'IMMEDIATE',
+      (): ApplyResult => {
+        const key = this.#key(generation)
+        if (key === undefined) return { outcome: 'generation_gone' }
+        const stored = this.#partitionCheckpoint(key, batch.partition)
+        if (encodeCheckpoint(stored) !== encodeCheckpoint(batch.expected)) return { outcome: 'checkpoint_mismatch' }
+        const keys = batch.decisions
+          .map(({ key: decided }) => decided)
+          .filter((decided) => this.#decision(key, decided))
+        if (keys.length > 0) return { outcome: 'keys_decided', keys }
+        const tags = this.#insert(key, batch)
+        if (tags.size > 0) return { outcome: 'ids_taken', tags }
+        this.#write(key, batch)
+        return { outcome: 'applied' }
+      },
+      ({ outcome }) => outcome === 'applied',
+    )
     if (result.outcome === 'applied') {
       this.#listeners.progress(generation, { partition: batch.partition, next: batch.checkpoint.next })
     }
@@ -116,13 +136,14 @@ class SqliteReadModels implements ReadModels {
     return this.#answer(() => {
       for (;;) {
         const version = this.#dataVersion()
-        const { key, moment, added } = this.#state(generation, version)
-        if (key === undefined) return { ...nothing, moment }
-        const found = this.#range(key, query)
+        const { moment, collections } = this.#state(generation, version)
+        const collection = collections.get(collectionName(query.index))
+        if (collection === undefined) return { ...nothing, moment }
+        const found = this.#range(collection.key, query)
         if (this.#dataVersion() !== version) continue // another process wrote in between
-        const count = added.get(collection(query.index)) ?? 0
+        const { added } = collection
         // Unlike Redis, SQLite drops nothing by itself: counting a large table would only cost time.
-        return { ...found, moment, held: count, added: count }
+        return { ...found, moment, held: added, added }
       }
     })
   }
@@ -155,8 +176,8 @@ class SqliteReadModels implements ReadModels {
     if (this.#lastState?.generation === generation && this.#lastState.version === version) return this.#lastState
     const key = this.#key(generation)
     const checkpoints = key === undefined ? new Map() : this.#checkpoints(key)
-    const added = key === undefined ? new Map() : this.#addedIn(key)
-    this.#lastState = { generation, version, key, moment: { active: this.#active()?.name, checkpoints }, added }
+    const collections = key === undefined ? new Map() : this.#collectionsOf(key)
+    this.#lastState = { generation, version, moment: { active: this.#active()?.name, checkpoints }, collections }
     return this.#lastState
   }
 
@@ -190,40 +211,48 @@ class SqliteReadModels implements ReadModels {
     return this.#statements.decision.get(key, idempotencyKey)?.decision as string | undefined
   }
 
-  #range(key: number, { index, from, to, limit }: RangeQuery): Pick<RangeAnswer, 'documents' | 'count' | 'last'> {
+  #range(collection: number, { from, to, limit }: RangeQuery): Pick<RangeAnswer, 'documents' | 'count' | 'last'> {
     const highest = to ?? Number.MAX_SAFE_INTEGER
-    const found = this.#statements.range.all(key, collection(index), from, highest, limit + 1)
+    const found = this.#collections.table(collection).range.all(from, highest, limit + 1)
     const shown = found.slice(0, limit)
     const last = found.length > limit ? Number(shown.at(-1)?.id) : undefined
     return { documents: shown.map(({ document }) => document).join(','), count: shown.length, last }
   }
 
-  #addedIn(key: number): ReadonlyMap<string, number> {
-    const rows = this.#statements.added.all(key)
-    return new Map(rows.map(({ collection, count }) => [String(collection), Number(count)]))
+  #collectionsOf(key: number): Map<string, Collection> {
+    const rows = this.#statements.collections.all(key) as { name: string; key: number; added: number }[]
+    return new Map(rows.map(({ name, ...collection }) => [name, collection]))
   }
 
-  #takenTags(key: number, { inserts }: Batch): Map<number, string> {
+  /** The tags of the documents that were there before: nothing of what was inserted may then be kept. */
+  #insert(generation: number, { inserts }: Batch): Map<number, string> {
     const tags = new Map<number, string>()
-    for (const { id } of inserts) {
-      const tag = this.#statements.tag.get(key, collection(undefined), id)?.tag as string | undefined
-      if (tag !== undefined) tags.set(id, tag)
+    const filled = new Map<string, Filled>()
+    const fill = (name: string, id: number, document: string, tag: string | null) => {
+      const into = filled.get(name) ?? this.#toFill(generation, name)
+      filled.set(name, into)
+      if (into.table.insert.run(id, document, tag).changes === 1) into.added++
+      else if (tag !== null) tags.set(id, String(into.table.tag.get(id)?.tag))
     }
+    for (const { id, document, tag, indexes } of inserts) {
+      fill(collectionName(undefined), id, document, tag)
+      for (const index of indexes) fill(collectionName(index), id, document, null)
+    }
+    for (const { key, added } of filled.values()) this.#statements.addToCollection.run(added, key)
     return tags
   }
 
-  #write(key: number, { partition, checkpoint, inserts, parked, decisions }: Batch): void {
-    const { insertDocument, addToCount, insertParked, insertDecision, setCheckpoint } = this.#statements
-    const counts = new Map<string, number>()
-    const insert = (into: string, id: number, document: string, tag: string | null) => {
-      insertDocument.run(key, into, id, document, tag)
-      counts.set(into, (counts.get(into) ?? 0) + 1)
+  #toFill(generation: number, name: string): Filled {
+    let key = this.#statements.collectionKey.get(generation, name)?.key as number | undefined
+    if (key === undefined) {
+      key = Number(this.#statements.insertCollection.run(generation, name).lastInsertRowid)
+      this.#collections.create(key)
     }
-    for (const { id, document, tag, indexes } of inserts) {
-      insert(collection(undefined), id, document, tag)
-      for (const index of indexes) insert(collection(index), id, document, null)
-    }
-    for (const [into, count] of counts) addToCount.run(key, into, count)
+    return { key, table: this.#collections.table(key), added: 0 }
+  }
+
+  #write(key: number, { partition, checkpoint, parked, decisions }: Batch): void {
+    const { insertParked, insertDecision, setCheckpoint } = this.#statements
     for (const { offset, subject, reason, value } of parked) {
       insertParked.run(key, partition, offset, subject, reason, value)
     }
@@ -231,13 +260,14 @@ class SqliteReadModels implements ReadModels {
     setCheckpoint.run(key, partition, encodeCheckpoint(checkpoint))
   }
 
-  #transaction<T>(kind: 'DEFERRED' | 'IMMEDIATE', work: () => T): T {
+  /** Rolled back where `isKept` says no of the result. */
+  #transaction<T>(kind: 'DEFERRED' | 'IMMEDIATE', work: () => T, isKept: (result: T) => boolean = () => true): T {
     return this.#answer(() => {
       if (kind === 'IMMEDIATE') this.#lastState = undefined
       this.#db.exec(`BEGIN ${kind}`)
       try {
         const result = work()
-        this.#db.exec('COMMIT')
+        if (isKept(result)) this.#db.exec('COMMIT')
         return result
       } finally {
         if (this.#db.isTransaction) this.#db.exec('ROLLBACK')

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
-export const layoutVersion = 2
+export const layoutVersion = 3
 
 /** Every table. Rows of one generation carry its key, a small number in place of version and name. */
 export const layout = `
@@ -11,14 +11,12 @@ export const layout = `
   CREATE TABLE IF NOT EXISTS checkpoint (
     generation INTEGER, partition INTEGER, checkpoint TEXT NOT NULL, PRIMARY KEY (generation, partition)
   ) STRICT, WITHOUT ROWID;
-  -- collection: 'documents', or 'index:' and the name of one; tag: of documents only
-  CREATE TABLE IF NOT EXISTS document (
-    generation INTEGER, collection TEXT, id INTEGER, document TEXT NOT NULL, tag TEXT,
-    PRIMARY KEY (generation, collection, id)
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS added (
-    generation INTEGER, collection TEXT, count INTEGER NOT NULL, PRIMARY KEY (generation, collection)
-  ) STRICT, WITHOUT ROWID;
+  -- The documents of a generation and each of its indexes; added: how many rows ever. The rows are in the table
+  -- collection_<key>, where SQLite's own row id is the id of the document; tag is of documents only.
+  CREATE TABLE IF NOT EXISTS collection (
+    key INTEGER PRIMARY KEY, generation INTEGER NOT NULL, name TEXT NOT NULL, added INTEGER NOT NULL,
+    UNIQUE (generation, name)
+  ) STRICT;
   CREATE TABLE IF NOT EXISTS parked (
     generation INTEGER, partition INTEGER, record_offset INTEGER,
     subject TEXT NOT NULL, reason TEXT NOT NULL, value TEXT NOT NULL,
@@ -30,8 +28,8 @@ export const layout = `
   ) STRICT, WITHOUT ROWID;
   PRAGMA user_version = ${layoutVersion};`
 
-/** What `document.collection` and `added.collection` hold for an index, or for all documents. */
-export function collection(index: string | undefined): string {
+/** What `collection.name` is for an index, or for all documents. */
+export function collectionName(index: string | undefined): string {
   return index === undefined ? 'documents' : `index:${index}`
 }
 
@@ -46,14 +44,11 @@ export function prepare(db: DatabaseSync) {
     checkpoints: 'SELECT partition, checkpoint FROM checkpoint WHERE generation = ?',
     checkpoint: 'SELECT checkpoint FROM checkpoint WHERE generation = ? AND partition = ?',
     setCheckpoint: 'REPLACE INTO checkpoint (generation, partition, checkpoint) VALUES (?, ?, ?)',
-    range:
-      'SELECT id, document FROM document WHERE generation = ? AND collection = ? AND id BETWEEN ? AND ? ORDER BY id LIMIT ?',
-    tag: 'SELECT tag FROM document WHERE generation = ? AND collection = ? AND id = ?',
-    insertDocument: 'INSERT INTO document (generation, collection, id, document, tag) VALUES (?, ?, ?, ?, ?)',
-    added: 'SELECT collection, count FROM added WHERE generation = ?',
+    collections: 'SELECT name, key, added FROM collection WHERE generation = ?',
+    collectionKey: 'SELECT key FROM collection WHERE generation = ? AND name = ?',
+    insertCollection: 'INSERT INTO collection (generation, name, added) VALUES (?, ?, 0)',
+    addToCollection: 'UPDATE collection SET added = added + ? WHERE key = ?',
     dataVersion: 'PRAGMA data_version',
-    addToCount:
-      'INSERT INTO added (generation, collection, count) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count',
     decision: 'SELECT decision FROM decision WHERE generation = ? AND key = ?',
     insertDecision: 'INSERT INTO decision (generation, key, decision) VALUES (?, ?, ?)',
     parkedSubjects: 'SELECT DISTINCT subject FROM parked WHERE generation = ? AND partition = ?',
