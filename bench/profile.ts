@@ -12,20 +12,26 @@ import { fill } from './pets.ts'
 import { say } from './progress.ts'
 import { runToEnd } from './run.ts'
 import { reads, type Scenario, writes } from './scenarios.ts'
-import { type Environment, onBrokers, startProcess } from './systems/service.ts'
+import { type Environment, embedded, onBrokers, startProcess } from './systems/service.ts'
 
 const connections = 64
 const petCount = 20_000
-const { write, seconds, top } = new Command('node bench/profile.ts')
+const {
+  write,
+  embedded: isEmbedded,
+  seconds,
+  top,
+} = new Command('node bench/profile.ts')
   .description('Self times of the API process under each kind of read, or write: see bench/README.md.')
   .option('--write', 'under POST instead of the reads', false)
+  .option('--embedded', 'the embedded default, instead of the API process beside Kafka and Redis', false)
   .option('--seconds <n>', 'length of the load', Number, 10)
   .option('--top <n>', 'how many lines to print of each', Number, 15)
   .parse()
-  .opts<{ write: boolean; seconds: number; top: number }>()
+  .opts<{ write: boolean; embedded: boolean; seconds: number; top: number }>()
 
 await runToEnd(async (stack) => {
-  const environment = await onBrokers.prepare(stack)
+  const environment = await (isEmbedded ? embedded : onBrokers).prepare(stack)
   const scenarios = write ? writes : await readsOfFilledStore(stack, environment)
   for (const scenario of scenarios) process.stdout.write(asText(scenario, await profile(stack, environment, scenario)))
 })
