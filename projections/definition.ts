@@ -1,4 +1,5 @@
 import type { CloudEvent } from '../src/event-log/cloud-event.ts'
+import type { Offset } from '../src/event-log/event-log.ts'
 
 /** What an event adds to the read models: one document, in the whole collection and in the named indexes. */
 export interface Change {
@@ -19,8 +20,18 @@ export interface Projection<Event> {
   change(event: Event): Change
 }
 
+/** Counts events by whatever they have in common. Pure, as a projection is. */
+export interface Counting<Event> {
+  readonly name: string
+  readonly version: number
+  /** The counters that go up by one with the event; each is prefixed with the name. */
+  counters(event: Event): readonly string[]
+}
+
 export type Decoded<Event> =
   | { readonly outcome: 'event'; readonly event: Event }
+  /** An operator's decision that the parked event at `offset` of the same partition and subject is to be left out. */
+  | { readonly outcome: 'discard'; readonly offset: Offset }
   | { readonly outcome: 'unknown_type' }
   | { readonly outcome: 'unreadable'; readonly reason: string }
 
@@ -28,9 +39,18 @@ export type Decoded<Event> =
 export interface ReadModelDefinition<Event> {
   decode(envelope: CloudEvent): Decoded<Event>
   readonly projection: Projection<Event>
+  readonly countings: readonly Counting<Event>[]
 }
 
 /** Names the stored read models: code reads and fills only those of its own version. */
-export function readModelVersion({ projection }: Pick<ReadModelDefinition<never>, 'projection'>): string {
-  return `${projection.name}-${projection.version}`
+export function readModelVersion({
+  projection,
+  countings,
+}: Pick<ReadModelDefinition<never>, 'projection' | 'countings'>): string {
+  return [projection, ...countings].map(({ name, version }) => `${name}-${version}`).join('.')
+}
+
+/** Of each shard: others where their number is another, since other partitions are in each then. */
+export function shardVersions(version: string, shards: number): readonly string[] {
+  return shards === 1 ? [version] : Array.from({ length: shards }, (_, shard) => `${version}.s${shards}-${shard}`)
 }

@@ -2,6 +2,7 @@ import { petDocument } from '../src/pets/pet.ts'
 import { decodePetEvent, type PetEvent } from '../src/pets/pet-created.ts'
 import { statusIndex } from '../src/pets/read-pets.ts'
 import type { ReadModelDefinition } from './definition.ts'
+import { petCounts } from './pet-counts.ts'
 
 /** Every pet by id, and by id within its status. */
 export const pets: ReadModelDefinition<PetEvent> = {
@@ -11,4 +12,5 @@ export const pets: ReadModelDefinition<PetEvent> = {
     version: 1,
     change: ({ pet }) => ({ id: pet.id, document: petDocument(pet), indexes: [statusIndex(pet.status)] }),
   },
+  countings: [petCounts],
 }

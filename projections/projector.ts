@@ -1,12 +1,13 @@
-import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { EventLog, LogRecord, Offset, RecordBatch, Subscriber, Subscription } from '../src/event-log/event-log.ts'
 import { encodeCheckpoint } from '../src/read-models/checkpoint.ts'
-import type { Generation, PartitionState, ReadModels } from '../src/read-models/read-models.ts'
+import type { AppliedTo, ParkedEvent, PartitionState, ReadModels } from '../src/read-models/read-models.ts'
 import { SingleFlight } from '../src/single-flight.ts'
 import { decide } from './decide.ts'
 import type { ReadModelDefinition } from './definition.ts'
-import { readRecord, recordIdentity } from './read-record.ts'
+import type { ParkedContent } from './parking.ts'
+import { type RecordContent, readRecord, recordIdentity } from './read-record.ts'
+import { ActiveTarget, type Target } from './target.ts'
 
 const eventsPerApplyMax = 500
 
@@ -21,11 +22,13 @@ interface Held {
 }
 
 export interface ProjectorOptions<Event> {
-  readonly log: EventLog
+  readonly log: Pick<EventLog, 'epoch' | 'ends' | 'subscribe'>
   readonly store: ReadModels
   readonly definition: ReadModelDefinition<Event>
   readonly group: string
   readonly logger: Logger
+  /** The active generation unless said otherwise. */
+  readonly target?: Target
   /** How often the store is looked at although nothing says that it changed. */
   readonly reconcileMs?: number
 }
@@ -38,6 +41,7 @@ export interface ProjectorOptions<Event> {
 export class Projector<Event> implements Subscriber {
   readonly #options: ProjectorOptions<Event>
   readonly #logger: Logger
+  readonly #target: Target
   readonly #endListening: () => void
   readonly #timer: NodeJS.Timeout
   #subscription: Subscription | undefined
@@ -46,12 +50,18 @@ export class Projector<Event> implements Subscriber {
   readonly #reconciling = new SingleFlight(() => this.#reconcile())
   /** Whether the last look at log and store worked; undefined before the first one. */
   #inStep: boolean | undefined
+  /** The last batch could not be applied. Looks that work say nothing against that: a store may answer and refuse writes. */
+  #refused = false
 
   private constructor(options: ProjectorOptions<Event>) {
     this.#options = options
     this.#logger = options.logger
+    this.#target = options.target ?? new ActiveTarget(options)
     const reconcile = () => this.#reconcileSoon()
-    this.#endListening = options.store.listen({ connected: reconcile, disconnected() {}, progress() {} })
+    const progress = (_generation: string, at?: AppliedTo) => {
+      if (at === undefined) reconcile() // another generation is the active one
+    }
+    this.#endListening = options.store.listen({ connected: reconcile, disconnected() {}, progress })
     this.#timer = setInterval(reconcile, options.reconcileMs ?? 1000)
   }
 
@@ -69,6 +79,11 @@ export class Projector<Event> implements Subscriber {
     return { status: this.#inStep ? 'up' : 'waiting', partitions }
   }
 
+  /** What the log gave it to project, whether it can or not. */
+  get assignment(): readonly number[] {
+    return this.#assigned
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#timer)
     this.#endListening()
@@ -79,6 +94,7 @@ export class Projector<Event> implements Subscriber {
   assigned(partitions: readonly number[]): void {
     this.#assigned = partitions
     this.#held = new Map()
+    this.#refused = false
     this.#reconcileSoon()
   }
 
@@ -91,10 +107,13 @@ export class Projector<Event> implements Subscriber {
     held.busy = true
     try {
       const done = await this.#applyBatch(held, batch)
+      if (this.#refused) this.#recovered()
+      this.#refused = false
       if (done) held.from = batch.next
       else this.#outOfStep(batch.partition)
       return done
     } catch (error) {
+      this.#refused = true
       this.#failed(error)
       this.#outOfStep(batch.partition)
       return false
@@ -107,10 +126,7 @@ export class Projector<Event> implements Subscriber {
   async #applyBatch(held: Held, { partition, records, next }: RecordBatch): Promise<boolean> {
     const { next: position, last } = held.state.checkpoint
     if (last !== null && held.from <= last.offset && !isSameRecord(records[0], last)) {
-      await this.#startGeneration(
-        held.generation,
-        `offset ${last.offset} of partition ${partition} holds another record`,
-      )
+      await this.#replace(held.generation, `offset ${last.offset} of partition ${partition} holds another record`)
       return false
     }
     const fresh = records.filter(({ offset }) => offset >= position)
@@ -127,7 +143,8 @@ export class Projector<Event> implements Subscriber {
     const { store, definition } = this.#options
     const contents = records.map((record) => readRecord(definition, record))
     const stretch = { partition, contents, lastRecord: records.at(-1), next }
-    const known = { tags: new Map<number, string>(), decidedKeys: new Set<string>() }
+    const parked = await this.#parkedUnder(held, partition, contents)
+    const known = { tags: new Map<number, string>(), decidedKeys: new Set<string>(), parked }
     for (;;) {
       const { batch, state } = decide(stretch, held.state, known)
       const result = await store.apply(held.generation, batch)
@@ -146,19 +163,40 @@ export class Projector<Event> implements Subscriber {
     }
   }
 
+  /** Of the subjects that something is discarded from. */
+  async #parkedUnder(
+    { generation, state }: Held,
+    partition: number,
+    contents: readonly RecordContent[],
+  ): Promise<Map<string, ParkedContent[]>> {
+    const { store, definition } = this.#options
+    const parked = new Map<string, ParkedContent[]>()
+    for (const { subject } of contents.filter((content) => content.kind === 'discard')) {
+      if (parked.has(subject) || !state.parkedSubjects.has(subject)) continue
+      const events = await store.parkedUnder(generation, partition, subject)
+      const read = (event: ParkedEvent) =>
+        readRecord(definition, { ...event, key: null, value: Buffer.from(event.value) })
+      parked.set(
+        subject,
+        events.map((event) => ({ event, content: read(event) })),
+      )
+    }
+    return parked
+  }
+
   #outOfStep(partition: number): void {
     this.#held.delete(partition)
     this.#reconcileSoon()
   }
 
   #reconcileSoon(): void {
-    if (this.#subscription !== undefined) this.#reconciling.request()
+    if (this.#subscription !== undefined) void this.#reconciling.request()
   }
 
   async #reconcile(): Promise<void> {
     try {
       await this.#readPositions()
-      this.#recovered()
+      if (!this.#refused) this.#recovered()
     } catch (error) {
       this.#failed(error)
     }
@@ -166,15 +204,14 @@ export class Projector<Event> implements Subscriber {
 
   async #readPositions(): Promise<void> {
     const { store } = this.#options
-    const generation = await this.#activeGeneration()
+    const generation = await this.#target.current()
     const assigned = this.#assigned
     const states = await store.partitionStates(generation, assigned)
-    if (states === undefined) return this.#startGeneration(generation, 'its checkpoints are gone')
+    if (states === undefined) return this.#replace(generation, 'its checkpoints are gone')
     const differing = [...states].filter(([partition, state]) => !this.#agrees(partition, generation, state))
     if (differing.length === 0 || assigned !== this.#assigned) return
     const past = await this.#pastTheEnd(differing)
-    if (past !== undefined)
-      return this.#startGeneration(generation, `partition ${past} of the log ends before its position`)
+    if (past !== undefined) return this.#replace(generation, `partition ${past} of the log ends before its position`)
     for (const [partition, state] of differing) this.#resume(partition, generation, state)
   }
 
@@ -198,21 +235,8 @@ export class Projector<Event> implements Subscriber {
     return states.find(([partition, { checkpoint }]) => checkpoint.next > (ends[partition] ?? 0))?.[0]
   }
 
-  async #activeGeneration(): Promise<string> {
-    const { store, log } = this.#options
-    const active = await store.active()
-    if (active?.epoch === log.epoch) return active.name
-    await this.#startGeneration(active?.name, active ? 'it is made from another log' : 'there is none')
-    return (await store.active())?.name ?? this.#activeGeneration()
-  }
-
-  /** The first of several projectors that start one at the same time wins; the others find its generation. */
-  async #startGeneration(instead: string | undefined, reason: string): Promise<void> {
-    const generation: Generation = { name: randomUUID(), epoch: this.#options.log.epoch }
-    await this.#options.store.start(generation, instead)
-    const level = instead === undefined ? 'info' : 'warn'
-    this.#logger[level]({ generation: generation.name, instead, reason }, 'projector starts a generation')
-    this.#reconcileSoon()
+  async #replace(generation: string, reason: string): Promise<void> {
+    if (await this.#target.replace(generation, reason)) this.#reconcileSoon()
   }
 
   #report(before: PartitionState, after: PartitionState, partition: number): void {

@@ -3,11 +3,19 @@ import { type CloudEvent, readCloudEvent } from '../src/event-log/cloud-event.ts
 import type { LogRecord, Offset } from '../src/event-log/event-log.ts'
 import { eventTag } from '../src/read-models/event-tag.ts'
 import type { KeyDecision } from '../src/read-models/key-decision.ts'
-import type { Change, ReadModelDefinition } from './definition.ts'
+import type { Insert } from '../src/read-models/read-models.ts'
+import type { ReadModelDefinition } from './definition.ts'
 
 /** What a record says by itself, before anything else in the log is looked at. */
 export type RecordContent =
   | { readonly kind: 'foreign'; readonly offset: Offset }
+  | {
+      readonly kind: 'discard'
+      readonly offset: Offset
+      readonly subject: string
+      /** The offset of the event that is to be left out. */
+      readonly target: Offset
+    }
   | {
       readonly kind: 'unreadable'
       readonly offset: Offset
@@ -22,8 +30,7 @@ export type RecordContent =
       readonly subject: string
       /** What the idempotency key comes to, should no earlier record have decided it. */
       readonly claim: KeyDecision | undefined
-      readonly tag: string
-      readonly change: Change
+      readonly insert: Insert
       readonly record: LogRecord
     }
 
@@ -35,17 +42,23 @@ export function readRecord<Event>(definition: ReadModelDefinition<Event>, record
   const decoded = definition.decode(envelope)
   if (decoded.outcome === 'unknown_type') return { kind: 'foreign', offset }
   const subject = envelope.subject ?? record.key?.toString() ?? `offset ${offset}`
+  if (decoded.outcome === 'discard') return { kind: 'discard', offset, subject, target: decoded.offset }
   const claim = claimOf(envelope, offset, subject)
   if (decoded.outcome === 'unreadable') {
     return { kind: 'unreadable', offset, subject, claim, reason: decoded.reason, value: recordText(record) }
   }
   try {
     const change = definition.projection.change(decoded.event)
-    return { kind: 'change', offset, subject, claim, tag: eventTag(envelope.id), change, record }
+    const insert = { ...change, tag: eventTag(envelope.id), counters: countersOf(definition, decoded.event) }
+    return { kind: 'change', offset, subject, claim, insert, record }
   } catch (error) {
-    const reason = `projection ${definition.projection.name} failed: ${error}`
+    const reason = `the projection failed: ${error}`
     return { kind: 'unreadable', offset, subject, claim, reason, value: recordText(record) }
   }
+}
+
+function countersOf<Event>({ countings }: ReadModelDefinition<Event>, event: Event): string[] {
+  return countings.flatMap(({ name, counters }) => counters(event).map((counter) => `${name}:${counter}`))
 }
 
 function claimOf(

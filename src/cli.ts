@@ -1,46 +1,34 @@
 #!/usr/bin/env node
-import { Command } from 'commander'
-import { issueKey, readKeys, revokeKey } from './api-keys/key-file.ts'
-import { readConfig } from './config.ts'
+import { Command, CommanderError } from 'commander'
+import { VerifyError } from '../projections/verify.ts'
+import { addKeyCommands } from './cli/keys.ts'
+import { exitCodes } from './cli/output.ts'
+import { addParkedCommands } from './cli/parked.ts'
+import { addReadModelCommands } from './cli/read-models.ts'
+import { ConfigError } from './config.ts'
+import { OutOfReachError, ServiceError } from './errors.ts'
 
-const program = new Command('petstore').description('Operates the pet store: see docs/operations.md.')
-const keys = program.command('keys').description('API keys: running instances follow every change within a second')
+const program = new Command('petstore')
+  .description('Operates the pet store. Log and read models are found by the variables that the service reads.')
+  .addHelpText('after', '\nExit codes: 0 done, 1 not as it should be, 2 bad usage or configuration, 3 out of reach.')
+  .exitOverride()
 
-keys
-  .command('issue')
-  .description('Make a key and print it; only its hash is stored')
-  .requiredOption('--name <name>', 'whom the key is for')
-  .action(({ name }: { name: string }) => {
-    const { id, key } = issueKey(keyFile(), name, new Date())
-    process.stderr.write(`Key ${id} for ${name}, shown this once:\n`)
-    process.stdout.write(`${key}\n`)
-  })
+addKeyCommands(program)
+addReadModelCommands(program)
+addParkedCommands(program)
 
-keys
-  .command('list')
-  .description('List the keys: id, day of issue, name')
-  .action(() => {
-    for (const { id, createdAt, name } of readKeys(keyFile()) ?? []) {
-      process.stdout.write(`${id}  ${createdAt.slice(0, 10)}  ${name}\n`)
-    }
-  })
-
-keys
-  .command('revoke <id>')
-  .description('Revoke a key by its id')
-  .action((id: string) => {
-    if (!revokeKey(keyFile(), id))
-      throw new Error(`There is no key with the id ${id}; 'petstore keys list' shows them.`)
-    process.stdout.write(`Key ${id} is revoked.\n`)
-  })
-
-function keyFile(): string {
-  return readConfig(process.env).apiKeysFile
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.badUsage
+  if (error instanceof ConfigError) return exitCodes.badUsage
+  if (error instanceof ServiceError || error instanceof OutOfReachError) return exitCodes.outOfReach
+  return error instanceof VerifyError ? exitCodes.outOfReach : exitCodes.notAsItShouldBe
 }
 
 try {
   await program.parseAsync()
 } catch (error) {
-  process.stderr.write(`petstore: ${error instanceof Error ? error.message : error}\n`)
-  process.exitCode = 1
+  if (!(error instanceof CommanderError)) {
+    process.stderr.write(`petstore: ${error instanceof Error ? error.message : error}\n`)
+  }
+  process.exitCode = exitCodeOf(error)
 }

@@ -31,6 +31,24 @@ export const Environment = Type.Object({
     default: 5000,
     description: 'From taking up a write to its outcome, in milliseconds',
   }),
+  READ_MODEL_GRACE_SECONDS: Type.Integer({
+    minimum: 5,
+    maximum: 31_536_000,
+    default: 3600,
+    description: 'How long read models are kept that no process uses any more',
+  }),
+  READ_MODEL_SHARDS: Type.Integer({
+    minimum: 1,
+    maximum: 64,
+    default: 1,
+    description: 'Parts of the read models in Redis, each on one master of a cluster; at most one for each partition',
+  }),
+  PROJECTOR_STALL_SECONDS: Type.Integer({
+    minimum: 1,
+    maximum: 3600,
+    default: 30,
+    description: 'How long a projector may stand still before records that it could apply, until /livez fails',
+  }),
   KAFKA_BROKERS: Type.Optional(
     Type.String({ pattern: '^[^,:\\s]+:\\d+(,[^,:\\s]+:\\d+)*$', description: 'host:port, several by comma' }),
   ),
@@ -78,6 +96,9 @@ export interface Config {
   readonly apiKeys: readonly string[]
   readonly logLevel: Variables['LOG_LEVEL']
   readonly appendTimeoutMs: number
+  readonly readModelGraceSeconds: number
+  readonly readModelShards: number
+  readonly projectorStallSeconds: number
   /** Undefined: everything is embedded. */
   readonly brokers:
     | { readonly kafka: KafkaConfig; readonly redis: { readonly url: string; readonly prefix: string } }
@@ -100,6 +121,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       `ROLE=${variables.ROLE} needs KAFKA_BROKERS and REDIS_URL: the embedded default is one process.`,
     )
   }
+  refuseShards(variables, brokers)
   return Object.freeze({
     role: variables.ROLE,
     host: variables.HOST,
@@ -109,8 +131,25 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     apiKeys: list(variables.API_KEYS),
     logLevel: variables.LOG_LEVEL,
     appendTimeoutMs: variables.APPEND_TIMEOUT_MS,
+    readModelGraceSeconds: variables.READ_MODEL_GRACE_SECONDS,
+    readModelShards: variables.READ_MODEL_SHARDS,
+    projectorStallSeconds: variables.PROJECTOR_STALL_SECONDS,
     brokers,
   })
+}
+
+function refuseShards(
+  { READ_MODEL_SHARDS: shards, KAFKA_PARTITIONS: partitions }: Variables,
+  brokers: Config['brokers'],
+): void {
+  if (brokers === undefined && shards > 1) {
+    throw new ConfigError(`READ_MODEL_SHARDS=${shards} needs KAFKA_BROKERS and REDIS_URL: embedded there is one.`)
+  }
+  if (shards > partitions) {
+    throw new ConfigError(
+      `READ_MODEL_SHARDS=${shards} is more than KAFKA_PARTITIONS=${partitions}: some would be empty.`,
+    )
+  }
 }
 
 function readVariables(environment: NodeJS.ProcessEnv): Variables {

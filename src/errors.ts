@@ -37,6 +37,11 @@ export const errorFacts = {
 
 export type ErrorCode = keyof typeof errorFacts
 
+/** Something that was to be opened did not answer for as long as it was waited for. The message says what to do. */
+export class OutOfReachError extends Error {
+  override readonly name = 'OutOfReachError'
+}
+
 /** A failure with a code of the catalogue: its message is for the client. Any other error is a bug. */
 export class ServiceError extends Error {
   readonly code: ErrorCode

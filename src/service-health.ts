@@ -1,16 +1,22 @@
+import { type LagMeter, parkedIn } from '../projections/lag-meter.ts'
 import type { Projector } from '../projections/projector.ts'
+import type { StallWatch } from '../projections/stall-watch.ts'
 import type { EventLog } from './event-log/event-log.ts'
 import type { Check, Health, Liveness, Readiness } from './http/health.ts'
-import type { ProvenReads } from './read-models/proven-reads.ts'
 import type { ReadModels } from './read-models/read-models.ts'
+import type { ReadSide } from './read-side.ts'
 
 export interface HealthSources {
   readonly log: Pick<EventLog, 'ends' | 'epoch'>
-  readonly store: Pick<ReadModels, 'active'>
+  /** Of each shard. */
+  readonly stores: readonly Pick<ReadModels, 'active'>[]
   /** Undefined in a process that does not project. */
   readonly projector: Pick<Projector<never>, 'state'> | undefined
   /** Undefined in a process that serves no API. */
-  readonly reads: Pick<ProvenReads, 'state'> | undefined
+  readonly reads: Pick<ReadSide, 'state'> | undefined
+  readonly lag: Pick<LagMeter, 'lag'>
+  /** Undefined in a process that does not project. */
+  readonly stalls: Pick<StallWatch, 'stalls'> | undefined
 }
 
 /**
@@ -25,15 +31,19 @@ export class ServiceHealth implements Health {
     this.#sources = sources
   }
 
+  /** Not live means that a projector stands still though it could move: being unable to is not cured by a restart. */
   live(): Liveness {
-    return { live: true, checks: {} }
+    const stalls = this.#sources.stalls?.stalls
+    if (stalls === undefined) return { live: true, checks: {} }
+    const live = stalls.length === 0
+    return { live, checks: { projector: live ? { status: 'ok' } : { status: 'stalled', partitions: stalls } } }
   }
 
   async ready(): Promise<Readiness> {
     const { projector, reads } = this.#sources
     const [eventLog, readModels] = await Promise.all([this.#eventLog(), this.#readModels()])
     this.#caughtUp ||= (reads?.state ?? projector?.state)?.status === 'up'
-    const serving = eventLog.status === 'up' || readModels.status === 'up'
+    const serving = eventLog.status === 'up' || readModels.status === 'up' || readModels.status === 'degraded'
     const checks = { eventLog, readModels, ...(projector && { projector: projector.state }) }
     return { ready: this.#caughtUp && serving, checks }
   }
@@ -47,11 +57,23 @@ export class ServiceHealth implements Health {
     }
   }
 
+  /** Says why where there is none, as a figure that is not known must not look like a good one. */
+  #lag(): Omit<Check, 'status'> {
+    const { lag } = this.#sources.lag
+    if (lag.status === 'unknown') return { lag: 'unknown', lagUnknown: lag.reason }
+    const { partitions } = lag
+    const behind = partitions.map(({ partition, events, seconds }) => ({ partition, events, seconds }))
+    return { lag: behind, parked: parkedIn(partitions) }
+  }
+
   async #readModels(): Promise<Check> {
-    const { reads, store } = this.#sources
-    if (reads !== undefined) return reads.state
+    const { reads, stores } = this.#sources
+    if (reads !== undefined) return { ...reads.state, ...this.#lag() }
     try {
-      return { status: 'up', generation: (await store.active())?.name }
+      const active = await Promise.all(stores.map((store) => store.active()))
+      const [generation, ...others] = active.map((each) => each?.name)
+      const shards = others.length > 0 && { shards: [generation, ...others] }
+      return { status: 'up', generation, ...shards, ...this.#lag() }
     } catch (error) {
       return { status: 'down', reason: reasonOf(error) }
     }

@@ -12,6 +12,12 @@ describe('configuration', () => {
     expect(Object.isFrozen(config)).toBe(true)
   })
 
+  it('reads how long a projector may stand still', () => {
+    expect(readConfig({}).projectorStallSeconds).toBe(30)
+    expect(readConfig({ PROJECTOR_STALL_SECONDS: '1' }).projectorStallSeconds).toBe(1)
+    expect(readConfig({ PROJECTOR_STALL_SECONDS: '3600' }).projectorStallSeconds).toBe(3600)
+  })
+
   it('reads brokers, TLS and SASL', () => {
     const { brokers: read } = readConfig({
       ...brokers,
@@ -45,6 +51,9 @@ describe('configuration', () => {
     ['ROLE', { ROLE: 'api' }],
     ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
     ['APPEND_TIMEOUT_MS', { APPEND_TIMEOUT_MS: '5s' }],
+    ['PROJECTOR_STALL_SECONDS', { PROJECTOR_STALL_SECONDS: '0' }],
+    ['PROJECTOR_STALL_SECONDS', { PROJECTOR_STALL_SECONDS: '3601' }],
+    ['PROJECTOR_STALL_SECONDS', { PROJECTOR_STALL_SECONDS: '1.5' }],
     ['REDIS_URL', { KAFKA_BROKERS: 'a:9092' }],
     ['KAFKA_BROKERS', { REDIS_URL: 'redis://localhost' }],
     ['KAFKA_BROKERS', { ...brokers, KAFKA_BROKERS: 'a' }],
@@ -55,6 +64,10 @@ describe('configuration', () => {
     ['KAFKA_TLS_CA_FILE', { ...brokers, KAFKA_TLS: 'true', KAFKA_TLS_CA_FILE: '/does/not/exist' }],
     ['KAFKA_SASL_MECHANISM', { ...brokers, KAFKA_SASL_MECHANISM: 'kerberos' }],
     ['KAFKA_SASL_PASSWORD', { ...brokers, KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'u' }],
+    ['READ_MODEL_SHARDS', { ...brokers, READ_MODEL_SHARDS: '0' }],
+    ['READ_MODEL_SHARDS', { ...brokers, KAFKA_PARTITIONS: '100', READ_MODEL_SHARDS: '65' }],
+    ['READ_MODEL_SHARDS', { ...brokers, KAFKA_PARTITIONS: '3', READ_MODEL_SHARDS: '4' }],
+    ['READ_MODEL_SHARDS', { READ_MODEL_SHARDS: '2' }],
     ['REDIS_PREFIX', { ...brokers, REDIS_PREFIX: 'a{b}' }],
   ])('a bad %s is refused and named', (name, environment) => {
     expect(() => readConfig(environment)).toThrow(ConfigError)

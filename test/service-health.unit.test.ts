@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest'
+import type { Lag } from '../projections/lag-meter.ts'
+import type { Stall } from '../projections/stall-watch.ts'
 import { ServiceError } from '../src/errors.ts'
+import { startOfPartition } from '../src/read-models/checkpoint.ts'
 import { ServiceHealth } from '../src/service-health.ts'
 
 const away = new ServiceError('event_log_unavailable', 'away')
 
 /** The parts of a service, each in the state that a test sets. */
 function parts() {
-  const state = { log: true, reads: 'up' as 'up' | 'rebuilding' | 'down' }
+  const state = { log: true, reads: 'up' as 'up' | 'degraded' | 'rebuilding' | 'down' }
   return {
     state,
     log: {
@@ -16,13 +19,15 @@ function parts() {
         return [3]
       },
     },
-    store: { active: async () => ({ name: 'generation', epoch: 'epoch' }) },
+    stores: [{ active: async () => ({ name: 'generation', epoch: 'epoch', continues: undefined }) }],
     reads: {
       get state() {
         return { status: state.reads }
       },
     },
     projector: { state: { status: 'up' as const, partitions: [0] } },
+    lag: { lag: { status: 'unknown', reason: 'not looked at yet' } as Lag },
+    stalls: { stalls: [] as readonly Stall[] },
   }
 }
 
@@ -40,6 +45,7 @@ describe('readiness', () => {
     { log: true, reads: 'rebuilding', ready: true },
     { log: true, reads: 'down', ready: true },
     { log: false, reads: 'up', ready: true },
+    { log: false, reads: 'degraded', ready: true },
     { log: false, reads: 'rebuilding', ready: false },
     { log: false, reads: 'down', ready: false },
   ] as const)('after it, with %o', async ({ log, reads, ready }) => {
@@ -57,12 +63,71 @@ describe('readiness', () => {
   })
 
   it('of a projector alone goes by its own state', async () => {
-    const { log, store, projector } = parts()
+    const { reads: _, state, ...sources } = parts()
     const waiting = { state: { status: 'waiting' as const, partitions: [] } }
-    expect(await new ServiceHealth({ log, store, projector: waiting, reads: undefined }).ready()).toMatchObject({
-      ready: false,
-    })
-    const health = new ServiceHealth({ log, store, projector, reads: undefined })
+    const unready = new ServiceHealth({ ...sources, projector: waiting, reads: undefined })
+    expect(await unready.ready()).toMatchObject({ ready: false })
+    const health = new ServiceHealth({ ...sources, reads: undefined })
     expect(await health.ready()).toMatchObject({ ready: true, checks: { readModels: { generation: 'generation' } } })
+  })
+})
+
+describe('the state of the read models', () => {
+  const checkpoint = { ...startOfPartition, parked: 2 }
+  const lag: Lag = {
+    status: 'known',
+    generation: 'generation',
+    partitions: [
+      { partition: 0, events: 3, seconds: 1.5, checkpoint },
+      { partition: 1, events: 0, seconds: 0, checkpoint },
+    ],
+  }
+  const shown = {
+    lag: [
+      { partition: 0, events: 3, seconds: 1.5 },
+      { partition: 1, events: 0, seconds: 0 },
+    ],
+    parked: 4,
+  }
+
+  it.each(['api', 'projector'])('tells the lag and the number of parked events, of role %s', async (role) => {
+    const { state, reads, ...sources } = parts()
+    const health = new ServiceHealth({ ...sources, reads: role === 'api' ? reads : undefined, lag: { lag } })
+    expect((await health.ready()).checks.readModels).toMatchObject({ status: 'up', ...shown })
+  })
+
+  it('says that the lag is not known, and why; ready all the same', async () => {
+    const { state, ...sources } = parts()
+    const health = new ServiceHealth({ ...sources, lag: { lag: { status: 'unknown', reason: 'away' } } })
+    const { ready, checks } = await health.ready()
+    expect([ready, checks.readModels]).toEqual([true, { status: 'up', lag: 'unknown', lagUnknown: 'away' }])
+  })
+
+  it('makes nothing unready, however far behind', async () => {
+    const { state, ...sources } = parts()
+    const stalls = { stalls: [{ partition: 0, next: 4, events: 3, seconds: 30 }] }
+    expect(await new ServiceHealth({ ...sources, lag: { lag }, stalls }).ready()).toMatchObject({ ready: true })
+  })
+})
+
+describe('liveness', () => {
+  it('is given while the projector gets on', () => {
+    const { state, ...sources } = parts()
+    expect(new ServiceHealth(sources).live()).toEqual({ live: true, checks: { projector: { status: 'ok' } } })
+  })
+
+  it('fails on a stall, and names the partitions', () => {
+    const { state, ...sources } = parts()
+    const stalls = [{ partition: 0, next: 4, events: 3, seconds: 30 }]
+    expect(new ServiceHealth({ ...sources, stalls: { stalls } }).live()).toEqual({
+      live: false,
+      checks: { projector: { status: 'stalled', partitions: stalls } },
+    })
+  })
+
+  it('never fails in a process that does not project', () => {
+    const { state, ...sources } = parts()
+    const health = new ServiceHealth({ ...sources, projector: undefined, stalls: undefined })
+    expect(health.live()).toEqual({ live: true, checks: {} })
   })
 })

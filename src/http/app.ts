@@ -11,6 +11,7 @@ import { closingResponse } from './drain.ts'
 import { replyNotFound, replyToBrokenRequest, replyWithError } from './error-replies.ts'
 import { addHealthRoutes, type Health } from './health.ts'
 import { readOnlyJson } from './json-body.ts'
+import { addMetricsRoute, type Metrics } from './metrics.ts'
 import { addOpenApi } from './openapi.ts'
 import { addPetRoutes, type PetServices } from './pets-routes.ts'
 import { addRequestLog, requestId } from './request-log.ts'
@@ -25,6 +26,7 @@ export interface AppServices {
   /** Undefined in a process that serves no API: then there are only the routes without a key, less the documents. */
   readonly api?: ApiServices | undefined
   readonly health: Health
+  readonly metrics: Metrics
   /**
    * Whether this process is about to end: `/readyz` is 503 then, and once it listens no more every response asks its
    * client to close the connection.
@@ -61,6 +63,7 @@ export async function buildApp(
   })
   if (logger) addRequestLog(app, logger)
   addHealthRoutes(app, services.health, services.draining)
+  addMetricsRoute(app, services.metrics)
   if (services.api !== undefined) await addApi(app, services.api)
   await app.ready()
   return app

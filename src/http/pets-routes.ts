@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../errors.ts'
 import type { Position } from '../event-log/event-log.ts'
 import type { CreatePet } from '../pets/create-pet.ts'
-import type { CreatedOnce, CreatePetOnce } from '../pets/create-pet-once.ts'
+import { type CreatedOnce, type CreatePetOnce, eventParked } from '../pets/create-pet-once.ts'
 import { type NewPet, type PetStatus, toNewPet } from '../pets/pet.ts'
 import type { PetReads } from '../pets/read-pets.ts'
 import { requestIdentity } from '../pets/request-identity.ts'
@@ -24,6 +24,8 @@ export interface PetServices {
   readonly pets: PetReads
   /** Resolves to whether the position was applied to the read model within the time. Never rejects. */
   readonly whenApplied: (position: Position, wait: Wait) => Promise<boolean>
+  /** Whether the record at a position that was waited for is known to be parked. */
+  readonly isParked: (position: Position) => boolean
   readonly log: TokenScope
 }
 
@@ -60,7 +62,7 @@ export function addPetRoutes(instance: FastifyInstance, services: PetServices): 
 
 /** Answers once the read models have the pet, so that the next GET sees it, or the time is over: it is durable either way. */
 async function create(
-  { createPet, createPetOnce, whenApplied }: PetServices,
+  { createPet, createPetOnce, whenApplied, isParked }: PetServices,
   pet: NewPet,
   { headers, apiKeyId }: FastifyRequest,
   reply: FastifyReply,
@@ -75,6 +77,7 @@ async function create(
   const wait = waitFor(headers.prefer, reply)
   const created = await createPet(pet, { traceparent })
   await whenApplied(created.position, wait)
+  if (isParked(created.position)) throw eventParked()
   return { ...created, replayed: false }
 }
 

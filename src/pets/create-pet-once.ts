@@ -3,7 +3,7 @@ import type { EventLog, Position } from '../event-log/event-log.ts'
 import type { Wait } from '../read-models/applied-progress.ts'
 import type { KeyDecision } from '../read-models/key-decision.ts'
 import type { CreatedPet, CreatePet, CreateRequest } from './create-pet.ts'
-import type { NewPet, PetId } from './pet.ts'
+import { type NewPet, type PetId, petDocument } from './pet.ts'
 import type { PetReads } from './read-pets.ts'
 import type { RequestIdentity } from './request-identity.ts'
 
@@ -13,6 +13,8 @@ export interface Decisions {
   decision(key: string): Promise<KeyDecision | undefined>
   /** Resolves to whether the position was applied to the read model within the time. Never rejects. */
   whenApplied(position: Position, wait: Wait): Promise<boolean>
+  /** Whether the record at a position that was waited for is known to be parked. */
+  isParked(position: Position): boolean
 }
 
 export interface CreatedOnce extends CreatedPet {
@@ -50,15 +52,14 @@ export function createPetOnceCommand(parts: CreatePetOnceParts): CreatePetOnce {
     return decision
   }
 
-  async function replay({ key, offset, subject, fingerprint }: KeyDecision, asked: string): Promise<CreatedOnce> {
+  async function replay({ key, offset, subject, fingerprint }: KeyDecision, newPet: NewPet, asked: string) {
     if (fingerprint !== asked) {
       throw new ServiceError('idempotency_key_reused', 'Another pet was sent under this Idempotency-Key before.')
     }
     const id = Number(subject) as PetId
     const document = Number.isSafeInteger(id) ? await pets.find(BigInt(id)) : undefined
-    if (document === undefined) {
-      throw new ServiceError('event_parked', 'The pet of this Idempotency-Key is stored, but could not be projected.')
-    }
+    // Pets never change: another one under this id is that of another event, for which the event of this key is parked.
+    if (document === undefined || document !== petDocument({ id, ...newPet })) throw eventParked()
     return { id, document, position: { partition: log.partitionFor(key), offset }, replayed: true }
   }
 
@@ -67,11 +68,12 @@ export function createPetOnceCommand(parts: CreatePetOnceParts): CreatePetOnce {
     const { key, fingerprint } = identity
     const deadline = performance.now() + timeoutMs
     const earlier = await decisions.decision(key)
-    if (earlier !== undefined) return await replay(earlier, fingerprint)
+    if (earlier !== undefined) return await replay(earlier, newPet, fingerprint)
     const created = await createPet(newPet, request)
     const decision = await decided(key, created.position, { timeoutMs: deadline - performance.now(), isAbandoned })
+    if (decisions.isParked(created.position)) throw eventParked()
     if (decision.subject === String(created.id)) return { ...created, replayed: false }
-    return await afterAppend(replay(decision, fingerprint))
+    return await afterAppend(replay(decision, newPet, fingerprint))
   }
 }
 
@@ -89,4 +91,9 @@ function undecided(cause?: unknown): ServiceError {
   const message =
     'The write is stored, but not yet known to be the first under its Idempotency-Key. Send it again with the same key.'
   return new ServiceError('append_outcome_unknown', message, { cause })
+}
+
+/** The truth about a pet that is in the log, and that nobody will see unless an operator does something about it. */
+export function eventParked(): ServiceError {
+  return new ServiceError('event_parked', 'The pet is stored, but its event could not be applied and is set aside.')
 }

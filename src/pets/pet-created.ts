@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { type CloudEvent, cloudEventMediaType } from '../event-log/cloud-event.ts'
-import type { NewRecord } from '../event-log/event-log.ts'
+import type { NewRecord, Offset } from '../event-log/event-log.ts'
 import { compileCheck } from '../validation.ts'
+import { decodeEventDiscarded, eventDiscardedType } from './event-discarded.ts'
 import { type Pet, type PetId, PetSchema, petDocument } from './pet.ts'
 import type { RequestIdentity } from './request-identity.ts'
 
@@ -65,6 +66,7 @@ export function petCreatedRecord(pet: Pet, { eventId, time, traceparent, identit
 
 export type DecodedEvent =
   | { readonly outcome: 'event'; readonly event: PetEvent }
+  | { readonly outcome: 'discard'; readonly offset: Offset }
   | { readonly outcome: 'unknown_type' }
   | { readonly outcome: 'unreadable'; readonly reason: string }
 
@@ -73,6 +75,7 @@ const checkPet = compileCheck(PetSchema)
 
 /** Reads the event in an envelope. A known type in an unknown version, or with data that breaks its schema, is unreadable. */
 export function decodePetEvent({ type, data }: CloudEvent): DecodedEvent {
+  if (type === eventDiscardedType) return decodeEventDiscarded(data)
   const version = knownTypes.exec(type)?.[1]
   if (version === undefined) return { outcome: 'unknown_type' }
   if (version !== '1') return { outcome: 'unreadable', reason: `version ${version} of PetCreated is not known` }

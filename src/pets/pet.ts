@@ -64,3 +64,12 @@ export function toNewPet(value: Static<typeof NewPetSchema>): NewPet {
 export function petDocument({ id, name, categoryId, status }: Pet): string {
   return `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId},"status":"${status}"}`
 }
+
+/**
+ * The documents in a list of them, separated by commas. Within a document no text looks like the beginning of one:
+ * quotes in a name are escaped.
+ */
+export function petsIn(documents: string): { readonly id: number; readonly document: string }[] {
+  if (documents === '') return []
+  return documents.split(/,(?=\{"id":)/).map((document) => ({ id: Number.parseInt(document.slice(6), 10), document }))
+}

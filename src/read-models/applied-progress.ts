@@ -1,5 +1,5 @@
 import type { Offset, Position } from '../event-log/event-log.ts'
-import type { ReadModels } from './read-models.ts'
+import type { AppliedTo, ReadModels } from './read-models.ts'
 
 /** How long to wait; the end of a wait may be noticed up to `sweepMs` late. */
 export interface Wait {
@@ -16,6 +16,8 @@ interface Waiter {
   readonly settle: (applied: boolean) => void
 }
 
+const parkedMax = 1000
+
 /** One timer for all waiters: of each, it looks at the time and at whether it is abandoned. */
 export const sweepMs = 20
 
@@ -28,6 +30,8 @@ export class AppliedProgress {
   readonly #endListening: () => void
   #generation: string | undefined
   #applied = new Map<number, Offset>()
+  /** What was announced last as parked: by partition and offset, the oldest first. */
+  readonly #parked = new Set<string>()
   #waiters = new Map<number, Waiter[]>()
   #sweep: NodeJS.Timeout | undefined
   #hearing = false
@@ -64,6 +68,11 @@ export class AppliedProgress {
     })
   }
 
+  /** Whether the record at a position that was waited for is known to be parked. */
+  isParked({ partition, offset }: Position): boolean {
+    return this.#parked.has(`${partition}/${offset}`)
+  }
+
   /** How many wait now. */
   get waiting(): number {
     return [...this.#waiters.values()].reduce((sum, waiters) => sum + waiters.length, 0)
@@ -79,11 +88,10 @@ export class AppliedProgress {
     return (this.#applied.get(partition) ?? 0) > offset
   }
 
-  #heard(generation: string, at: { partition: number; next: Offset } | undefined): void {
+  #heard(generation: string, at: AppliedTo | undefined): void {
     if (at === undefined || this.#generation === undefined) this.#follow(generation)
-    if (generation !== this.#generation)
-      void this.#readPositions() // perhaps of one that is no longer the active one
-    else if (at !== undefined) this.#advance(at)
+    if (at !== undefined && generation === this.#generation) this.#advance(at)
+    else void this.#readPositions() // it may have taken over from another one, or be active no longer
   }
 
   #follow(generation: string): void {
@@ -92,11 +100,18 @@ export class AppliedProgress {
     this.#applied = new Map()
   }
 
-  #advance({ partition, next }: { partition: number; next: Offset }): void {
+  #advance({ partition, next, parked = [] }: { partition: number; next: Offset; parked?: readonly Offset[] }): void {
+    for (const offset of parked) this.#remember(`${partition}/${offset}`)
     // A position that was read may arrive behind a later one that was announced.
     if (this.#isApplied(partition, next - 1)) return
     this.#applied.set(partition, next)
     this.#release(partition, next)
+  }
+
+  #remember(parked: string): void {
+    this.#parked.add(parked)
+    const [oldest] = this.#parked
+    if (this.#parked.size > parkedMax && oldest !== undefined) this.#parked.delete(oldest)
   }
 
   /** In the order of the log. */

@@ -1,5 +1,4 @@
-import type { Offset } from '../event-log/event-log.ts'
-import type { ReadModelsListener } from './read-models.ts'
+import type { AppliedTo, ReadModelsListener } from './read-models.ts'
 
 /**
  * The listeners of one store. Each is called in a microtask of its own, so that none runs inside the store's work or
@@ -22,7 +21,7 @@ export class Listeners {
     }
   }
 
-  progress(generation: string, at?: { readonly partition: number; readonly next: Offset }): void {
+  progress(generation: string, at?: AppliedTo): void {
     this.#callAll((listener) => listener.progress(generation, at))
   }
 

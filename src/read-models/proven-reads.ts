@@ -1,11 +1,13 @@
 import { ServiceError } from '../errors.ts'
 import type { EventLog, Offset } from '../event-log/event-log.ts'
 import { SingleFlight } from '../single-flight.ts'
+import { within } from '../time-limit.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { KeyDecision } from './key-decision.ts'
 import type { RangeAnswer, RangeQuery, ReadModels } from './read-models.ts'
 
 const refreshMs = 1000
+const lookLimitMs = 300
 
 /** A generation as this process knows it. */
 interface View {
@@ -21,6 +23,8 @@ interface View {
   required: readonly Offset[] | undefined
   /** Whether the generation holds everything that was acknowledged before it came in doubt. */
   proved: boolean
+  /** Whether it was ever proved. */
+  known: boolean
 }
 
 /**
@@ -65,6 +69,16 @@ export class ProvenReads {
 
   /** Throws ServiceError read_model_unavailable or read_model_rebuilding, within one second. */
   async range(query: RangeQuery): Promise<RangeAnswer> {
+    const answer = await this.#provenRange(query)
+    if (answer !== undefined) return answer
+    // Another generation may have taken over: one more look, which must not keep the answer for long.
+    await within(lookLimitMs, this.#refreshing.request()).catch(() => {})
+    const again = await this.#provenRange(query)
+    if (again === undefined) throw rebuilding()
+    return again
+  }
+
+  async #provenRange(query: RangeQuery): Promise<RangeAnswer | undefined> {
     const view = this.#proved()
     const { generation, seen } = view
     const answer = await this.#store.range(generation, query)
@@ -73,9 +87,9 @@ export class ProvenReads {
       see(view, checkpoints)
       return answer
     }
-    doubt(view)
+    if (active === generation || active === undefined) doubt(view)
     this.refresh()
-    throw rebuilding()
+    return undefined
   }
 
   /**
@@ -88,7 +102,7 @@ export class ProvenReads {
 
   /** Looks at the stored positions soon. */
   refresh(): void {
-    this.#refreshing.request()
+    void this.#refreshing.request()
   }
 
   async close(): Promise<void> {
@@ -117,35 +131,53 @@ export class ProvenReads {
       this.#view = undefined
       return
     }
-    const isKnown = this.#view?.generation === active.name
-    const view = isKnown && this.#view ? this.#view : newView(active.name)
+    const before = this.#view
+    if (before?.proved && before.generation === active.continues) return await this.#continue(before, active.name)
+    const view = before?.generation === active.name ? before : newView(active.name)
     this.#view = view
-    if (!view.proved) view.required ??= await this.#required(isKnown)
+    if (!view.proved) view.required ??= await this.#required(view)
     const { seen } = view
     const checkpoints = await this.#store.checkpoints(view.generation)
     if (checkpoints === undefined || !reach(checkpoints, seen)) return doubt(view)
     see(view, checkpoints)
     // In doubt meanwhile, it has nothing required of it: the next look asks again.
     view.proved = view.required !== undefined && reach(checkpoints, view.required)
+    view.known ||= view.proved
   }
 
-  // A generation known before is held to what this process saw of it, even when the log cannot say what more there is.
-  async #required(isKnown: boolean): Promise<readonly Offset[] | undefined> {
+  /**
+   * The generation was nowhere behind the one before when it took over: what was proved of that one holds of it too.
+   * Until its positions are here, reads go on to begin with the one before, as otherwise they would fail.
+   */
+  async #continue(before: View, generation: string): Promise<void> {
+    const checkpoints = await this.#store.checkpoints(generation)
+    const view = { ...newView(generation), seen: before.seen }
+    this.#view = view
+    if (!before.proved) return // touch was lost meanwhile
+    if (checkpoints === undefined || !reach(checkpoints, view.seen)) return
+    see(view, checkpoints)
+    view.required = []
+    view.proved = true
+    view.known = true
+  }
+
+  // A generation once proved is held to what this process saw of it, even when the log cannot say what more there is.
+  async #required({ known }: View): Promise<readonly Offset[] | undefined> {
     try {
       return await this.#log.ends()
     } catch (error) {
-      if (isKnown) return []
+      if (known) return []
       throw error
     }
   }
 }
 
 function newView(generation: string): View {
-  return { generation, seen: [], checkpoints: undefined, required: undefined, proved: false }
+  return { generation, seen: [], checkpoints: undefined, required: undefined, proved: false, known: false }
 }
 
 function doubt(view: View | undefined): void {
-  if (view === undefined || !view.proved) return
+  if (view === undefined) return
   view.proved = false
   view.required = undefined
 }

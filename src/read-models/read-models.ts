@@ -1,18 +1,26 @@
 import type { Offset } from '../event-log/event-log.ts'
 import type { Checkpoint } from './checkpoint.ts'
+import type { Inspection } from './inspection.ts'
 import type { KeyDecision } from './key-decision.ts'
+import type { Upkeep } from './upkeep.ts'
 
 /**
  * Read models: documents, each under a numeric id, in the whole collection and in named indexes that hold a copy of
  * it (covering indexes), all ordered by id. Derived from the log: deleted, they come back identical.
  *
  * A store holds generations of one version of the read models (decision 0006). A generation is a complete set of
- * documents, indexes, checkpoints and parked events; exactly one is active. Names are random and never used again.
+ * documents, indexes, counters, checkpoints and parked events; exactly one is active, and one more may be in the
+ * making. Names are random and never used again.
  */
 export interface Generation {
   readonly name: string
   /** The epoch of the log it is made from. */
   readonly epoch: string
+}
+
+export interface ActiveGeneration extends Generation {
+  /** The generation it took over from, nowhere behind it, which may be removed by now; undefined where there was none. */
+  readonly continues: string | undefined
 }
 
 /** One document to add. */
@@ -25,6 +33,8 @@ export interface Insert {
   readonly tag: string
   /** The indexes that hold it too. */
   readonly indexes: readonly string[]
+  /** The counters that go up by one with it. */
+  readonly counters: readonly string[]
 }
 
 /** An event that could not be applied, kept with everything needed to look into it. */
@@ -37,6 +47,10 @@ export interface ParkedEvent {
   readonly value: string
 }
 
+export interface ParkedAt extends ParkedEvent {
+  readonly partition: number
+}
+
 /** What became of consecutive records of one partition. */
 export interface Batch {
   readonly partition: number
@@ -44,7 +58,12 @@ export interface Batch {
   readonly expected: Checkpoint
   readonly checkpoint: Checkpoint
   readonly inserts: readonly Insert[]
+  /** In place of what is parked at the same offset, if anything is. */
   readonly parked: readonly ParkedEvent[]
+  /** The offsets of what is parked no longer: discarded, or applied at last. */
+  readonly unparked: readonly Offset[]
+  /** Subjects of which nothing is parked any more. */
+  readonly freed: readonly string[]
   /** The keys that records of this batch decide: each key once. */
   readonly decisions: readonly KeyDecision[]
 }
@@ -53,7 +72,7 @@ export type ApplyResult =
   | { readonly outcome: 'applied' }
   /** The stored checkpoint is not the expected one: another projector moved it, or the store was put back. */
   | { readonly outcome: 'checkpoint_mismatch' }
-  /** The generation is not there: the store was emptied, or the generation was removed. */
+  /** The generation is neither the active one nor being built: the store was emptied, or it was replaced or removed. */
   | { readonly outcome: 'generation_gone' }
   /** Some ids have a document already: their tags by id. */
   | { readonly outcome: 'ids_taken'; readonly tags: ReadonlyMap<number, string> }
@@ -97,26 +116,38 @@ export interface Moment {
 }
 
 export interface ReadModelsListener {
-  /** `generation` was applied up to `next` in `partition`, or, without a partition, was just started. */
-  progress(generation: string, at?: { readonly partition: number; readonly next: Offset }): void
+  /**
+   * The active `generation` was applied up to `next` in `partition`, with some of its records parked; or, without a
+   * partition, it has just become the active one.
+   */
+  progress(generation: string, at?: AppliedTo): void
   /** Progress is heard from now on; what happened before may have been missed. Also called on subscribing. */
   connected(): void
   /** Progress may be missed from now on. */
   disconnected(): void
 }
 
+export interface AppliedTo {
+  readonly partition: number
+  readonly next: Offset
+  readonly parked: readonly Offset[]
+}
+
 /** Every method throws ServiceError read_model_unavailable when the store does not answer in time. */
-export interface ReadModels {
-  active(): Promise<Generation | undefined>
+export interface ReadModels extends Inspection, Upkeep {
+  active(): Promise<ActiveGeneration | undefined>
   /** Makes `generation` the active one, empty, if `instead` (undefined: none) still is; otherwise changes nothing. */
   start(generation: Generation, instead: string | undefined): Promise<void>
   /** Undefined when the generation is not there. Partitions with nothing stored are left out. */
   checkpoints(generation: string): Promise<ReadonlyMap<number, Checkpoint> | undefined>
   /** As `checkpoints`, for a projector: every partition asked for is in the answer. */
   partitionStates(generation: string, partitions: readonly number[]): Promise<Map<number, PartitionState> | undefined>
+  /** In order of offset; none where the generation is not there. */
+  parkedUnder(generation: string, partition: number, subject: string): Promise<readonly ParkedEvent[]>
   /**
-   * Applies a batch and moves its checkpoint in one atomic step, and tells every listener; or changes nothing and
-   * says why. After an error it may have been applied, or be applied later: read the checkpoint again.
+   * Applies a batch and moves its checkpoint in one atomic step, and tells every listener if the generation is the
+   * active one; or changes nothing and says why. After an error it may have been applied, or be applied later: read
+   * the checkpoint again.
    */
   apply(generation: string, batch: Batch): Promise<ApplyResult>
   /** Settles within one second. A generation that is not there has no documents. */

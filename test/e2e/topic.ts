@@ -63,3 +63,61 @@ export function petsIn(events: readonly StoredEvent[]): Pet[] {
   for (const { eventId, pet } of events) if (!first.has(eventId)) first.set(eventId, pet)
   return [...first.values()].sort((one, other) => one.id - other.id)
 }
+
+/** The record of such an event, about as the service writes it. */
+export function petCreated({ eventId, pet }: StoredEvent): { key: string; value: string } {
+  const subject = String(pet.id)
+  const envelope = { specversion: '1.0', id: eventId, type: 'petstore.PetCreated.v1', source: '/v1/pets' }
+  return { key: subject, value: JSON.stringify({ ...envelope, subject, data: pet }) }
+}
+
+export interface NewMessage {
+  /** By key where there is none. */
+  readonly partition?: number
+  readonly key?: string
+  readonly value: string | null
+}
+
+/** Writes to the topic as another program may. */
+export async function produce(
+  { KAFKA_BROKERS, KAFKA_TOPIC: topic }: { KAFKA_BROKERS: string; KAFKA_TOPIC: string },
+  messages: readonly NewMessage[],
+): Promise<void> {
+  const { DefaultPartitioner: createPartitioner } = kafkajs.Partitioners
+  const producer = kafkaClient(KAFKA_BROKERS).producer({ createPartitioner })
+  await producer.connect()
+  // One request each where they are large: together they might be more than a broker takes.
+  const size = messages.some(({ value }) => (value?.length ?? 0) > 1000) ? 1 : messages.length
+  for (let at = 0; at < messages.length; at += size) {
+    await producer.send({ topic, messages: messages.slice(at, at + size) })
+  }
+  await producer.disconnect()
+}
+
+/** Resolves once no broker knows them. */
+export async function deleteTopics(brokers: string, ...topics: string[]): Promise<void> {
+  await asAdmin(brokers, async (admin) => {
+    await admin.deleteTopics({ topics })
+    const left = async () => (await admin.listTopics()).filter((topic) => topics.includes(topic))
+    await vi.waitFor(async () => expect(await left()).toEqual([]), patience)
+  })
+}
+
+/** As the service makes it; resolves once each partition has a leader. */
+export async function createTopic(brokers: string, topic: string): Promise<void> {
+  const configEntries = ['retention.ms', 'retention.bytes'].map((name) => ({ name, value: '-1' }))
+  await asAdmin(brokers, async (admin) => {
+    await admin.createTopics({ topics: [{ topic, numPartitions: 6, configEntries }], waitForLeaders: false })
+    await vi.waitFor(async () => expect(await admin.fetchTopicOffsets(topic)).toHaveLength(6), patience)
+  })
+}
+
+async function asAdmin<T>(brokers: string, work: (admin: kafkajs.Admin) => Promise<T>): Promise<T> {
+  const admin = kafkaClient(brokers).admin()
+  await admin.connect()
+  try {
+    return await work(admin)
+  } finally {
+    await admin.disconnect()
+  }
+}

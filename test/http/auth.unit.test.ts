@@ -77,7 +77,7 @@ it('a look-up that fails is not taken for a refusal', async () => {
   await other.close()
 })
 
-it.each(['/livez', '/readyz', '/openapi.json', '/docs', '/docs/static/swagger-ui.css'])(
+it.each(['/livez', '/readyz', '/metrics', '/openapi.json', '/docs', '/docs/static/swagger-ui.css'])(
   '%s needs no key',
   async (url) => {
     expect((await app.inject({ url })).statusCode).toBe(200)

@@ -22,6 +22,8 @@ export class FakeServices implements AppServices {
   /** What reads were asked to have in their answers. */
   readonly atLeast: { positions: readonly Position[]; timeoutMs: number }[] = []
   readonly keys = new Map([[key, 'key-1']])
+  /** Whether every event comes to be parked. */
+  parks = false
   isDraining = false
   isLive = true
   isReady = true
@@ -59,11 +61,16 @@ export class FakeServices implements AppServices {
       this.waits.push({ position, timeoutMs })
       return true
     },
+    isParked: () => this.parks,
     keyId: (candidate: string) => this.keys.get(candidate),
   }
   readonly health = {
     live: () => ({ live: this.isLive, checks: { projector: { status: this.isLive ? 'ok' : 'stalled' } } }),
     ready: async () => ({ ready: this.isReady, checks: { eventLog: { status: this.isReady ? 'ok' : 'down' } } }),
+  }
+  readonly metrics = {
+    contentType: 'text/plain; version=0.0.4; charset=utf-8',
+    text: async () => 'petstore_parked_events 3\n',
   }
   readonly draining = () => this.isDraining
 

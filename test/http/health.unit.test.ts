@@ -59,9 +59,22 @@ describe('/readyz', () => {
   })
 })
 
-it('a process without the API has nothing but the probes', async () => {
-  const projector = await openApp({ health: services.health, draining: services.draining })
-  for (const url of ['/livez', '/readyz']) expect((await projector.inject(url)).statusCode).toBe(200)
+it('/metrics is text in the format of Prometheus', async () => {
+  const response = await app.inject('/metrics')
+  expect([response.statusCode, response.body]).toEqual([200, 'petstore_parked_events 3\n'])
+  expect(response.headers).toMatchObject({
+    'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+    'cache-control': 'no-store',
+  })
+})
+
+it('a process without the API has nothing but the probes and the metrics', async () => {
+  const projector = await openApp({
+    health: services.health,
+    metrics: services.metrics,
+    draining: services.draining,
+  })
+  for (const url of ['/livez', '/readyz', '/metrics']) expect((await projector.inject(url)).statusCode).toBe(200)
   for (const url of ['/v1/pets', '/v1/pets/1', '/docs', '/openapi.json']) {
     expectError(await projector.inject({ url, headers: { authorization } }), 404, 'route_not_found')
   }

@@ -70,6 +70,14 @@ describe('POST /v1/pets', () => {
     expect(services.waits).toEqual([{ position: { partition: 0, offset: 0 }, timeoutMs: 1000 }])
   })
 
+  it('answers 500 event_parked when its event could not be applied, although it is stored', async () => {
+    services.parks = true
+    const response = await post('{"name":"Rex","categoryId":7}')
+    services.parks = false
+    expect([response.statusCode, response.json().code]).toEqual([500, 'event_parked'])
+    expect(services.stored.length).toBe(1)
+  })
+
   it('answers 201 only when the wait has ended, and whatever its end was', async () => {
     let end: (applied: boolean) => void = () => {}
     const whenApplied = () => new Promise<boolean>((resolve) => (end = resolve))

@@ -210,19 +210,26 @@ describe('draining', () => {
     await drained
   })
 
-  it.each(['/livez', '/readyz', '/v1/pets', '/v1/pets/1', '/nothing', '/v1/pets/%zz', '/docs', '/openapi.json'])(
-    'closes the connection after the answer of %s',
-    async (path) => {
-      const socket = connect(port, '127.0.0.1')
-      const answer = receiveAll(socket)
-      await once(socket, 'connect')
-      services.isDraining = true
-      const drained = drain(app.server, 60_000)
-      socket.write(head(`GET ${path} HTTP/1.1`, bearer))
-      expect(readResponses(await answer)).toMatchObject([{ headers: { connection: 'close' } }])
-      await drained
-    },
-  )
+  it.each([
+    '/livez',
+    '/readyz',
+    '/metrics',
+    '/v1/pets',
+    '/v1/pets/1',
+    '/nothing',
+    '/v1/pets/%zz',
+    '/docs',
+    '/openapi.json',
+  ])('closes the connection after the answer of %s', async (path) => {
+    const socket = connect(port, '127.0.0.1')
+    const answer = receiveAll(socket)
+    await once(socket, 'connect')
+    services.isDraining = true
+    const drained = drain(app.server, 60_000)
+    socket.write(head(`GET ${path} HTTP/1.1`, bearer))
+    expect(readResponses(await answer)).toMatchObject([{ headers: { connection: 'close' } }])
+    await drained
+  })
 
   it('answers also what comes behind a request in flight when the app is closed at once', async () => {
     const { started, end } = holdCreatePet()

@@ -37,12 +37,20 @@ interface Scene {
   readonly decisionBefore?: Found
   readonly decisionAfter?: Found
   readonly appliedInTime?: boolean
+  readonly isParked?: boolean
   readonly append?: CreatedPet | ServiceError
   readonly readable?: readonly Pet[] | ServiceError
 }
 
 /** The command with everything around it played as the scene says, and a record of what it did. */
-function open({ decisionBefore, decisionAfter, appliedInTime = true, append = created, readable = [theirs] }: Scene) {
+function open({
+  decisionBefore,
+  decisionAfter,
+  appliedInTime = true,
+  isParked = false,
+  append = created,
+  readable = [theirs],
+}: Scene) {
   let appends = 0
   const waits: (Wait & { position: Position })[] = []
   const parts: CreatePetOnceParts = {
@@ -62,6 +70,7 @@ function open({ decisionBefore, decisionAfter, appliedInTime = true, append = cr
         waits.push({ position, ...wait })
         return appliedInTime
       },
+      isParked: (position) => isParked && position === created.position,
     },
     pets: {
       find: async (id) => {
@@ -138,8 +147,18 @@ describe('a request under a key decided before', () => {
     expect(scene.appends()).toBe(0)
   })
 
+  it('gets event_parked when its own event could not be applied', async () => {
+    const scene = open({ decisionAfter: decidedByOurs, isParked: true })
+    await expect(scene.create()).rejects.toMatchObject({ code: 'event_parked' })
+  })
+
   it('gets event_parked when the pet of the first one could not be projected', async () => {
     const scene = open({ decisionBefore: decidedByTheirs, readable: [] })
+    await expect(scene.create()).rejects.toMatchObject({ code: 'event_parked' })
+  })
+
+  it('gets event_parked when the pet under the id of the first one is that of another event', async () => {
+    const scene = open({ decisionBefore: decidedByTheirs, readable: [{ ...theirs, name: 'Mia' }] })
     await expect(scene.create()).rejects.toMatchObject({ code: 'event_parked' })
   })
 

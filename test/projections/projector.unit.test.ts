@@ -1,115 +1,18 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
-import { pino } from 'pino'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { pets } from '../../projections/pets.ts'
-import { Projector } from '../../projections/projector.ts'
+import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../src/errors.ts'
-import type { EventLog, LogRecord } from '../../src/event-log/event-log.ts'
-import { openSqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts'
-import type { ReadModels } from '../../src/read-models/read-models.ts'
-import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
 import { foreignRecord, petCreated, record } from './records.ts'
-
-const logger = pino({ level: 'silent' })
-let groups = 0
-const until = { timeout: 10_000, interval: 5 }
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'petstore-projector-'))
-  onTestFinished(() => rmSync(path, { recursive: true }))
-  return path
-}
-
-/** A log and a store in files of their own, with projectors that can be started and stopped. */
-function openWorld(path = folder()) {
-  const storeFile = join(path, 'read-models.db')
-  const log = openSqliteEventLog({ file: join(path, 'log.db') })
-  const store = openSqliteReadModels({ file: storeFile, version: 'test' })
-  const running: Projector<unknown>[] = []
-
-  async function start(over: { log?: EventLog; store?: ReadModels } = {}): Promise<Projector<unknown>> {
-    const group = `group ${groups++}` // of its own, so that two projectors hold the partition at once
-    const projector = await Projector.start({ log, store, definition: pets, group, logger, reconcileMs: 20, ...over })
-    running.push(projector as Projector<unknown>)
-    return projector as Projector<unknown>
-  }
-  async function stop(): Promise<void> {
-    await Promise.all(running.splice(0).map((projector) => projector.close()))
-  }
-  async function append(records: readonly LogRecord[]): Promise<void> {
-    // The service appends text only; records without key or value are the business of decide.unit.test.ts.
-    const text = (bytes: Buffer | null) => bytes?.toString() ?? ''
-    await log.append(
-      0,
-      records.map(({ key, value }) => ({ key: text(key), value: text(value), headers: {} })),
-    )
-  }
-  /** Runs SQL for each table of the store, behind the back of whoever has it open. */
-  function inEachTable(sql: (table: string) => string, before = ''): void {
-    const db = new DatabaseSync(storeFile, { timeout: 5000 })
-    const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all()
-    db.exec(`${before}; BEGIN IMMEDIATE; ${tables.map(({ name }) => sql(String(name))).join('; ')}; COMMIT`)
-    db.close()
-  }
-  const flush = () => inEachTable((table) => `DELETE FROM ${table}`)
-  function snapshot(): { restore: () => void } {
-    const file = join(path, `snapshot-${groups++}.db`)
-    const db = new DatabaseSync(storeFile, { timeout: 5000 })
-    db.exec(`VACUUM INTO '${file}'`)
-    db.close()
-    const copy = (table: string) => `DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM old.${table}`
-    return { restore: () => inEachTable(copy, `ATTACH '${file}' AS old`) }
-  }
-  async function close(): Promise<void> {
-    await stop()
-    await store.close()
-    await log.close()
-  }
-  onTestFinished(close)
-  return { path, log, store, start, stop, append, flush, snapshot, close }
-}
-
-/** Everything in the active generation. */
-async function contents(store: ReadModels) {
-  const generation = (await store.active())?.name ?? ''
-  const states = await store.partitionStates(generation, [0])
-  const inAll = async (index?: string) => {
-    const { documents, count, last } = await store.range(generation, { index, from: 1, limit: 100_000 })
-    return { documents, count, last }
-  }
-  return {
-    documents: await inAll(),
-    available: await inAll('status:available'),
-    sold: await inAll('status:sold'),
-    state: states?.get(0),
-  }
-}
-
-async function untilCaughtUp({ log, store }: { log: EventLog; store: ReadModels }) {
-  const [end] = await log.ends()
-  await vi.waitFor(async () => {
-    const { state } = await contents(store)
-    expect(state?.checkpoint.next).toBe(end)
-  }, until)
-}
-
-/** What a projector makes of the log when nothing disturbs it. */
-async function undisturbed(log: EventLog) {
-  const world = openWorld()
-  await world.start({ log })
-  await untilCaughtUp({ log, store: world.store })
-  const expected = await contents(world.store)
-  await world.stop()
-  return expected
-}
-
-function somePets(from: number, count: number): LogRecord[] {
-  return Array.from({ length: count }, (_, i) => petCreated(i, { id: from + i, status: i % 2 ? 'sold' : 'available' }))
-}
+import {
+  contents,
+  disturbed,
+  type Method,
+  openWorld,
+  somePets,
+  underEpoch,
+  undisturbed,
+  until,
+  untilCaughtUp,
+} from './world.ts'
 
 describe('the projector', () => {
   it('applies what is in the log and what comes, across batches and applies', async () => {
@@ -179,9 +82,7 @@ describe('the projector', () => {
     // The epoch stays: as when the tail of the log was lost and other events came in its place.
     const other = openWorld()
     if (count > 0) await other.append(somePets(count === 19 ? 1 : 101, count))
-    const log = Object.assign(Object.create(other.log), { epoch: world.log.epoch }) as EventLog
-    bindMethods(log, other.log)
-    await world.start({ log })
+    await world.start({ log: underEpoch(world.log.epoch, other.log) })
     const expected = await undisturbed(other.log)
     await vi.waitFor(async () => expect(await contents(world.store)).toEqual(expected), until)
   })
@@ -265,24 +166,6 @@ describe('the projector', () => {
   }, 120_000)
 })
 
-type Method = keyof ReadModels
-
-function disturbed(store: ReadModels, disturb: (method: Method) => void | (() => void | Promise<void>)): ReadModels {
-  return new Proxy(store, {
-    get(target, method: Method) {
-      return (...args: never[]) => {
-        if (method === 'listen' || method === 'close') return (target[method] as (...args: never[]) => unknown)(...args)
-        return (async () => {
-          const after = disturb(method)
-          const result = await (target[method] as (...args: never[]) => Promise<unknown>)(...args)
-          await after?.()
-          return result
-        })()
-      }
-    },
-  })
-}
-
 /** The fault in waiting strikes the next apply. */
 function faultOnce(next: () => string | undefined) {
   return (method: Method): void | (() => void | Promise<void>) => {
@@ -299,11 +182,5 @@ function faultOnce(next: () => string | undefined) {
         return () => new Promise((resolve) => setTimeout(resolve, 30))
     }
     return undefined
-  }
-}
-
-function bindMethods(target: EventLog, source: EventLog): void {
-  for (const method of ['append', 'ends', 'subscribe', 'claimBlock', 'partitionFor', 'close'] as const) {
-    Object.assign(target, { [method]: source[method].bind(source) })
   }
 }

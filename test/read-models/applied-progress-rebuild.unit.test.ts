@@ -4,16 +4,15 @@ import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-m
 import { applyAll, firstBatch, insert } from './contract/samples.ts'
 import { ScriptedStore } from './scripted-store.ts'
 
-it('what a projector still applies to a generation that is no longer the active one does not count', async () => {
+it('what is applied to a generation that is being built counts from when it takes over', async () => {
   const store = openSqliteReadModels({ file: ':memory:', version: 'v1' })
   const progress = new AppliedProgress(store)
   await store.start({ name: 'first', epoch: 'epoch' }, undefined)
-  await store.start({ name: 'second', epoch: 'epoch' }, 'first')
-  const batch = firstBatch({ inserts: [insert(1)] })
-  await applyAll(store, 'first', batch)
+  await store.build({ name: 'second', epoch: 'epoch' })
+  await applyAll(store, 'second', firstBatch({ inserts: [insert(1)] }))
   expect(await progress.whenApplied({ partition: 0, offset: 0 }, { timeoutMs: 1 })).toBe(false)
   const waiting = progress.whenApplied({ partition: 0, offset: 0 }, { timeoutMs: 1_000_000 })
-  await applyAll(store, 'second', batch)
+  expect(await store.activate('second')).toBe('activated')
   expect(await waiting).toBe(true)
   progress.close()
   await store.close()

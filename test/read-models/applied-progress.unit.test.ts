@@ -30,6 +30,15 @@ describe('waiting for a position to be applied', () => {
     progress.close()
   })
 
+  it('knows what was announced as parked', async () => {
+    const { store, progress } = open()
+    store.apply(1, { partition: 0, next: 3, parked: [1] })
+    for (const offset of [0, 1, 2]) await progress.whenApplied({ partition: 0, offset }, { timeoutMs: longMs })
+    expect([0, 1, 2].map((offset) => progress.isParked({ partition: 0, offset }))).toEqual([false, true, false])
+    expect(progress.isParked({ partition: 1, offset: 1 })).toBe(false)
+    progress.close()
+  })
+
   it('looks before it waits, and keeps partitions apart', async () => {
     const { store, progress } = open()
     store.apply(1, { partition: 0, next: 1 })

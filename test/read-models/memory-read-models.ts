@@ -1,63 +1,58 @@
 import { ServiceError } from '../../src/errors.ts'
-import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../../src/read-models/checkpoint.ts'
+import { type Checkpoint, startOfPartition } from '../../src/read-models/checkpoint.ts'
+import type { Contents, DecidedKeys, Entries } from '../../src/read-models/inspection.ts'
 import type { KeyDecision } from '../../src/read-models/key-decision.ts'
 import { Listeners } from '../../src/read-models/listeners.ts'
 import type {
+  ActiveGeneration,
+  AppliedTo,
   ApplyResult,
   Batch,
   Generation,
-  Insert,
+  Moment,
+  ParkedEvent,
   PartitionState,
   RangeAnswer,
   RangeQuery,
   ReadModels,
   ReadModelsListener,
 } from '../../src/read-models/read-models.ts'
-
-interface GenerationData {
-  readonly generation: Generation
-  readonly checkpoints: Map<number, Checkpoint>
-  readonly parkedSubjects: Map<number, Set<string>>
-  readonly inserts: Insert[]
-  readonly decisions: Map<string, KeyDecision>
-}
-
-/** What stores share that are opened on the same data. */
-export class MemoryData {
-  readonly generations = new Map<string, GenerationData>()
-  active: Generation | undefined
-}
+import type { StoredGeneration, StoredVersion } from '../../src/read-models/upkeep.ts'
+import { GenerationData, type MemoryData, type VersionData } from './memory-data.ts'
 
 /** The port, implemented as simply as can be: what the adapters are compared with. */
 export class MemoryReadModels implements ReadModels {
   readonly #data: MemoryData
+  readonly #version: string
   readonly #listeners = new Listeners({ connected: true })
   #closed = false
 
-  constructor(data: MemoryData) {
+  constructor(data: MemoryData, version = 'v1') {
     this.#data = data
+    this.#version = version
   }
 
-  async active(): Promise<Generation | undefined> {
-    return this.#open().active
+  async active(): Promise<ActiveGeneration | undefined> {
+    const active = this.#open().inState('active')
+    return active && { name: active.name, epoch: active.epoch, continues: active.continues }
   }
 
   async start(generation: Generation, instead: string | undefined): Promise<void> {
-    const data = this.#open()
-    if (data.active?.name !== instead) return
-    data.active = generation
-    const empty = { checkpoints: new Map(), parkedSubjects: new Map(), inserts: [], decisions: new Map() }
-    data.generations.set(generation.name, { generation, ...empty })
+    const version = this.#open()
+    const active = version.inState('active')
+    if (active?.name !== instead) return
+    active?.become('replaced')
+    version.generations.set(generation.name, new GenerationData(generation, 'active'))
     this.#listeners.progress(generation.name)
   }
 
   async checkpoints(name: string): Promise<ReadonlyMap<number, Checkpoint> | undefined> {
-    const generation = this.#open().generations.get(name)
+    const generation = this.#generation(name)
     return generation && new Map(generation.checkpoints)
   }
 
   async partitionStates(name: string, partitions: readonly number[]): Promise<Map<number, PartitionState> | undefined> {
-    const generation = this.#open().generations.get(name)
+    const generation = this.#generation(name)
     if (generation === undefined) return undefined
     const stateOf = (partition: number) => ({
       checkpoint: generation.checkpoints.get(partition) ?? startOfPartition,
@@ -66,45 +61,118 @@ export class MemoryReadModels implements ReadModels {
     return new Map(partitions.map((partition) => [partition, stateOf(partition)]))
   }
 
-  async apply(
-    name: string,
-    { partition, expected, checkpoint, inserts, parked, decisions }: Batch,
-  ): Promise<ApplyResult> {
-    const generation = this.#open().generations.get(name)
-    if (generation === undefined) return { outcome: 'generation_gone' }
-    const stored = generation.checkpoints.get(partition) ?? startOfPartition
-    if (encodeCheckpoint(stored) !== encodeCheckpoint(expected)) return { outcome: 'checkpoint_mismatch' }
-    const keys = decisions.map(({ key }) => key).filter((key) => generation.decisions.has(key))
-    if (keys.length > 0) return { outcome: 'keys_decided', keys }
-    const taken = generation.inserts.filter((held) => inserts.some(({ id }) => id === held.id))
-    if (taken.length > 0) return { outcome: 'ids_taken', tags: new Map(taken.map(({ id, tag }) => [id, tag])) }
-    generation.inserts.push(...inserts)
-    for (const decision of decisions) generation.decisions.set(decision.key, decision)
-    const subjects = [...(generation.parkedSubjects.get(partition) ?? []), ...parked.map(({ subject }) => subject)]
-    generation.parkedSubjects.set(partition, new Set(subjects))
-    generation.checkpoints.set(partition, checkpoint)
-    this.#listeners.progress(name, { partition, next: checkpoint.next })
-    return { outcome: 'applied' }
+  async parkedUnder(name: string, partition: number, subject: string): Promise<readonly ParkedEvent[]> {
+    const parked = this.#generation(name)?.contents().parked ?? []
+    const isAskedFor = (event: { partition: number; subject: string }) =>
+      event.partition === partition && event.subject === subject
+    return parked.filter(isAskedFor).map(({ partition: _, ...event }) => event)
+  }
+
+  async apply(name: string, batch: Batch): Promise<ApplyResult> {
+    const generation = this.#generation(name)
+    if (generation === undefined || generation.state === 'replaced') return { outcome: 'generation_gone' }
+    const result = generation.apply(batch)
+    const { partition, checkpoint, parked } = batch
+    const at: AppliedTo = { partition, next: checkpoint.next, parked: parked.map(({ offset }) => offset) }
+    if (result.outcome === 'applied' && generation.state === 'active') this.#listeners.progress(name, at)
+    return result
   }
 
   async range(name: string, { index, from, to = Infinity, limit }: RangeQuery): Promise<RangeAnswer> {
-    const { active, generations } = this.#open()
-    const generation = generations.get(name)
-    const all = (generation?.inserts ?? []).filter(({ indexes }) => index === undefined || indexes.includes(index))
-    const inRange = all.filter(({ id }) => id >= from && id <= to).sort((a, b) => a.id - b.id)
+    const generation = this.#generation(name)
+    const inRange = (generation?.inserts(index) ?? []).filter(({ id }) => id >= from && id <= to)
     const shown = inRange.slice(0, limit)
     return {
       documents: shown.map(({ document }) => document).join(','),
       count: shown.length,
       last: inRange.length > limit ? shown.at(-1)?.id : undefined,
-      moment: { active: active?.name, checkpoints: new Map(generation?.checkpoints) },
-      held: all.length,
-      added: all.length,
+      moment: this.#moment(generation),
+      ...(generation?.size(index) ?? { held: 0, added: 0 }),
     }
   }
 
   async decision(name: string, key: string): Promise<KeyDecision | undefined> {
-    return this.#open().generations.get(name)?.decisions.get(key)
+    return this.#generation(name)?.decisions.get(key)
+  }
+
+  async contents(name: string): Promise<Contents | undefined> {
+    const generation = this.#generation(name)
+    return generation && { moment: this.#moment(generation), ...generation.contents() }
+  }
+
+  async entries(
+    name: string,
+    { index, from, limit }: Pick<RangeQuery, 'index' | 'from' | 'limit'>,
+  ): Promise<Entries | undefined> {
+    const generation = this.#generation(name)
+    if (generation === undefined) return undefined
+    const textOf = ({ document, tag }: { document: string; tag: string }) => document + (index === undefined ? tag : '')
+    const inserts = generation.inserts(index).filter(({ id }) => id >= from)
+    const entries = inserts.slice(0, limit).map((insert) => ({ id: insert.id, text: textOf(insert) }))
+    return { moment: this.#moment(generation), entries }
+  }
+
+  async decisions(name: string, from: string, limit: number): Promise<DecidedKeys | undefined> {
+    const generation = this.#generation(name)
+    if (generation === undefined) return undefined
+    const end = Number(from) + limit
+    const decisions = [...generation.decisions.values()].slice(Number(from), end)
+    const next = end < generation.decisions.size ? String(end) : undefined
+    return { moment: this.#moment(generation), decisions, next }
+  }
+
+  async generations(): Promise<readonly StoredGeneration[]> {
+    return this.#open().stored()
+  }
+
+  async build(generation: Generation): Promise<Generation> {
+    const version = this.#open()
+    const building = version.inState('building')
+    if (building?.epoch === generation.epoch) {
+      building.become('building')
+      return { name: building.name, epoch: building.epoch }
+    }
+    if (building !== undefined) version.generations.delete(building.name)
+    version.generations.set(generation.name, new GenerationData(generation, 'building'))
+    return generation
+  }
+
+  async activate(name: string): Promise<'activated' | 'behind' | 'incomplete' | 'not_building'> {
+    const building = this.#generation(name)
+    const active = this.#open().inState('active')
+    if (building?.state !== 'building' || (active?.epoch ?? building.epoch) !== building.epoch) return 'not_building'
+    for (const [partition, { next }] of active?.checkpoints ?? []) {
+      if (next > (building.checkpoints.get(partition)?.next ?? 0)) return 'behind'
+    }
+    if (!building.isComplete()) return 'incomplete'
+    active?.become('replaced')
+    building.become('active')
+    building.continues = active?.name
+    this.#listeners.progress(name)
+    return 'activated'
+  }
+
+  async remove(name: string): Promise<boolean> {
+    return this.#generation(name)?.state !== 'active' && this.#open().generations.delete(name)
+  }
+
+  async renew(): Promise<void> {
+    this.#open().renewed = Date.now()
+  }
+
+  async versions(): Promise<readonly StoredVersion[]> {
+    this.#open()
+    return this.#data.renewed()
+  }
+
+  async prune(graceMs: number): Promise<readonly string[]> {
+    const own = this.#open()
+    const end = Date.now() - graceMs
+    const generations = own.stored().filter(({ state, since }) => state !== 'active' && since <= end)
+    for (const { name } of generations) own.generations.delete(name)
+    const versions = this.#data.renewed().filter(({ version, renewed }) => version !== this.#version && renewed <= end)
+    for (const { version } of versions) this.#data.versions.delete(version)
+    return [...versions.map(({ version }) => version), ...generations.map(({ name }) => `${this.#version}/${name}`)]
   }
 
   listen(listener: ReadModelsListener): () => void {
@@ -116,8 +184,16 @@ export class MemoryReadModels implements ReadModels {
     this.#listeners.disconnected()
   }
 
-  #open(): MemoryData {
+  #open(): VersionData {
     if (this.#closed) throw new ServiceError('read_model_unavailable', 'The read model is closed')
-    return this.#data
+    return this.#data.version(this.#version)
+  }
+
+  #generation(name: string): GenerationData | undefined {
+    return this.#open().generations.get(name)
+  }
+
+  #moment(generation: GenerationData | undefined): Moment {
+    return { active: this.#open().inState('active')?.name, checkpoints: new Map(generation?.checkpoints) }
   }
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { Redis } from 'ioredis'
+import { Cluster, Redis } from 'ioredis'
 import { vi } from 'vitest'
 import type { ReadModels } from '../../src/read-models/read-models.ts'
+import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
 import { openRedisReadModels } from '../../src/read-models/redis/redis-read-models.ts'
 import type { ReadModelsFixture } from './contract/fixture.ts'
 
@@ -31,6 +32,10 @@ export function redisFixture(url: string): RedisFixture {
     client,
     keys,
     empty,
+    async damage(generation, id, index) {
+      const keys = redisKeys({ prefix, version: 'v1' }).generation(generation)
+      await client.zremrangebyscore(index === undefined ? keys.documents : keys.index(index), id, id)
+    },
     progressIsHeardBy: 'every store on the data',
     async open(version = 'v1') {
       const store = await openRedisReadModels({ url, prefix, version, logger: silentLogger() })
@@ -41,6 +46,37 @@ export function redisFixture(url: string): RedisFixture {
       await Promise.all(opened.map((store) => store.close()))
       await empty()
       await client.quit()
+    },
+  }
+}
+
+/** As `redisFixture`, on a cluster. */
+export function clusterFixture(url: string): ReadModelsFixture {
+  const prefix = `test-${randomUUID()}`
+  const client = new Cluster([url])
+  const opened: ReadModels[] = []
+  async function empty(): Promise<void> {
+    await client.ping() // by then it knows its nodes
+    for (const node of client.nodes('master')) {
+      for (const key of await node.keys(`*${prefix}*`)) await node.unlink(key)
+    }
+  }
+  return {
+    empty,
+    async damage(generation, id, index) {
+      const keys = redisKeys({ prefix, version: 'v1' }).generation(generation)
+      await client.zremrangebyscore(index === undefined ? keys.documents : keys.index(index), id, id)
+    },
+    progressIsHeardBy: 'every store on the data',
+    async open(version = 'v1') {
+      const store = await openRedisReadModels({ url, prefix, version, logger: silentLogger() })
+      opened.push(store)
+      return store
+    },
+    async remove() {
+      await Promise.all(opened.map((store) => store.close()))
+      await empty()
+      client.disconnect()
     },
   }
 }

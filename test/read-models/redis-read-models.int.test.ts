@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Batch } from '../../src/read-models/read-models.ts'
 import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import {
@@ -11,10 +12,16 @@ import {
   idsIn,
   idsOf,
   insert,
+  newGeneration,
   started,
 } from './contract/samples.ts'
 import { readModelsContract } from './read-models.contract.ts'
 import { type RedisFixture, redisFixture } from './redis-fixture.ts'
+
+/** One that writes every key of a generation. */
+function fullBatch(): Batch {
+  return firstBatch({ inserts: [insert(1, ['a'], undefined, ['c'])], parked: ['subject'], keys: ['k'] })
+}
 
 describeWithBrokers('redis read models', ({ redisUrl }) => {
   readModelsContract('redis', async () => redisFixture(redisUrl))
@@ -28,10 +35,14 @@ describeWithBrokers('redis read models', ({ redisUrl }) => {
 
     it('use the declared keys, all with one hash tag', async () => {
       const { store, generation } = await started(fixture)
-      await applyAll(store, generation, firstBatch({ inserts: [insert(1, ['a'])], parked: ['subject'] }))
-      const { active, generation: keysOf } = redisKeys({ prefix: fixture.prefix, version: 'v1' })
-      const { checkpoints, documents, index, parked, parkedSubjects } = keysOf(generation)
-      const declared = [active, checkpoints, documents, index('a'), parked, parkedSubjects]
+      await applyAll(store, generation, fullBatch())
+      const next = newGeneration()
+      await store.start(next, generation)
+      await store.build(newGeneration())
+      const { active, building, replaced, generation: keysOf } = redisKeys({ prefix: fixture.prefix, version: 'v1' })
+      const { index, ...named } = keysOf(generation)
+      const built = (await store.generations()).flatMap(({ name }) => keysOf(name).checkpoints)
+      const declared = [active, building, replaced, index('a'), ...new Set([...Object.values(named), ...built])]
       expect((await fixture.keys()).sort()).toEqual(declared.sort())
       for (const key of declared) expect(key.startsWith(`{${fixture.prefix}:v1}:`)).toBe(true)
     })
@@ -127,7 +138,7 @@ describeWithBrokers('redis read models', ({ redisUrl }) => {
       await connected
       await fixture.client.publish(redisKeys({ prefix: fixture.prefix, version: 'v1' }).progress, 'a b c d')
       await applyAll(store, generation, firstBatch())
-      await vi.waitFor(() => expect(heard.at(-1)).toEqual([generation, { partition: 0, next: 1 }]))
+      await vi.waitFor(() => expect(heard.at(-1)).toEqual([generation, { partition: 0, next: 1, parked: [] }]))
       expect(heard.map(([name]) => name)).not.toContain('a')
     })
   })

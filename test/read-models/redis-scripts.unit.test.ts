@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parseProgressMessage, progressMessage } from '../../src/read-models/redis/redis-keys.ts'
+import { parseProgressMessage, progressMessage } from '../../src/read-models/redis/progress-message.ts'
 import { scriptFiles } from '../../src/read-models/redis/redis-scripts.ts'
 
 const folder = new URL('../../src/read-models/redis/', import.meta.url)
@@ -54,12 +54,20 @@ describe('Lua scripts', () => {
 })
 
 describe('progress messages', () => {
-  it.each([undefined, { partition: 0, next: 1 }, { partition: 12, next: Number.MAX_SAFE_INTEGER }])(
-    'are read as they were written: %o',
-    (at) => expect(parseProgressMessage(progressMessage('generation', at))).toEqual({ generation: 'generation', at }),
+  it.each([
+    undefined,
+    { partition: 0, next: 1, parked: [] },
+    { partition: 12, next: Number.MAX_SAFE_INTEGER, parked: [] },
+    { partition: 12, next: 9, parked: [8] },
+    { partition: 12, next: 9, parked: [3, 5, 8] },
+  ])('are read as they were written: %o', (at) =>
+    expect(parseProgressMessage(progressMessage('generation', at))).toEqual({ generation: 'generation', at }),
   )
 
-  it.each(['', 'a b', 'a b c', 'a 1 2 3', 'a 1 -2', ' 1 2'])('are told from anything else: "%s"', (message) => {
-    expect(parseProgressMessage(message)).toBeUndefined()
-  })
+  it.each(['', 'a b', 'a b c', 'a 1 2 3 4', 'a 1 2 ', 'a 1 2 3,', 'a 1 2 ,3', 'a 1 -2', ' 1 2'])(
+    'are told from anything else: "%s"',
+    (message) => {
+      expect(parseProgressMessage(message)).toBeUndefined()
+    },
+  )
 })

@@ -2,7 +2,8 @@ import { ServiceError } from '../../src/errors.ts'
 import { type Checkpoint, startOfPartition } from '../../src/read-models/checkpoint.ts'
 import type { KeyDecision } from '../../src/read-models/key-decision.ts'
 import type {
-  Generation,
+  ActiveGeneration,
+  AppliedTo,
   RangeAnswer,
   RangeQuery,
   ReadModels,
@@ -11,7 +12,7 @@ import type {
 
 /** The reading side of a store, in the hands of a test: it says what is stored, and when the connection breaks. */
 export class ScriptedStore implements Pick<ReadModels, 'active' | 'checkpoints' | 'range' | 'decision' | 'listen'> {
-  generation: Generation | undefined = { name: 'first', epoch: 'epoch' }
+  generation: ActiveGeneration | undefined = { name: 'first', epoch: 'epoch', continues: undefined }
   readonly next = new Map<number, number>()
   /** Ids of documents; each document is its id as text. */
   ids: number[] = []
@@ -22,7 +23,7 @@ export class ScriptedStore implements Pick<ReadModels, 'active' | 'checkpoints' 
   #held: Promise<void> | undefined
   readonly #listeners = new Set<ReadModelsListener>()
 
-  async active(): Promise<Generation | undefined> {
+  async active(): Promise<ActiveGeneration | undefined> {
     this.#answer()
     return this.generation
   }
@@ -86,11 +87,12 @@ export class ScriptedStore implements Pick<ReadModels, 'active' | 'checkpoints' 
   }
 
   /** Adds a document and moves the position, as an apply does. */
-  apply(id: number, at: { partition: number; next: number }, announce = true): void {
+  apply(id: number, at: Partial<AppliedTo> & Pick<AppliedTo, 'partition' | 'next'>, announce = true): void {
     this.ids = [...this.ids, id].sort((a, b) => a - b)
     this.added++
     this.next.set(at.partition, at.next)
-    if (announce) for (const listener of this.#listeners) listener.progress(this.generation?.name ?? '', at)
+    if (!announce) return
+    for (const listener of this.#listeners) listener.progress(this.generation?.name ?? '', { parked: [], ...at })
   }
 
   flush(): void {
@@ -103,8 +105,14 @@ export class ScriptedStore implements Pick<ReadModels, 'active' | 'checkpoints' 
 
   start(name: string, epoch = 'epoch'): void {
     this.flush()
-    this.generation = { name, epoch }
+    this.generation = { name, epoch, continues: undefined }
     for (const listener of this.#listeners) listener.progress(name)
+  }
+
+  /** Another generation takes the place of the active one, with all that is in it. */
+  takeOver(name: string, announce = true): void {
+    this.generation = { name, epoch: 'epoch', continues: this.generation?.name }
+    if (announce) for (const listener of this.#listeners) listener.progress(name)
   }
 
   disconnect(): void {

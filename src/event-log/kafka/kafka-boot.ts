@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { OutOfReachError } from '../../errors.ts'
 import { within } from '../../time-limit.ts'
 import { BootRefusal } from './boot-refusal.ts'
 import { type KafkaAccess, KafkaClient } from './kafka-client.ts'
@@ -20,7 +21,7 @@ const final = /AUTHENTICATION|AUTHORIZATION|SECURITY_DISABLED|UNSUPPORTED_SASL|I
 /**
  * Makes the topics where they are missing, checks them, and gives or reads the log's identity. A broker that has just
  * started, or is about to, answers many things at first: all is tried again until `limitMs` have passed.
- * Throws an Error that says what to do.
+ * Throws an Error that says what to do: OutOfReachError when the time is up.
  */
 export async function bootLog(
   access: KafkaAccess,
@@ -66,7 +67,7 @@ function causes(error: unknown): { name?: string; type?: string }[] {
 }
 
 function notReady({ brokers }: KafkaAccess, limitMs: number, error: unknown): Error {
-  return new Error(
+  return new OutOfReachError(
     `Kafka at ${brokers.join(', ')} does not answer as it should, for ${limitMs / 1000} s now: ${messageOf(error)}. ` +
       `Is it running, and are KAFKA_BROKERS and its TLS and SASL variables right?`,
     { cause: error },

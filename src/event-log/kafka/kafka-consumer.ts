@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { within } from '../../time-limit.ts'
 import type { Offset } from '../event-log.ts'
 import type { KafkaClient } from './kafka-client.ts'
+import { OffsetsToCommit } from './offsets-to-commit.ts'
 
 export interface ConsumerOptions {
   readonly newClient: () => KafkaClient
@@ -27,6 +28,7 @@ const fetchWaitMs = 100 // a stop and a rebalance wait for the fetch under way
 const commitIntervalMs = 5000
 const lifeSignLimitMs = 30_000
 const leaveLimitMs = 5000
+const lastCommitLimitMs = 1000
 
 /** One kafkajs consumer, from its start until it has crashed, shown no sign of life, or been stopped. */
 export class LivingConsumer {
@@ -35,9 +37,10 @@ export class LivingConsumer {
   readonly #client: KafkaClient
   readonly #consumer: Consumer
   readonly #end = Promise.withResolvers<unknown>()
-  readonly #resolved = new Map<number, Offset>()
+  readonly #offsets = new OffsetsToCommit()
   #lastLifeSign = performance.now()
   #stopped = false
+  #committing = Promise.resolve()
 
   constructor(options: ConsumerOptions, handlers: ConsumerHandlers) {
     this.#options = options
@@ -66,6 +69,8 @@ export class LivingConsumer {
     const error = await this.#end.promise
     clearInterval(upkeep)
     signal.removeEventListener('abort', stop)
+    // A group that is stopped keeps what was committed last: without this, tools would show it behind until it runs again.
+    if (error === undefined) await within(lastCommitLimitMs, this.#commitInTurn()).catch(() => {})
     await within(leaveLimitMs, this.#consumer.disconnect()).catch(() => {}) // the group finds out by itself
     this.#client.abandon()
     return error
@@ -76,11 +81,12 @@ export class LivingConsumer {
     const { topic } = this.#options
     this.#consumer.seek({ topic, partition, offset: String(offset) })
     this.#consumer.resume([{ topic, partitions: [partition] }])
+    this.#offsets.sought(partition, offset)
   }
 
   /** The next offset of a partition, to be committed some time for tools that show how far a group is behind. */
   resolved(partition: number, next: Offset): void {
-    this.#resolved.set(partition, next)
+    this.#offsets.done(partition, next)
   }
 
   async #start(): Promise<void> {
@@ -109,9 +115,9 @@ export class LivingConsumer {
 
   #joined(assignment: Record<string, number[]>): void {
     this.#lives()
-    this.#resolved.clear()
     const { topic } = this.#options
     const partitions = (assignment[topic] ?? []).toSorted((one, other) => one - other)
+    this.#offsets.assigned(partitions)
     if (partitions.length > 0) this.#consumer.pause([{ topic, partitions }])
     this.#handlers.assigned(partitions)
   }
@@ -124,11 +130,26 @@ export class LivingConsumer {
     if (performance.now() - this.#lastLifeSign > lifeSignLimitMs) {
       this.#end.resolve(new Error(`no heartbeat was answered for ${lifeSignLimitMs} ms`))
     }
+    this.#commitInTurn()
+  }
+
+  /** One after the other, as kafkajs sends a commit again for a while: an older one would undo a newer one. */
+  #commitInTurn(): Promise<void> {
+    this.#committing = this.#committing.then(() => this.#commit())
+    return this.#committing
+  }
+
+  async #commit(): Promise<void> {
     const { topic, logger } = this.#options
-    const offsets = [...this.#resolved].map(([partition, next]) => ({ topic, partition, offset: String(next) }))
-    this.#resolved.clear()
-    if (offsets.length === 0) return
-    this.#consumer.commitOffsets(offsets).catch((error) => logger.debug({ err: error }, 'Kafka: offsets not committed'))
+    const pending = this.#offsets.pending()
+    if (pending.length === 0) return
+    const offsets = pending.map(([partition, next]) => ({ topic, partition, offset: String(next) }))
+    try {
+      await this.#consumer.commitOffsets(offsets)
+      this.#offsets.committed(pending)
+    } catch (error) {
+      logger.debug({ err: error }, 'Kafka: offsets not committed') // still pending, so tried again next time
+    }
   }
 }
 

@@ -1,26 +1,65 @@
 import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../checkpoint.ts'
 import { eventTagLength } from '../event-tag.ts'
 import { encodeDecision } from '../key-decision.ts'
-import type { Batch } from '../read-models.ts'
-import { addedField, progressMessage, type RedisKeys } from './redis-keys.ts'
+import type { Batch, Insert, ParkedEvent } from '../read-models.ts'
+import { progressMessage } from './progress-message.ts'
+import { addedField, type GenerationKeys, type RedisKeys } from './redis-keys.ts'
+import { encodeParkedEvent, parkedField } from './stored-parked-event.ts'
 
-/** What one key gets: the counter and the arguments that `apply-batch.lua` takes for it. */
+/** The counter and the arguments that `apply-batch.lua` takes for one key, or for what to remove from one. */
 interface Section {
-  readonly key: string
   readonly counter: string
-  readonly args: string[]
+  readonly args: readonly string[]
+}
+interface KeySection extends Section {
+  readonly key: string
 }
 
 /** KEYS and ARGV of `apply-batch.lua`: already grouped by key, so that the script only passes slices on. */
 export function applyBatchArguments(
   storeKeys: RedisKeys,
   generation: string,
-  { partition, expected, checkpoint, inserts, parked, decisions }: Batch,
+  { partition, expected, checkpoint, inserts, parked, unparked, freed, decisions }: Batch,
 ): { keys: string[]; args: string[] } {
   const keys = storeKeys.generation(generation)
+  const [documents, counters, indexes] = insertSections(keys, inserts)
+  const decided = decisions.flatMap((decision) => [decision.key, encodeDecision(decision)])
+  const written = [
+    documents,
+    { key: keys.decisions, counter: '', args: decided },
+    ...parkedSections(keys, partition, parked),
+    counters,
+    ...indexes,
+  ]
+  const removed = [
+    { counter: '', args: unparked.map((offset) => parkedField(partition, offset)) },
+    { counter: '', args: freed.map((subject) => `${partition}/${subject}`) },
+  ]
+  const at = { partition, next: checkpoint.next, parked: parked.map(({ offset }) => offset) }
+  return {
+    keys: [storeKeys.active, storeKeys.building, keys.checkpoints, ...written.map(({ key }) => key)],
+    args: [
+      generation,
+      String(partition),
+      storedText(expected),
+      encodeCheckpoint(checkpoint),
+      storeKeys.progress,
+      progressMessage(generation, at),
+      String(eventTagLength),
+      ...[...written, ...removed].flatMap(({ counter, args }) => [counter, String(args.length), ...args]),
+    ],
+  }
+}
+
+function insertSections(
+  keys: GenerationKeys,
+  inserts: readonly Insert[],
+): [documents: KeySection, counters: KeySection, indexes: KeySection[]] {
+  const inOrder = inserts.toSorted((a, b) => a.id - b.id)
   const documents: string[] = []
   const indexes = new Map<string, string[]>()
-  for (const { id, document, tag, indexes: names } of inserts) {
+  const counters = new Map<string, number>()
+  for (const { id, document, tag, indexes: names, counters: counted } of inOrder) {
     if (tag.length !== eventTagLength) throw new RangeError(`a tag of ${tag.length} characters`)
     const score = String(id)
     documents.push(score, document + tag)
@@ -29,34 +68,24 @@ export function applyBatchArguments(
       if (members === undefined) indexes.set(name, [score, document])
       else members.push(score, document)
     }
+    for (const name of counted) counters.set(name, (counters.get(name) ?? 0) + 1)
   }
-  const sections: Section[] = [
+  return [
     { key: keys.documents, counter: addedField(undefined), args: documents },
-    {
-      key: keys.parked,
-      counter: '',
-      args: parked.flatMap(({ offset, ...event }) => [`${partition}/${offset}`, JSON.stringify(event)]),
-    },
-    { key: keys.parkedSubjects, counter: '', args: parked.flatMap(({ subject }) => ['0', `${partition}/${subject}`]) },
-    {
-      key: keys.decisions,
-      counter: '',
-      args: decisions.flatMap((decision) => [decision.key, encodeDecision(decision)]),
-    },
-    ...[...indexes].map(([name, args]) => ({ key: keys.index(name), counter: addedField(name), args })),
+    { key: keys.counters, counter: '', args: [...counters].flatMap(([name, count]) => [name, String(count)]) },
+    [...indexes].map(([name, args]) => ({ key: keys.index(name), counter: addedField(name), args })),
   ]
-  return {
-    keys: [keys.checkpoints, ...sections.map(({ key }) => key)],
-    args: [
-      String(partition),
-      storedText(expected),
-      encodeCheckpoint(checkpoint),
-      storeKeys.progress,
-      progressMessage(generation, { partition, next: checkpoint.next }),
-      String(eventTagLength),
-      ...sections.flatMap(({ counter, args }) => [counter, String(args.length), ...args]),
-    ],
-  }
+}
+
+function parkedSections(keys: GenerationKeys, partition: number, parked: readonly ParkedEvent[]): KeySection[] {
+  const events = parked.flatMap((event) => [parkedField(partition, event.offset), encodeParkedEvent(event)])
+  const offsets = parked.flatMap(({ subject, offset }) => ['0', `${partition}/${subject}/${offset}`])
+  const subjects = parked.flatMap(({ subject }) => ['0', `${partition}/${subject}`])
+  return [
+    { key: keys.parked, counter: '', args: events },
+    { key: keys.parkedOffsets, counter: '', args: offsets },
+    { key: keys.parkedSubjects, counter: '', args: subjects },
+  ]
 }
 
 const start = encodeCheckpoint(startOfPartition)

@@ -1,8 +1,8 @@
 import { ServiceError } from '../../errors.ts'
-import { type Checkpoint, decodeCheckpoint } from '../checkpoint.ts'
 import { eventTagLength } from '../event-tag.ts'
-import type { Moment, RangeAnswer, RangeQuery } from '../read-models.ts'
+import type { RangeAnswer, RangeQuery } from '../read-models.ts'
 import { addedField, type RedisKeys } from './redis-keys.ts'
+import { type StoredState, storedState } from './stored-state.ts'
 
 /** What `read-ranges.lua` returns. */
 export type RangesReply = [state: string, ranges: string, ...members: string[]]
@@ -15,13 +15,6 @@ interface Asked {
   readonly query: RangeQuery
   readonly resolve: (answer: RangeAnswer) => void
   readonly reject: (error: unknown) => void
-}
-
-/** What a reply says of the generation, and the text that said so. */
-interface Stored {
-  readonly state: string
-  readonly moment: Moment
-  readonly added: ReadonlyMap<string, number>
 }
 
 /** Of one call; the server does nothing else meanwhile. */
@@ -43,7 +36,8 @@ export class RangeReader {
   #waiting: Asked[] = []
   #calls = 0
   #scheduled = false
-  #stored: Stored = { state: '', moment: { active: undefined, checkpoints: new Map() }, added: new Map() }
+  #state = ''
+  #stored: StoredState = storedState('', [])
 
   constructor(keys: RedisKeys, call: Call) {
     this.#keys = keys
@@ -122,7 +116,11 @@ export class RangeReader {
 
   #answer(group: readonly Asked[], [state, ranges, ...members]: RangesReply): void {
     // While nothing is written, all answers share one moment, and nothing is decoded anew.
-    if (state !== this.#stored.state) this.#stored = readState(state)
+    if (state !== this.#state) {
+      const [active = '', ...fields] = state.split(separator)
+      this.#stored = storedState(active, fields)
+      this.#state = state
+    }
     const { moment, added } = this.#stored
     const numbers = ranges.split(' ')
     for (let i = 0; i < group.length; i++) {
@@ -138,16 +136,4 @@ export class RangeReader {
       })
     }
   }
-}
-
-function readState(state: string): Stored {
-  const [active = '', ...fields] = state.split(separator)
-  const checkpoints = new Map<number, Checkpoint>()
-  const added = new Map<string, number>()
-  for (let i = 0; i < fields.length; i += 2) {
-    const [name = '', value = ''] = [fields[i], fields[i + 1]]
-    if (/^\d/.test(name)) checkpoints.set(Number(name), decodeCheckpoint(value))
-    else added.set(name, Number(value))
-  }
-  return { state, moment: { active: active === '' ? undefined : active, checkpoints }, added }
 }

@@ -1,9 +1,8 @@
 import { Redis, type RedisOptions, ReplyError } from 'ioredis'
 import type { Logger } from 'pino'
+import { OutOfReachError } from '../../errors.ts'
 
 export type ConnectionLogger = Pick<Logger, 'info' | 'warn'>
-
-const openTimeoutMs = 30_000
 
 const options = {
   enableOfflineQueue: false,
@@ -17,12 +16,12 @@ const options = {
   disconnectTimeout: 200,
   maxLoadingRetryTime: 500,
   retryStrategy: (attempt: number) => Math.min(50 * 2 ** (attempt - 1), 1000),
-  // The address may belong to another server since a failover.
-  reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+  // The address may belong to another server since a failover, or the slot to another master of the cluster.
+  reconnectOnError: (error: Error) => /^(READONLY|MOVED)/.test(error.message),
   stringNumbers: true, // ioredis 6 decodes RESP3 integers near 2^53 inexactly
 } satisfies RedisOptions
 
-type Extra = Pick<RedisOptions, 'enableAutoPipelining' | 'autoResubscribe' | 'socketTimeout'>
+type Extra = Pick<RedisOptions, 'autoResubscribe' | 'socketTimeout' | 'Connector' | 'enableOfflineQueue'>
 
 /** A connection that comes back by itself for ever. Fails each command at once, or in half a second, while it is away. */
 export function connect(url: string, extra: Extra): Redis {
@@ -31,8 +30,9 @@ export function connect(url: string, extra: Extra): Redis {
   return redis
 }
 
-/** Resolves once the server answers; throws when it refuses this client, or has not answered in 30 seconds. */
-export function untilReady(redis: Redis): Promise<void> {
+/** Resolves once the server answers; throws when it refuses this client, and OutOfReachError when it stays silent. */
+export function untilReady(redis: Redis, limitMs: number): Promise<void> {
+  if (redis.status === 'ready') return Promise.resolve()
   return new Promise((resolve, reject) => {
     let lastError: Error | undefined
     const settle = (error?: Error) => {
@@ -46,8 +46,10 @@ export function untilReady(redis: Redis): Promise<void> {
       lastError = error
       if (isRefusal(error)) settle(new Error(refused(redis, error), { cause: error }))
     }
-    const ended = () => settle(new Error(`Redis at ${address(redis)}: closed before it answered`, { cause: lastError }))
-    const timer = setTimeout(() => settle(new Error(silent(redis), { cause: lastError })), openTimeoutMs)
+    const ended = () =>
+      settle(new OutOfReachError(`Redis at ${address(redis)}: closed before it answered`, { cause: lastError }))
+    const silence = () => settle(new OutOfReachError(silent(redis, limitMs), { cause: lastError }))
+    const timer = setTimeout(silence, limitMs)
     redis.on('ready', ready).on('error', failed).on('end', ended)
   })
 }
@@ -106,8 +108,8 @@ function refused(redis: Redis, error: Error): string {
   return `Redis at ${address(redis)} refuses the connection (${error.message}): check user, password and database in its URL`
 }
 
-function silent(redis: Redis): string {
-  return `Redis at ${address(redis)} did not answer for ${openTimeoutMs / 1000} s: start it, or correct its URL`
+function silent(redis: Redis, limitMs: number): string {
+  return `Redis at ${address(redis)} did not answer for ${Math.round(limitMs / 1000)} s: start it, or correct its URL`
 }
 
 function address({ options: { path, host, port } }: Redis): string {

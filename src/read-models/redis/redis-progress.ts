@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import type { Listeners } from '../listeners.ts'
-import { parseProgressMessage } from './redis-keys.ts'
+import { parseProgressMessage } from './progress-message.ts'
 
 const heartbeatMs = 500
 

@@ -1,92 +1,96 @@
-import type { Redis } from 'ioredis'
-import { ServiceError } from '../../errors.ts'
 import { type Checkpoint, decodeCheckpoint, startOfPartition } from '../checkpoint.ts'
+import type { Contents, DecidedKeys, Entries } from '../inspection.ts'
 import { decodeDecision, type KeyDecision } from '../key-decision.ts'
 import { Listeners } from '../listeners.ts'
 import type {
+  ActiveGeneration,
   ApplyResult,
   Batch,
   Generation,
+  ParkedEvent,
   PartitionState,
   RangeAnswer,
   RangeQuery,
   ReadModels,
   ReadModelsListener,
 } from '../read-models.ts'
+import type { StoredGeneration, StoredVersion } from '../upkeep.ts'
 import { applyBatchArguments } from './apply-batch-arguments.ts'
+import { progressMessage } from './progress-message.ts'
 import { RangeReader } from './range-reader.ts'
-import { type ConnectionLogger, connect, logStateChanges, refuseEviction, untilReady } from './redis-connection.ts'
-import { progressMessage, type RedisKeys, redisKeys } from './redis-keys.ts'
+import { RedisCalls } from './redis-calls.ts'
+import type { ConnectionLogger } from './redis-connection.ts'
+import { openConnections, type RedisConnections } from './redis-connections.ts'
+import { RedisInspection } from './redis-inspection.ts'
+import { type RedisKeys, redisKeys, type StoreName } from './redis-keys.ts'
 import { RedisProgress } from './redis-progress.ts'
-import { defineScripts } from './redis-scripts.ts'
+import { RedisUpkeep } from './redis-upkeep.ts'
+import { decodeParkedEvent } from './stored-parked-event.ts'
+import { pairs, storedState } from './stored-state.ts'
 
-export interface RedisReadModelsOptions {
+export interface RedisReadModelsOptions extends StoreName {
   /** redis:// or rediss:// */
   readonly url: string
-  /** What all keys begin with. */
-  readonly prefix: string
-  /** The version of the read models: another one has keys of its own. */
-  readonly version: string
   readonly logger: ConnectionLogger
+  /** How long to wait for a server that does not answer yet; 30 s when omitted. */
+  readonly openTimeoutMs?: number | undefined
 }
 
+const defaultOpenTimeoutMs = 30_000
+
 /**
- * Read models in Redis 6.2 or later. Resolves once the server answers, waiting up to 30 seconds for it; throws when
- * it does not, when it refuses this client, or when it may evict keys.
+ * Read models in Redis 6.2 or later, or on one master of a Redis Cluster. Resolves once the server answers; throws
+ * OutOfReachError when it does not in time, and an Error that says what to do when it refuses this client or may evict keys.
  */
 export async function openRedisReadModels({
   url,
   prefix,
   version,
   logger,
+  openTimeoutMs = defaultOpenTimeoutMs,
 }: RedisReadModelsOptions): Promise<ReadModels> {
-  const commands = connect(url, {})
-  const subscriber = connect(url, { autoResubscribe: false, socketTimeout: 1000 })
-  try {
-    await Promise.all([untilReady(commands), untilReady(subscriber)])
-    await refuseEviction(commands, logger)
-  } catch (error) {
-    commands.disconnect()
-    subscriber.disconnect()
-    throw error
-  }
-  logStateChanges(commands, logger)
-  defineScripts(commands)
-  return new RedisReadModels(commands, subscriber, redisKeys({ prefix, version }))
+  const name = { prefix, version }
+  return new RedisReadModels(await openConnections(url, redisKeys(name).active, logger, openTimeoutMs), name)
 }
 
 class RedisReadModels implements ReadModels {
-  readonly #redis: Redis
+  readonly #connections: RedisConnections
+  readonly #calls: RedisCalls
   readonly #keys: RedisKeys
   readonly #listeners = new Listeners({ connected: false })
   readonly #progress: RedisProgress
   readonly #ranges: RangeReader
+  readonly #inspection: RedisInspection
+  readonly #upkeep: RedisUpkeep
 
-  constructor(redis: Redis, subscriber: Redis, keys: RedisKeys) {
-    this.#redis = redis
-    this.#keys = keys
-    this.#progress = new RedisProgress(subscriber, keys.progress, this.#listeners)
-    this.#ranges = new RangeReader(keys, (names, args) =>
-      this.#answer(() => redis.readRanges(names.length, names, args)),
+  constructor(connections: RedisConnections, name: StoreName) {
+    this.#connections = connections
+    this.#calls = new RedisCalls(connections.commands)
+    this.#keys = redisKeys(name)
+    this.#progress = new RedisProgress(connections.subscriber, this.#keys.progress, this.#listeners)
+    this.#ranges = new RangeReader(this.#keys, (names, args) =>
+      this.#calls.answer((redis) => redis.readRanges(names.length, names, args)),
     )
+    this.#inspection = new RedisInspection(this.#calls, this.#keys)
+    this.#upkeep = new RedisUpkeep(this.#calls, (key) => new RedisCalls(connections.to(key)), name)
   }
 
-  async active(): Promise<Generation | undefined> {
-    const { name, epoch } = await this.#answer(() => this.#redis.hgetall(this.#keys.active))
-    return name === undefined || epoch === undefined ? undefined : { name, epoch }
+  async active(): Promise<ActiveGeneration | undefined> {
+    const { name, epoch, continues } = await this.#calls.answer((redis) => redis.hgetall(this.#keys.active))
+    return name === undefined || epoch === undefined ? undefined : { name, epoch, continues: continues || undefined }
   }
 
   async start({ name, epoch }: Generation, instead: string | undefined): Promise<void> {
-    const { active, progress } = this.#keys
+    const { active, replaced, progress } = this.#keys
     const { checkpoints } = this.#keys.generation(name)
-    await this.#answer(() =>
-      this.#redis.startGeneration(active, checkpoints, name, epoch, instead ?? '', progress, progressMessage(name)),
-    )
+    const args = [name, epoch, instead ?? '', progress, progressMessage(name)]
+    await this.#calls.answer((redis) => redis.startGeneration(active, replaced, checkpoints, ...args))
   }
 
   async checkpoints(generation: string): Promise<ReadonlyMap<number, Checkpoint> | undefined> {
-    const fields = await this.#answer(() => this.#redis.hgetall(this.#keys.generation(generation).checkpoints))
-    return fields.epoch === undefined ? undefined : checkpointsIn(Object.entries(fields))
+    const { checkpoints } = this.#keys.generation(generation)
+    const fields = await this.#calls.answer((redis) => redis.hgetall(checkpoints))
+    return fields.epoch === undefined ? undefined : storedState('', Object.entries(fields).flat()).moment.checkpoints
   }
 
   async partitionStates(
@@ -94,16 +98,25 @@ class RedisReadModels implements ReadModels {
     partitions: readonly number[],
   ): Promise<Map<number, PartitionState> | undefined> {
     const { checkpoints, parkedSubjects } = this.#keys.generation(generation)
-    const states = await this.#answer(() =>
-      this.#redis.partitionStates(checkpoints, parkedSubjects, ...partitions.map(String)),
+    const states = await this.#calls.answer((redis) =>
+      redis.partitionStates(checkpoints, parkedSubjects, ...partitions.map(String)),
     )
     if (states === null) return undefined
     return new Map(partitions.map((partition, i) => [partition, partitionState(states[i] ?? ['', []])]))
   }
 
+  async parkedUnder(generation: string, partition: number, subject: string): Promise<readonly ParkedEvent[]> {
+    const { parked, parkedOffsets } = this.#keys.generation(generation)
+    const found = await this.#calls.answer((redis) =>
+      redis.parkedUnder(parked, parkedOffsets, String(partition), subject),
+    )
+    const events = pairs(found).map(([offset, text]) => decodeParkedEvent(Number(offset), text))
+    return events.sort((a, b) => a.offset - b.offset)
+  }
+
   async apply(generation: string, batch: Batch): Promise<ApplyResult> {
     const { keys, args } = applyBatchArguments(this.#keys, generation, batch)
-    const [outcome, ...rest] = await this.#answer(() => this.#redis.applyBatch(keys.length, keys, args))
+    const [outcome, ...rest] = await this.#calls.answer((redis) => redis.applyBatch(keys.length, keys, args))
     if (outcome === 'ids_taken') return { outcome, tags: new Map(pairs(rest).map(([id, tag]) => [Number(id), tag])) }
     if (outcome === 'keys_decided') return { outcome, keys: rest }
     if (outcome === 'applied' || outcome === 'checkpoint_mismatch' || outcome === 'generation_gone') return { outcome }
@@ -115,8 +128,49 @@ class RedisReadModels implements ReadModels {
   }
 
   async decision(generation: string, key: string): Promise<KeyDecision | undefined> {
-    const text = await this.#answer(() => this.#redis.hget(this.#keys.generation(generation).decisions, key))
+    const { decisions } = this.#keys.generation(generation)
+    const text = await this.#calls.answer((redis) => redis.hget(decisions, key))
     return text === null ? undefined : decodeDecision(key, text)
+  }
+
+  contents(generation: string): Promise<Contents | undefined> {
+    return this.#inspection.contents(generation)
+  }
+
+  entries(generation: string, query: Pick<RangeQuery, 'index' | 'from' | 'limit'>): Promise<Entries | undefined> {
+    return this.#inspection.entries(generation, query)
+  }
+
+  decisions(generation: string, from: string, limit: number): Promise<DecidedKeys | undefined> {
+    return this.#inspection.decisions(generation, from, limit)
+  }
+
+  generations(): Promise<readonly StoredGeneration[]> {
+    return this.#upkeep.generations()
+  }
+
+  build(generation: Generation): Promise<Generation> {
+    return this.#upkeep.build(generation)
+  }
+
+  activate(name: string): Promise<'activated' | 'behind' | 'incomplete' | 'not_building'> {
+    return this.#upkeep.activate(name)
+  }
+
+  remove(name: string): Promise<boolean> {
+    return this.#upkeep.remove(name)
+  }
+
+  renew(): Promise<void> {
+    return this.#upkeep.renew()
+  }
+
+  versions(): Promise<readonly StoredVersion[]> {
+    return this.#upkeep.versions()
+  }
+
+  prune(graceMs: number): Promise<readonly string[]> {
+    return this.#upkeep.prune(graceMs)
   }
 
   listen(listener: ReadModelsListener): () => void {
@@ -125,22 +179,8 @@ class RedisReadModels implements ReadModels {
 
   async close(): Promise<void> {
     this.#progress.close()
-    await this.#redis.quit().catch(() => {}) // lets what was sent be answered, where the server still answers
-    this.#redis.disconnect()
+    await this.#connections.close()
   }
-
-  async #answer<T>(ask: () => Promise<T>): Promise<T> {
-    try {
-      return await ask()
-    } catch (cause) {
-      throw new ServiceError('read_model_unavailable', 'The read models do not answer.', { cause })
-    }
-  }
-}
-
-function checkpointsIn(fields: [field: string, value: string][]): ReadonlyMap<number, Checkpoint> {
-  const partitions = fields.filter(([field]) => /^\d/.test(field))
-  return new Map(partitions.map(([partition, text]) => [Number(partition), decodeCheckpoint(text)]))
 }
 
 function partitionState([checkpoint, parked]: [checkpoint: string, parkedSubjects: string[]]): PartitionState {
@@ -148,8 +188,4 @@ function partitionState([checkpoint, parked]: [checkpoint: string, parkedSubject
     checkpoint: checkpoint === '' ? startOfPartition : decodeCheckpoint(checkpoint),
     parkedSubjects: new Set(parked.map((member) => member.slice(member.indexOf('/') + 1))),
   }
-}
-
-function pairs(flat: readonly string[]): [string, string][] {
-  return flat.flatMap((first, i) => (i % 2 === 0 ? [[first, flat[i + 1] ?? ''] as [string, string]] : []))
 }

@@ -39,6 +39,7 @@ export class ApiProcess {
       decisions: {
         decision: this.#proven.decision.bind(this.#proven),
         whenApplied: this.#progress.whenApplied.bind(this.#progress),
+        isParked: this.#progress.isParked.bind(this.#progress),
       },
       pets: new PetReads(this.reads),
       timeoutMs: appendTimeoutMs,

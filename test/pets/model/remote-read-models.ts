@@ -1,17 +1,21 @@
 import { ServiceError } from '../../../src/errors.ts'
 import type { Checkpoint } from '../../../src/read-models/checkpoint.ts'
+import type { Contents, DecidedKeys, Entries } from '../../../src/read-models/inspection.ts'
 import type { KeyDecision } from '../../../src/read-models/key-decision.ts'
 import { Listeners } from '../../../src/read-models/listeners.ts'
 import type {
+  ActiveGeneration,
   ApplyResult,
   Batch,
   Generation,
+  ParkedEvent,
   PartitionState,
   RangeAnswer,
   RangeQuery,
   ReadModels,
   ReadModelsListener,
 } from '../../../src/read-models/read-models.ts'
+import type { StoredGeneration, StoredVersion } from '../../../src/read-models/upkeep.ts'
 import type { SharedReadModels } from './shared-read-models.ts'
 import type { Wire } from './wire.ts'
 
@@ -47,32 +51,76 @@ export class RemoteReadModels implements ReadModels {
     this.#listeners.connected()
   }
 
-  active(): Promise<Generation | undefined> {
-    return this.#ask(() => this.#shared.data.active())
+  active(): Promise<ActiveGeneration | undefined> {
+    return this.#ask((data) => data.active())
   }
 
   start(generation: Generation, instead: string | undefined): Promise<void> {
-    return this.#ask(() => this.#shared.data.start(generation, instead))
+    return this.#ask((data) => data.start(generation, instead))
   }
 
   checkpoints(generation: string): Promise<ReadonlyMap<number, Checkpoint> | undefined> {
-    return this.#ask(() => this.#shared.data.checkpoints(generation))
+    return this.#ask((data) => data.checkpoints(generation))
   }
 
   partitionStates(generation: string, partitions: readonly number[]): Promise<Map<number, PartitionState> | undefined> {
-    return this.#ask(() => this.#shared.data.partitionStates(generation, partitions))
+    return this.#ask((data) => data.partitionStates(generation, partitions))
+  }
+
+  parkedUnder(generation: string, partition: number, subject: string): Promise<readonly ParkedEvent[]> {
+    return this.#ask((data) => data.parkedUnder(generation, partition, subject))
   }
 
   apply(generation: string, batch: Batch): Promise<ApplyResult> {
-    return this.#ask(() => this.#shared.data.apply(generation, batch))
+    return this.#ask((data) => data.apply(generation, batch))
   }
 
   range(generation: string, query: RangeQuery): Promise<RangeAnswer> {
-    return this.#ask(() => this.#shared.data.range(generation, query))
+    return this.#ask((data) => data.range(generation, query))
   }
 
   decision(generation: string, key: string): Promise<KeyDecision | undefined> {
-    return this.#ask(() => this.#shared.data.decision(generation, key))
+    return this.#ask((data) => data.decision(generation, key))
+  }
+
+  contents(generation: string): Promise<Contents | undefined> {
+    return this.#ask((data) => data.contents(generation))
+  }
+
+  entries(...query: Parameters<ReadModels['entries']>): Promise<Entries | undefined> {
+    return this.#ask((data) => data.entries(...query))
+  }
+
+  decisions(generation: string, from: string, limit: number): Promise<DecidedKeys | undefined> {
+    return this.#ask((data) => data.decisions(generation, from, limit))
+  }
+
+  generations(): Promise<readonly StoredGeneration[]> {
+    return this.#ask((data) => data.generations())
+  }
+
+  build(generation: Generation): Promise<Generation> {
+    return this.#ask((data) => data.build(generation))
+  }
+
+  activate(name: string): ReturnType<ReadModels['activate']> {
+    return this.#ask((data) => data.activate(name))
+  }
+
+  remove(name: string): Promise<boolean> {
+    return this.#ask((data) => data.remove(name))
+  }
+
+  renew(): Promise<void> {
+    return this.#ask((data) => data.renew())
+  }
+
+  versions(): Promise<readonly StoredVersion[]> {
+    return this.#ask((data) => data.versions())
+  }
+
+  prune(graceMs: number): Promise<readonly string[]> {
+    return this.#ask((data) => data.prune(graceMs))
   }
 
   listen(listener: ReadModelsListener): () => void {
@@ -82,10 +130,10 @@ export class RemoteReadModels implements ReadModels {
   async close(): Promise<void> {}
 
   /** A request that arrives has its effect, even when its reply then meets a store that is away. */
-  async #ask<T>(request: () => Promise<T>): Promise<T> {
+  async #ask<T>(request: (data: ReadModels) => Promise<T>): Promise<T> {
     const answer = await this.#wire.carry(async () => {
       this.#failIfAway()
-      return request()
+      return request(this.#shared.data)
     })
     this.#failIfAway()
     return answer

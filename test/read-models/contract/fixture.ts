@@ -8,6 +8,11 @@ export interface ReadModelsFixture {
   readonly progressIsHeardBy: 'every store on the data' | 'the store that made it'
   /** Takes everything out of the data behind the stores' backs. */
   empty(): Promise<void>
+  /**
+   * Takes a document of version `v1` out of the whole collection, or out of one index alone, behind the stores' backs.
+   * Cases that need it check nothing where an adapter's test does not offer it.
+   */
+  damage?(generation: string, id: number, index?: string): Promise<void>
   /** Closes every store and removes the data. */
   remove(): Promise<void>
 }

@@ -1,6 +1,17 @@
 import { expect } from 'vitest'
 import { topic } from './fixture.ts'
-import { applyAll, contents, firstBatch, found, foundIn, idsIn, insert, newGeneration, started } from './samples.ts'
+import {
+  applyAll,
+  batchAfter,
+  contents,
+  firstBatch,
+  found,
+  foundIn,
+  idsIn,
+  insert,
+  newGeneration,
+  started,
+} from './samples.ts'
 
 export const generations = topic('generations', {
   'none is active at first': async (fixture) => {
@@ -25,6 +36,18 @@ export const generations = topic('generations', {
     expect(await store.active()).toEqual(next)
     expect(await idsIn(store, next.name)).toEqual([])
     expect(await idsIn(store, old)).toEqual([1])
+  },
+
+  'what one is started in place of is gone for those who would apply to it': async (fixture) => {
+    const { store, generation: old } = await started(fixture)
+    const first = firstBatch({ inserts: [insert(1)] })
+    await applyAll(store, old, first)
+    await store.start(newGeneration(), old)
+    const before = await contents(store, old)
+    for (const batch of [batchAfter(first.checkpoint), firstBatch({ partition: 1 })]) {
+      expect(await store.apply(old, batch)).toEqual({ outcome: 'generation_gone' })
+    }
+    expect(await contents(store, old)).toEqual(before)
   },
 
   'starting in place of none changes nothing while one is active': async (fixture) => {
@@ -66,9 +89,9 @@ export const generations = topic('generations', {
 
   'the same id in two generations is two documents': async (fixture) => {
     const { store, generation: old } = await started(fixture)
+    await applyAll(store, old, firstBatch({ inserts: [insert(1, ['a'], '{"id":1,"of":"old"}')] }))
     const next = newGeneration()
     await store.start(next, old)
-    await applyAll(store, old, firstBatch({ inserts: [insert(1, ['a'], '{"id":1,"of":"old"}')] }))
     await applyAll(store, next.name, firstBatch({ inserts: [insert(1, ['a'], '{"id":1,"of":"next"}')] }))
     expect(foundIn(await store.range(old, { from: 1, limit: 5 }))).toEqual(found(['{"id":1,"of":"old"}']))
     const inNext = await store.range(next.name, { index: 'a', from: 1, limit: 5 })

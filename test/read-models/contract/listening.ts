@@ -1,30 +1,7 @@
 import { expect, vi } from 'vitest'
-import type { ReadModels } from '../../../src/read-models/read-models.ts'
-import { type ReadModelsFixture, topic } from './fixture.ts'
-import { applyAll, batchAfter, firstBatch, insert, newGeneration, started } from './samples.ts'
-
-/** A listener that keeps what it hears, and what ends it. Connected once this resolves. */
-async function listenerOn(store: ReadModels) {
-  const heard: unknown[] = []
-  const end = store.listen({
-    progress: (generation, at) => heard.push(at === undefined ? [generation] : [generation, at.partition, at.next]),
-    connected: () => heard.push('connected'),
-    disconnected: () => heard.push('disconnected'),
-  })
-  await vi.waitFor(() => expect(heard).toContain('connected'))
-  return { heard, end }
-}
-
-/** A store whose active generation is a new one, with nothing under way that a listener could still hear of. */
-async function settled(fixture: ReadModelsFixture) {
-  const { store, generation: first } = await started(fixture)
-  const { heard, end } = await listenerOn(store)
-  const generation = newGeneration()
-  await store.start(generation, first)
-  await vi.waitFor(() => expect(heard.at(-1)).toEqual([generation.name]))
-  end()
-  return { store, generation: generation.name }
-}
+import { topic } from './fixture.ts'
+import { listenerOn, progressOf, settled } from './hearing.ts'
+import { applyAll, batchAfter, firstBatch, insert, newGeneration } from './samples.ts'
 
 export const listening = topic('listening', {
   'connected is called on subscribing, for each listener': async (fixture) => {
@@ -38,14 +15,26 @@ export const listening = topic('listening', {
     const [one, two] = [await listenerOn(store), await listenerOn(store)]
     const first = firstBatch({ partition: 3, inserts: [insert(1)] })
     const second = batchAfter(first.checkpoint, { partition: 3 })
-    await applyAll(store, generation, first, second, firstBatch({ partition: 0 }))
-    const expected = [
-      'connected',
-      [generation, 3, first.checkpoint.next],
-      [generation, 3, second.checkpoint.next],
-      [generation, 0, 1],
-    ]
+    const third = firstBatch({ partition: 0 })
+    await applyAll(store, generation, first, second, third)
+    const expected = ['connected', ...[first, second, third].map((batch) => progressOf(generation, batch))]
     await vi.waitFor(() => expect([one.heard, two.heard]).toEqual([expected, expected]))
+  },
+
+  'progress tells which of its records were parked, again or for the first time': async (fixture) => {
+    const { store, generation } = await settled(fixture)
+    const { heard } = await listenerOn(store)
+    const first = firstBatch({ partition: 2, inserts: [insert(1)], parked: ['one', 'two', 'one'] })
+    const second = batchAfter(first.checkpoint, { partition: 2, parked: ['three'] })
+    const again = { ...second, parked: [...first.parked.slice(1, 2), ...second.parked] }
+    const third = batchAfter(second.checkpoint, { partition: 2, unparked: [0] })
+    await applyAll(store, generation, first, again, third)
+    const expected = [
+      { partition: 2, next: first.checkpoint.next, parked: [0, 1, 2] },
+      { partition: 2, next: second.checkpoint.next, parked: [1, first.checkpoint.next] },
+      { partition: 2, next: third.checkpoint.next, parked: [] },
+    ]
+    await vi.waitFor(() => expect(heard).toEqual(['connected', ...expected.map((at) => [generation, at])]))
   },
 
   'every listener hears of a generation that is started, without a partition': async (fixture) => {
@@ -67,7 +56,7 @@ export const listening = topic('listening', {
     await store.start(newGeneration(), undefined)
     const last = batchAfter(first.checkpoint)
     await applyAll(store, generation, last)
-    const expected = ['connected', [generation, 0, first.checkpoint.next], [generation, 0, last.checkpoint.next]]
+    const expected = ['connected', progressOf(generation, first), progressOf(generation, last)]
     await vi.waitFor(() => expect(heard).toEqual(expected))
   },
 
@@ -91,8 +80,9 @@ export const listening = topic('listening', {
     const [gone, there] = [await listenerOn(store), await listenerOn(store)]
     gone.end()
     gone.end()
-    await applyAll(store, generation, firstBatch())
-    await vi.waitFor(() => expect(there.heard).toEqual(['connected', [generation, 0, 1]]))
+    const batch = firstBatch()
+    await applyAll(store, generation, batch)
+    await vi.waitFor(() => expect(there.heard).toEqual(['connected', progressOf(generation, batch)]))
     await store.close()
     await vi.waitFor(() => expect(there.heard).toContain('disconnected'))
     expect(gone.heard).toEqual(['connected'])
@@ -116,7 +106,7 @@ export const listening = topic('listening', {
     const second = batchAfter(first.checkpoint)
     await applyAll(other, generation, first)
     await applyAll(store, generation, second)
-    const [byOther, byOwn] = [first, second].map(({ checkpoint }) => [generation, 0, checkpoint.next])
+    const [byOther, byOwn] = [first, second].map((batch) => progressOf(generation, batch))
     const everything = fixture.progressIsHeardBy === 'every store on the data'
     await vi.waitFor(() => expect(heard).toEqual(['connected', ...(everything ? [byOther] : []), byOwn]))
   },

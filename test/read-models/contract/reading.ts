@@ -132,14 +132,15 @@ export const reading = topic('reading', {
 
   'many ranges of several generations at once each get their own answer': async (fixture) => {
     const { store, generation: first } = await started(fixture)
-    const second = newGeneration()
+    const [second, empty] = [newGeneration(), newGeneration()]
+    const inFirst = await fill(store, first, 'first')
     await store.start(second, first)
-    const empty = newGeneration()
+    const inSecond = await fill(store, second.name, 'second')
     await store.start(empty, second.name)
     const missing = newGeneration().name
     const of = [
-      { name: first, text: 'first', checkpoints: await fill(store, first, 'first') },
-      { name: second.name, text: 'second', checkpoints: await fill(store, second.name, 'second') },
+      { name: first, text: 'first', checkpoints: inFirst },
+      { name: second.name, text: 'second', checkpoints: inSecond },
       { name: empty.name, text: undefined, checkpoints: nowhere },
       { name: missing, text: undefined, checkpoints: nowhere },
     ]

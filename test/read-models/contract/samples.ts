@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { type Checkpoint, startOfPartition } from '../../../src/read-models/checkpoint.ts'
 import { eventTag } from '../../../src/read-models/event-tag.ts'
+import type { DecidedKeys } from '../../../src/read-models/inspection.ts'
 import type { KeyDecision } from '../../../src/read-models/key-decision.ts'
 import type {
   Batch,
@@ -23,12 +24,17 @@ export function documentOf(id: number, text = ''): string {
   return `{"id":${id},"text":${JSON.stringify(text)}}`
 }
 
-export function insert(id: number, indexes: readonly string[] = [], document = documentOf(id)): Insert {
-  return { id, document, tag: eventTag(`event of ${id}`), indexes }
+export function insert(
+  id: number,
+  indexes: readonly string[] = [],
+  document = documentOf(id),
+  counters: readonly string[] = [],
+): Insert {
+  return { id, document, tag: eventTag(`event of ${id}`), indexes, counters }
 }
 
-export function parkedEvent(offset: number, subject: string): ParkedEvent {
-  return { offset, subject, reason: 'data: name is missing', value: '{"specversion":"1.0"}' }
+export function parkedEvent(offset: number, subject: string, reason = 'data: name is missing'): ParkedEvent {
+  return { offset, subject, reason, value: '{"specversion":"1.0"}' }
 }
 
 export function decision(key: string, offset: number): KeyDecision {
@@ -39,6 +45,8 @@ export interface BatchContent {
   readonly partition?: number
   readonly inserts?: readonly Insert[]
   readonly parked?: readonly string[]
+  readonly unparked?: readonly number[]
+  readonly freed?: readonly string[]
   /** Idempotency keys that records of the batch decide. */
   readonly keys?: readonly string[]
 }
@@ -46,7 +54,7 @@ export interface BatchContent {
 /** The batch that goes on from `expected`: one record per insert and per parked subject, and a skipped one. */
 export function batchAfter(
   expected: Checkpoint,
-  { partition = 0, inserts = [], parked = [], keys = [] }: BatchContent = {},
+  { partition = 0, inserts = [], parked = [], unparked = [], freed = [], keys = [] }: BatchContent = {},
 ): Batch {
   const next = expected.next + inserts.length + parked.length + 1
   const checkpoint = {
@@ -59,7 +67,7 @@ export function batchAfter(
   }
   const parkedEvents = parked.map((subject, i) => parkedEvent(expected.next + i, subject))
   const decisions = keys.map((key, i) => decision(key, expected.next + i))
-  return { partition, expected, checkpoint, inserts, parked: parkedEvents, decisions }
+  return { partition, expected, checkpoint, inserts, parked: parkedEvents, unparked, freed, decisions }
 }
 
 export function firstBatch(content: BatchContent = {}): Batch {
@@ -90,7 +98,7 @@ export function idsOf({ documents }: Pick<RangeAnswer, 'documents'>): number[] {
 export type Found = Pick<RangeAnswer, 'documents' | 'count' | 'last'>
 
 /** What a range has found, without its proof. */
-export function foundIn({ documents, count, last }: RangeAnswer): Found {
+export function foundIn({ documents, count, last }: Found): Found {
   return { documents, count, last }
 }
 
@@ -98,9 +106,28 @@ export function found(documents: readonly string[], last?: number): Found {
   return { documents: documents.join(','), count: documents.length, last }
 }
 
+/** Nothing of a generation is there any more, and nothing can be applied to it. */
+export async function expectGone(store: ReadModels, name: string): Promise<void> {
+  const whole = { from: 1, limit: 10 }
+  expect((await store.generations()).map((generation) => generation.name)).not.toContain(name)
+  expect(await store.checkpoints(name)).toBeUndefined()
+  expect(await store.partitionStates(name, [0])).toBeUndefined()
+  expect(await store.contents(name)).toBeUndefined()
+  expect(await store.entries(name, whole)).toBeUndefined()
+  expect(await store.decisions(name, '', 10)).toBeUndefined()
+  expect(await store.decision(name, 'k')).toBeUndefined()
+  expect(await store.parkedUnder(name, 0, 'subject')).toEqual([])
+  for (const index of [undefined, 'a']) {
+    const { held, added, moment, ...answer } = await store.range(name, { ...whole, index })
+    expect([foundIn(answer), held, added, moment.checkpoints.size]).toEqual([found([]), 0, 0, 0])
+  }
+  expect(await store.apply(name, firstBatch())).toEqual({ outcome: 'generation_gone' })
+}
+
 /** All that the port shows of a generation. */
 export async function contents(store: ReadModels, generation: string, indexes: readonly string[] = ['a', 'b']) {
   const all = { from: 1, limit: 10_000 }
+  const collections = [undefined, ...indexes]
   return {
     active: await store.active(),
     checkpoints: await store.checkpoints(generation),
@@ -108,5 +135,22 @@ export async function contents(store: ReadModels, generation: string, indexes: r
     decisions: await Promise.all(['k', 'l', 'm'].map((key) => store.decision(generation, key))),
     documents: await store.range(generation, all),
     indexes: await Promise.all(indexes.map((index) => store.range(generation, { ...all, index }))),
+    contents: await store.contents(generation),
+    parked: await Promise.all(['1', 'é🐕'].map((subject) => store.parkedUnder(generation, 0, subject))),
+    entries: await Promise.all(collections.map((index) => store.entries(generation, { ...all, index }))),
+    keys: new Map((await allDecisions(store, generation))?.map((decision) => [decision.key, decision])),
   }
+}
+
+/** Undefined when the generation is not there. */
+export async function allDecisions(store: ReadModels, generation: string, limit = 1000) {
+  const all: KeyDecision[] = []
+  for (let from: string | undefined = ''; from !== undefined; ) {
+    const page: DecidedKeys | undefined = await store.decisions(generation, from, limit)
+    if (page === undefined) return undefined
+    all.push(...page.decisions)
+    from = page.next
+    if (all.length > 100_000) throw new Error('this does not end')
+  }
+  return all
 }

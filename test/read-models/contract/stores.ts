@@ -3,13 +3,28 @@ import type { ReadModels } from '../../../src/read-models/read-models.ts'
 import { topic } from './fixture.ts'
 import { applyAll, batchAfter, contents, firstBatch, idsIn, insert, newGeneration, started } from './samples.ts'
 
-const calls: Record<string, (store: ReadModels, generation: string) => Promise<unknown>> = {
+const calls: Record<
+  Exclude<keyof ReadModels, 'listen' | 'close'>,
+  (store: ReadModels, generation: string) => Promise<unknown>
+> = {
   active: (store) => store.active(),
   start: (store, generation) => store.start(newGeneration(), generation),
   checkpoints: (store, generation) => store.checkpoints(generation),
   partitionStates: (store, generation) => store.partitionStates(generation, [0]),
   apply: (store, generation) => store.apply(generation, firstBatch()),
   range: (store, generation) => store.range(generation, { from: 1, limit: 1 }),
+  decision: (store, generation) => store.decision(generation, 'k'),
+  parkedUnder: (store, generation) => store.parkedUnder(generation, 0, 'subject'),
+  contents: (store, generation) => store.contents(generation),
+  entries: (store, generation) => store.entries(generation, { from: 1, limit: 1 }),
+  decisions: (store, generation) => store.decisions(generation, '', 1),
+  generations: (store) => store.generations(),
+  build: (store) => store.build(newGeneration()),
+  activate: (store, generation) => store.activate(generation),
+  remove: (store) => store.remove(newGeneration().name),
+  renew: (store) => store.renew(),
+  versions: (store) => store.versions(),
+  prune: (store) => store.prune(0),
 }
 
 export const stores = topic('stores', {

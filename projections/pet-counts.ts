@@ -1,0 +1,9 @@
+import type { PetEvent } from '../src/pets/pet-created.ts'
+import type { Counting } from './definition.ts'
+
+/** How many pets there are by status and by category. */
+export const petCounts: Counting<PetEvent> = {
+  name: 'pet-counts',
+  version: 1,
+  counters: ({ pet }) => [`status:${pet.status}`, `category:${pet.categoryId}`],
+}

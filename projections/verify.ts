@@ -1,0 +1,225 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Offset } from '../src/event-log/event-log.ts'
+import type { Contents, DecidedKeys, Entries } from '../src/read-models/inspection.ts'
+import { encodeDecision } from '../src/read-models/key-decision.ts'
+import type { Moment, ReadModels } from '../src/read-models/read-models.ts'
+import type { ShardLog } from '../src/read-models/shards.ts'
+import { compareContents, compareEntries, type Difference, type Entry } from './compare.ts'
+import type { ReadModelDefinition } from './definition.ts'
+import { LimitedLog } from './limited-log.ts'
+import { Projector } from './projector.ts'
+
+export interface VerifyOptions<Event> {
+  readonly log: ShardLog
+  readonly store: ReadModels
+  /** An empty store of its own. */
+  readonly scratch: ReadModels
+  readonly definition: ReadModelDefinition<Event>
+  /** Used by nobody else. */
+  readonly group: string
+  readonly logger: Logger
+  /** Called again and again: records replayed of those to replay, then what was compared of all there is. */
+  readonly progress?: (step: 'replay' | 'compare', done: number, total: number) => void
+}
+
+export interface Verification {
+  readonly generation: string
+  readonly differences: readonly Difference[]
+  /** How many documents, index entries, decisions and checkpoints were compared. */
+  readonly compared: number
+}
+
+/** The read models changed in a way that verifying cannot follow: to be begun again. */
+export class VerifyError extends Error {
+  override readonly name = 'VerifyError'
+}
+
+/** The log or the read models are not what either was made for: verifying again finds the same. */
+export class MismatchError extends Error {
+  override readonly name = 'MismatchError'
+}
+
+const chunk = 1000
+const lookMs = 20
+const askMs = 1000
+
+/**
+ * Compares everything in the active generation with what the log says, while writes go on: the log is replayed into
+ * `scratch`, which is brought to exactly the positions of each chunk that is read. Throws VerifyError, MismatchError, and
+ * ServiceError when log or store are away.
+ */
+export async function verify<Event>(options: VerifyOptions<Event>): Promise<Verification> {
+  const { store, log, scratch } = options
+  const active = await store.active()
+  if (active === undefined) throw new VerifyError('There are no read models yet.')
+  if (active.epoch !== log.epoch) throw new MismatchError('The read models are made from another log.')
+  const limited = new LimitedLog(log)
+  const projector = await Projector.start({ ...options, log: limited, store: scratch })
+  try {
+    return await new Verifier(options, active.name, limited).run()
+  } finally {
+    await projector.close()
+  }
+}
+
+class Verifier<Event> {
+  readonly #options: VerifyOptions<Event>
+  readonly #name: string
+  readonly #limited: LimitedLog
+  readonly #differences: Difference[] = []
+  #compared = 0
+  #total = 0
+
+  constructor(options: VerifyOptions<Event>, name: string, limited: LimitedLog) {
+    this.#options = options
+    this.#name = name
+    this.#limited = limited
+  }
+
+  async run(): Promise<Verification> {
+    const { expected, found } = await this.#contents()
+    this.#total = totalOf(found)
+    const names = new Set([...expected.indexes.keys(), ...found.indexes.keys()])
+    for (const index of [undefined, ...names]) await this.#compareEntries(index)
+    await this.#compareDecisions()
+    const last = await this.#contents()
+    // The numbers alone do not tell: where one is too many, another may be missing.
+    const isInDoubt = this.#differences.some(({ where }) => where === 'decision')
+    if (isInDoubt || last.found.decisions !== last.expected.decisions) await this.#findMissingDecisions()
+    this.#found(compareContents(last.expected, last.found), last.found.moment.checkpoints.size)
+    return { generation: this.#name, differences: this.#differences, compared: this.#compared }
+  }
+
+  async #compareEntries(index: string | undefined): Promise<void> {
+    const { store } = this.#options
+    const where = index === undefined ? 'document' : `index ${index}`
+    for (let from: number | undefined = 1; from !== undefined; ) {
+      const { moment, entries }: Entries = this.#there(await store.entries(this.#name, { index, from, limit: chunk }))
+      await this.#advance(moment)
+      const last: number | undefined = entries.length < chunk ? undefined : entries.at(-1)?.id
+      const expected = await this.#expected(index, from, last ?? Number.MAX_SAFE_INTEGER)
+      this.#found(compareEntries(where, expected, entries), entries.length)
+      from = last === undefined ? undefined : last + 1
+    }
+  }
+
+  /** The entries that the log says there are, both ends included. */
+  async #expected(index: string | undefined, from: number, to: number): Promise<Entry[]> {
+    const { scratch } = this.#options
+    const expected: Entry[] = []
+    for (let next = from; next <= to; ) {
+      const { entries } = there(await scratch.entries(await this.#scratchName(), { index, from: next, limit: chunk }))
+      expected.push(...entries.filter(({ id }) => id <= to))
+      const last = entries.at(-1)
+      if (last === undefined || entries.length < chunk) break
+      next = last.id + 1
+    }
+    return expected
+  }
+
+  async #compareDecisions(): Promise<void> {
+    const { store, scratch } = this.#options
+    const generation = await this.#scratchName()
+    for (let from: string | undefined = ''; from !== undefined; ) {
+      const page: DecidedKeys = this.#there(await store.decisions(this.#name, from, chunk))
+      await this.#advance(page.moment)
+      for (const decision of page.decisions) {
+        const expected = await scratch.decision(generation, decision.key)
+        const [says, has] = [expected && encodeDecision(expected), encodeDecision(decision)]
+        if (says !== has) this.#differences.push({ where: 'decision', id: decision.key, expected: says, found: has })
+      }
+      this.#found([], page.decisions.length)
+      from = page.next
+    }
+  }
+
+  /** Nothing is ever taken from the decisions: each that the log says there is by now has to be there. */
+  async #findMissingDecisions(): Promise<void> {
+    const { store, scratch } = this.#options
+    const generation = await this.#scratchName()
+    for (let from: string | undefined = ''; from !== undefined; ) {
+      const page: DecidedKeys = there(await scratch.decisions(generation, from, chunk))
+      for (const decision of page.decisions) {
+        if ((await store.decision(this.#name, decision.key)) !== undefined) continue
+        const expected = encodeDecision(decision)
+        this.#differences.push({ where: 'decision', id: decision.key, expected, found: undefined })
+      }
+      from = page.next
+    }
+  }
+
+  async #contents(): Promise<{ expected: Contents; found: Contents }> {
+    const { store, scratch } = this.#options
+    const found = this.#there(await store.contents(this.#name))
+    await this.#advance(found.moment)
+    return { expected: there(await scratch.contents(await this.#scratchName())), found }
+  }
+
+  /** Replays the log into the scratch store up to the positions of a moment. */
+  async #advance({ checkpoints }: Moment): Promise<void> {
+    const { scratch, progress } = this.#options
+    const targets = new Map([...checkpoints].map(([partition, { next }]) => [partition, next]))
+    const total = [...targets.values()].reduce((sum, next) => sum + next, 0)
+    this.#limited.raise(targets)
+    let asked = Number.NEGATIVE_INFINITY
+    for (;;) {
+      const reached = (await scratch.checkpoints(await this.#scratchName())) ?? new Map()
+      const positions = [...targets].map(([partition, next]) => [reached.get(partition)?.next ?? 0, next] as const)
+      if (positions.some(([at, next]) => at > next)) {
+        throw new VerifyError('The positions of the read models went back while they were verified.')
+      }
+      if (positions.every(([at, next]) => at === next)) return
+      if (performance.now() - asked > askMs) {
+        await this.#expectInLog(targets)
+        asked = performance.now()
+      }
+      progress?.(
+        'replay',
+        positions.reduce((sum, [at]) => sum + at, 0),
+        total,
+      )
+      await delay(lookMs)
+    }
+  }
+
+  /** What is not in the log would be waited for without end, and so would a log that is away. */
+  async #expectInLog(targets: ReadonlyMap<number, Offset>): Promise<void> {
+    const ends = await this.#options.log.ends()
+    for (const [partition, next] of targets) {
+      const end = ends[partition] ?? 0
+      if (next <= end) continue
+      throw new MismatchError(`Partition ${partition} of the log ends at ${end}, but the read models are at ${next}.`)
+    }
+  }
+
+  async #scratchName(): Promise<string> {
+    for (;;) {
+      const active = await this.#options.scratch.active()
+      if (active !== undefined) return active.name
+      await delay(lookMs) // the projector starts it
+    }
+  }
+
+  #there<T extends { readonly moment: Moment }>(read: T | undefined): T {
+    if (read?.moment.active !== this.#name)
+      throw new VerifyError('Another generation took over while this one was verified.')
+    return read
+  }
+
+  #found(differences: readonly Difference[], compared: number): void {
+    this.#differences.push(...differences)
+    this.#compared += compared
+    this.#options.progress?.('compare', this.#compared, Math.max(this.#total, this.#compared))
+  }
+}
+
+function there<T>(read: T | undefined): T {
+  if (read === undefined) throw new VerifyError('The scratch read models are gone.')
+  return read
+}
+
+function totalOf({ documents, indexes, decisions, moment }: Contents): number {
+  const entries = [...indexes.values()].reduce((sum, { held }) => sum + held, 0)
+  return documents.held + entries + decisions + moment.checkpoints.size
+}

@@ -1,0 +1,29 @@
+import { pino } from 'pino'
+import { type Config, readConfig } from '../config.ts'
+import type { Contents } from '../read-models/inspection.ts'
+import type { Shards } from '../read-models/shards.ts'
+import { openStorageBeside, type Storage } from '../storage.ts'
+
+/** Log and read models for the length of a command. What goes on in them is told on standard error, if it matters. */
+export async function withStorage<T>(
+  work: (storage: Storage, context: { config: Config; logger: pino.Logger }) => Promise<T>,
+): Promise<T> {
+  const config = readConfig({ ...process.env, ROLE: '' })
+  const logger = pino({ level: process.env.LOG_LEVEL || 'error' }, pino.destination(2))
+  const storage = await openStorageBeside(config, logger)
+  try {
+    return await work(storage, { config, logger })
+  } finally {
+    await storage.close()
+  }
+}
+
+/** Of the active generation of each shard; undefined where there is none. */
+export function activeContents(stores: Shards): Promise<(Contents | undefined)[]> {
+  return Promise.all(
+    stores.map(async (store) => {
+      const active = await store.active()
+      return active && (await store.contents(active.name))
+    }),
+  )
+}

@@ -1,0 +1,44 @@
+import type { KeyDecision } from './key-decision.ts'
+import type { Moment, ParkedAt, RangeQuery } from './read-models.ts'
+
+/** Everything in a generation but its documents and decisions, at one moment. */
+export interface Contents {
+  readonly moment: Moment
+  readonly documents: Size
+  readonly indexes: ReadonlyMap<string, Size>
+  readonly counters: ReadonlyMap<string, number>
+  /** By partition and offset. */
+  readonly parked: readonly ParkedAt[]
+  /** How many keys are decided. */
+  readonly decisions: number
+}
+
+/** Of the documents, or of an index: how many there are, and how many were ever added. */
+export interface Size {
+  readonly held: number
+  readonly added: number
+}
+
+/** Documents of a collection or index in ascending order of id, as they are stored, at one moment. */
+export interface Entries {
+  readonly moment: Moment
+  /** Text: the document, in the whole collection followed by its tag. */
+  readonly entries: readonly { readonly id: number; readonly text: string }[]
+}
+
+/** Some of the decisions of a generation, at one moment. */
+export interface DecidedKeys {
+  readonly moment: Moment
+  readonly decisions: readonly KeyDecision[]
+  /** Where to go on; undefined at the end. */
+  readonly next: string | undefined
+}
+
+/** For operators and for `verify`. Answers undefined when the generation is not there. */
+export interface Inspection {
+  contents(generation: string): Promise<Contents | undefined>
+  /** The first `limit` entries from the id `from` on. */
+  entries(generation: string, query: Pick<RangeQuery, 'index' | 'from' | 'limit'>): Promise<Entries | undefined>
+  /** About `limit` decisions, in no order; what is decided all the while comes at least once. `from`: '' to begin. */
+  decisions(generation: string, from: string, limit: number): Promise<DecidedKeys | undefined>
+}

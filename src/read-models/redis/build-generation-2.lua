@@ -1,0 +1,13 @@
+--[[ build-generation-2: has a generation built, unless one is being built already.
+  KEYS[1] building, hash    KEYS[2] checkpoints of the generation, hash
+  ARGV[1] name    ARGV[2] epoch
+  Returns {name, epoch} of the one being built: where it is of another epoch, nothing is written ]]
+local name, epoch = unpack(redis.call('HMGET', KEYS[1], 'name', 'epoch'))
+if name and epoch ~= ARGV[2] then return {name, epoch} end
+if not name then
+  name = ARGV[1]
+  redis.call('HSET', KEYS[2], 'epoch', ARGV[2])
+end
+local time = redis.call('TIME')
+redis.call('HSET', KEYS[1], 'name', name, 'epoch', ARGV[2], 'since', time[1] * 1000 + math.floor(time[2] / 1000))
+return {name, ARGV[2]}

@@ -1,0 +1,76 @@
+import type { EventLog, Subscriber, Subscription } from '../event-log/event-log.ts'
+import type { ReadModels } from './read-models.ts'
+
+/** Read models in parts: each is one of its own, made from the partitions that `shardOf` gives it (decision 0016). */
+export type Shards = readonly [ReadModels, ...ReadModels[]]
+
+/** What making and proving read models takes of a log. */
+export type ShardLog = Pick<EventLog, 'epoch' | 'ends' | 'subscribe'>
+
+export function shardOf(partition: number, shards: number): number {
+  return partition % shards
+}
+
+/** A shard's store, and the log as far as it concerns the shard. */
+export interface Shard {
+  readonly store: ReadModels
+  readonly log: ShardLog
+}
+
+export function shardsOf(stores: Shards, log: ShardLog): readonly Shard[] {
+  if (stores.length === 1) return [{ store: stores[0], log }]
+  return stores.map((store, shard) => ({ store, log: logOfShard(log, shard, stores.length) }))
+}
+
+/** As `shardsOf`, but all share one subscription: it begins once each has subscribed, and ends for all with the first. */
+export function shardsOnOneSubscription(stores: Shards, log: ShardLog): readonly Shard[] {
+  return shardsOf(stores, stores.length === 1 ? log : new SharedLog(log, stores.length))
+}
+
+/** The partitions of other shards look empty, and are never assigned. */
+function logOfShard(log: ShardLog, shard: number, shards: number): ShardLog {
+  const isOwn = (partition: number) => shardOf(partition, shards) === shard
+  return {
+    epoch: log.epoch,
+    ends: async () => (await log.ends()).map((end, partition) => (isOwn(partition) ? end : 0)),
+    subscribe: (group, subscriber) =>
+      log.subscribe(group, {
+        assigned: (partitions) => subscriber.assigned(partitions.filter(isOwn)),
+        batch: (batch) => (isOwn(batch.partition) ? subscriber.batch(batch) : Promise.resolve(false)),
+      }),
+  }
+}
+
+/** Subscribers join in the order of their shards. */
+class SharedLog implements ShardLog {
+  readonly epoch: string
+  readonly #log: ShardLog
+  readonly #shards: number
+  readonly #subscribers: Subscriber[] = []
+  readonly #subscription = Promise.withResolvers<Subscription>()
+
+  constructor(log: ShardLog, shards: number) {
+    this.epoch = log.epoch
+    this.#log = log
+    this.#shards = shards
+  }
+
+  ends(): ReturnType<ShardLog['ends']> {
+    return this.#log.ends()
+  }
+
+  subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {
+    this.#subscribers.push(subscriber)
+    if (this.#subscribers.length === this.#shards) {
+      const all: Subscriber = {
+        assigned: (partitions) => {
+          for (const each of this.#subscribers) each.assigned(partitions)
+        },
+        batch: async (batch) =>
+          (await this.#subscribers[shardOf(batch.partition, this.#shards)]?.batch(batch)) ?? false,
+      }
+      this.#log.subscribe(group, all).then(this.#subscription.resolve, this.#subscription.reject)
+    }
+    return this.#subscription.promise
+  }
+}

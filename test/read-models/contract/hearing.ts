@@ -1,0 +1,32 @@
+import { expect, vi } from 'vitest'
+import type { Batch, ReadModels } from '../../../src/read-models/read-models.ts'
+import type { ReadModelsFixture } from './fixture.ts'
+import { newGeneration, started } from './samples.ts'
+
+/** A listener that keeps what it hears, and what ends it. Connected once this resolves. */
+export async function listenerOn(store: ReadModels) {
+  const heard: unknown[] = []
+  const end = store.listen({
+    progress: (generation, at) => heard.push(at === undefined ? [generation] : [generation, at]),
+    connected: () => heard.push('connected'),
+    disconnected: () => heard.push('disconnected'),
+  })
+  await vi.waitFor(() => expect(heard).toContain('connected'))
+  return { heard, end }
+}
+
+/** A store whose active generation is a new one, with nothing under way that a listener could still hear of. */
+export async function settled(fixture: ReadModelsFixture) {
+  const { store, generation: first } = await started(fixture)
+  const { heard, end } = await listenerOn(store)
+  const generation = newGeneration()
+  await store.start(generation, first)
+  await vi.waitFor(() => expect(heard.at(-1)).toEqual([generation.name]))
+  end()
+  return { store, generation: generation.name }
+}
+
+/** What a listener is to hear of a batch that was applied. */
+export function progressOf(generation: string, { partition, checkpoint, parked }: Batch): unknown {
+  return [generation, { partition, next: checkpoint.next, parked: parked.map(({ offset }) => offset) }]
+}
