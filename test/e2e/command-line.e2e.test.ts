@@ -1,0 +1,164 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, it } from 'vitest'
+import { describeWithBrokers } from '../brokers/describe.ts'
+import { freePort } from '../brokers/ready.ts'
+import { Client, inParallel } from './client.ts'
+import { createMany } from './log-served.ts'
+import { petstore } from './petstore.ts'
+import { brokerEnvironment, dataFolder, type Environment, startService } from './service-process.ts'
+
+const timeout = 120_000
+/** By what each is given. */
+const commands = {
+  generations: [],
+  rebuild: [],
+  verify: [],
+  stats: [],
+  'parked list': [],
+  'parked show': ['0/0'],
+  'parked discard': ['0/0'],
+  'keys issue': ['--name', 'somebody'],
+  'keys list': [],
+  'keys revoke': ['nobody'],
+}
+const names = Object.keys(commands)
+const onStorage = Object.entries(commands).filter(([name]) => !name.startsWith('keys'))
+
+describe('the command line', () => {
+  it('tells of every command and its options', { timeout }, async () => {
+    const environment = { DATA_DIR: dataFolder() }
+    const groups = ['', 'keys', 'parked']
+    const help = (name: string) => petstore(environment, ...name.split(' ').filter(Boolean), '--help')
+    const outcomes = await inParallel(groups.length, 4, (i) => help(groups[i] as string))
+    const listed = outcomes.flatMap(({ output }, i) =>
+      [...output.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => `${groups[i]} ${name}`.trim()),
+    )
+    const known = [...names, 'keys', 'parked', ...groups.map((group) => `${group} help`.trim())]
+    expect(listed.toSorted()).toEqual(known.toSorted())
+    expect(outcomes[0]?.output).toContain('Exit codes: 0 done, 1 ')
+    const each = await inParallel(names.length, 4, (i) => help(names[i] as string))
+    each.forEach(({ code, output }, i) => {
+      expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining(`Usage: petstore ${names[i]} `) })
+      expect(output).toMatch(/^ {2}--json /m)
+    })
+  })
+
+  it('exits with 2 on bad usage or configuration, and names what is bad', { timeout }, async () => {
+    const DATA_DIR = dataFolder()
+    const cases: [args: string, environment: Environment, names: RegExp][] = [
+      ['', {}, /Usage: petstore/],
+      ['parked', {}, /Usage: petstore parked/],
+      ['nonsense', {}, /nonsense/],
+      ['verify --nonsense', {}, /--nonsense/],
+      ['parked show', {}, /partition\/offset/],
+      ['keys issue', {}, /--name/],
+      ['verify', {}, /no event log in .*DATA_DIR/],
+      ['keys list', { PORT: 'eighty' }, /PORT/],
+      ['stats', { KAFKA_BROKERS: '127.0.0.1:9092' }, /REDIS_URL/],
+    ]
+    await inParallel(cases.length, 4, async (i) => {
+      const [args, environment, named] = cases[i] as (typeof cases)[number]
+      const outcome = await petstore({ DATA_DIR, ...environment }, ...args.split(' ').filter(Boolean))
+      expect({ args, ...outcome }).toEqual({ args, code: 2, output: '', errors: expect.stringMatching(named) })
+    })
+  })
+
+  it('prints one JSON document with --json, or text, beside a service that runs', { timeout }, async () => {
+    const environment = { DATA_DIR: dataFolder() }
+    await createMany(new Client(await startService(environment)), 30)
+    const json = async (...args: string[]) => {
+      const { code, output, errors } = await petstore(environment, ...args, '--json')
+      expect(code, errors).toBe(0)
+      return JSON.parse(output)
+    }
+    const text = async (...args: string[]) => {
+      const { code, output, errors } = await petstore(environment, ...args)
+      expect(code, errors).toBe(0)
+      return output
+    }
+    expect(await json('rebuild')).toEqual({ outcome: 'activated' })
+    expect(await text('rebuild')).toMatch(/^Rebuilt: /)
+    expect(await json('verify')).toMatchObject({ differences: [] })
+    expect(await text('verify')).toMatch(/^Generation \S+: \d+ compared, all as the log says\.\n$/)
+    expect(await json('stats')).toMatchObject({ pets: 30 })
+    expect(await text('stats')).toMatch(/^pets {2}30\n/)
+    expect(await json('parked', 'list')).toEqual([])
+    expect(await text('parked', 'list')).toBe('No event is parked.\n')
+    const { versions, generations } = await json('generations')
+    expect(versions).toEqual([expect.objectContaining({ isOwn: true })])
+    expect(generations[0]).toMatchObject({ state: 'active', position: 30, lag: 0, documents: 30, parked: 0 })
+    expect(await text('generations')).toMatch(/^GENERATION +STATE +SINCE +POSITION +LAG +PETS +PARKED\n/)
+    const { id } = await json('keys', 'issue', '--name', 'somebody')
+    expect(await json('keys', 'list')).toEqual([expect.objectContaining({ id, name: 'somebody' })])
+    expect(await text('keys', 'list')).toMatch(new RegExp(`^${id}  \\d{4}-\\d\\d-\\d\\d  somebody\n$`))
+    expect(await json('keys', 'revoke', id)).toEqual({ id, revoked: true })
+  })
+
+  it('exits with 1 on what is not as it should be', { timeout }, async () => {
+    const environment = { DATA_DIR: dataFolder() }
+    const service = await startService(environment)
+    await createMany(new Client(service), 30)
+    const refused = { code: 1, output: '' }
+    expect(await petstore(environment, 'keys', 'revoke', 'nobody')).toMatchObject(refused)
+    expect(await petstore(environment, 'parked', 'show', '0/0')).toMatchObject(refused)
+    expect(await petstore(environment, 'parked', 'discard', '0/0')).toMatchObject(refused)
+    await service.end('SIGTERM')
+    loseOneDocument(environment.DATA_DIR)
+    const { code, output } = await petstore(environment, 'verify', '--json')
+    expect(code, output).toBe(1)
+    expect(JSON.parse(output).differences).toContainEqual(expect.objectContaining({ where: 'document', id: '1' }))
+    expect(await petstore(environment, 'verify')).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('expected'),
+    })
+    expect(await petstore(environment, 'verify', '--repair')).toMatchObject({ code: 0 })
+    expect(await petstore(environment, 'verify')).toMatchObject({ code: 0 })
+    for (const suffix of ['', '-wal', '-shm'])
+      rmSync(join(environment.DATA_DIR, `read-models.db${suffix}`), { force: true })
+    expect(await petstore(environment, 'stats')).toMatchObject({
+      ...refused,
+      errors: expect.stringContaining('projector'),
+    })
+  })
+})
+
+describeWithBrokers('the command line, with brokers out of reach,', (brokers) => {
+  async function expectRefusals(environment: Environment, reason: RegExp): Promise<void> {
+    await inParallel(onStorage.length, onStorage.length, async (i) => {
+      const [name, args] = onStorage[i] as (typeof onStorage)[number]
+      const start = performance.now()
+      const { code, output, errors } = await petstore(environment, ...name.split(' '), ...args, '--json')
+      expect({ name, code, output, errors }).toEqual({
+        name,
+        code: 3,
+        output: '',
+        errors: expect.stringMatching(reason),
+      })
+      expect(performance.now() - start).toBeLessThan(15_000)
+    })
+  }
+
+  it('exits with 3 where Kafka does not answer', { timeout }, async () => {
+    const environment = brokerEnvironment({ ...brokers, kafkaBrokers: `127.0.0.1:${await freePort()}` })
+    await expectRefusals(environment, /^petstore: Kafka at 127\.0\.0\.1:\d+ does not answer .*KAFKA_BROKERS.*\n$/)
+  })
+
+  it('exits with 3 where Redis does not answer', { timeout }, async () => {
+    const environment = brokerEnvironment({ ...brokers, redisUrl: `redis://127.0.0.1:${await freePort()}` })
+    await expectRefusals(environment, /^petstore: Redis at 127\.0\.0\.1:\d+ did not answer for \d+ s: start it.*\n$/)
+  })
+})
+
+/** In the live read models, as nothing but a fault of a disk or a bug could. */
+function loseOneDocument(folder: string): void {
+  const db = new DatabaseSync(join(folder, 'read-models.db'))
+  const [active] = db
+    .prepare(
+      "SELECT c.key FROM collection c JOIN generation g ON g.key = c.generation WHERE g.state = 'active' AND c.name = 'documents'",
+    )
+    .all()
+  db.exec(`DELETE FROM collection_${active?.key} WHERE rowid IN (SELECT rowid FROM collection_${active?.key} LIMIT 1)`)
+  db.close()
+}

@@ -1,0 +1,146 @@
+import { expect, it, vi } from 'vitest'
+import type { ReadModels } from '../../src/read-models/read-models.ts'
+import { describeWithBrokers } from '../brokers/describe.ts'
+import { MixedLoad } from './mixed-load.ts'
+import { expectVerified, petstore, type RunningPetstore, startPetstore } from './petstore.ts'
+import { SeededPets } from './seeded-pets.ts'
+import { brokerEnvironment, type Environment, startService } from './service-process.ts'
+import { openStore, positionOf } from './stored-state.ts'
+
+const timeout = 240_000
+const patience = { timeout: 60_000, interval: 1 }
+/** The shortest there is. */
+const removedSoon = { READ_MODEL_GRACE_SECONDS: '5' }
+
+interface World {
+  readonly environment: Environment
+  readonly store: ReadModels
+  readonly load: MixedLoad
+  readonly pets: SeededPets
+}
+
+describeWithBrokers('petstore rebuild', (brokers) => {
+  async function start(settings: Environment = {}): Promise<World> {
+    const environment = { ...brokerEnvironment(brokers), ...settings }
+    const pets = new SeededPets(20_000)
+    await pets.append(environment)
+    const service = await startService(environment)
+    const load = new MixedLoad([service], pets, { readers: 2, writers: 1 })
+    await load.until(10)
+    return { environment, store: await openStore(environment), load, pets }
+  }
+
+  async function expectTrue({ environment, load }: World): Promise<void> {
+    await load.until(10)
+    expect((await load.stop()).untrue).toEqual([])
+    await expectVerified(environment)
+  }
+
+  /** Killed with so much done; resolves to the generation it was building. */
+  async function killAt(percent: number, { environment, store, pets }: World): Promise<string> {
+    const rebuild = startPetstore(environment, 'rebuild', '--json')
+    const built = await whenBuilding(store)
+    const goal = (pets.count * percent) / 100
+    await vi.waitFor(async () => expect(await positionOf(store, built)).toBeGreaterThanOrEqual(goal), patience)
+    await kill(rebuild)
+    return built
+  }
+
+  for (const percent of [10, 50, 99]) {
+    it(`killed with kill -9 at about ${percent} % harms nobody, and the next goes on with it`, {
+      timeout,
+    }, async () => {
+      const world = await start()
+      const { environment, store } = world
+      const left = await killAt(percent, world)
+      const hadTakenOver = (await activeName(store)) === left // it may be that quick with next to nothing left to do
+      await expectRebuilt(environment)
+      expect((await activeName(store)) === left).toBe(!hadTakenOver)
+      await expectTrue(world)
+    })
+  }
+
+  it('killed with kill -9 leaves nothing for longer than the period of grace', { timeout }, async () => {
+    const world = await start(removedSoon)
+    const { environment, store } = world
+    const before = await activeName(store)
+    const left = await killAt(50, world)
+    await vi.waitFor(async () => expect(await names(store)).toEqual([before]), patience)
+    await expectRebuilt(environment)
+    expect(await activeName(store)).not.toBe(left)
+    await expectTrue(world)
+  })
+
+  it('killed with kill -9 as the new generation takes over harms nobody', { timeout }, async () => {
+    const world = await start(removedSoon)
+    const { environment, store } = world
+    const before = await activeName(store)
+    const tookOver = whenAnotherIsActive(store)
+    const killed = startPetstore(environment, 'rebuild')
+    const after = await tookOver
+    await kill(killed)
+    expect(after).not.toBe(before)
+    expect(await activeName(store)).toBe(after)
+    await vi.waitFor(async () => expect(await names(store)).toEqual([after]), patience)
+    await expectRebuilt(environment)
+    await expectTrue(world)
+  })
+
+  it('run twice at once builds one generation', { timeout }, async () => {
+    const world = await start()
+    const { environment, store } = world
+    const before = await activeName(store)
+    const first = startPetstore(environment, 'rebuild')
+    const built = await whenBuilding(store)
+    process.kill(first.pid, 'SIGSTOP')
+    const asked = await builtSince(store)
+    const second = startPetstore(environment, 'rebuild')
+    await vi.waitFor(async () => expect(await builtSince(store)).toBeGreaterThan(asked), patience)
+    process.kill(first.pid, 'SIGCONT')
+    for (const { code, errors } of await Promise.all([first.done, second.done])) expect(code, errors).toBe(0)
+    expect(await activeName(store)).toBe(built)
+    expect((await names(store)).filter((name) => name !== before)).toEqual([built])
+    await expectTrue(world)
+  })
+})
+
+async function kill({ pid, done }: RunningPetstore): Promise<void> {
+  process.kill(pid, 'SIGKILL')
+  const { code, output } = await done
+  expect(code, output).toBe(-1)
+}
+
+async function expectRebuilt(environment: Environment): Promise<void> {
+  const { code, errors } = await petstore(environment, 'rebuild')
+  expect(code, errors).toBe(0)
+}
+
+async function activeName(store: ReadModels): Promise<string | undefined> {
+  return (await store.active())?.name
+}
+
+async function names(store: ReadModels): Promise<string[]> {
+  return (await store.generations()).map(({ name }) => name)
+}
+
+function whenBuilding(store: ReadModels): Promise<string> {
+  return vi.waitFor(async () => {
+    const building = (await store.generations()).find(({ state }) => state === 'building')
+    expect(building).toBeDefined()
+    return building?.name as string
+  }, patience)
+}
+
+/** When a rebuild last asked for the generation being built. */
+async function builtSince(store: ReadModels): Promise<number> {
+  return (await store.generations()).find(({ state }) => state === 'building')?.since ?? 0
+}
+
+function whenAnotherIsActive(store: ReadModels): Promise<string> {
+  return new Promise((resolve) => {
+    const progress = (generation: string, at?: unknown) => {
+      if (at === undefined) resolve(generation)
+    }
+    store.listen({ connected() {}, disconnected() {}, progress })
+  })
+}

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import { readConfig } from '../../src/config.ts'
+import { type PetId, petDocument } from '../../src/pets/pet.ts'
+import { petCreatedRecord } from '../../src/pets/pet-created.ts'
+import { openStorage } from '../../src/storage.ts'
+import { statuses } from './client.ts'
+import type { Environment } from './service-process.ts'
+
+/** Above all that blocks will give, so that nobody is given one of these, and below 2^53. */
+const firstId = 8_000_000_000_000_000
+const appendSize = 1000
+
+/** Pets that stand in the log without anybody having asked for them: the first `count` of a fixed sequence. */
+export class SeededPets {
+  readonly count: number
+
+  constructor(count: number) {
+    this.count = count
+  }
+
+  id(n: number): number {
+    return firstId + n
+  }
+
+  /** As it stands in the read models, and in every answer. */
+  document(n: number): string {
+    return petDocument(this.#pet(n))
+  }
+
+  /** The page of `limit` pets from the nth on, of its status alone if asked for: its text. */
+  page(n: number, limit: number, step: 1 | 3): string {
+    const documents: string[] = []
+    for (let i = n; i < this.count && documents.length < limit; i += step) documents.push(this.document(i))
+    return `[${documents.join(',')}]`
+  }
+
+  /** Appends them all, as fast as the log takes them. */
+  async append(environment: Environment): Promise<void> {
+    const { log, close } = await openStorage(readConfig(environment), pino({ level: 'silent' }))
+    const partitions = Array.from({ length: log.partitions }, (): number[] => [])
+    for (let n = 0; n < this.count; n++) partitions[log.partitionFor(String(this.id(n)))]?.push(n)
+    const time = new Date()
+    const record = (n: number) => petCreatedRecord(this.#pet(n), { eventId: randomUUID(), time })
+    await Promise.all(
+      partitions.map(async (numbers, partition) => {
+        for (let at = 0; at < numbers.length; at += appendSize) {
+          await log.append(partition, numbers.slice(at, at + appendSize).map(record))
+        }
+      }),
+    )
+    await close()
+  }
+
+  #pet(n: number) {
+    return { id: this.id(n) as PetId, name: `seeded ${n}`, categoryId: BigInt(n % 50), status: this.status(n) }
+  }
+
+  status(n: number): (typeof statuses)[number] {
+    return statuses[n % statuses.length] as (typeof statuses)[number]
+  }
+}

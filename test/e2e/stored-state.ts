@@ -1,0 +1,33 @@
+import { Redis } from 'ioredis'
+import { pino } from 'pino'
+import { onTestFinished } from 'vitest'
+import { readModelVersion } from '../../projections/definition.ts'
+import { pets } from '../../projections/pets.ts'
+import type { ReadModels } from '../../src/read-models/read-models.ts'
+import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
+import { openRedisReadModels } from '../../src/read-models/redis/redis-read-models.ts'
+import type { Environment } from './service-process.ts'
+
+const version = readModelVersion(pets)
+
+/** The read models of an environment, as the service itself opens them. */
+export async function openStore({ REDIS_URL: url = '', REDIS_PREFIX: prefix = '' }: Environment): Promise<ReadModels> {
+  const logger = pino({ level: 'silent' })
+  const store = await openRedisReadModels({ url, prefix, version, logger })
+  onTestFinished(() => store.close())
+  return store
+}
+
+/** The Redis of an environment for whatever the service would never do, and the keys of the active generation in it. */
+export async function openActiveKeys({ REDIS_URL: url = '', REDIS_PREFIX: prefix = '' }: Environment) {
+  const redis = new Redis(url)
+  onTestFinished(() => redis.disconnect())
+  const all = redisKeys({ prefix, version })
+  return { redis, keys: all.generation((await redis.hget(all.active, 'name')) ?? '') }
+}
+
+/** The records handled, of all partitions. */
+export async function positionOf(store: ReadModels, generation: string): Promise<number> {
+  const checkpoints = (await store.checkpoints(generation)) ?? new Map()
+  return [...checkpoints.values()].reduce((sum, { next }) => sum + next, 0)
+}
