@@ -18,6 +18,14 @@ export interface WriteOptions extends Options {
   readonly connections: readonly number[]
 }
 
+export interface ProjectOptions extends Omit<Options, 'embedded'> {
+  readonly events: number
+  /** Of each store read from, ascending. */
+  readonly pets: readonly number[]
+  /** Folder. */
+  readonly charts: string
+}
+
 /** Prints help or what is wrong, and ends the process, where the arguments say so. */
 export function readOptions(): ReadOptions {
   const command = new Command('npm run bench --')
@@ -35,19 +43,45 @@ export function writeOptions(): WriteOptions {
   return parse(command, 'bare, naive, wait=0, default, bare, …')
 }
 
+/** As `readOptions`. */
+export function projectOptions(): ProjectOptions {
+  const command = new Command('npm run bench:project --')
+    .description('Replay of the log, memory of Redis, and latency over the size of the store: see bench/README.md.')
+    .option('--events <n>', 'events to replay', many, 200_000)
+    .option('--pets <n,n,…>', 'sizes of the stores read from, ascending', sizes, [1000, 100_000, 1_000_000])
+    .option('--charts <folder>', 'where the charts are written', 'docs/charts')
+  return withRounds(command, 'raw consumer, Kafka → Redis, …').parse().opts<ProjectOptions>()
+}
+
 function parse<T extends Options>(command: Command, turns: string): T {
+  return withRounds(command, turns)
+    .option('--no-embedded', 'leave out the second table, that of the embedded default')
+    .parse()
+    .opts<T>()
+}
+
+function withRounds(command: Command, turns: string): Command {
   return command
     .option('--seconds <n>', 'length of a round', count, 3)
     .option('--rounds <n>', `rounds of each, in turn: ${turns}`, count, 5)
-    .option('--no-embedded', 'leave out the second table, that of the embedded default')
     .option('--json', 'print every round as JSON instead of tables', false)
-    .parse()
-    .opts<T>()
 }
 
 function count(text: string): number {
   if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be a whole number above 0.')
   return Number(text)
+}
+
+function many(text: string): number {
+  if (!/^[1-9]\d{2,7}$/.test(text)) throw new InvalidArgumentError('It must be a whole number, 100 at least.')
+  return Number(text)
+}
+
+function sizes(text: string): number[] {
+  return text
+    .split(',')
+    .map(many)
+    .toSorted((a, b) => a - b)
 }
 
 function counts(text: string): number[] {

@@ -36,7 +36,7 @@ export const writes: readonly Scenario[] = [
   { name: 'POST, wait=0', load: postWithoutWait },
 ]
 
-function get(paths: readonly string[]): Load {
+export function get(paths: readonly string[]): Load {
   return { method: 'GET', paths }
 }
 

@@ -1,7 +1,7 @@
 import type { Round } from './load/load.ts'
 import type { Cycle } from './rounds.ts'
 
-/** Of requests per second, each within its cycle. */
+/** Of figures, one of each cycle; a ratio is one of two rounds of one cycle. */
 export interface Ratio {
   readonly median: number
   readonly min: number
@@ -9,8 +9,11 @@ export interface Ratio {
 }
 
 export function ratioOf<Name extends string>(cycles: readonly Cycle<Name>[], system: Name, reference: Name): Ratio {
-  const ratios = cycles.map((cycle) => cycle[system].requestsPerSecond / cycle[reference].requestsPerSecond)
-  return { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) }
+  return spreadOf(cycles.map((cycle) => cycle[system].requestsPerSecond / cycle[reference].requestsPerSecond))
+}
+
+export function spreadOf(figures: readonly number[]): Ratio {
+  return { median: median(figures), min: Math.min(...figures), max: Math.max(...figures) }
 }
 
 /** Medians over the rounds of one system. */

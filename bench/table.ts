@@ -23,7 +23,7 @@ export function asPerSecond({ requestsPerSecond }: Round): string {
   return requestsPerSecond.toFixed(0)
 }
 
-export function asLatencies({ p50, p99 }: Round): string {
+export function asLatencies({ p50, p99 }: Pick<Round, 'p50' | 'p99'>): string {
   return `${p50.toFixed(2)} / ${p99.toFixed(2)}`
 }
 

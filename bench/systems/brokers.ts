@@ -65,7 +65,8 @@ async function removeTopics(brokers: string, topic: string): Promise<void> {
   }
 }
 
-async function removeKeys(url: string, prefix: string): Promise<void> {
+/** Of one prefix, or of all that begin with it and a colon. */
+export async function removeKeys(url: string, prefix: string): Promise<void> {
   const redis = new Redis(url)
   try {
     for await (const keys of redis.scanStream({ match: `{${prefix}:*` }) as AsyncIterable<string[]>) {

@@ -37,6 +37,22 @@ export async function startServer(script: string, options: ServerOptions = {}): 
   return { url: url() as string, end: () => end(child) }
 }
 
+/**
+ * Runs a script until it ends; resolves to what it printed. Throws unless its exit code is 0. Should `stack` be disposed of
+ * first, the script is ended.
+ */
+export async function runScript(
+  stack: AsyncDisposableStack,
+  script: string,
+  options: ServerOptions = {},
+): Promise<string> {
+  const { child, output } = spawnServer(script, options)
+  stack.defer(() => end(child))
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`${script} ended: ${output()}`)
+  return output()
+}
+
 function spawnServer(script: string, { environment, arguments: args = [], node = [] }: ServerOptions) {
   const path = fileURLToPath(new URL(`../../${script}`, import.meta.url))
   const { PATH } = process.env

@@ -64,7 +64,7 @@ async function untilReady({ url }: Server): Promise<void> {
   await until(`${url} is ready`, readyMs, async () => (await fetch(`${url}/readyz`)).ok)
 }
 
-function temporaryFolder(stack: AsyncDisposableStack): string {
+export function temporaryFolder(stack: AsyncDisposableStack): string {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'))
   stack.defer(() => rmSync(folder, { recursive: true }))
   return folder

@@ -1,0 +1,32 @@
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { readModelVersion } from '../../projections/definition.ts'
+import { pets } from '../../projections/pets.ts'
+import type { Config } from '../../src/config.ts'
+import type { EventLog } from '../../src/event-log/event-log.ts'
+import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
+import { openSqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts'
+import type { ReadModels } from '../../src/read-models/read-models.ts'
+import { openRedisReadModels } from '../../src/read-models/redis/redis-read-models.ts'
+import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
+
+export type LogKind = 'kafka' | 'sqlite'
+export type StoreKind = 'redis' | 'sqlite'
+
+/** The logs and read models that the service has, and that it opens in two pairs only, each by itself. */
+export async function openLog(
+  kind: LogKind,
+  { brokers, dataDir, appendTimeoutMs }: Config,
+  logger: Logger,
+): Promise<EventLog> {
+  if (kind === 'sqlite') return openSqliteEventLog({ file: join(dataDir, 'event-log.db') })
+  if (brokers === undefined) throw new Error('no brokers are configured')
+  return await openKafkaEventLog({ ...brokers.kafka, appendTimeoutMs, logger })
+}
+
+export async function openStore(kind: StoreKind, { brokers, dataDir }: Config, logger: Logger): Promise<ReadModels> {
+  const version = readModelVersion(pets)
+  if (kind === 'sqlite') return openSqliteReadModels({ file: join(dataDir, 'read-models.db'), version })
+  if (brokers === undefined) throw new Error('no brokers are configured')
+  return await openRedisReadModels({ ...brokers.redis, version, logger })
+}

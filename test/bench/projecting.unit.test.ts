@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import type { Round } from '../../bench/load/load.ts'
+import { projectTables, summarizeProjecting } from '../../bench/project-report.ts'
+import { latencyVerdicts, memoryVerdicts, replayVerdicts } from '../../bench/project-targets.ts'
+import { type ReplayCycle, summarizeReplays } from '../../bench/replay.ts'
+import type { Cycle } from '../../bench/rounds.ts'
+import { type Reading, readingOf, readings, type StoreReading } from '../../bench/stores.ts'
+import { Stopwatch } from '../../bench/systems/stopwatch.ts'
+
+const events = 200_000
+
+function replays(rawMs: number, redisMs: number): ReplayCycle {
+  const replay = (ms: number) => ({ events, ms, cpuMs: 2 * ms })
+  return {
+    'raw consumer': replay(rawMs),
+    'Kafka → Redis': replay(redisMs),
+    'Kafka → SQLite': replay(4000),
+    'SQLite → SQLite': replay(4000),
+  }
+}
+
+function latencies(p50: (reading: Reading, pets: number) => number, sizes: readonly number[]): Cycle<StoreReading> {
+  const rounds = sizes.flatMap((pets) =>
+    readings.map((reading): [string, Round] => [
+      readingOf(reading, pets),
+      { requestsPerSecond: 1, p50: p50(reading, pets), p99: 9 },
+    ]),
+  )
+  return Object.fromEntries(rounds) as Cycle<StoreReading>
+}
+
+describe('the summary of replays', () => {
+  const [raw, redis] = summarizeReplays([replays(500, 2000), replays(1000, 2000), replays(500, 1000)])
+
+  it('compares within a cycle', () => {
+    expect(redis?.toRaw).toEqual({ median: 0.5, min: 0.25, max: 0.5 })
+    expect(raw?.toRaw).toBeUndefined()
+  })
+
+  it('has events a second, and the time of the processor for each', () => {
+    expect(redis?.eventsPerSecond).toEqual({ median: 100_000, min: 100_000, max: 200_000 })
+    expect(redis?.cpuMicros.median).toBe(20)
+  })
+})
+
+describe('the targets of projecting', () => {
+  it('ask for a rate into Redis by itself and beside the raw consumer', () => {
+    const verdicts = summarizeReplays([replays(400, 2000)]).map((row) => replayVerdicts(row))
+    expect(verdicts).toEqual([
+      [],
+      [
+        { target: '0.30 of raw', met: false },
+        { target: '100000/s', met: true },
+      ],
+      [],
+      [],
+    ])
+  })
+
+  it('weigh a pet where there are enough of them', () => {
+    expect(memoryVerdicts({ pets: 1000, bytesPerPet: 900 })).toEqual([])
+    expect(memoryVerdicts({ pets: 100_000, bytesPerPet: 420 })).toEqual([{ target: '<= 420', met: true }])
+    expect(memoryVerdicts({ pets: 100_000, bytesPerPet: 421 })).toEqual([{ target: '<= 420', met: false }])
+  })
+
+  it('compare pages with the first one and with those of a small store', () => {
+    const sizes = [1000, 1_000_000]
+    const stores = sizes.map((pets) => ({ pets, url: '', bytes: 0 }))
+    const cycle = latencies((reading, pets) => (reading === 'deep page' && pets > 1000 ? 1.4 : 1), sizes)
+    const summary = summarizeProjecting({ replays: [replays(1, 1)], stores, latencies: [cycle] })
+    const met = summary.latencies.map((row) => latencyVerdicts(row, 1000).map((verdict) => verdict.met))
+    expect(met).toEqual([[], [], [], [true], [true], [false, true]])
+  })
+
+  it('stand in the tables', () => {
+    const stores = [{ pets: 100_000, url: '', bytes: 38_000_000 }]
+    const projecting = { replays: [replays(400, 2000)], stores, latencies: [latencies(() => 1, [100_000])] }
+    const options = { events, rounds: 1, seconds: 1, json: false, charts: '', pets: [100_000] }
+    const tables = projectTables(summarizeProjecting(projecting), options, 'wrk')
+    for (const text of ['0.30 of raw missed, 100000/s met', '<= 420 met', '<= 1.30 of first page met']) {
+      expect(tables).toContain(text)
+    }
+  })
+})
+
+describe('the stopwatch of a replay', () => {
+  it('ends once all events are done, though a batch came twice', async () => {
+    const stopwatch = new Stopwatch(5)
+    let ended = false
+    void stopwatch.ended.then(() => {
+      ended = true
+    })
+    stopwatch.begin()
+    stopwatch.reached(0, 3)
+    stopwatch.reached(0, 3)
+    await Promise.resolve()
+    expect(ended).toBe(false)
+    stopwatch.reached(1, 2)
+    expect((await stopwatch.ended).events).toBe(5)
+  })
+})
