@@ -32,6 +32,14 @@ describe('a rebuild', () => {
     expect(progress).toHaveBeenLastCalledWith(20, 20)
   })
 
+  it('takes over only with all that the log held, however little the active one has', async () => {
+    const world = openWorld()
+    await world.append(somePets(1, 2500))
+    await world.store.start({ name: 'active', epoch: world.log.epoch }, undefined)
+    expect(await startRebuild(world)).toBe('activated')
+    expect((await everything(world.store))?.documents).toEqual({ held: 2500, added: 2500 })
+  })
+
   it('begins the read models where there are none, of an empty log too', async () => {
     const world = openWorld()
     expect(await startRebuild(world)).toBe('activated')

@@ -238,6 +238,14 @@ describe('verify', () => {
     await expect(startVerify({ log: world.log, store })).rejects.toMatchObject({ name: 'VerifyError' })
   })
 
+  it('ends with an error when the positions go back meanwhile', async () => {
+    const world = await filledWorld()
+    const store = disturbed(world.store, (method) => {
+      if (method === 'entries') world.sql(`UPDATE checkpoint SET checkpoint = json_set(checkpoint, '$[0]', 1)`)
+    })
+    await expect(startVerify({ log: world.log, store })).rejects.toMatchObject({ name: 'VerifyError' })
+  })
+
   it('ends with an error where there is nothing to verify', async () => {
     const world = openWorld()
     await expect(startVerify(world)).rejects.toMatchObject({ name: 'VerifyError' })

@@ -32,6 +32,18 @@ describe('a generation that takes over', () => {
     await reads.close()
   })
 
+  it('makes no read fail, not even while its positions are on their way', async () => {
+    const { store, reads } = await proved()
+    const release = store.hold()
+    store.takeOver('second')
+    await someTurns()
+    const reading = reads.range(all)
+    release()
+    expect((await reading).documents).toBe('1')
+    expect(reads.state).toEqual({ status: 'up', generation: 'second' })
+    await reads.close()
+  })
+
   it('is never served as long as it has less than was read of the one before', async () => {
     const { store, reads } = await proved()
     store.apply(2, { partition: 0, next: 2 })

@@ -236,41 +236,6 @@ describe('proven reads', () => {
     await reads.close()
   })
 
-  it('a generation that takes over makes no read fail, not even while its positions are on their way', async () => {
-    const { store, reads } = open([1, 0])
-    store.apply(1, { partition: 0, next: 1 })
-    await status(reads, 'up')
-    await someTurns()
-    const release = store.hold()
-    store.takeOver('second')
-    await someTurns()
-    const reading = idsOf(reads)
-    release()
-    expect(await reading).toEqual([1])
-    expect(reads.state).toEqual({ status: 'up', generation: 'second' })
-    await reads.close()
-  })
-
-  it('a connection lost while another generation takes over leaves that in doubt', async () => {
-    const { store, ends, reads } = open([1, 0])
-    store.apply(1, { partition: 0, next: 1 })
-    await status(reads, 'up')
-    await someTurns()
-    const release = store.hold()
-    store.takeOver('second')
-    await someTurns()
-    store.disconnect()
-    ends[0] = 2
-    store.connect()
-    release()
-    await someTurns()
-    expect(reads.state).toEqual({ status: 'rebuilding', generation: 'second' })
-    store.apply(2, { partition: 0, next: 2 })
-    await status(reads, 'up')
-    expect(await idsOf(reads)).toEqual([1, 2])
-    await reads.close()
-  })
-
   it('a store that does not answer is told as it is, and puts nothing in doubt', async () => {
     const { store, reads } = open()
     await status(reads, 'up')

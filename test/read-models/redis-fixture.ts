@@ -21,46 +21,34 @@ export interface RedisFixture extends ReadModelsFixture {
 export function redisFixture(url: string): RedisFixture {
   const prefix = `test-${randomUUID()}`
   const client = new Redis(url)
-  const opened: ReadModels[] = []
   const keys = () => client.keys(`*${prefix}*`)
   const empty = async () => {
     const found = await keys()
     if (found.length > 0) await client.unlink(...found)
   }
-  return {
-    prefix,
-    client,
-    keys,
-    empty,
-    async damage(generation, id, index) {
-      const keys = redisKeys({ prefix, version: 'v1' }).generation(generation)
-      await client.zremrangebyscore(index === undefined ? keys.documents : keys.index(index), id, id)
-    },
-    progressIsHeardBy: 'every store on the data',
-    async open(version = 'v1') {
-      const store = await openRedisReadModels({ url, prefix, version, logger: silentLogger() })
-      opened.push(store)
-      return store
-    },
-    async remove() {
-      await Promise.all(opened.map((store) => store.close()))
-      await empty()
-      await client.quit()
-    },
-  }
+  return { prefix, client, keys, ...fixtureOn(url, prefix, client, empty) }
 }
 
 /** As `redisFixture`, on a cluster. */
 export function clusterFixture(url: string): ReadModelsFixture {
   const prefix = `test-${randomUUID()}`
   const client = new Cluster([url])
-  const opened: ReadModels[] = []
   async function empty(): Promise<void> {
     await client.ping() // by then it knows its nodes
     for (const node of client.nodes('master')) {
       for (const key of await node.keys(`*${prefix}*`)) await node.unlink(key)
     }
   }
+  return fixtureOn(url, prefix, client, empty)
+}
+
+function fixtureOn(
+  url: string,
+  prefix: string,
+  client: Redis | Cluster,
+  empty: () => Promise<void>,
+): ReadModelsFixture {
+  const opened: ReadModels[] = []
   return {
     empty,
     async damage(generation, id, index) {
