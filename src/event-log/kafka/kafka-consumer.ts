@@ -18,7 +18,7 @@ export interface ConsumerHandlers {
   assigned(partitions: readonly number[]): void
   eachBatch(payload: EachBatchPayload): Promise<void>
   /** A batch with nothing but records that are not for readers, such as transaction markers. */
-  filtered(event: ConsumerStartBatchProcessEvent): Promise<void>
+  filtered(event: ConsumerStartBatchProcessEvent): void
 }
 
 const sessionTimeoutMs = 6000 // the least that brokers allow: a killed process loses its partitions after that

@@ -76,48 +76,49 @@ export class KafkaSubscription implements Subscription {
     this.#options.subscriber.assigned(partitions)
   }
 
+  /**
+   * kafkajs fetches only once all that it fetched before is handled. So it is told that a batch is when it has its turn
+   * to come, as the one behind the batch in hand: the next fetch then goes on beside that.
+   */
   async #eachBatch({ batch, isStale, resolveOffset, heartbeat }: EachBatchPayload): Promise<void> {
-    const { partition } = batch
-    const held = this.#held.get(partition)
-    const handle = async () => {
-      if (held === undefined || held !== this.#held.get(partition) || held.seeks === 0 || isStale()) return
-      const { from, records, next } = toRecordBatch(batch)
-      const done = await this.#deliver({ partition, from, records, next }, held)
-      if (done === 'done') resolveOffset(String(next - 1))
-      // Not resolved, so fetched again: at once that would be a hot loop while the read model is away.
-      if (done === 'undone') await delay(redeliveryDelayMs, undefined, { signal: this.#closing.signal }).catch(() => {})
-    }
-    await beating(heartbeat, this.#inTurn(partition, handle))
+    const held = this.#held.get(batch.partition)
+    if (held === undefined || held.seeks === 0 || isStale()) return
+    const inHand = this.#turns.get(batch.partition)
+    this.#handleInTurn(toRecordBatch(batch), held)
+    resolveOffset(batch.lastOffset())
+    await beating(heartbeat, inHand)
   }
 
   /** What kafkajs filters out whole, such as transaction markers, it steps over by itself; the subscriber hears of it. */
-  async #filtered({ payload }: ConsumerStartBatchProcessEvent): Promise<void> {
+  #filtered({ payload }: ConsumerStartBatchProcessEvent): void {
     const { partition, firstOffset, lastOffset } = payload
     const held = this.#held.get(partition)
     if (held === undefined || held.seeks === 0 || firstOffset === null) return
-    const { seeks } = held
-    await this.#inTurn(partition, async () => {
-      if (held !== this.#held.get(partition) || held.seeks !== seeks) return
-      const batch = { partition, from: toOffset(firstOffset), records: [], next: toOffset(lastOffset) + 1 }
-      if ((await this.#deliver(batch, held)) === 'undone') this.seek(partition, batch.from)
-    })
+    this.#handleInTurn({ partition, from: toOffset(firstOffset), records: [], next: toOffset(lastOffset) + 1 }, held)
   }
 
   /** Batches of one partition are handled one at a time, those of an earlier assignment or consumer included. */
-  async #inTurn(partition: number, handle: () => Promise<void>): Promise<void> {
-    const before = this.#turns.get(partition) ?? Promise.resolve()
-    const turn = before.catch(() => {}).then(handle)
-    this.#turns.set(partition, turn)
-    await turn
+  #handleInTurn(batch: RecordBatch, held: Held): void {
+    const { partition } = batch
+    const { seeks } = held
+    const isStale = () => this.#held.get(partition) !== held || held.seeks !== seeks
+    const inHand = this.#turns.get(partition)
+    this.#turns.set(partition, this.#handle(batch, isStale, inHand))
   }
 
-  /** 'stale': meanwhile the partition was assigned anew or sought, so whether it is done no longer matters. */
-  async #deliver(batch: RecordBatch, held: Held): Promise<'done' | 'undone' | 'stale'> {
-    const { seeks } = held
+  /** Stale: the partition was assigned anew or sought, so that other batches come, and of this one nothing matters. */
+  async #handle(batch: RecordBatch, isStale: () => boolean, before: Promise<void> | undefined): Promise<void> {
+    await before
+    if (isStale()) return
     const done = await this.#options.subscriber.batch(batch)
-    if (this.#held.get(batch.partition) !== held || held.seeks !== seeks) return 'stale'
-    if (done) this.#consumer?.resolved(batch.partition, batch.next)
-    return done ? 'done' : 'undone'
+    if (isStale()) return
+    if (done) {
+      this.#consumer?.resolved(batch.partition, batch.next)
+      return
+    }
+    // Read again, but not at once: that would be a hot loop while the read model is away.
+    await delay(redeliveryDelayMs, undefined, { signal: this.#closing.signal }).catch(() => {})
+    if (!isStale()) this.seek(batch.partition, batch.from)
   }
 }
 
@@ -133,11 +134,8 @@ function toRecordBatch(batch: Batch): RecordBatch {
 }
 
 /** Keeps the group membership alive meanwhile. A heartbeat that fails is sent again after the batch, which then tells. */
-async function beating<T>(heartbeat: () => Promise<void>, work: Promise<T>): Promise<T> {
+async function beating(heartbeat: () => Promise<void>, work: Promise<void> | undefined): Promise<void> {
   const timer = setInterval(() => heartbeat().catch(() => {}), heartbeatMs)
-  try {
-    return await work
-  } finally {
-    clearInterval(timer)
-  }
+  await work
+  clearInterval(timer)
 }
