@@ -58,7 +58,11 @@ export function readRecord<Event>(definition: ReadModelDefinition<Event>, record
 }
 
 function countersOf<Event>({ countings }: ReadModelDefinition<Event>, event: Event): string[] {
-  return countings.flatMap(({ name, counters }) => counters(event).map((counter) => `${name}:${counter}`))
+  const names: string[] = []
+  for (const { name, counters } of countings) {
+    for (const counter of counters(event)) names.push(`${name}:${counter}`)
+  }
+  return names
 }
 
 function claimOf(
