@@ -1,6 +1,7 @@
 import type { LogRecord, Offset } from '../src/event-log/event-log.ts'
 import type { KeyDecision } from '../src/read-models/key-decision.ts'
 import type { Batch, Insert, PartitionState } from '../src/read-models/read-models.ts'
+import { Tally } from './counting.ts'
 import { type ParkedContent, Parking } from './parking.ts'
 import { type RecordContent, recordIdentity, recordText } from './read-record.ts'
 
@@ -33,9 +34,10 @@ type ReadableContent = Extract<RecordContent, { kind: 'change' }>
 
 /**
  * Decides, in log order, what becomes of each record: the table of design section 4. Pure.
- * Ids and keys of this stretch that are not in `known` are free.
+ * Ids and keys of this stretch that are not in `known` are free. `counters` are the prefixes of those that are kept.
  */
-export function decide(stretch: Stretch, state: PartitionState, known: Known): Decision {
+export function decide(stretch: Stretch, state: PartitionState, known: Known, counters: readonly string[]): Decision {
+  const tally = new Tally(counters)
   const inserts = new Map<number, Insert>()
   const decisions = new Map<string, KeyDecision>()
   const parking = new Parking(state.parkedSubjects, known.parked)
@@ -49,8 +51,9 @@ export function decide(stretch: Stretch, state: PartitionState, known: Known): D
     return inserts.get(id)?.tag ?? known.tags.get(id)
   }
 
-  function apply({ insert }: ReadableContent): void {
+  function apply({ insert, counted }: ReadableContent): void {
     inserts.set(insert.id, insert)
+    tally.add(counted)
     applied++
   }
 
@@ -110,6 +113,7 @@ export function decide(stretch: Stretch, state: PartitionState, known: Known): D
       expected: state.checkpoint,
       checkpoint,
       inserts: [...inserts.values()],
+      counters: tally.counters,
       ...parking.changes,
       decisions: [...decisions.values()],
     },

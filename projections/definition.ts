@@ -20,12 +20,14 @@ export interface Projection<Event> {
   change(event: Event): Change
 }
 
+export type Countable = string | bigint
+
 /** Counts events by whatever they have in common. Pure, as a projection is. */
 export interface Counting<Event> {
   readonly name: string
   readonly version: number
-  /** The counters that go up by one with the event; each is prefixed with the name. */
-  counters(event: Event): readonly string[]
+  /** What events are counted by, each under a name. A value has the counter `<name of the counting>:<this name>:<value>`. */
+  readonly by: Readonly<Record<string, (event: Event) => Countable>>
 }
 
 export type Decoded<Event> =

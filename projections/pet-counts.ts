@@ -5,5 +5,5 @@ import type { Counting } from './definition.ts'
 export const petCounts: Counting<PetEvent> = {
   name: 'pet-counts',
   version: 1,
-  counters: ({ pet }) => [`status:${pet.status}`, `category:${pet.categoryId}`],
+  by: { status: ({ pet }) => pet.status, category: ({ pet }) => pet.categoryId },
 }

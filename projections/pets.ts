@@ -9,7 +9,7 @@ export const pets: ReadModelDefinition<PetEvent> = {
   decode: decodePetEvent,
   projection: {
     name: 'pets',
-    version: 1,
+    version: 2,
     change: ({ pet }) => ({ id: pet.id, document: petDocument(pet), indexes: [statusIndex(pet.status)] }),
   },
   countings: [petCounts],

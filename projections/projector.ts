@@ -3,6 +3,7 @@ import type { EventLog, LogRecord, Offset, RecordBatch, Subscriber, Subscription
 import { encodeCheckpoint } from '../src/read-models/checkpoint.ts'
 import type { AppliedTo, ParkedEvent, PartitionState, ReadModels } from '../src/read-models/read-models.ts'
 import { SingleFlight } from '../src/single-flight.ts'
+import { counterPrefixes } from './counting.ts'
 import { decide } from './decide.ts'
 import type { ReadModelDefinition } from './definition.ts'
 import type { ParkedContent } from './parking.ts'
@@ -42,6 +43,7 @@ export class Projector<Event> implements Subscriber {
   readonly #options: ProjectorOptions<Event>
   readonly #logger: Logger
   readonly #target: Target
+  readonly #counters: readonly string[]
   readonly #endListening: () => void
   readonly #timer: NodeJS.Timeout
   #subscription: Subscription | undefined
@@ -57,6 +59,7 @@ export class Projector<Event> implements Subscriber {
     this.#options = options
     this.#logger = options.logger
     this.#target = options.target ?? new ActiveTarget(options)
+    this.#counters = counterPrefixes(options.definition.countings)
     const reconcile = () => this.#reconcileSoon()
     const progress = (_generation: string, at?: AppliedTo) => {
       if (at === undefined) reconcile() // another generation is the active one
@@ -129,10 +132,10 @@ export class Projector<Event> implements Subscriber {
       await this.#replace(held.generation, `offset ${last.offset} of partition ${partition} holds another record`)
       return false
     }
-    const fresh = records.filter(({ offset }) => offset >= position)
-    for (let at = 0; at < fresh.length; at += eventsPerApplyMax) {
-      const stretch = fresh.slice(at, at + eventsPerApplyMax)
-      const end = fresh[at + eventsPerApplyMax]?.offset ?? next
+    const fresh = records.findIndex(({ offset }) => offset >= position)
+    for (let at = fresh; at >= 0 && at < records.length; at += eventsPerApplyMax) {
+      const stretch = records.slice(at, at + eventsPerApplyMax)
+      const end = records[at + eventsPerApplyMax]?.offset ?? next
       if (!(await this.#applyStretch(held, partition, stretch, end))) return false
     }
     // Offsets without a record move the position too, or it would never reach the end of the log.
@@ -146,7 +149,7 @@ export class Projector<Event> implements Subscriber {
     const parked = await this.#parkedUnder(held, partition, contents)
     const known = { tags: new Map<number, string>(), decidedKeys: new Set<string>(), parked }
     for (;;) {
-      const { batch, state } = decide(stretch, held.state, known)
+      const { batch, state } = decide(stretch, held.state, known, this.#counters)
       const result = await store.apply(held.generation, batch)
       if (result.outcome === 'ids_taken') {
         for (const [id, tag] of result.tags) known.tags.set(id, tag)

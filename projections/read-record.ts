@@ -4,7 +4,8 @@ import type { LogRecord, Offset } from '../src/event-log/event-log.ts'
 import { eventTag } from '../src/read-models/event-tag.ts'
 import type { KeyDecision } from '../src/read-models/key-decision.ts'
 import type { Insert } from '../src/read-models/read-models.ts'
-import type { ReadModelDefinition } from './definition.ts'
+import { countedBy } from './counting.ts'
+import type { Countable, ReadModelDefinition } from './definition.ts'
 
 /** What a record says by itself, before anything else in the log is looked at. */
 export type RecordContent =
@@ -31,6 +32,8 @@ export type RecordContent =
       /** What the idempotency key comes to, should no earlier record have decided it. */
       readonly claim: KeyDecision | undefined
       readonly insert: Insert
+      /** The values it is counted by, as `countedBy` has them. */
+      readonly counted: readonly Countable[]
       readonly record: LogRecord
     }
 
@@ -48,21 +51,14 @@ export function readRecord<Event>(definition: ReadModelDefinition<Event>, record
     return { kind: 'unreadable', offset, subject, claim, reason: decoded.reason, value: recordText(record) }
   }
   try {
-    const change = definition.projection.change(decoded.event)
-    const insert = { ...change, tag: eventTag(envelope.id), counters: countersOf(definition, decoded.event) }
-    return { kind: 'change', offset, subject, claim, insert, record }
+    const { id, document, indexes } = definition.projection.change(decoded.event)
+    const insert = { id, document, indexes, tag: eventTag(envelope.id) }
+    const counted = countedBy(definition.countings, decoded.event)
+    return { kind: 'change', offset, subject, claim, insert, counted, record }
   } catch (error) {
     const reason = `the projection failed: ${error}`
     return { kind: 'unreadable', offset, subject, claim, reason, value: recordText(record) }
   }
-}
-
-function countersOf<Event>({ countings }: ReadModelDefinition<Event>, event: Event): string[] {
-  const names: string[] = []
-  for (const { name, counters } of countings) {
-    for (const counter of counters(event)) names.push(`${name}:${counter}`)
-  }
-  return names
 }
 
 function claimOf(

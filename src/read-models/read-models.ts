@@ -33,8 +33,6 @@ export interface Insert {
   readonly tag: string
   /** The indexes that hold it too. */
   readonly indexes: readonly string[]
-  /** The counters that go up by one with it. */
-  readonly counters: readonly string[]
 }
 
 /** An event that could not be applied, kept with everything needed to look into it. */
@@ -58,6 +56,8 @@ export interface Batch {
   readonly expected: Checkpoint
   readonly checkpoint: Checkpoint
   readonly inserts: readonly Insert[]
+  /** How much each counter goes up by: 1 or more. */
+  readonly counters: ReadonlyMap<string, number>
   /** In place of what is parked at the same offset, if anything is. */
   readonly parked: readonly ParkedEvent[]
   /** The offsets of what is parked no longer: discarded, or applied at last. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { counterPrefixes } from '../../projections/counting.ts'
 import { decide, type Known } from '../../projections/decide.ts'
 import { pets } from '../../projections/pets.ts'
 import { readRecord } from '../../projections/read-record.ts'
@@ -14,7 +15,12 @@ const nothing: Known = { tags: new Map(), decidedKeys: new Set(), parked: new Ma
 function decideOn(records: readonly LogRecord[], state = start, known: Partial<Known> = {}) {
   const contents = records.map((each) => readRecord(pets, each))
   const next = (records.at(-1)?.offset ?? state.checkpoint.next - 1) + 1
-  return decide({ partition: 0, contents, lastRecord: records.at(-1), next }, state, { ...nothing, ...known })
+  return decide(
+    { partition: 0, contents, lastRecord: records.at(-1), next },
+    state,
+    { ...nothing, ...known },
+    counterPrefixes(pets.countings),
+  )
 }
 
 function outcomes(records: readonly LogRecord[], state?: PartitionState, known?: Partial<Known>) {
@@ -32,9 +38,10 @@ describe('what becomes of a record', () => {
         document: '{"id":7,"name":"Rex","categoryId":2,"status":"sold"}',
         indexes: ['status:sold'],
         tag: eventTag('event-1'),
-        counters: ['pet-counts:status:sold', 'pet-counts:category:2'],
       },
     ])
+    const counters = ['pet-counts:status:sold', 'pet-counts:category:2']
+    expect(batch.counters).toEqual(new Map(counters.map((name) => [name, 1])))
     expect(batch.checkpoint).toMatchObject({ next: 1, applied: 1, dropped: 0, parked: 0, skipped: 0 })
   })
 
@@ -112,12 +119,13 @@ describe('what becomes of a record', () => {
 
   it('a stretch without records moves the position only', () => {
     const before = decideOn([petCreated(0, { id: 1 })]).state
-    const { batch } = decide({ partition: 0, contents: [], lastRecord: undefined, next: 3 }, before, nothing)
+    const { batch } = decide({ partition: 0, contents: [], lastRecord: undefined, next: 3 }, before, nothing, [])
     expect(batch).toEqual({
       partition: 0,
       expected: before.checkpoint,
       checkpoint: { ...before.checkpoint, next: 3 },
       inserts: [],
+      counters: new Map(),
       parked: [],
       unparked: [],
       freed: [],

@@ -195,8 +195,8 @@ describe('verify', () => {
     ],
     [
       'a counter changed',
-      `UPDATE counter SET count = count + 1 WHERE name = 'status:sold'`,
-      [{ where: 'counter', id: 'status:sold', expected: '6', found: '7' }],
+      `UPDATE counter SET count = count + 1 WHERE name = 'pets:status:sold'`,
+      [{ where: 'counter', id: 'pets:status:sold', expected: '6', found: '7' }],
     ],
     [
       'a parked event deleted',

@@ -28,7 +28,7 @@ function folder(): string {
 /** `pets`, with a counter for each status. */
 export const countedPets: ReadModelDefinition<PetEvent> = {
   ...pets,
-  countings: [{ name: 'status', version: 1, counters: ({ pet }) => [pet.status] }],
+  countings: [{ name: 'pets', version: 1, by: { status: ({ pet }) => pet.status } }],
 }
 
 /** A log and a store in files of their own, with projectors that can be started and stopped. */

@@ -76,10 +76,15 @@ export class GenerationData {
     const taken = batch.inserts.flatMap(({ id }) => this.documents.inserts.get(id) ?? [])
     if (taken.length > 0) return { outcome: 'ids_taken', tags: new Map(taken.map(({ id, tag }) => [id, tag])) }
     for (const insert of batch.inserts) this.#insert(insert)
+    this.count(batch)
     for (const decision of batch.decisions) this.decisions.set(decision.key, decision)
     this.#park(batch)
     this.checkpoints.set(batch.partition, batch.checkpoint)
     return { outcome: 'applied' }
+  }
+
+  count({ counters }: Pick<Batch, 'counters'>): void {
+    for (const [name, added] of counters) this.counters.set(name, (this.counters.get(name) ?? 0) + added)
   }
 
   /** In order of id. */
@@ -121,7 +126,6 @@ export class GenerationData {
       collection.inserts.set(insert.id, insert)
       collection.added++
     }
-    for (const name of insert.counters) this.counters.set(name, (this.counters.get(name) ?? 0) + 1)
   }
 
   #park({ partition, parked, unparked, freed }: Batch): void {

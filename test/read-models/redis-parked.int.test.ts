@@ -75,7 +75,6 @@ describeWithBrokers('what redis read models keep beside documents', ({ redisUrl 
       document: `{"id":${id},"of":"${event}"}`,
       tag: event.padEnd(12, '-'),
       indexes: [],
-      counters: [],
     })
     const odd = Array.from({ length: 100 }, (_, i) => insertOf(2 * i + 1, 'first'))
     await applyAll(store, generation, firstBatch({ inserts: odd }))

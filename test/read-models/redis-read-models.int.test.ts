@@ -20,7 +20,7 @@ import { type RedisFixture, redisFixture } from './redis-fixture.ts'
 
 /** One that writes every key of a generation. */
 function fullBatch(): Batch {
-  return firstBatch({ inserts: [insert(1, ['a'], undefined, ['c'])], parked: ['subject'], keys: ['k'] })
+  return firstBatch({ inserts: [insert(1, ['a'])], counters: [['c', 1]], parked: ['subject'], keys: ['k'] })
 }
 
 describeWithBrokers('redis read models', ({ redisUrl }) => {

@@ -6,7 +6,7 @@ import { describeWithBrokers } from '../brokers/describe.ts'
 import { applyAll, batchAfter, firstBatch, idsIn, insert, newGeneration, started } from './contract/samples.ts'
 import { type RedisFixture, redisFixture } from './redis-fixture.ts'
 
-const full = firstBatch({ inserts: [insert(1, ['a', 'b'], undefined, ['c'])], parked: ['subject'], keys: ['k'] })
+const full = firstBatch({ inserts: [insert(1, ['a', 'b'])], counters: [['c', 1]], parked: ['subject'], keys: ['k'] })
 
 /** Ten batches, each with an index that was not there before. */
 async function addIndexes(store: ReadModels, generation: string, expected: Checkpoint): Promise<string[]> {

@@ -1,43 +1,35 @@
 import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../checkpoint.ts'
 import { eventTagLength } from '../event-tag.ts'
 import { encodeDecision } from '../key-decision.ts'
-import type { Batch, Insert, ParkedEvent } from '../read-models.ts'
+import type { Batch, Insert } from '../read-models.ts'
 import { progressMessage } from './progress-message.ts'
-import { addedField, type GenerationKeys, type RedisKeys } from './redis-keys.ts'
+import { addedField, type RedisKeys } from './redis-keys.ts'
 import { encodeParkedEvent, parkedField } from './stored-parked-event.ts'
 
-/** The counter and the arguments that `apply-batch.lua` takes for one key, or for what to remove from one. */
-interface Section {
-  readonly counter: string
-  readonly args: readonly string[]
-}
-interface KeySection extends Section {
-  readonly key: string
-}
-
-/** KEYS and ARGV of `apply-batch.lua`: already grouped by key, so that the script only passes slices on. */
+/** KEYS and ARGV of `apply-batch.lua`: in few and long texts where there are many, which cost least to write. */
 export function applyBatchArguments(
   storeKeys: RedisKeys,
   generation: string,
-  { partition, expected, checkpoint, inserts, parked, unparked, freed, decisions }: Batch,
+  batch: Batch,
 ): { keys: string[]; args: string[] } {
+  const { partition, expected, checkpoint, parked } = batch
   const keys = storeKeys.generation(generation)
-  const [documents, counters, indexes] = insertSections(keys, inserts)
-  const decided = decisions.flatMap((decision) => [decision.key, encodeDecision(decision)])
-  const written = [
-    documents,
-    { key: keys.decisions, counter: '', args: decided },
-    ...parkedSections(keys, partition, parked),
-    counters,
-    ...indexes,
-  ]
-  const removed = [
-    { counter: '', args: unparked.map((offset) => parkedField(partition, offset)) },
-    { counter: '', args: freed.map((subject) => `${partition}/${subject}`) },
-  ]
+  const inserts = batch.inserts.toSorted((a, b) => a.id - b.id)
+  const marks = indexMarks(inserts)
   const at = { partition, next: checkpoint.next, parked: parked.map(({ offset }) => offset) }
   return {
-    keys: [storeKeys.active, storeKeys.building, keys.checkpoints, ...written.map(({ key }) => key)],
+    keys: [
+      storeKeys.active,
+      storeKeys.building,
+      keys.checkpoints,
+      keys.documents,
+      keys.decisions,
+      keys.parked,
+      keys.parkedOffsets,
+      keys.parkedSubjects,
+      keys.counters,
+      ...[...marks.keys()].map((name) => keys.index(name)),
+    ],
     args: [
       generation,
       String(partition),
@@ -46,45 +38,43 @@ export function applyBatchArguments(
       storeKeys.progress,
       progressMessage(generation, at),
       String(eventTagLength),
-      ...[...written, ...removed].flatMap(({ counter, args }) => [counter, String(args.length), ...args]),
+      inserts.map(insertText).join(''),
+      addedField(undefined),
+      ...[...marks].flatMap(([name, marked]) => [addedField(name), marked.toString('latin1')]),
+      ...lists(batch).flatMap((list) => [String(list.length), ...list]),
     ],
   }
 }
 
-function insertSections(
-  keys: GenerationKeys,
-  inserts: readonly Insert[],
-): [documents: KeySection, counters: KeySection, indexes: KeySection[]] {
-  const inOrder = inserts.toSorted((a, b) => a.id - b.id)
-  const documents: string[] = []
-  const indexes = new Map<string, string[]>()
-  const counters = new Map<string, number>()
-  for (const { id, document, tag, indexes: names, counters: counted } of inOrder) {
-    if (tag.length !== eventTagLength) throw new RangeError(`a tag of ${tag.length} characters`)
-    const score = String(id)
-    documents.push(score, document + tag)
-    for (const name of names) {
-      const members = indexes.get(name)
-      if (members === undefined) indexes.set(name, [score, document])
-      else members.push(score, document)
-    }
-    for (const name of counted) counters.set(name, (counters.get(name) ?? 0) + 1)
-  }
-  return [
-    { key: keys.documents, counter: addedField(undefined), args: documents },
-    { key: keys.counters, counter: '', args: [...counters].flatMap(([name, count]) => [name, String(count)]) },
-    [...indexes].map(([name, args]) => ({ key: keys.index(name), counter: addedField(name), args })),
-  ]
+/** No JSON text holds a NUL. */
+function insertText({ id, document, tag }: Insert): string {
+  if (tag.length !== eventTagLength) throw new RangeError(`a tag of ${tag.length} characters`)
+  if (document.includes('\0')) throw new RangeError('a document with a NUL')
+  return `${id}\0${document}${tag}\0`
 }
 
-function parkedSections(keys: GenerationKeys, partition: number, parked: readonly ParkedEvent[]): KeySection[] {
-  const events = parked.flatMap((event) => [parkedField(partition, event.offset), encodeParkedEvent(event)])
-  const offsets = parked.flatMap(({ subject, offset }) => ['0', `${partition}/${subject}/${offset}`])
-  const subjects = parked.flatMap(({ subject }) => ['0', `${partition}/${subject}`])
+/** For each index a 1 in the place of every insert that it holds, and a 0 in that of the others. */
+function indexMarks(inserts: readonly Insert[]): Map<string, Buffer> {
+  const marks = new Map<string, Buffer>()
+  inserts.forEach(({ indexes }, place) => {
+    for (const name of indexes) {
+      const marked = marks.get(name) ?? Buffer.alloc(inserts.length, '0')
+      marks.set(name, marked)
+      marked.write('1', place)
+    }
+  })
+  return marks
+}
+
+function lists({ partition, decisions, parked, counters, unparked, freed }: Batch): string[][] {
   return [
-    { key: keys.parked, counter: '', args: events },
-    { key: keys.parkedOffsets, counter: '', args: offsets },
-    { key: keys.parkedSubjects, counter: '', args: subjects },
+    decisions.flatMap((decision) => [decision.key, encodeDecision(decision)]),
+    parked.flatMap((event) => [parkedField(partition, event.offset), encodeParkedEvent(event)]),
+    parked.flatMap(({ subject, offset }) => ['0', `${partition}/${subject}/${offset}`]),
+    parked.flatMap(({ subject }) => ['0', `${partition}/${subject}`]),
+    [...counters].flatMap(([name, count]) => [name, String(count)]),
+    unparked.map((offset) => parkedField(partition, offset)),
+    freed.map((subject) => `${partition}/${subject}`),
   ]
 }
 

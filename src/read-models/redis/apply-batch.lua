@@ -4,10 +4,12 @@
   KEYS[9] counters, hash    KEYS[10..] the indexes that the batch adds to, sorted sets; KEYS[3..] all of one generation
   ARGV[1] generation    ARGV[2] partition    ARGV[3] expected checkpoint, '' for none stored    ARGV[4] new checkpoint
   ARGV[5] progress channel    ARGV[6] progress message    ARGV[7] length of the tag at the end of a documents member
-  ARGV[8..] sections: the checkpoints field that counts what is added ('' for none), the number of arguments, then these.
-            For each of KEYS[4..]: score and member for a sorted set, field and value for a hash, in turn (of the counters
-            the value is what to add; those of KEYS[4] in order of score). Then the fields of KEYS[6] to remove, and the
-            members of KEYS[8] to remove
+  ARGV[8] inserts: of each, in order of id, the id and the documents member, with a NUL behind either
+  ARGV[9] the field of the checkpoints that counts the documents added
+  ARGV[10..] for each of KEYS[10..]: the field that counts what is added to it; for each insert 1 if it holds it, else 0
+  ARGV[..] lists, each its number of arguments and then these: fields and values to set in KEYS[5] and in KEYS[6], scores and
+          members to add to KEYS[7] and to KEYS[8], fields of KEYS[9] and what to add to them, fields of KEYS[6] to remove,
+          members of KEYS[8] to remove
   Returns {'applied'}; or, having written nothing, {'generation_gone'}, {'checkpoint_mismatch'},
           {'keys_decided', key, ...} or {'ids_taken', id, its tag, ...} ]]
 local checkpoints, documents, decisions, parked = KEYS[3], KEYS[4], KEYS[5], KEYS[6]
@@ -17,30 +19,37 @@ local epoch, stored = unpack(redis.call('HMGET', checkpoints, 'epoch', ARGV[2]))
 if not epoch then return {'generation_gone'} end
 if (stored or '') ~= ARGV[3] then return {'checkpoint_mismatch'} end
 
-local sections = {}
-local at = 8
-while at <= #ARGV do
-  local first = at + 2
-  at = first + tonumber(ARGV[at + 1])
-  sections[#sections + 1] = {counter = ARGV[first - 2], first = first, last = at - 1}
+local at = 10 + 2 * (#KEYS - 9)
+local function nextList()
+  local first = at + 1
+  at = first + tonumber(ARGV[at])
+  return {first = first, last = at - 1}
 end
-local function sectionOf(key) return sections[key - 3] end
-local unparked, freed = sections[#sections - 1], sections[#sections]
+local decided, parkedEvents, parkedOffsets, parkedSubjects = nextList(), nextList(), nextList(), nextList()
+local counters, unparked, freed = nextList(), nextList(), nextList()
 
 -- Before the ids: a record that a decided key drops takes none.
-local decided = {'keys_decided'}
-for i = sectionOf(5).first, sectionOf(5).last, 2 do
-  if redis.call('HEXISTS', decisions, ARGV[i]) == 1 then decided[#decided + 1] = ARGV[i] end
+local known = {'keys_decided'}
+for i = decided.first, decided.last, 2 do
+  if redis.call('HEXISTS', decisions, ARGV[i]) == 1 then known[#known + 1] = ARGV[i] end
 end
-if #decided > 1 then return decided end
+if #known > 1 then return known end
 
--- Ids stay text throughout: Lua would write those above 10^14 in scientific notation.
+-- Ids and members in turn. Ids stay text throughout: Lua would write those above 10^14 in scientific notation.
+local inserts, count, from = {}, 0, 1
+local to = string.find(ARGV[8], '\0', from, true)
+while to do
+  count = count + 1
+  inserts[count] = string.sub(ARGV[8], from, to - 1)
+  from = to + 1
+  to = string.find(ARGV[8], '\0', from, true)
+end
+
 local taken = {'ids_taken'}
-local ids = sectionOf(4)
 -- One look at all of the range spares a look for each id, where no other partition has ids in between.
-local isFree = ids.last < ids.first or redis.call('ZCOUNT', documents, ARGV[ids.first], ARGV[ids.last - 1]) == 0
-for i = ids.first, isFree and 0 or ids.last, 2 do
-  local id = ARGV[i]
+local isFree = count == 0 or redis.call('ZCOUNT', documents, inserts[1], inserts[count - 1]) == 0
+for i = 1, isFree and 0 or count, 2 do
+  local id = inserts[i]
   if redis.call('ZCOUNT', documents, id, id) > 0 then
     local member = redis.call('ZRANGE', documents, id, id, 'BYSCORE', 'LIMIT', 0, 1)[1]
     taken[#taken + 1] = id
@@ -50,13 +59,14 @@ end
 if #taken > 1 then return taken end
 
 -- Lua's stack holds fewer than 8000 arguments of one call.
-local function write(command, key, section)
+local function write(command, key, args, first, last)
   local changed = 0
-  for from = section.first, section.last, 2000 do
-    changed = changed + redis.call(command, key, unpack(ARGV, from, math.min(from + 1999, section.last)))
+  for i = first, last, 2000 do
+    changed = changed + redis.call(command, key, unpack(args, i, math.min(i + 1999, last)))
   end
   return changed
 end
+local function writeList(command, key, list) write(command, key, ARGV, list.first, list.last) end
 
 -- Before what is parked anew.
 for i = unparked.first, unparked.last do
@@ -67,17 +77,31 @@ for i = unparked.first, unparked.last do
     redis.call('HDEL', parked, ARGV[i])
   end
 end
-write('ZREM', KEYS[8], freed)
+writeList('ZREM', KEYS[8], freed)
 
-local hashes = {[5] = true, [6] = true}
-for key = 4, #KEYS do
-  local section = sectionOf(key)
-  if key == 9 then
-    for i = section.first, section.last, 2 do redis.call('HINCRBY', KEYS[9], ARGV[i], ARGV[i + 1]) end
-  else
-    local added = write(hashes[key] and 'HSET' or 'ZADD', KEYS[key], section)
-    if added > 0 and section.counter ~= '' then redis.call('HINCRBY', checkpoints, section.counter, added) end
+writeList('HSET', decisions, decided)
+writeList('HSET', parked, parkedEvents)
+writeList('ZADD', KEYS[7], parkedOffsets)
+writeList('ZADD', KEYS[8], parkedSubjects)
+for i = counters.first, counters.last, 2 do redis.call('HINCRBY', KEYS[9], ARGV[i], ARGV[i + 1]) end
+
+local function add(key, field, entries, n)
+  local added = write('ZADD', key, entries, 1, n)
+  if added > 0 then redis.call('HINCRBY', checkpoints, field, added) end
+end
+add(documents, ARGV[9], inserts, count)
+local tag = -tonumber(ARGV[7]) - 1
+for key = 10, #KEYS do
+  local field, marks = ARGV[2 * key - 10], ARGV[2 * key - 9]
+  local entries, n = {}, 0
+  local place = string.find(marks, '1', 1, true)
+  while place do
+    entries[n + 1] = inserts[2 * place - 1]
+    n = n + 2
+    entries[n] = string.sub(inserts[2 * place], 1, tag)
+    place = string.find(marks, '1', place + 1, true)
   end
+  add(KEYS[key], field, entries, n)
 end
 
 redis.call('HSET', checkpoints, ARGV[2], ARGV[4])

@@ -22,7 +22,7 @@ export function applyBatch(database: SqliteDatabase, key: number, batch: Batch):
   if (decided.length > 0) return { outcome: 'keys_decided', keys: decided.map((decision) => decision.key) }
   const tags = insertDocuments(database, key, batch)
   if (tags.size > 0) return { outcome: 'ids_taken', tags }
-  count(database, key, batch)
+  for (const [name, added] of batch.counters) statements.count.run(key, name, added)
   park(database, key, batch)
   for (const decision of batch.decisions) statements.insertDecision.run(key, decision.key, encodeDecision(decision))
   statements.setCheckpoint.run(key, batch.partition, encodeCheckpoint(batch.checkpoint))
@@ -59,12 +59,6 @@ function toFill({ statements, collections }: SqliteDatabase, generation: number,
     collections.create(key)
   }
   return { key, table: collections.table(key), added: 0 }
-}
-
-function count({ statements }: SqliteDatabase, key: number, { inserts }: Batch): void {
-  const counts = new Map<string, number>()
-  for (const { counters } of inserts) for (const name of counters) counts.set(name, (counts.get(name) ?? 0) + 1)
-  for (const [name, added] of counts) statements.count.run(key, name, added)
 }
 
 function park({ statements }: SqliteDatabase, key: number, { partition, parked, unparked }: Batch): void {

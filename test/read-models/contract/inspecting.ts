@@ -51,39 +51,38 @@ export const inspecting = topic('inspecting', {
     })
   },
 
-  'counters go up by one with each document, and add up over batches and partitions': async (fixture) => {
+  'counters go up by what a batch says, and add up over batches and partitions': async (fixture) => {
     const { store, generation } = await started(fixture)
     const names = ['day:2026-01-01', 'é🐕 "', '', '__proto__', '0', 'a/b c\u0000']
-    const counted = (id: number, counters: readonly string[]) => insert(id, [], undefined, counters)
-    const first = firstBatch({ inserts: [counted(1, names), counted(2, names.slice(1)), counted(3, [])] })
-    await applyAll(store, generation, first, firstBatch({ partition: 1, inserts: [counted(4, names.slice(2))] }))
-    await applyAll(store, generation, batchAfter(first.checkpoint, { inserts: [counted(5, ['later', '0'])] }))
-    const expected = new Map(names.map((name, i) => [name, [1, 2][i] ?? 3])).set('0', 4).set('later', 1)
+    const first = firstBatch({ inserts: [insert(1)], counters: names.map((name, i) => [name, i + 1]) })
+    await applyAll(store, generation, first, firstBatch({ partition: 1, counters: names.map((name) => [name, 1000]) }))
+    const last = [
+      ['later', 1],
+      ['0', 2 ** 40],
+    ] as const
+    await applyAll(store, generation, batchAfter(first.checkpoint, { counters: last }))
+    const expected = new Map(names.map((name, i) => [name, i + 1001])).set('0', 1005 + 2 ** 40).set('later', 1)
     expect((await store.contents(generation))?.counters).toEqual(expected)
   },
 
   'counters are those of one generation, and go up with nothing that was refused': async (fixture) => {
     const { store, generation } = await started(fixture)
     const { name: next } = await store.build(newGeneration())
-    const batch = firstBatch({ inserts: [insert(1, [], undefined, ['c'])] })
-    await applyAll(store, generation, batch, firstBatch({ partition: 1, inserts: [insert(2, [], undefined, ['c'])] }))
+    const batch = firstBatch({ inserts: [insert(1)], counters: [['c', 1]] })
+    await applyAll(store, generation, batch, firstBatch({ partition: 1, inserts: [insert(2)], counters: [['c', 1]] }))
     await applyAll(store, next, batch)
     await store.apply(next, batch)
-    await store.apply(next, firstBatch({ partition: 1, inserts: [insert(1, [], undefined, ['c'])] }))
+    await store.apply(next, firstBatch({ partition: 1, inserts: [insert(1)], counters: [['c', 1]] }))
     const counters = await Promise.all([generation, next].map(async (name) => (await store.contents(name))?.counters))
     expect(counters).toEqual([new Map([['c', 2]]), new Map([['c', 1]])])
   },
 
-  'a thousand documents with five counters are one batch': async (fixture) => {
+  'a thousand documents with six thousand counters are one batch': async (fixture) => {
     const { store, generation } = await started(fixture)
-    const counters = ['a', 'b', 'c', 'd', 'e']
-    const inserts = Array.from({ length: 1000 }, (_, i) => insert(i + 1, [], undefined, [...counters, `of ${i}`]))
-    await applyAll(store, generation, firstBatch({ inserts }))
-    const expected = new Map([
-      ...counters.map((name) => [name, 1000] as const),
-      ...inserts.map((_, i) => [`of ${i}`, 1] as const),
-    ])
-    expect((await store.contents(generation))?.counters).toEqual(expected)
+    const inserts = Array.from({ length: 1000 }, (_, i) => insert(i + 1))
+    const counters = Array.from({ length: 6000 }, (_, i) => [`of ${i}`, i + 1] as const)
+    await applyAll(store, generation, firstBatch({ inserts, counters }))
+    expect((await store.contents(generation))?.counters).toEqual(new Map(counters))
   },
 
   'what was lost shows, to the last entry of an index': async (fixture) => {
@@ -123,8 +122,13 @@ export const inspecting = topic('inspecting', {
     let expected: Checkpoint = startOfPartition
     for (let first = 1; first <= 1000; first += 50) {
       const ids = Array.from({ length: 50 }, (_, i) => first + i)
-      const inserts = ids.map((id) => insert(id, ['a'], undefined, ['c']))
-      const content = { inserts, keys: ids.map((id) => `key ${id}`), parked: ['s', 't'] }
+      const inserts = ids.map((id) => insert(id, ['a']))
+      const content = {
+        inserts,
+        counters: [['c', 50]] as const,
+        keys: ids.map((id) => `key ${id}`),
+        parked: ['s', 't'],
+      }
       const batch = batchAfter(expected, content)
       await applyAll(store, generation, batch)
       expected = batch.checkpoint
@@ -146,16 +150,16 @@ export const inspecting = topic('inspecting', {
 
   'what is told of a moment stays as it was': async (fixture) => {
     const { store, generation } = await started(fixture)
-    const first = firstBatch({ inserts: [insert(1, ['a'], undefined, ['c'])], parked: ['s'], keys: ['k'] })
+    const first = firstBatch({ inserts: [insert(1, ['a'])], counters: [['c', 1]], parked: ['s'], keys: ['k'] })
     await applyAll(store, generation, first)
     const read = () => Promise.all([store.contents(generation), store.entries(generation, { from: 1, limit: 5 })])
     const earlier = await read()
     const copy = structuredClone(earlier)
-    const inserts = [insert(2, ['a'], undefined, ['c'])]
+    const inserts = [insert(2, ['a'])]
     await applyAll(
       store,
       generation,
-      batchAfter(first.checkpoint, { inserts, unparked: [1], freed: ['s'], keys: ['l'] }),
+      batchAfter(first.checkpoint, { inserts, counters: [['c', 1]], unparked: [1], freed: ['s'], keys: ['l'] }),
     )
     expect(await read()).not.toEqual(copy)
     expect(earlier).toEqual(copy)

@@ -3,13 +3,14 @@ import { documentOf, greatestId } from './samples.ts'
 
 const id = fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: greatestId - 4, max: greatestId }))
 const indexes = fc.subarray(['a', 'b'])
-const counters = fc.subarray(['c', 'd é', ''])
+const counters = fc.uniqueArray(fc.tuple(fc.constantFrom('c', 'd é', ''), fc.integer({ min: 1, max: 9 })), {
+  selector: ([name]) => name,
+})
 
 const inserts = fc.uniqueArray(
-  fc.record({ id, indexes, counters, event: fc.nat(3) }).map(({ id, indexes, counters, event }) => ({
+  fc.record({ id, indexes, event: fc.nat(3) }).map(({ id, indexes, event }) => ({
     id,
     indexes,
-    counters,
     document: documentOf(id, `event ${event}`),
     tag: `tag-${event}-------`.slice(0, 12),
   })),
@@ -24,6 +25,7 @@ const apply = fc.record({
   on,
   partition: fc.constantFrom(0, 0, 0, 1, 10),
   inserts,
+  counters,
   keys: fc.uniqueArray(fc.constantFrom('k', 'l', 'm'), { maxLength: 2 }),
   parked: fc.array(fc.constantFrom('1', '0/1', 'é🐕'), { maxLength: 3 }),
   /** Of what is parked in the partition: each is unparked, parked again, or left. */

@@ -24,13 +24,8 @@ export function documentOf(id: number, text = ''): string {
   return `{"id":${id},"text":${JSON.stringify(text)}}`
 }
 
-export function insert(
-  id: number,
-  indexes: readonly string[] = [],
-  document = documentOf(id),
-  counters: readonly string[] = [],
-): Insert {
-  return { id, document, tag: eventTag(`event of ${id}`), indexes, counters }
+export function insert(id: number, indexes: readonly string[] = [], document = documentOf(id)): Insert {
+  return { id, document, tag: eventTag(`event of ${id}`), indexes }
 }
 
 export function parkedEvent(offset: number, subject: string, reason = 'data: name is missing'): ParkedEvent {
@@ -44,6 +39,7 @@ export function decision(key: string, offset: number): KeyDecision {
 export interface BatchContent {
   readonly partition?: number
   readonly inserts?: readonly Insert[]
+  readonly counters?: readonly (readonly [name: string, added: number])[]
   readonly parked?: readonly string[]
   readonly unparked?: readonly number[]
   readonly freed?: readonly string[]
@@ -54,7 +50,7 @@ export interface BatchContent {
 /** The batch that goes on from `expected`: one record per insert and per parked subject, and a skipped one. */
 export function batchAfter(
   expected: Checkpoint,
-  { partition = 0, inserts = [], parked = [], unparked = [], freed = [], keys = [] }: BatchContent = {},
+  { partition = 0, inserts = [], counters = [], parked = [], unparked = [], freed = [], keys = [] }: BatchContent = {},
 ): Batch {
   const next = expected.next + inserts.length + parked.length + 1
   const checkpoint = {
@@ -67,7 +63,8 @@ export function batchAfter(
   }
   const parkedEvents = parked.map((subject, i) => parkedEvent(expected.next + i, subject))
   const decisions = keys.map((key, i) => decision(key, expected.next + i))
-  return { partition, expected, checkpoint, inserts, parked: parkedEvents, unparked, freed, decisions }
+  const added = { inserts, counters: new Map(counters) }
+  return { partition, expected, checkpoint, ...added, parked: parkedEvents, unparked, freed, decisions }
 }
 
 export function firstBatch(content: BatchContent = {}): Batch {

@@ -6,7 +6,8 @@ import { listenerOn, progressOf, settled } from './hearing.ts'
 import { applyAll, contents, expectGone, firstBatch, idsIn, insert, newGeneration, started } from './samples.ts'
 
 const hourMs = 3_600_000
-const content = () => firstBatch({ inserts: [insert(1, ['a'], undefined, ['c'])], keys: ['k'], parked: ['subject'] })
+const content = () =>
+  firstBatch({ inserts: [insert(1, ['a'])], counters: [['c', 1]], keys: ['k'], parked: ['subject'] })
 
 /** A generation in each state, all of them with documents. */
 async function inAllStates(fixture: ReadModelsFixture) {

@@ -1,5 +1,5 @@
 import type { Contents, DecidedKeys, Entries } from '../../../src/read-models/inspection.ts'
-import type { Insert, Moment } from '../../../src/read-models/read-models.ts'
+import type { Moment } from '../../../src/read-models/read-models.ts'
 import { type Fault, type Faults, turn } from './fault.ts'
 
 function showing(alter: (contents: Contents) => Partial<Contents>): Fault {
@@ -29,13 +29,9 @@ function deciding(alter: (page: DecidedKeys, from: string) => Partial<DecidedKey
   })
 }
 
-function counting(alter: (insert: Insert, i: number) => readonly string[]): Fault {
+function counting(alter: (counters: (readonly [string, number])[]) => Iterable<readonly [string, number]>): Fault {
   return (store) => ({
-    apply: (name, batch) =>
-      store.apply(name, {
-        ...batch,
-        inserts: batch.inserts.map((insert, i) => ({ ...insert, counters: alter(insert, i) })),
-      }),
+    apply: (name, batch) => store.apply(name, { ...batch, counters: new Map(alter([...batch.counters])) }),
   })
 }
 
@@ -109,11 +105,11 @@ export const inspectingFaults: Faults = {
     },
   }),
   'counts nothing': counting(() => []),
-  'counts once in a batch': counting(({ counters }, i) => (i === 0 ? counters : [])),
-  'counts one of several': counting(({ counters }) => counters.slice(0, 1)),
-  'counts words only': counting(({ counters }) => counters.filter((name) => /^\w+$/.test(name))),
-  'counts five hundred': counting(({ counters }, i) => (i < 500 ? counters : [])),
-  'counts what has a counter without a name': counting(({ counters }) => counters.filter((name) => name !== '')),
+  'counts one at a time': counting((counters) => counters.map(([name]) => [name, 1])),
+  'counts one of several': counting((counters) => counters.slice(0, 1)),
+  'counts words only': counting((counters) => counters.filter(([name]) => /^\w+$/.test(name))),
+  'counts five thousand': counting((counters) => counters.slice(0, 5000)),
+  'counts what has a name': counting((counters) => counters.filter(([name]) => name !== '')),
   'counts all generations together': (store, data, version) => ({
     contents: async (name) => {
       const contents = await store.contents(name)
@@ -127,11 +123,7 @@ export const inspectingFaults: Faults = {
   'counts what was refused': (store, data, version) => ({
     apply: async (name, batch) => {
       const result = await store.apply(name, batch)
-      const counters = data.version(version).generations.get(name)?.counters
-      if (result.outcome === 'applied') return result
-      for (const counter of batch.inserts.flatMap((insert) => insert.counters)) {
-        counters?.set(counter, (counters.get(counter) ?? 0) + 1)
-      }
+      if (result.outcome !== 'applied') data.version(version).generations.get(name)?.count(batch)
       return result
     },
   }),
