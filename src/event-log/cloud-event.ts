@@ -21,7 +21,9 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 export function readCloudEvent(value: Uint8Array | null): CloudEvent | undefined {
   if (value === null) return undefined
   try {
-    const event = parseExactJson(utf8.decode(value))
+    const text = utf8.decode(value)
+    // No number counts but those in the data, which are in an object within the first one.
+    const event = parseExactJson(text, text.indexOf('{', 1))
     return isCloudEvent(event) ? event : undefined
   } catch {
     return undefined // not UTF-8 or not JSON: both mean that no envelope is there

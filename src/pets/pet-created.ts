@@ -70,15 +70,19 @@ export type DecodedEvent =
   | { readonly outcome: 'unknown_type' }
   | { readonly outcome: 'unreadable'; readonly reason: string }
 
-const knownTypes = /^petstore\.PetCreated\.v(\d+)$/
+const anyPetCreated = /^petstore\.PetCreated\.v(\d+)$/
 const checkPet = compileCheck(PetSchema)
 
 /** Reads the event in an envelope. A known type in an unknown version, or with data that breaks its schema, is unreadable. */
 export function decodePetEvent({ type, data }: CloudEvent): DecodedEvent {
+  if (type === petCreatedType) return decodePet(data)
   if (type === eventDiscardedType) return decodeEventDiscarded(data)
-  const version = knownTypes.exec(type)?.[1]
+  const version = anyPetCreated.exec(type)?.[1]
   if (version === undefined) return { outcome: 'unknown_type' }
-  if (version !== '1') return { outcome: 'unreadable', reason: `version ${version} of PetCreated is not known` }
+  return { outcome: 'unreadable', reason: `version ${version} of PetCreated is not known` }
+}
+
+function decodePet(data: unknown): DecodedEvent {
   const problem = checkPet(data)
   if (problem !== undefined) return { outcome: 'unreadable', reason: `data: ${problem}` }
   const { id, name, categoryId, status } = data as Static<typeof PetSchema>

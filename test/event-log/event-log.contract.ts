@@ -239,6 +239,27 @@ export function eventLogContract(adapter: string, openFixture: () => Promise<Eve
         expect(subscriber.values(0)).toHaveLength(7)
       })
 
+      it('comes back to what was not done, however much was read ahead', async () => {
+        const long = 'x'.repeat(1500) // so that Kafka does not give all of it at a time
+        for (let first = 0; first < 6000; first += 600) {
+          await log.append(0, records(...Array.from({ length: 600 }, (_, i) => `${first + i} ${long}`)))
+        }
+        const subscriber = await RecordingSubscriber.on(log, { from: undefined })
+        const done: string[] = []
+        let batches = 0
+        let refused = 0
+        subscriber.answer = async ({ records: read }) => {
+          if (batches++ % 3 === 2 && refused++ < 3) return false
+          done.push(...read.map(({ value }) => String(value).replace(/ .*/, '')))
+          return true
+        }
+        await vi.waitFor(() => expect(subscriber.held).toContain(0), patience)
+        subscriber.seek(0, 0)
+        await vi.waitFor(() => expect(done.length).toBeGreaterThanOrEqual(6000), patience)
+        expect(done).toEqual(Array.from({ length: 6000 }, (_, i) => String(i)))
+        expect(batches).toBeGreaterThan(6)
+      })
+
       it('gives batches of one partition one at a time', async () => {
         const subscriber = await RecordingSubscriber.on(log)
         let inHand = 0

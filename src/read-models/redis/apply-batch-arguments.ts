@@ -53,6 +53,8 @@ function insertText({ id, document, tag }: Insert): string {
   return `${id}\0${document}${tag}\0`
 }
 
+const one = '1'.charCodeAt(0)
+
 /** For each index a 1 in the place of every insert that it holds, and a 0 in that of the others. */
 function indexMarks(inserts: readonly Insert[]): Map<string, Buffer> {
   const marks = new Map<string, Buffer>()
@@ -60,7 +62,7 @@ function indexMarks(inserts: readonly Insert[]): Map<string, Buffer> {
     for (const name of indexes) {
       const marked = marks.get(name) ?? Buffer.alloc(inserts.length, '0')
       marks.set(name, marked)
-      marked.write('1', place)
+      marked[place] = one
     }
   })
   return marks
