@@ -64,8 +64,8 @@ export class PagedSubscription implements Subscription {
     while (!this.#closed) {
       this.#wakeUp = Promise.withResolvers()
       const batch = this.#next()
-      if (batch === undefined) await this.#idle(lookAgainMs)
-      else await this.#deliver(batch)
+      const mayHaveMore = batch !== undefined && (!(await this.#deliver(batch)) || batch.records.length === pageRecords)
+      if (!mayHaveMore) await this.#idle(lookAgainMs) // whoever appends meanwhile has woken it already
       await nextTurn() // a long log must not hold up everything else
     }
   }
@@ -82,12 +82,14 @@ export class PagedSubscription implements Subscription {
     }
   }
 
-  async #deliver(batch: RecordBatch): Promise<void> {
+  /** Whether the batch is done and what follows it is wanted next. */
+  async #deliver(batch: RecordBatch): Promise<boolean> {
     const seeks = this.#seeks
     const done = await this.#subscriber.batch(batch)
-    if (this.#seeks !== seeks) return
+    if (this.#seeks !== seeks) return false
     if (done) this.#position = batch.next
     else await this.#idle(redeliveryDelayMs)
+    return done
   }
 
   async #idle(limitMs: number): Promise<void> {
