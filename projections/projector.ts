@@ -1,16 +1,12 @@
 import type { Logger } from 'pino'
 import type { EventLog, LogRecord, Offset, RecordBatch, Subscriber, Subscription } from '../src/event-log/event-log.ts'
 import { encodeCheckpoint } from '../src/read-models/checkpoint.ts'
-import type { AppliedTo, ParkedEvent, PartitionState, ReadModels } from '../src/read-models/read-models.ts'
+import type { AppliedTo, PartitionState, ReadModels } from '../src/read-models/read-models.ts'
 import { SingleFlight } from '../src/single-flight.ts'
-import { counterPrefixes } from './counting.ts'
-import { decide } from './decide.ts'
+import { Applier } from './applier.ts'
 import type { ReadModelDefinition } from './definition.ts'
-import type { ParkedContent } from './parking.ts'
-import { type RecordContent, readRecord, recordIdentity } from './read-record.ts'
+import { recordIdentity } from './read-record.ts'
 import { ActiveTarget, type Target } from './target.ts'
-
-const eventsPerApplyMax = 500
 
 /** A partition this projector works on, and what it believes about it. */
 interface Held {
@@ -43,7 +39,7 @@ export class Projector<Event> implements Subscriber {
   readonly #options: ProjectorOptions<Event>
   readonly #logger: Logger
   readonly #target: Target
-  readonly #counters: readonly string[]
+  readonly #applier: Applier<Event>
   readonly #endListening: () => void
   readonly #timer: NodeJS.Timeout
   #subscription: Subscription | undefined
@@ -59,7 +55,7 @@ export class Projector<Event> implements Subscriber {
     this.#options = options
     this.#logger = options.logger
     this.#target = options.target ?? new ActiveTarget(options)
-    this.#counters = counterPrefixes(options.definition.countings)
+    this.#applier = new Applier(options)
     const reconcile = () => this.#reconcileSoon()
     const progress = (_generation: string, at?: AppliedTo) => {
       if (at === undefined) reconcile() // another generation is the active one
@@ -126,65 +122,17 @@ export class Projector<Event> implements Subscriber {
   }
 
   /** Whether the batch is applied; if not, what is believed of the partition is wrong. */
-  async #applyBatch(held: Held, { partition, records, next }: RecordBatch): Promise<boolean> {
-    const { next: position, last } = held.state.checkpoint
-    if (last !== null && held.from <= last.offset && !isSameRecord(records[0], last)) {
-      await this.#replace(held.generation, `offset ${last.offset} of partition ${partition} holds another record`)
+  async #applyBatch(held: Held, batch: RecordBatch): Promise<boolean> {
+    const { last } = held.state.checkpoint
+    if (last !== null && held.from <= last.offset && !isSameRecord(batch.records[0], last)) {
+      const place = `offset ${last.offset} of partition ${batch.partition}`
+      await this.#replace(held.generation, `${place} holds another record`)
       return false
     }
-    const fresh = records.findIndex(({ offset }) => offset >= position)
-    for (let at = fresh; at >= 0 && at < records.length; at += eventsPerApplyMax) {
-      const stretch = records.slice(at, at + eventsPerApplyMax)
-      const end = records[at + eventsPerApplyMax]?.offset ?? next
-      if (!(await this.#applyStretch(held, partition, stretch, end))) return false
-    }
-    // Offsets without a record move the position too, or it would never reach the end of the log.
-    return held.state.checkpoint.next >= next || this.#applyStretch(held, partition, [], next)
-  }
-
-  async #applyStretch(held: Held, partition: number, records: LogRecord[], next: Offset): Promise<boolean> {
-    const { store, definition } = this.#options
-    const contents = records.map((record) => readRecord(definition, record))
-    const stretch = { partition, contents, lastRecord: records.at(-1), next }
-    const parked = await this.#parkedUnder(held, partition, contents)
-    const known = { tags: new Map<number, string>(), decidedKeys: new Set<string>(), parked }
-    for (;;) {
-      const { batch, state } = decide(stretch, held.state, known, this.#counters)
-      const result = await store.apply(held.generation, batch)
-      if (result.outcome === 'ids_taken') {
-        for (const [id, tag] of result.tags) known.tags.set(id, tag)
-        continue
-      }
-      if (result.outcome === 'keys_decided') {
-        for (const key of result.keys) known.decidedKeys.add(key)
-        continue
-      }
-      if (result.outcome !== 'applied') return false
-      this.#report(held.state, state, partition)
-      held.state = state
-      return true
-    }
-  }
-
-  /** Of the subjects that something is discarded from. */
-  async #parkedUnder(
-    { generation, state }: Held,
-    partition: number,
-    contents: readonly RecordContent[],
-  ): Promise<Map<string, ParkedContent[]>> {
-    const { store, definition } = this.#options
-    const parked = new Map<string, ParkedContent[]>()
-    for (const { subject } of contents.filter((content) => content.kind === 'discard')) {
-      if (parked.has(subject) || !state.parkedSubjects.has(subject)) continue
-      const events = await store.parkedUnder(generation, partition, subject)
-      const read = (event: ParkedEvent) =>
-        readRecord(definition, { ...event, key: null, value: Buffer.from(event.value) })
-      parked.set(
-        subject,
-        events.map((event) => ({ event, content: read(event) })),
-      )
-    }
-    return parked
+    const state = await this.#applier.apply(held.generation, held.state, batch)
+    if (state === undefined) return false
+    held.state = state
+    return true
   }
 
   #outOfStep(partition: number): void {
@@ -240,15 +188,6 @@ export class Projector<Event> implements Subscriber {
 
   async #replace(generation: string, reason: string): Promise<void> {
     if (await this.#target.replace(generation, reason)) this.#reconcileSoon()
-  }
-
-  #report(before: PartitionState, after: PartitionState, partition: number): void {
-    const skipped = after.checkpoint.skipped - before.checkpoint.skipped
-    const parked = after.checkpoint.parked - before.checkpoint.parked
-    const dropped = after.checkpoint.dropped - before.checkpoint.dropped
-    if (skipped + parked + dropped === 0) return
-    const range = { partition, from: before.checkpoint.next, to: after.checkpoint.next }
-    this.#logger.warn({ ...range, skipped, parked, dropped }, 'records not applied')
   }
 
   #failed(error: unknown): void {
