@@ -2,10 +2,10 @@ import { type Static, Type } from 'typebox'
 import { cloudEventMediaType } from '../event-log/cloud-event.ts'
 import type { NewRecord, Offset } from '../event-log/event-log.ts'
 import { compileCheck } from '../validation.ts'
+import { envelopeAttributes, eventSource } from './envelope.ts'
 import { newEventId } from './event-id.ts'
 
 export const eventDiscardedType = 'petstore.EventDiscarded.v1'
-const source = '/v1/pets'
 
 const DataSchema = Type.Object({
   offset: Type.Integer({
@@ -18,13 +18,7 @@ const DataSchema = Type.Object({
 /** The published schema of an EventDiscarded record value, version 1. */
 export const EventDiscardedSchema = Type.Object(
   {
-    specversion: Type.Literal('1.0'),
-    id: Type.String({ minLength: 1, description: 'Unique per event' }),
-    type: Type.Literal(eventDiscardedType),
-    source: Type.Literal(source),
-    subject: Type.String({ description: 'That of the event left out' }),
-    time: Type.String({ description: 'RFC 3339, UTC' }),
-    datacontenttype: Type.Literal('application/json'),
+    ...envelopeAttributes(eventDiscardedType, { id: 'Unique per event', subject: 'That of the event left out' }),
     data: DataSchema,
   },
   { title: eventDiscardedType, description: 'An operator decided to leave out an event that could not be applied' },
@@ -36,7 +30,7 @@ export function eventDiscardedRecord({ subject, offset }: { subject: string; off
     specversion: '1.0',
     id: newEventId(),
     type: eventDiscardedType,
-    source,
+    source: eventSource,
     subject,
     time: time.toISOString(),
     datacontenttype: 'application/json',

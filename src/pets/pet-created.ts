@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { type CloudEvent, cloudEventMediaType } from '../event-log/cloud-event.ts'
 import type { NewRecord, Offset } from '../event-log/event-log.ts'
 import { compileCheck } from '../validation.ts'
+import { envelopeAttributes, eventSource } from './envelope.ts'
 import { decodeEventDiscarded, eventDiscardedType } from './event-discarded.ts'
 import { type Pet, type PetId, PetSchema, petDocument } from './pet.ts'
 import type { RequestIdentity } from './request-identity.ts'
@@ -14,19 +15,15 @@ export interface PetCreated {
 export type PetEvent = PetCreated
 
 export const petCreatedType = 'petstore.PetCreated.v1'
-const source = '/v1/pets'
 const headers = { 'content-type': cloudEventMediaType }
 
 /** The published schema of a PetCreated record value, version 1: a CloudEvent whose data is the complete pet. */
 export const PetCreatedSchema = Type.Object(
   {
-    specversion: Type.Literal('1.0'),
-    id: Type.String({ minLength: 1, description: 'Unique per event: two records with one id are one event' }),
-    type: Type.Literal(petCreatedType),
-    source: Type.Literal(source),
-    subject: Type.String({ description: 'The pet id in decimal, as is the record key' }),
-    time: Type.String({ description: 'RFC 3339, UTC' }),
-    datacontenttype: Type.Literal('application/json'),
+    ...envelopeAttributes(petCreatedType, {
+      id: 'Unique per event: two records with one id are one event',
+      subject: 'The pet id in decimal, as is the record key',
+    }),
     traceparent: Type.Optional(Type.String({ description: 'W3C Trace Context of the request that added the pet' })),
     idempotencykey: Type.Optional(
       Type.String({ description: 'Events with the same one are one: the first in the log counts, the others do not' }),
@@ -70,7 +67,7 @@ export function petCreatedRecord(pet: Pet, { eventId, time, traceparent, identit
   return {
     key: String(pet.id),
     value:
-      `{"specversion":"1.0","id":"${eventId}","type":"${petCreatedType}","source":"${source}","subject":"${pet.id}",` +
+      `{"specversion":"1.0","id":"${eventId}","type":"${petCreatedType}","source":"${eventSource}","subject":"${pet.id}",` +
       `"time":"${timeText(time)}","datacontenttype":"application/json"${trace}${duplicates},"data":${petDocument(pet)}}`,
     headers,
   }
