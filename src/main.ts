@@ -13,10 +13,18 @@ try {
   const service = await startService(config, logger)
   if (config.brokers === undefined) process.stdout.write(greeting(service, config.dataDir))
   else logger.info({ url: service.url, role: config.role }, 'ready')
-  closeWithGrace({ delay: closeWithinMs, logger }, async ({ signal, err }) => {
+  let closing = false
+  const { close } = closeWithGrace({ delay: closeWithinMs, logger }, async ({ signal, err, manual }) => {
+    closing = true
     logger.info({ signal, err }, 'closing')
     await service.close()
     logger.info('closed')
+    if (manual) process.exit(1) // as after an error: a supervisor is to start it again
+  })
+  void service.logReplaced.then(() => {
+    if (closing) return
+    logger.error('the event log was replaced by another one: this process ends, start it again to serve the new one')
+    close()
   })
 } catch (error) {
   process.stderr.write(`petstore: ${error instanceof Error ? error.message : error}\n`)

@@ -24,6 +24,8 @@ export interface Service {
   readonly url: string
   /** The key issued by this start, if it issued one. */
   readonly issuedKey: string | undefined
+  /** Resolves once the event log is another one: this service can only be closed then. */
+  readonly logReplaced: Promise<void>
   /** Finishes what is in flight, in the order in which the parts need each other. */
   close(): Promise<void>
 }
@@ -60,7 +62,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     await stopKeepingHouse()
     await storage.close()
   }
-  return { url, issuedKey, close }
+  return { url, issuedKey, logReplaced: log.replaced, close }
 }
 
 interface Api {

@@ -31,6 +31,7 @@ function timed(log: EventLog, stopwatch: Stopwatch): EventLog {
   return {
     epoch: log.epoch,
     partitions: log.partitions,
+    replaced: log.replaced,
     partitionFor: (key) => log.partitionFor(key),
     append: (partition, records) => log.append(partition, records),
     claimBlock: () => log.claimBlock(),

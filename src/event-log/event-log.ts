@@ -64,6 +64,12 @@ export interface EventLog {
   /** Drawn when the log was created: another epoch is another log, whatever its name. */
   readonly epoch: string
   readonly partitions: number
+  /**
+   * Resolves once another log is found in the place of this one, on Kafka within seconds: from then on append,
+   * claimBlock and ends throw event_log_unavailable, and nothing that was not sent yet reaches the other log. Only
+   * opening it anew helps. Never resolves on SQLite, whose file is not watched: the process that serves it locks it.
+   */
+  readonly replaced: Promise<void>
   /** The partition of a record key by Kafka's default partitioner, so that any producer finds the same one. */
   partitionFor(key: string): number
   /**

@@ -4,7 +4,8 @@ import { Client, codeOf } from './client.ts'
 import { createMany, expectLogServed } from './log-served.ts'
 import { expectVerified, petstore } from './petstore.ts'
 import { brokerEnvironment, startService } from './service-process.ts'
-import { createTopic, deleteTopics, petCreated, petsIn, produce, readEvents } from './topic.ts'
+import { createTopic, deleteTopics, petCreated, petsIn, produce, readEvents, storedCount } from './topic.ts'
+import { WriteLoad } from './write-load.ts'
 
 const timeout = 120_000
 
@@ -51,5 +52,25 @@ describeWithBrokers('when the log is made anew', (brokers) => {
     expect(await client.list()).toEqual([])
     await expectVerified(environment)
     await expectLogServed(environment, client, await createMany(client, 60))
+  })
+
+  it('as another log beside a process that still runs, that one ends, and a new one serves the new log', {
+    timeout,
+  }, async () => {
+    const { environment, topic, service, client, pets } = await startWithPets(20)
+    const load = new WriteLoad(client, 4)
+    await load.until(10, 201)
+    await deleteTopics(brokers.kafkaBrokers, topic, `${topic}.id-blocks`)
+    await load.until(1, 503)
+    const next = new Client(await startService(environment)) // makes the topics anew
+    const ready = performance.now()
+    expect(await service.ended, service.output()).toBe(1)
+    expect(performance.now() - ready).toBeLessThan(10_000)
+    expect(service.output().match(/the event log was replaced by another one/g)).toHaveLength(1)
+    expect(service.output()).toContain('"msg":"closed"')
+    await load.stop().catch(() => {}) // its connections are refused
+    expect(await storedCount(brokers.kafkaBrokers, topic)).toBe(0)
+    expect(codeOf(await next.get(pets[0]?.id ?? 0))).toBe('pet_not_found')
+    await expectLogServed(environment, next, await createMany(next, 20))
   })
 })

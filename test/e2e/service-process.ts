@@ -18,7 +18,9 @@ export interface ServiceProcess {
   /** Everything it printed so far. */
   readonly output: () => string
   readonly running: () => boolean
-  /** Sends the signal; resolves to the exit code once it is gone, null when the signal ended it. */
+  /** Resolves to the exit code once it is gone, by itself or not; null when a signal ended it. */
+  readonly ended: Promise<number | null>
+  /** Sends the signal; resolves as `ended` does. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>
 }
 
@@ -60,12 +62,10 @@ export async function startService(environment: Environment): Promise<ServicePro
   onTestFinished(async () => void (await end('SIGKILL')))
 
   const running = () => child.exitCode === null && child.signalCode === null
-  async function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
-    if (running()) {
-      child.kill(signal)
-      await once(child, 'exit')
-    }
-    return child.exitCode
+  const ended = once(child, 'exit').then(() => child.exitCode)
+  function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
+    if (running()) child.kill(signal)
+    return ended
   }
 
   const url = await vi.waitFor(
@@ -77,7 +77,7 @@ export async function startService(environment: Environment): Promise<ServicePro
     },
     { timeout: 60_000 },
   )
-  const service = { url, pid: child.pid as number, output, running, end }
+  const service = { url, pid: child.pid as number, output, running, ended, end }
   await untilReady(service)
   return service
 }

@@ -43,6 +43,7 @@ export class MemoryLogData {
 export class MemoryEventLog implements EventLog {
   readonly epoch: string
   readonly partitions: number
+  readonly replaced = new Promise<void>(() => {})
   readonly #data: MemoryLogData
   readonly #refuses: (record: NewRecord) => boolean
   readonly #metadata: PartitionMetadata[]

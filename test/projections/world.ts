@@ -168,8 +168,8 @@ export function underEpoch(epoch: string, log: EventLog): EventLog {
 
 /** `log` with some of it replaced. */
 export function withMethods(log: EventLog, over: Partial<EventLog>): EventLog {
-  const { partitions, epoch } = log
+  const { partitions, epoch, replaced } = log
   const methods = ['append', 'ends', 'subscribe', 'claimBlock', 'partitionFor', 'close'] as const
   const bound = Object.fromEntries(methods.map((method) => [method, log[method].bind(log)]))
-  return { epoch, partitions, ...bound, ...over } as EventLog
+  return { epoch, partitions, replaced, ...bound, ...over } as EventLog
 }

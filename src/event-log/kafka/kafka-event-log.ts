@@ -3,6 +3,7 @@ import kafkajs, { type PartitionMetadata } from 'kafkajs'
 import { ServiceError } from '../../errors.ts'
 import { within } from '../../time-limit.ts'
 import type { EventLog, NewRecord, Offset, Subscriber, Subscription } from '../event-log.ts'
+import { IdentityWatch } from './identity-watch.ts'
 import { bootLog } from './kafka-boot.ts'
 import { type KafkaAccess, KafkaClient } from './kafka-client.ts'
 import type { LogIdentity } from './kafka-identity.ts'
@@ -25,6 +26,7 @@ const byDefault = kafkajs.Partitioners.DefaultPartitioner()
 const bootTimeoutMs = 30_000
 const endsTimeoutMs = 1900 // the port allows two seconds
 const endsQueryMs = 1500
+const confirmLimitMs = 1000
 const claimTimeoutMs = 1900
 const claimRetryDelayMs = 300
 
@@ -40,7 +42,8 @@ export async function openKafkaEventLog(options: KafkaLogOptions): Promise<Event
   }
   try {
     const identity = await bootLog(options, topics, parts, options.bootTimeoutMs ?? bootTimeoutMs)
-    return new KafkaEventLog(options, newClient, identity, parts)
+    const watch = new IdentityWatch(parts.reader, topics.idBlocks, identity.epoch)
+    return new KafkaEventLog(options, newClient, identity, { ...parts, watch })
   } catch (error) {
     await Promise.all([parts.reader.close(), parts.idBlocksProducer.close()])
     throw error
@@ -51,17 +54,20 @@ interface Parts {
   readonly reader: KafkaReader
   readonly producer: KafkaProducer
   readonly idBlocksProducer: KafkaProducer
+  readonly watch: IdentityWatch
 }
 
 class KafkaEventLog implements EventLog {
   readonly epoch: string
   readonly partitions: number
+  readonly replaced: Promise<void>
   readonly #options: KafkaLogOptions
   readonly #newClient: () => KafkaClient
   readonly #parts: Parts
   readonly #metadata: PartitionMetadata[]
   readonly #subscriptions = new Set<KafkaSubscription>()
   readonly #writes = new Set<Promise<unknown>>()
+  #appendsSucceed = true
   #endsQuery: Promise<Offset[]> | undefined
   #nextEndsQuery: Promise<Offset[]> | undefined
   #closed: Promise<void> | undefined
@@ -69,6 +75,8 @@ class KafkaEventLog implements EventLog {
   constructor(options: KafkaLogOptions, newClient: () => KafkaClient, identity: LogIdentity, parts: Parts) {
     this.epoch = identity.epoch
     this.partitions = identity.partitions
+    this.replaced = parts.watch.replaced
+    void this.replaced.then(() => this.#closeProducers())
     this.#options = options
     this.#newClient = newClient
     this.#parts = parts
@@ -82,18 +90,17 @@ class KafkaEventLog implements EventLog {
   }
 
   async append(partition: number, records: readonly NewRecord[]): Promise<Offset> {
-    this.#failIfClosed()
-    const messages = records.map(({ key, value, headers }) => ({ key, value, headers: { ...headers } }))
-    return await this.#track(this.#parts.producer.append(partition, messages, this.#options.appendTimeoutMs))
+    this.#failIfEnded()
+    return await this.#track(this.#append(partition, records))
   }
 
   async claimBlock(): Promise<number> {
-    this.#failIfClosed()
+    this.#failIfEnded()
     return await this.#track(this.#claim())
   }
 
   async ends(): Promise<readonly Offset[]> {
-    this.#failIfClosed()
+    this.#failIfEnded()
     // A query under way may have been answered before an append that its new caller knows of: that one gets the next.
     this.#nextEndsQuery ??= (this.#endsQuery ?? Promise.resolve())
       .catch(() => {})
@@ -110,11 +117,10 @@ class KafkaEventLog implements EventLog {
   }
 
   async subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {
-    this.#failIfClosed()
+    this.#failIfEnded()
     const { topic, logger } = this.#options
-    const { partitions } = this
-    const newClient = this.#newClient
-    const subscription = new KafkaSubscription({ newClient, topic, partitions, group, subscriber, logger })
+    const access = { newClient: this.#newClient, topic, partitions: this.partitions, logger }
+    const subscription = new KafkaSubscription({ ...access, group, subscriber })
     this.#subscriptions.add(subscription)
     return {
       seek: (partition, offset) => subscription.seek(partition, offset),
@@ -133,20 +139,40 @@ class KafkaEventLog implements EventLog {
   async #close(): Promise<void> {
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.close()))
     await Promise.allSettled(this.#writes) // each has its time limit
-    const { reader, producer, idBlocksProducer } = this.#parts
-    await Promise.all([reader.close(), producer.close(), idBlocksProducer.close()])
+    await this.#parts.watch.close()
+    await Promise.all([this.#parts.reader.close(), this.#closeProducers()])
+  }
+
+  async #closeProducers(): Promise<void> {
+    await Promise.all([this.#parts.producer.close(), this.#parts.idBlocksProducer.close()])
+  }
+
+  async #append(partition: number, records: readonly NewRecord[]): Promise<Offset> {
+    const { producer, watch } = this.#parts
+    const deadline = performance.now() + this.#options.appendTimeoutMs
+    // Appends fail while topics are made anew: the first that would succeed again must not be one to another log.
+    if (!this.#appendsSucceed) await watch.confirm(Math.min(confirmLimitMs, this.#options.appendTimeoutMs))
+    this.#appendsSucceed = false
+    const messages = records.map(({ key, value, headers }) => ({ key, value, headers: { ...headers } }))
+    const offset = await producer.append(partition, messages, deadline - performance.now())
+    this.#appendsSucceed = true
+    return offset
   }
 
   /** A claim whose outcome is unknown only leaves a gap, so it is tried again. */
   async #claim(): Promise<number> {
+    const { idBlocksProducer, watch } = this.#parts
     const deadline = performance.now() + claimTimeoutMs
     for (;;) {
       try {
-        const limitMs = deadline - performance.now()
-        const block = await this.#parts.idBlocksProducer.append(0, [{ key: 'block', value: this.epoch }], limitMs)
-        if (block > 0) return block
-        throw new Error(`the id-blocks topic of ${this.#options.topic} was made anew behind this process`)
+        await watch.confirm(deadline - performance.now())
+        const record = { key: 'block', value: this.epoch }
+        const block = await idBlocksProducer.append(0, [record], deadline - performance.now())
+        if (block === 0) watch.markReplaced() // after the look, and before the new log got its identity
+        watch.failIfReplaced()
+        return block
       } catch (error) {
+        this.#failIfEnded()
         if (performance.now() + claimRetryDelayMs > deadline) throw unavailable(error)
         await delay(claimRetryDelayMs)
       }
@@ -162,8 +188,9 @@ class KafkaEventLog implements EventLog {
     }
   }
 
-  #failIfClosed(): void {
+  #failIfEnded(): void {
     if (this.#closed) throw unavailable(new Error('the event log is closed'))
+    this.#parts.watch.failIfReplaced()
   }
 }
 

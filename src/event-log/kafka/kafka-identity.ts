@@ -36,6 +36,21 @@ export async function establishIdentity(
   return checkIdentity(await firstRecord(reader, topics.idBlocks), topics)
 }
 
+/** Whether the log that is there is still the one of this epoch. Throws where that cannot be told. */
+export async function holdsIdentity(
+  reader: KafkaReader,
+  idBlocks: string,
+  epoch: string,
+  limitMs: number,
+): Promise<boolean> {
+  const first = await reader.firstRecord(idBlocks, limitMs / 2)
+  if (first !== undefined) return parseIdentity(first.value)?.epoch === epoch
+  // A new leader may hold back records for a moment, but then it does not tell where they end.
+  const [end] = await reader.offsets(idBlocks, 'next', limitMs / 2)
+  if (end === 0) return false
+  throw new Error(`the first record of ${idBlocks} cannot be read`)
+}
+
 function refuseLostIdentity({ events, idBlocks }: LogTopics, ends: readonly number[]): void {
   if (ends.every((end) => end === 0)) return
   throw new BootRefusal(

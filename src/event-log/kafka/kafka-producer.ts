@@ -58,7 +58,7 @@ export class KafkaProducer {
     }
   }
 
-  /** Nothing may be in flight. */
+  /** Of what is in flight, the outcome is unknown; nothing may be appended after the call. */
   async close(): Promise<void> {
     await this.#connecting?.catch(() => {})
     this.#connected?.client.abandon()

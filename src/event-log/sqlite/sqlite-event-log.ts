@@ -36,6 +36,7 @@ export function openSqliteEventLog({ file }: SqliteLogOptions): EventLog {
 class SqliteEventLog implements EventLog {
   readonly epoch: string
   readonly partitions = 1
+  readonly replaced = new Promise<void>(() => {})
   readonly #db: DatabaseSync
   readonly #insert: StatementSync
   readonly #end: StatementSync

@@ -21,6 +21,7 @@ export const appendMsMax = slowMs + 100
 export class RemoteLog implements EventLog {
   readonly epoch: string
   readonly partitions: number
+  readonly replaced: Promise<void>
   readonly #log: EventLog
   readonly #wire: Wire
   readonly #subscriptions: Subscription[] = []
@@ -29,6 +30,7 @@ export class RemoteLog implements EventLog {
   constructor(log: EventLog, wire: Wire) {
     this.epoch = log.epoch
     this.partitions = log.partitions
+    this.replaced = log.replaced
     this.#log = log
     this.#wire = wire
   }
