@@ -7,7 +7,10 @@ import type { Storage } from './storage.ts'
 export type RunningProjectors = Pick<Projector<never>, 'state' | 'assignment' | 'close'>
 
 /** One for each shard, on one subscription: a shard that is away holds up its own partitions only. */
-export async function startProjectors({ log, stores, group }: Storage, logger: Logger): Promise<RunningProjectors> {
+export async function startProjectors(
+  { log, stores, group }: Pick<Storage, 'log' | 'stores' | 'group'>,
+  logger: Logger,
+): Promise<RunningProjectors> {
   const shards = shardsOnOneSubscription(stores, log)
   const started = shards.map((shard) => Projector.start({ ...shard, definition: pets, group, logger }))
   const projectors = await Promise.all(started)

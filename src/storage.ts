@@ -19,6 +19,8 @@ export interface Storage {
   readonly stores: Shards
   /** Of the read models in each of the stores: those of this release. */
   readonly versions: readonly string[]
+  /** Opens the read models of any version, to be closed by the caller. That changes nothing: it is not renewed. */
+  openVersion(version: string): Promise<ReadModels>
   /** Consumer group of the projectors. */
   readonly group: string
   close(): Promise<void>
@@ -65,8 +67,10 @@ function logFile({ dataDir }: Config): string {
 
 function openFiles(config: Config): Storage {
   const log = openSqliteEventLog({ file: logFile(config) })
-  const store = openSqliteReadModels({ file: join(config.dataDir, 'read-models.db'), version })
-  return { log, stores: [store], versions: [version], group: 'projector', close: closing(log, [store]) }
+  const open = (each: string) => openSqliteReadModels({ file: join(config.dataDir, 'read-models.db'), version: each })
+  const store = open(version)
+  const openVersion = async (each: string) => open(each)
+  return { log, stores: [store], versions: [version], openVersion, group: 'projector', close: closing(log, [store]) }
 }
 
 async function openBrokers(
@@ -80,10 +84,10 @@ async function openBrokers(
   try {
     const openTimeoutMs = waitMs && Math.max(leastWaitMs, waitMs - (performance.now() - start))
     const versions = shardVersions(version, shards)
-    const open = (each: string) => openRedisReadModels({ ...redis, version: each, logger, openTimeoutMs })
-    const stores = await openAll(versions.map(open))
+    const openVersion = (each: string) => openRedisReadModels({ ...redis, version: each, logger, openTimeoutMs })
+    const stores = await openAll(versions.map(openVersion))
     const group = `${kafka.topic}.projector.${version}${shards === 1 ? '' : `.s${shards}`}`
-    return { log, stores, versions, group, close: closing(log, stores) }
+    return { log, stores, versions, openVersion, group, close: closing(log, stores) }
   } catch (error) {
     await log.close()
     throw error

@@ -8,7 +8,6 @@ import { PetReads } from '../src/pets/read-pets.ts'
 import { startProjectors } from '../src/projectors.ts'
 import { type Shards, shardsOf } from '../src/read-models/shards.ts'
 import { openReadSide } from '../src/read-side.ts'
-import type { Storage } from '../src/storage.ts'
 import { MemoryEventLog, MemoryLogData } from './event-log/memory-event-log.ts'
 import { petCreated } from './projections/records.ts'
 import { MemoryData } from './read-models/memory-data.ts'
@@ -23,7 +22,7 @@ function openWorld(shards: number) {
   const log = new MemoryEventLog(logData)
   const data = Array.from({ length: shards }, () => new MemoryData())
   const stores = data.map((each) => new MemoryReadModels(each)) as unknown as Shards
-  const storage: Storage = { log, stores, versions: [], group: 'projector', close: async () => {} }
+  const storage = { log, stores, group: 'projector' }
   async function start() {
     const projectors = await startProjectors(storage, logger)
     onTestFinished(() => projectors.close())

@@ -1,8 +1,11 @@
-import { type Shard, shardsOf } from '../read-models/shards.ts'
+import type { EventLog } from '../event-log/event-log.ts'
+import type { ReadModels } from '../read-models/read-models.ts'
+import { logOfShard, shardNamed } from '../read-models/shards.ts'
 import type { StoredGeneration } from '../read-models/upkeep.ts'
 import type { Storage } from '../storage.ts'
 
 export interface GenerationFacts {
+  readonly version: string
   readonly name: string
   readonly state: StoredGeneration['state']
   /** RFC 3339 */
@@ -23,13 +26,24 @@ export interface VersionFacts {
   readonly isOwn: boolean
 }
 
+/** Of every version that is stored, whichever release it is of: those of this one first. */
 export async function describeGenerations({
   stores,
   log,
   versions: own,
-}: Storage): Promise<{ versions: VersionFacts[]; generations: GenerationFacts[] }> {
-  const described = await Promise.all(shardsOf(stores, log).map(generationsIn))
+  openVersion,
+}: Pick<Storage, 'stores' | 'log' | 'versions' | 'openVersion'>): Promise<{
+  versions: VersionFacts[]
+  generations: GenerationFacts[]
+}> {
   const versions = await stores[0].versions()
+  const names = new Set([...own, ...versions.map(({ version }) => version)])
+  const described = await Promise.all(
+    [...names].map(async (version) => {
+      const store = await openVersion(version)
+      return await generationsIn(store, version, log).finally(() => store.close())
+    }),
+  )
   return {
     generations: described.flat(),
     versions: versions.map(({ version, renewed }) => ({
@@ -40,8 +54,9 @@ export async function describeGenerations({
   }
 }
 
-async function generationsIn({ store, log }: Shard): Promise<GenerationFacts[]> {
-  const ends = await log.ends()
+async function generationsIn(store: ReadModels, version: string, log: EventLog): Promise<GenerationFacts[]> {
+  const { shard, shards } = shardNamed(version)
+  const ends = await logOfShard(log, shard, shards).ends()
   const end = ends.reduce((sum, each) => sum + each, 0)
   const generations: GenerationFacts[] = []
   for (const { name, state, since, epoch } of await store.generations()) {
@@ -49,6 +64,7 @@ async function generationsIn({ store, log }: Shard): Promise<GenerationFacts[]> 
     if (contents === undefined) continue // removed meanwhile
     const position = [...contents.moment.checkpoints.values()].reduce((sum, { next }) => sum + next, 0)
     generations.push({
+      version,
       name,
       state,
       since: new Date(since).toISOString(),

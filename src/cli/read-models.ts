@@ -23,7 +23,7 @@ const shownDifferences = 50
 export function addReadModelCommands(program: Command): void {
   program
     .command('generations')
-    .description('List the versions and generations of the read models: state, position, lag, size')
+    .description('List the generations of every version of the read models: state, position, lag, size')
     .option('--json', 'print JSON')
     .action(listGenerations)
 
@@ -51,8 +51,9 @@ async function listGenerations({ json }: JsonOption): Promise<void> {
   const { versions, generations } = await withStorage(describeGenerations)
   if (json) return printJson({ versions, generations })
   printTable(
-    ['GENERATION', 'STATE', 'SINCE', 'POSITION', 'LAG', 'PETS', 'PARKED'],
-    generations.map(({ name, state, since, position, lag, documents, parked }) => [
+    ['VERSION', 'GENERATION', 'STATE', 'SINCE', 'POSITION', 'LAG', 'PETS', 'PARKED'],
+    generations.map(({ version, name, state, since, position, lag, documents, parked }) => [
+      version,
       name,
       state,
       since,

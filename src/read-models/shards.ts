@@ -11,6 +11,12 @@ export function shardOf(partition: number, shards: number): number {
   return partition % shards
 }
 
+/** Which of how many shards a version of the read models is, by its name; 0 of 1 where that names none. */
+export function shardNamed(version: string): { readonly shard: number; readonly shards: number } {
+  const [shards = 1, shard = 0] = /\.s(\d{1,3})-(\d{1,3})$/.exec(version)?.slice(1).map(Number) ?? []
+  return shard < shards ? { shard, shards } : { shard: 0, shards: 1 }
+}
+
 /** A shard's store, and the log as far as it concerns the shard. */
 export interface Shard {
   readonly store: ReadModels
@@ -28,7 +34,7 @@ export function shardsOnOneSubscription(stores: Shards, log: ShardLog): readonly
 }
 
 /** The partitions of other shards look empty, and are never assigned. */
-function logOfShard(log: ShardLog, shard: number, shards: number): ShardLog {
+export function logOfShard(log: ShardLog, shard: number, shards: number): ShardLog {
   const isOwn = (partition: number) => shardOf(partition, shards) === shard
   return {
     epoch: log.epoch,

@@ -88,8 +88,15 @@ describe('the command line', () => {
     expect(await text('parked', 'list')).toBe('No event is parked.\n')
     const { versions, generations } = await json('generations')
     expect(versions).toEqual([expect.objectContaining({ isOwn: true })])
-    expect(generations[0]).toMatchObject({ state: 'active', position: 30, lag: 0, documents: 30, parked: 0 })
-    expect(await text('generations')).toMatch(/^GENERATION +STATE +SINCE +POSITION +LAG +PETS +PARKED\n/)
+    expect(generations[0]).toMatchObject({
+      version: versions[0].version,
+      state: 'active',
+      position: 30,
+      lag: 0,
+      documents: 30,
+      parked: 0,
+    })
+    expect(await text('generations')).toMatch(/^VERSION +GENERATION +STATE +SINCE +POSITION +LAG +PETS +PARKED\n/)
     const { id } = await json('keys', 'issue', '--name', 'somebody')
     expect(await json('keys', 'list')).toEqual([expect.objectContaining({ id, name: 'somebody' })])
     expect(await text('keys', 'list')).toMatch(new RegExp(`^${id}  \\d{4}-\\d\\d-\\d\\d  somebody\n$`))
@@ -136,7 +143,7 @@ describeWithBrokers('the command line, with brokers out of reach,', (brokers) =>
         output: '',
         errors: expect.stringMatching(reason),
       })
-      expect(performance.now() - start).toBeLessThan(15_000)
+      expect(performance.now() - start).toBeLessThan(30_000) // of which a crowded machine takes the most to start them
     })
   }
 

@@ -11,6 +11,11 @@ const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'applicatio
 
 type Look = () => Promise<void>
 
+export interface LoadedService extends Pick<ServiceProcess, 'url'> {
+  /** How its release shows what any release has written; as it was written when omitted. */
+  readonly shows?: (documents: string) => string
+}
+
 interface Written {
   readonly id: number
   readonly document: string
@@ -23,23 +28,30 @@ interface Written {
  */
 export class MixedLoad {
   readonly table = new AnswerTable()
-  readonly #services: readonly ServiceProcess[]
+  #services: readonly LoadedService[]
   readonly #pets: SeededPets
   readonly #done: Promise<unknown>
+  /** What everyone is doing now. */
+  readonly #turns: Promise<void>[] = []
   /** What any answer has shown: on the same instance it may never be gone again. */
-  readonly #shown = new Map<string, Map<number, string>>()
+  readonly #shown = new Map<LoadedService, Map<number, string>>()
   readonly #written = new Map<number, string>()
   #started = 0
   #stopped = false
 
-  constructor(services: readonly ServiceProcess[], pets: SeededPets, { readers = 4, writers = 2 } = {}) {
+  constructor(services: readonly LoadedService[], pets: SeededPets, { readers = 4, writers = 2 } = {}) {
     this.#services = services
     this.#pets = pets
-    for (const { url } of services) this.#shown.set(url, new Map())
-    const reading = Array.from({ length: readers }, (_, n) => this.#read(n))
-    const writing = Array.from({ length: writers }, (_, n) => this.#write(n))
-    this.#done = Promise.all([...reading, ...writing])
+    const reading = Array.from({ length: readers }, () => (turn: number) => this.#read(turn))
+    const writing = Array.from({ length: writers }, () => (turn: number) => this.#write(turn))
+    this.#done = Promise.all([...reading, ...writing].map((work, n) => this.#repeat(n, work)))
     this.#done.catch(() => {}) // told by stop
+  }
+
+  /** Sends requests to these alone from now on; resolves once nobody waits for an answer of another. */
+  async turnTo(services: readonly LoadedService[]): Promise<void> {
+    this.#services = services
+    await Promise.all(this.#turns)
   }
 
   /** Resolves once so many more reads of each kind have been answered. */
@@ -55,44 +67,52 @@ export class MixedLoad {
   async stop(): Promise<AnswerTable> {
     this.#stopped = true
     await this.#done
-    for (const shown of this.#shown.values()) {
-      for (const [id, document] of shown) this.table.confirm('first page', document === this.#written.get(id), document)
+    for (const [{ shows = asWritten }, shown] of this.#shown) {
+      for (const [id, document] of shown) {
+        this.table.confirm('first page', document === shows(this.#written.get(id) ?? ''), document)
+      }
     }
     return this.table
   }
 
-  async #read(reader: number): Promise<void> {
-    for (let turn = reader; !this.#stopped; turn++) {
-      const { url } = this.#services[turn % this.#services.length] as ServiceProcess
-      const n = Math.floor(Math.random() * this.#pets.count)
-      const looks: Look[] = [
-        () => this.#look(url, 'by id', `/${this.#pets.id(n)}`, { text: this.#pets.document(n) }),
-        () => this.#look(url, 'no such id', `/${this.#pets.id(n + this.#pets.count)}`, 'nothing'),
-        () => this.#firstPage(url),
-        () => this.#page(url, 'deep page', n),
-        () => this.#page(url, 'last page', this.#pets.count - 1 - (n % limit)),
-        () => this.#statusPage(url, n),
-      ]
-      for (const look of looks) await look()
+  async #repeat(worker: number, work: (turn: number) => Promise<void>): Promise<void> {
+    for (let turn = worker; !this.#stopped; turn++) {
+      this.#turns[worker] = work(turn)
+      await this.#turns[worker]
     }
   }
 
-  async #write(writer: number): Promise<void> {
-    for (let turn = writer; !this.#stopped; turn++) {
-      const [here, there] = [0, 1].map((n) => this.#services[(turn + n) % this.#services.length] as ServiceProcess)
-      const written = await this.#add((here as ServiceProcess).url)
-      if (written === undefined) continue
-      const { url } = there as ServiceProcess
-      const { id, document: text, token } = written
-      const own = { 'consistency-token': token }
-      await this.#look(url, 'by id, token', `/${id}`, { text, since: 'token' }, own)
-      const list = `?limit=1&cursor=${writeCursor(id - 1, undefined)}`
-      if (id > 1) await this.#look(url, 'page, token', list, { text: `[${text}]`, since: 'token' }, own)
-    }
+  async #read(turn: number): Promise<void> {
+    const service = this.#serviceAt(turn)
+    const n = Math.floor(Math.random() * this.#pets.count)
+    const looks: Look[] = [
+      () => this.#look(service, 'by id', `/${this.#pets.id(n)}`, { text: this.#pets.document(n) }),
+      () => this.#look(service, 'no such id', `/${this.#pets.id(n + this.#pets.count)}`, 'nothing'),
+      () => this.#firstPage(service),
+      () => this.#page(service, 'deep page', n),
+      () => this.#page(service, 'last page', this.#pets.count - 1 - (n % limit)),
+      () => this.#statusPage(service, n),
+    ]
+    for (const look of looks) await look()
+  }
+
+  async #write(turn: number): Promise<void> {
+    const [here, there] = [this.#serviceAt(turn), this.#serviceAt(turn + 1)]
+    const written = await this.#add(here)
+    if (written === undefined) return
+    const { id, document: text, token } = written
+    const own = { 'consistency-token': token }
+    await this.#look(there, 'by id, token', `/${id}`, { text, since: 'token' }, own)
+    const list = `?limit=1&cursor=${writeCursor(id - 1, undefined)}`
+    if (id > 1) await this.#look(there, 'page, token', list, { text: `[${text}]`, since: 'token' }, own)
+  }
+
+  #serviceAt(turn: number): LoadedService {
+    return this.#services[turn % this.#services.length] as LoadedService
   }
 
   /** Every other one does not wait for the read models, so that its token has something to say. */
-  async #add(url: string): Promise<Written | undefined> {
+  async #add({ url }: LoadedService): Promise<Written | undefined> {
     const number = this.#started++
     const rest = `"name":"written ${number}","categoryId":7,"status":"${statuses[number % 3]}"}`
     const prefer: Record<string, string> = number % 2 === 0 ? { prefer: 'wait=0' } : {}
@@ -105,22 +125,23 @@ export class MixedLoad {
     return { id, document: text, token: answer.headers.get('consistency-token') ?? '' }
   }
 
-  #page(url: string, kind: string, n: number): Promise<void> {
+  #page(service: LoadedService, kind: string, n: number): Promise<void> {
     const path = `?limit=${limit}&cursor=${writeCursor(this.#pets.id(n) - 1, undefined)}`
-    return this.#look(url, kind, path, { text: this.#pets.page(n, limit, 1) })
+    return this.#look(service, kind, path, { text: this.#pets.page(n, limit, 1) })
   }
 
-  #statusPage(url: string, n: number): Promise<void> {
+  #statusPage(service: LoadedService, n: number): Promise<void> {
     const status = this.#pets.status(n)
     const path = `?limit=${limit}&status=${status}&cursor=${writeCursor(this.#pets.id(n) - 1, status)}`
-    return this.#look(url, 'by status', path, { text: this.#pets.page(n, limit, 3) })
+    return this.#look(service, 'by status', path, { text: this.#pets.page(n, limit, 3) })
   }
 
   /** It changes with the writes: everything that was on it before, up to its last pet, has to be there again. */
-  async #firstPage(url: string): Promise<void> {
-    const shown = this.#shown.get(url) as Map<number, string>
+  async #firstPage(service: LoadedService): Promise<void> {
+    const shown = this.#shown.get(service) ?? new Map<number, string>()
+    this.#shown.set(service, shown)
     const before = [...shown]
-    const answer = await send(url, '?limit=100')
+    const answer = await send(service.url, '?limit=100')
     if (answer.status !== 200) return this.table.add('first page', answer, { text: '' })
     const found = new Map((JSON.parse(answer.text) as { id: number }[]).map((pet) => [pet.id, JSON.stringify(pet)]))
     const last = [...found.keys()].at(-1) ?? 0
@@ -130,10 +151,19 @@ export class MixedLoad {
     for (const [id, document] of found) if (id < this.#pets.id(0)) shown.set(id, document)
   }
 
-  async #look(url: string, kind: string, path: string, expected: Expected, own: Record<string, string> = {}) {
+  async #look(
+    { url, shows = asWritten }: LoadedService,
+    kind: string,
+    path: string,
+    written: Expected,
+    own: Record<string, string> = {},
+  ): Promise<void> {
+    const expected = written === 'nothing' ? written : { ...written, text: shows(written.text) }
     this.table.add(kind, await send(url, path, {}, own), expected)
   }
 }
+
+const asWritten = (documents: string) => documents
 
 async function send(url: string, path: string, options: RequestInit = {}, own: Record<string, string> = {}) {
   const start = performance.now()

@@ -58,6 +58,13 @@ export function dataFolder(): string {
 
 /** Starts the service on a free port; resolves once it is ready. It ends with the test. */
 export async function startService(environment: Environment): Promise<ServiceProcess> {
+  const service = await startUnready(environment)
+  await untilReady(service)
+  return service
+}
+
+/** As `startService`, but resolves once it takes connections. */
+export async function startUnready(environment: Environment): Promise<ServiceProcess> {
   const { child, output } = spawnService(environment)
   onTestFinished(async () => void (await end('SIGKILL')))
 
@@ -77,9 +84,7 @@ export async function startService(environment: Environment): Promise<ServicePro
     },
     { timeout: 60_000 },
   )
-  const service = { url, pid: child.pid as number, output, running, ended, end }
-  await untilReady(service)
-  return service
+  return { url, pid: child.pid as number, output, running, ended, end }
 }
 
 /** Starts a service that should refuse to run: resolves to what it printed and its exit code. */

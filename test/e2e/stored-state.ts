@@ -8,10 +8,13 @@ import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
 import { openRedisReadModels } from '../../src/read-models/redis/redis-read-models.ts'
 import type { Environment } from './service-process.ts'
 
-const version = readModelVersion(pets)
+const ownVersion = readModelVersion(pets)
 
-/** The read models of an environment, as the service itself opens them. */
-export async function openStore({ REDIS_URL: url = '', REDIS_PREFIX: prefix = '' }: Environment): Promise<ReadModels> {
+/** The read models of an environment, as the service itself opens them, or those of another version. */
+export async function openStore(
+  { REDIS_URL: url = '', REDIS_PREFIX: prefix = '' }: Environment,
+  version = ownVersion,
+): Promise<ReadModels> {
   const logger = pino({ level: 'silent' })
   const store = await openRedisReadModels({ url, prefix, version, logger })
   onTestFinished(() => store.close())
@@ -22,7 +25,7 @@ export async function openStore({ REDIS_URL: url = '', REDIS_PREFIX: prefix = ''
 export async function openActiveKeys({ REDIS_URL: url = '', REDIS_PREFIX: prefix = '' }: Environment) {
   const redis = new Redis(url)
   onTestFinished(() => redis.disconnect())
-  const all = redisKeys({ prefix, version })
+  const all = redisKeys({ prefix, version: ownVersion })
   return { redis, keys: all.generation((await redis.hget(all.active, 'name')) ?? '') }
 }
 

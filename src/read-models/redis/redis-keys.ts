@@ -1,3 +1,4 @@
+import { shardNamed } from '../shards.ts'
 import { hashSlot, slots } from './hash-slot.ts'
 
 /** What all keys of one store begin with; another version of the read models has a store of its own. */
@@ -76,8 +77,8 @@ export function redisKeys({ prefix, version }: StoreName): RedisKeys {
  */
 function hashTag(prefix: string, version: string): string {
   const tag = `${prefix}:${version}`
-  const [shards, shard] = /\.s(\d{1,3})-(\d{1,3})$/.exec(version)?.slice(1).map(Number) ?? []
-  if (shards === undefined || shard === undefined || shard >= shards) return tag
+  const { shard, shards } = shardNamed(version)
+  if (shards === 1) return tag
   for (let n = 0; ; n++) {
     const place = (hashSlot(`${tag}.${n}`) / slots) * shards - shard
     if (place >= 0.25 && place < 0.75) return `${tag}.${n}` // well within its part: masters may differ by some slots

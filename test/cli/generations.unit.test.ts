@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describeGenerations } from '../../src/cli/generations.ts'
+import { readConfig } from '../../src/config.ts'
+import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
+import { openStorage, openStorageBeside, type Storage } from '../../src/storage.ts'
+import { applyAll, firstBatch, insert, newGeneration } from '../read-models/contract/samples.ts'
+
+const logger = pino({ level: 'silent' })
+const record = { key: 'k', value: 'v', headers: {} }
+let folder: string
+let storage: Storage
+let own: string
+
+/** The files of an embedded service with five records in its log, and nothing in its read models yet. */
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'petstore-generations-'))
+  const config = readConfig({ DATA_DIR: folder })
+  const served = await openStorage(config, logger)
+  await served.log.append(0, Array(5).fill(record))
+  await served.close()
+  storage = await openStorageBeside(config, logger)
+  own = storage.versions[0] as string
+})
+afterEach(async () => {
+  await storage.close()
+  rmSync(folder, { recursive: true })
+})
+
+const file = () => join(folder, 'read-models.db')
+
+/** As the projector of another release would make them: an active generation with two pets, and one being built. */
+async function fill(version: string, epoch = storage.log.epoch) {
+  const store = openSqliteReadModels({ file: file(), version })
+  const [active, building] = [newGeneration(epoch), newGeneration(epoch)]
+  await store.start(active, undefined)
+  await applyAll(store, active.name, firstBatch({ inserts: [insert(1), insert(2)], parked: ['3'] }))
+  await store.build(building)
+  await store.renew()
+  await store.close()
+  return { active: active.name, building: building.name }
+}
+
+describe('the generations of the command line', () => {
+  it('are those of every version, own ones first, each with what it holds', async () => {
+    const other = await fill('another-7')
+    const mine = await fill(own)
+    const { generations, versions } = await describeGenerations(storage)
+    const active = { state: 'active', position: 4, lag: 1, documents: 2, parked: 1, since: expect.any(String) }
+    const building = { ...active, state: 'building', position: 0, lag: 5, documents: 0, parked: 0 }
+    expect(generations).toEqual([
+      { version: own, name: mine.active, ...active },
+      { version: own, name: mine.building, ...building },
+      { version: 'another-7', name: other.active, ...active },
+      { version: 'another-7', name: other.building, ...building },
+    ])
+    expect(versions.map(({ version, isOwn }) => [version, isOwn])).toEqual([
+      ['another-7', false],
+      [own, true],
+    ])
+  })
+
+  it('of a shard lag behind its own partitions only', async () => {
+    for (const version of ['another-7.s2-0', 'another-7.s2-1']) await fill(version)
+    const { generations } = await describeGenerations(storage)
+    const active = generations.filter(({ state }) => state === 'active')
+    expect(active.map(({ version, lag }) => [version, lag])).toEqual([
+      ['another-7.s2-0', 1],
+      ['another-7.s2-1', 0], // the only partition is the other's
+    ])
+  })
+
+  it('of another log have no lag', async () => {
+    await fill('another-7', 'another epoch')
+    const { generations } = await describeGenerations(storage)
+    expect(generations.map(({ lag }) => lag)).toEqual([undefined, undefined])
+  })
+
+  it('that nobody renewed are shown where they are of this release', async () => {
+    const { active } = await fill(own)
+    const db = new DatabaseSync(file())
+    db.exec('DELETE FROM version')
+    db.close()
+    const { generations, versions } = await describeGenerations(storage)
+    expect([generations[0]?.name, versions]).toEqual([active, []])
+  })
+
+  it('are looked at without a change', async () => {
+    await fill('another-7')
+    const db = new DatabaseSync(file())
+    // Another number whenever any other connection has written.
+    const changes = () => db.prepare('PRAGMA data_version').get()?.data_version
+    const before = changes()
+    await describeGenerations(storage)
+    expect(changes()).toBe(before)
+    await storage.stores[0].renew()
+    expect(changes()).not.toBe(before)
+    db.close()
+  })
+})

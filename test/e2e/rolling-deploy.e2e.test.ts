@@ -1,0 +1,131 @@
+import { expect, it, vi } from 'vitest'
+import { readModelVersion } from '../../projections/definition.ts'
+import { pets as definition } from '../../projections/pets.ts'
+import type { describeGenerations } from '../../src/cli/generations.ts'
+import type { Generation, ReadModels } from '../../src/read-models/read-models.ts'
+import { describeWithBrokers } from '../brokers/describe.ts'
+import { Client, codeOf } from './client.ts'
+import { MixedLoad } from './mixed-load.ts'
+import { expectVerified, petstore } from './petstore.ts'
+import { type Roles, startRoles } from './roles.ts'
+import { SeededPets } from './seeded-pets.ts'
+import { brokerEnvironment, type Environment, startService, startUnready, untilReady } from './service-process.ts'
+import { openActiveKeys, openStore } from './stored-state.ts'
+
+const timeout = 180_000
+const patience = { timeout: 60_000, interval: 50 }
+/** Within it, and well so, the old release is started again. */
+const graceSeconds = 15
+
+const { projection } = definition
+const oldVersion = readModelVersion(definition)
+const nextVersion = readModelVersion({ ...definition, projection: { ...projection, version: projection.version + 1 } })
+const preload = new URL('./next-release.ts', import.meta.url).href
+
+function inCapitals(documents: string): string {
+  return documents.replace(/(?<="name":")[^"]*/g, (name) => name.toUpperCase())
+}
+
+/** What `petstore generations` tells. */
+async function stored(environment: Environment): ReturnType<typeof describeGenerations> {
+  const { code, output, errors } = await petstore(environment, 'generations', '--json')
+  expect(code, errors).toBe(0)
+  return JSON.parse(output)
+}
+
+async function stop({ apis, projector }: Roles): Promise<void> {
+  const codes = await Promise.all([...apis, projector].map((service) => service.end('SIGTERM')))
+  expect(codes).toEqual([0, 0, 0])
+}
+
+/** Nobody builds its read models yet; then they are as a projector leaves them that is killed as soon as it has begun. */
+async function expectUnready({ url }: { url: string }, store: ReadModels, begun: Generation): Promise<void> {
+  const readiness = async () => {
+    const response = await fetch(`${url}/readyz`)
+    return { status: response.status, body: await response.json() }
+  }
+  const unready = (facts: object) => ({
+    status: 503,
+    body: { checks: { readModels: { status: 'rebuilding', ...facts } } },
+  })
+  expect(await readiness()).toMatchObject({ status: 503 })
+  await store.start(begun, undefined)
+  await vi.waitFor(async () => expect(await readiness()).toMatchObject(unready({ generation: begun.name })), patience)
+  expect(codeOf(await new Client({ url }).get(1))).toBe('read_model_rebuilding')
+}
+
+/** Of the old release, of which no process runs any more. */
+async function expectRemoved(environment: Environment, store: ReadModels): Promise<void> {
+  const { redis, keys } = await openActiveKeys(environment)
+  const old = (await store.versions()).find(({ version }) => version === oldVersion)
+  expect(old).toBeDefined()
+  await stored(environment)
+  expect(await store.versions()).toContainEqual(old) // to look at it is not to use it
+  const isGone = async () => expect(await store.versions()).toMatchObject([{ version: nextVersion }])
+  await vi.waitFor(isGone, patience)
+  const prefix = keys.documents.slice(0, keys.documents.indexOf('}') + 1)
+  expect(await redis.keys(`${prefix}*`)).toEqual([])
+}
+
+describeWithBrokers('a rolling deploy', (brokers) => {
+  it('to another version and back shows nobody an answer that is wrong, lacks a pet or is old', {
+    timeout,
+  }, async () => {
+    const environment = { ...brokerEnvironment(brokers), READ_MODEL_GRACE_SECONDS: String(graceSeconds) }
+    const nextEnvironment = { ...environment, NODE_OPTIONS: `--import=${preload}` }
+    const pets = new SeededPets(500)
+    await pets.append(environment)
+    const old = await startRoles(environment)
+    const load = new MixedLoad(old.apis, pets)
+    await load.until(20)
+    const oldStore = await openStore(environment)
+    const before = await oldStore.active()
+
+    const begun = { name: 'begun', epoch: before?.epoch ?? '' }
+    const api = await startUnready({ ...nextEnvironment, ROLE: 'api' })
+    await expectUnready(api, await openStore(environment, nextVersion), begun)
+    await startService({ ...nextEnvironment, ROLE: 'projector' })
+    await untilReady(api)
+    const next = { ...api, shows: inCapitals }
+    await load.turnTo([...old.apis, next])
+    await load.until(20)
+    const { generations } = await stored(nextEnvironment)
+    expect(generations).toMatchObject([
+      { version: nextVersion, name: begun.name, state: 'active', lag: expect.any(Number) },
+      { version: oldVersion, name: before?.name, state: 'active', lag: expect.any(Number) },
+    ])
+    for (const { documents } of generations) expect(documents).toBeGreaterThan(pets.count)
+    await load.turnTo([next])
+    await stop(old)
+
+    // Rolled back: it goes on with the read models that it left.
+    const again = await startRoles(environment)
+    await load.turnTo([next, ...again.apis])
+    expect(await oldStore.active()).toEqual(before)
+    await load.until(20)
+    await load.turnTo([next])
+    await stop(again)
+
+    await expectRemoved(environment, oldStore)
+    const table = await load.stop()
+    process.stderr.write(`\n${table}\n`)
+    expect(table.untrue).toEqual([])
+    expect(table.count(/^5/)).toBe(0)
+    await expectVerified(nextEnvironment)
+  })
+
+  it('to another number of shards is seen by both releases', { timeout }, async () => {
+    const environment = brokerEnvironment(brokers)
+    const nextEnvironment = { ...environment, READ_MODEL_SHARDS: '2' }
+    await new SeededPets(100).append(environment)
+    await Promise.all([environment, nextEnvironment].map(startService))
+    const shards = [`${oldVersion}.s2-0`, `${oldVersion}.s2-1`]
+    for (const [each, own] of [[environment, [oldVersion]] as const, [nextEnvironment, shards] as const]) {
+      const { versions, generations } = await stored(each)
+      expect(versions.flatMap(({ version, isOwn }) => (isOwn ? [version] : [])).sort()).toEqual(own)
+      expect(generations.map(({ version }) => version).sort()).toEqual([oldVersion, ...shards])
+      expect(generations.map(({ lag }) => lag)).toEqual([0, 0, 0])
+      expect(generations.reduce((sum, { documents }) => sum + documents, 0)).toBe(200)
+    }
+  })
+})
