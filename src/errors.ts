@@ -37,7 +37,7 @@ export const errorFacts = {
 
 export type ErrorCode = keyof typeof errorFacts
 
-/** Something that was to be opened did not answer for as long as it was waited for. The message says what to do. */
+/** Something cannot be opened: it did not answer for as long as it was waited for, or is another release's. The message says what to do. */
 export class OutOfReachError extends Error {
   override readonly name = 'OutOfReachError'
 }

@@ -32,7 +32,7 @@ export async function openStorage(config: Config, logger: Logger): Promise<Stora
   if (lock === undefined) {
     throw new ConfigError(`Another server is running on ${config.dataDir}: stop it, or set DATA_DIR to another folder.`)
   }
-  const files = openFiles(config)
+  const files = openFiles(config, true)
   async function close(): Promise<void> {
     await files.close()
     lock?.release()
@@ -46,7 +46,7 @@ export async function openStorageBeside(config: Config, logger: Logger): Promise
   if (!existsSync(logFile(config))) {
     throw new ConfigError(`There is no event log in ${config.dataDir}: set DATA_DIR, or KAFKA_BROKERS and REDIS_URL.`)
   }
-  return openFiles(config)
+  return openFiles(config, false)
 }
 
 /** Opens empty read models of their own in a file. */
@@ -63,9 +63,9 @@ function logFile({ dataDir }: Config): string {
   return join(dataDir, 'event-log.db')
 }
 
-function openFiles(config: Config): Storage {
+function openFiles(config: Config, isOwner: boolean): Storage {
   const log = openSqliteEventLog({ file: logFile(config) })
-  const store = openSqliteReadModels({ file: join(config.dataDir, 'read-models.db'), version })
+  const store = openSqliteReadModels({ file: join(config.dataDir, 'read-models.db'), version, isOwner })
   return { log, stores: [store], versions: [version], group: 'projector', close: closing(log, [store]) }
 }
 
