@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { NoReadModelsError } from '../src/errors.ts'
 import type { Offset } from '../src/event-log/event-log.ts'
 import type { Contents, DecidedKeys, Entries } from '../src/read-models/inspection.ts'
 import { encodeDecision } from '../src/read-models/key-decision.ts'
@@ -46,13 +47,13 @@ const askMs = 1000
 
 /**
  * Compares everything in the active generation with what the log says, while writes go on: the log is replayed into
- * `scratch`, which is brought to exactly the positions of each chunk that is read. Throws VerifyError, MismatchError, and
- * ServiceError when log or store are away.
+ * `scratch`, which is brought to exactly the positions of each chunk that is read. Throws VerifyError, MismatchError,
+ * NoReadModelsError, and ServiceError when log or store are away.
  */
 export async function verify<Event>(options: VerifyOptions<Event>): Promise<Verification> {
   const { store, log, scratch } = options
   const active = await store.active()
-  if (active === undefined) throw new VerifyError('There are no read models yet.')
+  if (active === undefined) throw new NoReadModelsError()
   if (active.epoch !== log.epoch) throw new MismatchError('The read models are made from another log.')
   const limited = new LimitedLog(log)
   const projector = await Projector.start({ ...options, log: limited, store: scratch })

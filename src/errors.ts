@@ -42,6 +42,15 @@ export class OutOfReachError extends Error {
   override readonly name = 'OutOfReachError'
 }
 
+/** Log and read models answered, but nothing is there to look at. */
+export class NoReadModelsError extends Error {
+  override readonly name = 'NoReadModelsError'
+
+  constructor() {
+    super('There are no read models yet: is a projector running?')
+  }
+}
+
 /** A failure with a code of the catalogue: its message is for the client. Any other error is a bug. */
 export class ServiceError extends Error {
   readonly code: ErrorCode

@@ -83,7 +83,7 @@ async function find(stores: Shards, place: string): Promise<ParkedAt> {
 
 async function parkedIn(stores: Shards): Promise<readonly ParkedAt[]> {
   const contents = await activeContents(stores)
-  const parked = contents.flatMap((each) => each?.parked ?? [])
+  const parked = contents.flatMap((each) => each.parked)
   return parked.sort((a, b) => a.partition - b.partition || a.offset - b.offset)
 }
 

@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import { type Config, readConfig } from '../config.ts'
+import { NoReadModelsError } from '../errors.ts'
 import type { Contents } from '../read-models/inspection.ts'
 import type { Shards } from '../read-models/shards.ts'
 import { openStorageBeside, type Storage } from '../storage.ts'
@@ -18,12 +19,14 @@ export async function withStorage<T>(
   }
 }
 
-/** Of the active generation of each shard; undefined where there is none. */
-export function activeContents(stores: Shards): Promise<(Contents | undefined)[]> {
+/** Of the active generation of each shard. Throws NoReadModelsError where there is none. */
+export function activeContents(stores: Shards): Promise<Contents[]> {
   return Promise.all(
     stores.map(async (store) => {
       const active = await store.active()
-      return active && (await store.contents(active.name))
+      const contents = active && (await store.contents(active.name))
+      if (contents === undefined) throw new NoReadModelsError()
+      return contents
     }),
   )
 }

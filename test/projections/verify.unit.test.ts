@@ -248,7 +248,7 @@ describe('verify', () => {
 
   it('ends with an error where there is nothing to verify', async () => {
     const world = openWorld()
-    await expect(startVerify(world)).rejects.toMatchObject({ name: 'VerifyError' })
+    await expect(startVerify(world)).rejects.toMatchObject({ name: 'NoReadModelsError' })
     const [filled, other] = [await filledWorld(), openWorld()]
     await expect(startVerify({ log: other.log, store: filled.store })).rejects.toMatchObject({ name: 'MismatchError' })
   })
