@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { NoReadModelsError } from '../src/errors.ts'
 import type { Offset } from '../src/event-log/event-log.ts'
-import type { Contents, DecidedKeys, Entries } from '../src/read-models/inspection.ts'
+import type { Contents, DecidedKeys, Entries, ParkedEvents, Place } from '../src/read-models/inspection.ts'
 import { encodeDecision } from '../src/read-models/key-decision.ts'
-import type { Moment, ReadModels } from '../src/read-models/read-models.ts'
+import type { Moment, ParkedAt, ReadModels } from '../src/read-models/read-models.ts'
 import type { ShardLog } from '../src/read-models/shards.ts'
-import { compareContents, compareEntries, type Difference, type Entry } from './compare.ts'
+import { compareContents, compareEntries, compareParked, type Difference, type Entry } from './compare.ts'
 import type { ReadModelDefinition } from './definition.ts'
 import { LimitedLog } from './limited-log.ts'
 import { Projector } from './projector.ts'
@@ -27,7 +27,7 @@ export interface VerifyOptions<Event> {
 export interface Verification {
   readonly generation: string
   readonly differences: readonly Difference[]
-  /** How many documents, index entries, decisions and checkpoints were compared. */
+  /** How many documents, index entries, decisions, parked events and checkpoints were compared. */
   readonly compared: number
 }
 
@@ -84,10 +84,12 @@ class Verifier<Event> {
     const names = new Set([...expected.indexes.keys(), ...found.indexes.keys()])
     for (const index of [undefined, ...names]) await this.#compareEntries(index)
     await this.#compareDecisions()
+    await this.#compareParked()
     const last = await this.#contents()
     // The numbers alone do not tell: where one is too many, another may be missing.
-    const isInDoubt = this.#differences.some(({ where }) => where === 'decision')
-    if (isInDoubt || last.found.decisions !== last.expected.decisions) await this.#findMissingDecisions()
+    const isInDoubt = (kind: string) => this.#differences.some(({ where }) => where === kind)
+    if (isInDoubt('decision') || last.found.decisions !== last.expected.decisions) await this.#findMissingDecisions()
+    if (isInDoubt('parked event') || last.found.parked !== last.expected.parked) await this.#findMissingParked()
     this.#found(compareContents(last.expected, last.found), last.found.moment.checkpoints.size)
     return { generation: this.#name, differences: this.#differences, compared: this.#compared }
   }
@@ -148,6 +150,36 @@ class Verifier<Event> {
       }
       from = page.next
     }
+  }
+
+  async #compareParked(): Promise<void> {
+    const { store } = this.#options
+    for (let from: string | undefined = ''; from !== undefined; ) {
+      const part: ParkedEvents = this.#there(await store.parked(this.#name, from, chunk))
+      await this.#advance(part.moment)
+      for (const event of part.events) this.#found(compareParked(event, await this.#expectedAt(event), event), 1)
+      from = part.next
+    }
+  }
+
+  /** What is parked may be taken up at any moment, and has to be there only as long as the log says so. */
+  async #findMissingParked(): Promise<void> {
+    const { store, scratch } = this.#options
+    const generation = await this.#scratchName()
+    for (let from: string | undefined = ''; from !== undefined; ) {
+      const part: ParkedEvents = there(await scratch.parked(generation, from, chunk))
+      for (const place of part.events) {
+        const { moment, event } = this.#there(await store.parkedAt(this.#name, place))
+        if (event !== undefined) continue
+        await this.#advance(moment)
+        this.#found(compareParked(place, await this.#expectedAt(place), undefined), 0)
+      }
+      from = part.next
+    }
+  }
+
+  async #expectedAt(place: Place): Promise<ParkedAt | undefined> {
+    return there(await this.#options.scratch.parkedAt(await this.#scratchName(), place)).event
   }
 
   async #contents(): Promise<{ expected: Contents; found: Contents }> {
@@ -220,7 +252,7 @@ function there<T>(read: T | undefined): T {
   return read
 }
 
-function totalOf({ documents, indexes, decisions, moment }: Contents): number {
+function totalOf({ documents, indexes, decisions, parked, moment }: Contents): number {
   const entries = [...indexes.values()].reduce((sum, { held }) => sum + held, 0)
-  return documents.held + entries + decisions + moment.checkpoints.size
+  return documents.held + entries + decisions + parked + moment.checkpoints.size
 }

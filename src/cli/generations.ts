@@ -55,7 +55,7 @@ async function generationsIn({ store, log }: Shard): Promise<GenerationFacts[]> 
       position,
       lag: epoch === log.epoch ? Math.max(0, end - position) : undefined,
       documents: contents.documents.held,
-      parked: contents.parked.length,
+      parked: contents.parked,
     })
   }
   return generations

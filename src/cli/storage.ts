@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { type Config, readConfig } from '../config.ts'
 import { NoReadModelsError } from '../errors.ts'
-import type { Contents } from '../read-models/inspection.ts'
+import type { ReadModels } from '../read-models/read-models.ts'
 import type { Shards } from '../read-models/shards.ts'
 import { openStorageBeside, type Storage } from '../storage.ts'
 
@@ -20,13 +20,16 @@ export async function withStorage<T>(
 }
 
 /** Of the active generation of each shard. Throws NoReadModelsError where there is none. */
-export function activeContents(stores: Shards): Promise<Contents[]> {
+export function inActive<T>(
+  stores: Shards,
+  look: (store: ReadModels, generation: string) => Promise<T | undefined>,
+): Promise<T[]> {
   return Promise.all(
     stores.map(async (store) => {
       const active = await store.active()
-      const contents = active && (await store.contents(active.name))
-      if (contents === undefined) throw new NoReadModelsError()
-      return contents
+      const found = active && (await look(store, active.name))
+      if (found === undefined) throw new NoReadModelsError()
+      return found
     }),
   )
 }

@@ -50,7 +50,7 @@ async function outcome(store: ReadModels, generation?: string) {
   ])
   return {
     pets: Object.fromEntries(pets),
-    parked: found.parked.map(({ offset, subject, reason }) => ({ offset, subject, reason })),
+    parked: found.parkedEvents.map(({ offset, subject, reason }) => ({ offset, subject, reason })),
     decided: Object.fromEntries((found.decided ?? []).map(({ key, offset }) => [key, offset])),
     counts: { applied, dropped, parked, skipped },
     read: next,

@@ -71,8 +71,11 @@ export function prepare(db: DatabaseSync) {
     count:
       'INSERT INTO counter (generation, name, count) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count',
     counters: 'SELECT name, count FROM counter WHERE generation = ?',
-    parked:
-      'SELECT partition, record_offset, subject, reason, value FROM parked WHERE generation = ? ORDER BY partition, record_offset',
+    countParked: 'SELECT count(*) AS count FROM parked WHERE generation = ?',
+    parkedBehind:
+      'SELECT partition, record_offset, subject, reason, value FROM parked WHERE generation = ? AND (partition, record_offset) > (?, ?) ORDER BY partition, record_offset LIMIT ?',
+    parkedAt:
+      'SELECT partition, record_offset, subject, reason, value FROM parked WHERE generation = ? AND partition = ? AND record_offset = ?',
     parkedUnder:
       'SELECT record_offset, subject, reason, value FROM parked WHERE generation = ? AND partition = ? AND subject = ? ORDER BY record_offset',
     unpark: 'DELETE FROM parked WHERE generation = ? AND partition = ? AND record_offset = ?',
