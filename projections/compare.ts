@@ -1,5 +1,5 @@
 import { encodeCheckpoint } from '../src/read-models/checkpoint.ts'
-import type { Contents, Size } from '../src/read-models/inspection.ts'
+import type { Contents, Place, Size } from '../src/read-models/inspection.ts'
 import type { ParkedAt } from '../src/read-models/read-models.ts'
 
 /** Something in the read models that is not what the log says. */
@@ -29,8 +29,21 @@ export function compareContents(expected: Contents, found: Contents): Difference
     ...compareTexts('checkpoint of partition', checkpoints(expected), checkpoints(found)),
     ...compareTexts('size', sizes(expected), sizes(found)),
     ...compareTexts('counter', counters(expected), counters(found)),
-    ...compareTexts('parked event', parked(expected), parked(found)),
   ]
+}
+
+/** What is parked at one place, with what the log says. */
+export function compareParked(
+  { partition, offset }: Place,
+  expected: ParkedAt | undefined,
+  found: ParkedAt | undefined,
+): Difference[] {
+  const texts = (event: ParkedAt | undefined) => {
+    if (event === undefined) return new Map<string, string>()
+    const { subject, reason, value } = event
+    return new Map([[`${partition}/${offset}`, JSON.stringify({ subject, reason, value })]])
+  }
+  return compareTexts('parked event', texts(expected), texts(found))
 }
 
 function compareTexts(
@@ -48,21 +61,17 @@ function checkpoints({ moment }: Contents): Map<string, string> {
   return new Map([...moment.checkpoints].map(([partition, each]) => [String(partition), encodeCheckpoint(each)]))
 }
 
-function sizes({ documents, indexes, decisions }: Contents): Map<string, string> {
+function sizes({ documents, indexes, decisions, parked }: Contents): Map<string, string> {
   const text = ({ held, added }: Size) => `${held} of ${added}`
   const filled = [...indexes].filter(([, { added }]) => added > 0)
   return new Map([
     ['documents', text(documents)],
     ['decisions', String(decisions)],
+    ['parked events', String(parked)],
     ...filled.map(([name, size]): [string, string] => [`index ${name}`, text(size)]),
   ])
 }
 
 function counters({ counters: counts }: Contents): Map<string, string> {
   return new Map([...counts].map(([name, count]) => [name, String(count)]))
-}
-
-function parked({ parked: events }: Contents): Map<string, string> {
-  const text = ({ subject, reason, value }: ParkedAt) => JSON.stringify({ subject, reason, value })
-  return new Map(events.map((event) => [`${event.partition}/${event.offset}`, text(event)]))
 }

@@ -1,63 +1,45 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Offset } from '../src/event-log/event-log.ts'
-import type { Contents, DecidedKeys, Entries } from '../src/read-models/inspection.ts'
+import { NoReadModelsError } from '../src/errors.ts'
+import type { Contents, DecidedKeys, Entries, ParkedEvents, Place } from '../src/read-models/inspection.ts'
 import { encodeDecision } from '../src/read-models/key-decision.ts'
-import type { Moment, ReadModels } from '../src/read-models/read-models.ts'
-import type { ShardLog } from '../src/read-models/shards.ts'
-import { compareContents, compareEntries, type Difference, type Entry } from './compare.ts'
+import type { Moment, ParkedAt, ReadModels } from '../src/read-models/read-models.ts'
+import { compareContents, compareEntries, compareParked, type Difference, type Entry } from './compare.ts'
 import type { ReadModelDefinition } from './definition.ts'
 import { LimitedLog } from './limited-log.ts'
 import { Projector } from './projector.ts'
+import { MismatchError, Replay, type ReplayOptions, VerifyError } from './replay.ts'
 
-export interface VerifyOptions<Event> {
-  readonly log: ShardLog
+export interface VerifyOptions<Event> extends ReplayOptions {
   readonly store: ReadModels
-  /** An empty store of its own. */
-  readonly scratch: ReadModels
   readonly definition: ReadModelDefinition<Event>
   /** Used by nobody else. */
   readonly group: string
   readonly logger: Logger
-  /** Called again and again: records replayed of those to replay, then what was compared of all there is. */
-  readonly progress?: (step: 'replay' | 'compare', done: number, total: number) => void
 }
 
 export interface Verification {
   readonly generation: string
   readonly differences: readonly Difference[]
-  /** How many documents, index entries, decisions and checkpoints were compared. */
+  /** How many documents, index entries, decisions, parked events and checkpoints were compared. */
   readonly compared: number
 }
 
-/** The read models changed in a way that verifying cannot follow: to be begun again. */
-export class VerifyError extends Error {
-  override readonly name = 'VerifyError'
-}
-
-/** The log or the read models are not what either was made for: verifying again finds the same. */
-export class MismatchError extends Error {
-  override readonly name = 'MismatchError'
-}
-
 const chunk = 1000
-const lookMs = 20
-const askMs = 1000
 
 /**
  * Compares everything in the active generation with what the log says, while writes go on: the log is replayed into
- * `scratch`, which is brought to exactly the positions of each chunk that is read. Throws VerifyError, MismatchError, and
- * ServiceError when log or store are away.
+ * `scratch`, which is brought to exactly the positions of each chunk that is read. Throws VerifyError, MismatchError,
+ * NoReadModelsError, and ServiceError when log or store are away.
  */
 export async function verify<Event>(options: VerifyOptions<Event>): Promise<Verification> {
   const { store, log, scratch } = options
   const active = await store.active()
-  if (active === undefined) throw new VerifyError('There are no read models yet.')
+  if (active === undefined) throw new NoReadModelsError()
   if (active.epoch !== log.epoch) throw new MismatchError('The read models are made from another log.')
   const limited = new LimitedLog(log)
   const projector = await Projector.start({ ...options, log: limited, store: scratch })
   try {
-    return await new Verifier(options, active.name, limited).run()
+    return await new Verifier(options, active.name, new Replay(options, limited)).run()
   } finally {
     await projector.close()
   }
@@ -66,15 +48,15 @@ export async function verify<Event>(options: VerifyOptions<Event>): Promise<Veri
 class Verifier<Event> {
   readonly #options: VerifyOptions<Event>
   readonly #name: string
-  readonly #limited: LimitedLog
+  readonly #replay: Replay
   readonly #differences: Difference[] = []
   #compared = 0
   #total = 0
 
-  constructor(options: VerifyOptions<Event>, name: string, limited: LimitedLog) {
+  constructor(options: VerifyOptions<Event>, name: string, replay: Replay) {
     this.#options = options
     this.#name = name
-    this.#limited = limited
+    this.#replay = replay
   }
 
   async run(): Promise<Verification> {
@@ -83,10 +65,12 @@ class Verifier<Event> {
     const names = new Set([...expected.indexes.keys(), ...found.indexes.keys()])
     for (const index of [undefined, ...names]) await this.#compareEntries(index)
     await this.#compareDecisions()
+    await this.#compareParked()
     const last = await this.#contents()
     // The numbers alone do not tell: where one is too many, another may be missing.
-    const isInDoubt = this.#differences.some(({ where }) => where === 'decision')
-    if (isInDoubt || last.found.decisions !== last.expected.decisions) await this.#findMissingDecisions()
+    const isInDoubt = (kind: string) => this.#differences.some(({ where }) => where === kind)
+    if (isInDoubt('decision') || last.found.decisions !== last.expected.decisions) await this.#findMissingDecisions()
+    if (isInDoubt('parked event') || last.found.parked !== last.expected.parked) await this.#findMissingParked()
     this.#found(compareContents(last.expected, last.found), last.found.moment.checkpoints.size)
     return { generation: this.#name, differences: this.#differences, compared: this.#compared }
   }
@@ -96,7 +80,7 @@ class Verifier<Event> {
     const where = index === undefined ? 'document' : `index ${index}`
     for (let from: number | undefined = 1; from !== undefined; ) {
       const { moment, entries }: Entries = this.#there(await store.entries(this.#name, { index, from, limit: chunk }))
-      await this.#advance(moment)
+      await this.#replay.upTo(moment)
       const last: number | undefined = entries.length < chunk ? undefined : entries.at(-1)?.id
       const expected = await this.#expected(index, from, last ?? Number.MAX_SAFE_INTEGER)
       this.#found(compareEntries(where, expected, entries), entries.length)
@@ -109,7 +93,9 @@ class Verifier<Event> {
     const { scratch } = this.#options
     const expected: Entry[] = []
     for (let next = from; next <= to; ) {
-      const { entries } = there(await scratch.entries(await this.#scratchName(), { index, from: next, limit: chunk }))
+      const { entries } = there(
+        await scratch.entries(await this.#replay.generation(), { index, from: next, limit: chunk }),
+      )
       expected.push(...entries.filter(({ id }) => id <= to))
       const last = entries.at(-1)
       if (last === undefined || entries.length < chunk) break
@@ -120,10 +106,10 @@ class Verifier<Event> {
 
   async #compareDecisions(): Promise<void> {
     const { store, scratch } = this.#options
-    const generation = await this.#scratchName()
+    const generation = await this.#replay.generation()
     for (let from: string | undefined = ''; from !== undefined; ) {
       const page: DecidedKeys = this.#there(await store.decisions(this.#name, from, chunk))
-      await this.#advance(page.moment)
+      await this.#replay.upTo(page.moment)
       for (const decision of page.decisions) {
         const expected = await scratch.decision(generation, decision.key)
         const [says, has] = [expected && encodeDecision(expected), encodeDecision(decision)]
@@ -137,7 +123,7 @@ class Verifier<Event> {
   /** Nothing is ever taken from the decisions: each that the log says there is by now has to be there. */
   async #findMissingDecisions(): Promise<void> {
     const { store, scratch } = this.#options
-    const generation = await this.#scratchName()
+    const generation = await this.#replay.generation()
     for (let from: string | undefined = ''; from !== undefined; ) {
       const page: DecidedKeys = there(await scratch.decisions(generation, from, chunk))
       for (const decision of page.decisions) {
@@ -149,56 +135,41 @@ class Verifier<Event> {
     }
   }
 
+  async #compareParked(): Promise<void> {
+    const { store } = this.#options
+    for (let from: string | undefined = ''; from !== undefined; ) {
+      const part: ParkedEvents = this.#there(await store.parked(this.#name, from, chunk))
+      await this.#replay.upTo(part.moment)
+      for (const event of part.events) this.#found(compareParked(event, await this.#expectedAt(event), event), 1)
+      from = part.next
+    }
+  }
+
+  /** What is parked may be taken up at any moment, and has to be there only as long as the log says so. */
+  async #findMissingParked(): Promise<void> {
+    const { store, scratch } = this.#options
+    const generation = await this.#replay.generation()
+    for (let from: string | undefined = ''; from !== undefined; ) {
+      const part: ParkedEvents = there(await scratch.parked(generation, from, chunk))
+      for (const place of part.events) {
+        const { moment, event } = this.#there(await store.parkedAt(this.#name, place))
+        if (event !== undefined) continue
+        await this.#replay.upTo(moment)
+        this.#found(compareParked(place, await this.#expectedAt(place), undefined), 0)
+      }
+      from = part.next
+    }
+  }
+
+  async #expectedAt(place: Place): Promise<ParkedAt | undefined> {
+    return there(await this.#options.scratch.parkedAt(await this.#replay.generation(), place)).event
+  }
+
   async #contents(): Promise<{ expected: Contents; found: Contents }> {
     const { store, scratch } = this.#options
     const found = this.#there(await store.contents(this.#name))
-    await this.#advance(found.moment)
-    return { expected: there(await scratch.contents(await this.#scratchName())), found }
-  }
-
-  /** Replays the log into the scratch store up to the positions of a moment. */
-  async #advance({ checkpoints }: Moment): Promise<void> {
-    const { scratch, progress } = this.#options
-    const targets = new Map([...checkpoints].map(([partition, { next }]) => [partition, next]))
-    const total = [...targets.values()].reduce((sum, next) => sum + next, 0)
-    this.#limited.raise(targets)
-    let asked = Number.NEGATIVE_INFINITY
-    for (;;) {
-      const reached = (await scratch.checkpoints(await this.#scratchName())) ?? new Map()
-      const positions = [...targets].map(([partition, next]) => [reached.get(partition)?.next ?? 0, next] as const)
-      if (positions.some(([at, next]) => at > next)) {
-        throw new VerifyError('The positions of the read models went back while they were verified.')
-      }
-      if (positions.every(([at, next]) => at === next)) return
-      if (performance.now() - asked > askMs) {
-        await this.#expectInLog(targets)
-        asked = performance.now()
-      }
-      progress?.(
-        'replay',
-        positions.reduce((sum, [at]) => sum + at, 0),
-        total,
-      )
-      await delay(lookMs)
-    }
-  }
-
-  /** What is not in the log would be waited for without end, and so would a log that is away. */
-  async #expectInLog(targets: ReadonlyMap<number, Offset>): Promise<void> {
-    const ends = await this.#options.log.ends()
-    for (const [partition, next] of targets) {
-      const end = ends[partition] ?? 0
-      if (next <= end) continue
-      throw new MismatchError(`Partition ${partition} of the log ends at ${end}, but the read models are at ${next}.`)
-    }
-  }
-
-  async #scratchName(): Promise<string> {
-    for (;;) {
-      const active = await this.#options.scratch.active()
-      if (active !== undefined) return active.name
-      await delay(lookMs) // the projector starts it
-    }
+    await this.#replay.upTo(found.moment)
+    return { expected: there(await scratch.contents(await this.#replay.generation())), found }
   }
 
   #there<T extends { readonly moment: Moment }>(read: T | undefined): T {
@@ -219,7 +190,7 @@ function there<T>(read: T | undefined): T {
   return read
 }
 
-function totalOf({ documents, indexes, decisions, moment }: Contents): number {
+function totalOf({ documents, indexes, decisions, parked, moment }: Contents): number {
   const entries = [...indexes.values()].reduce((sum, { held }) => sum + held, 0)
-  return documents.held + entries + decisions + moment.checkpoints.size
+  return documents.held + entries + decisions + parked + moment.checkpoints.size
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
-import { VerifyError } from '../projections/verify.ts'
+import { VerifyError } from '../projections/replay.ts'
 import { addKeyCommands } from './cli/keys.ts'
 import { exitCodes } from './cli/output.ts'
 import { addParkedCommands } from './cli/parked.ts'

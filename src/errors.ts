@@ -37,9 +37,18 @@ export const errorFacts = {
 
 export type ErrorCode = keyof typeof errorFacts
 
-/** Something that was to be opened did not answer for as long as it was waited for. The message says what to do. */
+/** Something cannot be opened: it did not answer for as long as it was waited for, or is another release's. The message says what to do. */
 export class OutOfReachError extends Error {
   override readonly name = 'OutOfReachError'
+}
+
+/** Log and read models answered, but nothing is there to look at. */
+export class NoReadModelsError extends Error {
+  override readonly name = 'NoReadModelsError'
+
+  constructor() {
+    super('There are no read models yet: is a projector running?')
+  }
 }
 
 /** A failure with a code of the catalogue: its message is for the client. Any other error is a bug. */

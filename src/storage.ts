@@ -34,7 +34,7 @@ export async function openStorage(config: Config, logger: Logger): Promise<Stora
   if (lock === undefined) {
     throw new ConfigError(`Another server is running on ${config.dataDir}: stop it, or set DATA_DIR to another folder.`)
   }
-  const files = openFiles(config)
+  const files = openFiles(config, true)
   async function close(): Promise<void> {
     await files.close()
     lock?.release()
@@ -48,7 +48,7 @@ export async function openStorageBeside(config: Config, logger: Logger): Promise
   if (!existsSync(logFile(config))) {
     throw new ConfigError(`There is no event log in ${config.dataDir}: set DATA_DIR, or KAFKA_BROKERS and REDIS_URL.`)
   }
-  return openFiles(config)
+  return openFiles(config, false)
 }
 
 /** Opens empty read models of their own in a file. */
@@ -65,11 +65,11 @@ function logFile({ dataDir }: Config): string {
   return join(dataDir, 'event-log.db')
 }
 
-function openFiles(config: Config): Storage {
+function openFiles(config: Config, isOwner: boolean): Storage {
   const log = openSqliteEventLog({ file: logFile(config) })
-  const open = (each: string) => openSqliteReadModels({ file: join(config.dataDir, 'read-models.db'), version: each })
-  const store = open(version)
-  const openVersion = async (each: string) => open(each)
+  const file = join(config.dataDir, 'read-models.db')
+  const store = openSqliteReadModels({ file, version, isOwner })
+  const openVersion = async (each: string) => openSqliteReadModels({ file, version: each })
   return { log, stores: [store], versions: [version], openVersion, group: 'projector', close: closing(log, [store]) }
 }
 

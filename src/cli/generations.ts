@@ -71,7 +71,7 @@ async function generationsIn(store: ReadModels, version: string, log: EventLog):
       position,
       lag: epoch === log.epoch ? Math.max(0, end - position) : undefined,
       documents: contents.documents.held,
-      parked: contents.parked.length,
+      parked: contents.parked,
     })
   }
   return generations

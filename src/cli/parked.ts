@@ -1,17 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { eventDiscardedRecord } from '../pets/event-discarded.ts'
-import type { ParkedAt } from '../read-models/read-models.ts'
+import type { ParkedEvents, Place } from '../read-models/inspection.ts'
+import type { ParkedAt, ReadModels } from '../read-models/read-models.ts'
 import type { Shards } from '../read-models/shards.ts'
 import type { Storage } from '../storage.ts'
 import { print, printJson, printTable } from './output.ts'
-import { activeContents, withStorage } from './storage.ts'
+import { inActive, withStorage } from './storage.ts'
 
 interface JsonOption {
   readonly json?: boolean
 }
 
 const lookMs = 50
+const partLimit = 1000
 /** For a projector to come to the decision of the operator. */
 const discardWithinMs = 15_000
 
@@ -66,7 +68,7 @@ async function discard(place: string, { json }: JsonOption): Promise<void> {
 
 async function untilDiscarded({ stores }: Storage, event: ParkedAt): Promise<void> {
   const deadline = performance.now() + discardWithinMs
-  while ((await parkedIn(stores)).some((each) => placeOf(each) === placeOf(event))) {
+  while ((await parkedAt(stores, event)) !== undefined) {
     if (performance.now() > deadline) {
       throw new Error('The decision is in the log, but no projector has come to it yet: is one running?')
     }
@@ -75,16 +77,34 @@ async function untilDiscarded({ stores }: Storage, event: ParkedAt): Promise<voi
 }
 
 async function find(stores: Shards, place: string): Promise<ParkedAt> {
-  const event = (await parkedIn(stores)).find((each) => placeOf(each) === place)
+  const [partition, offset] = /^(\d+)\/(\d+)$/.exec(place)?.slice(1).map(Number) ?? []
+  const isPlace = partition !== undefined && offset !== undefined
+  const event = isPlace ? await parkedAt(stores, { partition, offset }) : undefined
   if (event === undefined)
     throw new Error(`No event is parked at ${place}; 'petstore parked list' shows those that are.`)
   return event
 }
 
+async function parkedAt(stores: Shards, place: Place): Promise<ParkedAt | undefined> {
+  const found = await inActive(stores, (store, name) => store.parkedAt(name, place))
+  return found.find(({ event }) => event !== undefined)?.event
+}
+
 async function parkedIn(stores: Shards): Promise<readonly ParkedAt[]> {
-  const contents = await activeContents(stores)
-  const parked = contents.flatMap((each) => each?.parked ?? [])
+  const parked = (await inActive(stores, allParked)).flat()
   return parked.sort((a, b) => a.partition - b.partition || a.offset - b.offset)
+}
+
+/** Undefined where the generation is there no longer. */
+async function allParked(store: ReadModels, generation: string): Promise<ParkedAt[] | undefined> {
+  const all: ParkedAt[] = []
+  for (let from: string | undefined = ''; from !== undefined; ) {
+    const part: ParkedEvents | undefined = await store.parked(generation, from, partLimit)
+    if (part === undefined) return undefined
+    all.push(...part.events)
+    from = part.next
+  }
+  return all
 }
 
 function placeOf({ partition, offset }: ParkedAt): string {

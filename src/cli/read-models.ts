@@ -12,7 +12,7 @@ import { shardsOf } from '../read-models/shards.ts'
 import { openScratch, type Storage } from '../storage.ts'
 import { describeGenerations } from './generations.ts'
 import { exitCodes, type Progress, print, printJson, printTable, showProgress } from './output.ts'
-import { activeContents, withStorage } from './storage.ts'
+import { inActive, withStorage } from './storage.ts'
 
 interface JsonOption {
   readonly json?: boolean
@@ -153,10 +153,7 @@ function printDifference({ where, id, expected, found }: Difference): void {
 }
 
 async function showStats({ json }: JsonOption): Promise<void> {
-  const contents = await withStorage(({ stores }) => activeContents(stores))
-  if (!contents.every((each) => each !== undefined)) {
-    throw new Error('There are no read models yet: is a projector running?')
-  }
+  const contents = await withStorage(({ stores }) => inActive(stores, (store, name) => store.contents(name)))
   const documents = contents.reduce((sum, each) => sum + each.documents.held, 0)
   const counters = [...sumOfCounters(contents)].sort(byName)
   if (json) return printJson({ pets: documents, counters: Object.fromEntries(counters) })

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { type Config, readConfig } from '../config.ts'
-import type { Contents } from '../read-models/inspection.ts'
+import { NoReadModelsError } from '../errors.ts'
+import type { ReadModels } from '../read-models/read-models.ts'
 import type { Shards } from '../read-models/shards.ts'
 import { openStorageBeside, type Storage } from '../storage.ts'
 
@@ -18,12 +19,17 @@ export async function withStorage<T>(
   }
 }
 
-/** Of the active generation of each shard; undefined where there is none. */
-export function activeContents(stores: Shards): Promise<(Contents | undefined)[]> {
+/** Of the active generation of each shard. Throws NoReadModelsError where there is none. */
+export function inActive<T>(
+  stores: Shards,
+  look: (store: ReadModels, generation: string) => Promise<T | undefined>,
+): Promise<T[]> {
   return Promise.all(
     stores.map(async (store) => {
       const active = await store.active()
-      return active && (await store.contents(active.name))
+      const found = active && (await look(store, active.name))
+      if (found === undefined) throw new NoReadModelsError()
+      return found
     }),
   )
 }

@@ -79,16 +79,16 @@ export type DecodedEvent =
   | { readonly outcome: 'unknown_type' }
   | { readonly outcome: 'unreadable'; readonly reason: string }
 
-const anyPetCreated = /^petstore\.PetCreated\.v(\d+)$/
+const anyVersion = /^petstore\.(PetCreated|EventDiscarded)\.v(\d+)$/
 const checkPet = compileCheck(PetSchema)
 
 /** Reads the event in an envelope. A known type in an unknown version, or with data that breaks its schema, is unreadable. */
 export function decodePetEvent({ type, data }: CloudEvent): DecodedEvent {
   if (type === petCreatedType) return decodePet(data)
   if (type === eventDiscardedType) return decodeEventDiscarded(data)
-  const version = anyPetCreated.exec(type)?.[1]
+  const [, name, version] = anyVersion.exec(type) ?? []
   if (version === undefined) return { outcome: 'unknown_type' }
-  return { outcome: 'unreadable', reason: `version ${version} of PetCreated is not known` }
+  return { outcome: 'unreadable', reason: `version ${version} of ${name} is not known` }
 }
 
 function decodePet(data: unknown): DecodedEvent {

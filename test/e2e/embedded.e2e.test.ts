@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
 import { Client, expectExactly, expectExactText, inParallel, statuses } from './client.ts'
@@ -43,6 +44,17 @@ describe('the embedded default', () => {
     const pets = await inParallel(50, 4, (i) => new Client(before).create(`pet ${i}`, statuses[i % 3]))
     expect(await before.end('SIGTERM')).toBe(0)
     for (const suffix of ['', '-wal', '-shm']) rmSync(join(DATA_DIR, `read-models.db${suffix}`), { force: true })
+    await expectExactly(new Client(await startService({ DATA_DIR })), pets)
+  })
+
+  it('makes the read models again when their file is of a release with another layout', async () => {
+    const DATA_DIR = dataFolder()
+    const before = await startService({ DATA_DIR })
+    const pets = await inParallel(50, 4, (i) => new Client(before).create(`pet ${i}`, statuses[i % 3]))
+    expect(await before.end('SIGTERM')).toBe(0)
+    const db = new DatabaseSync(join(DATA_DIR, 'read-models.db'))
+    db.exec('ALTER TABLE generation RENAME COLUMN name TO title; PRAGMA user_version = 99')
+    db.close()
     await expectExactly(new Client(await startService({ DATA_DIR })), pets)
   })
 

@@ -40,6 +40,11 @@ describe('EventDiscarded', () => {
     expect(compileCheck(EventDiscardedSchema)(JSON.parse(golden))).toBeUndefined()
   })
 
+  it('of another version is unreadable', () => {
+    const reason = 'version 2 of EventDiscarded is not known'
+    expect(decode(golden.replace('EventDiscarded.v1', 'EventDiscarded.v2'))).toEqual({ outcome: 'unreadable', reason })
+  })
+
   it.each([undefined, {}, { offset: -1 }, { offset: 1.5 }, { offset: '1' }])(
     'with the data %j is unreadable',
     (data) => {

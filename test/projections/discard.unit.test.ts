@@ -10,7 +10,11 @@ import { CutLog } from './cut-log.ts'
 import { LogModel, recordOf, type Spec } from './log-model.ts'
 import { countedPets, everything, logger, openWorld, untilCaughtUp } from './world.ts'
 
-const bad = (subject: string): Spec => ({ kind: 'unreadable', subject })
+const bad = (subject: string, name: 'PetCreated' | 'EventDiscarded' = 'PetCreated'): Spec => ({
+  kind: 'unreadable',
+  subject,
+  name,
+})
 const pet = (id: number, event = `event ${id}`, key?: string): Spec => ({ kind: 'pet', id, event, key })
 const discard = (subject: string, target: number): Spec => ({ kind: 'discard', subject, target })
 const behind = 'an earlier event of this subject is parked'
@@ -46,7 +50,7 @@ async function outcome(store: ReadModels, generation?: string) {
   ])
   return {
     pets: Object.fromEntries(pets),
-    parked: found.parked.map(({ offset, subject, reason }) => ({ offset, subject, reason })),
+    parked: found.parkedEvents.map(({ offset, subject, reason }) => ({ offset, subject, reason })),
     decided: Object.fromEntries((found.decided ?? []).map(({ key, offset }) => [key, offset])),
     counts: { applied, dropped, parked, skipped },
     read: next,
@@ -158,6 +162,13 @@ const cases: {
     dropped: 2,
   },
   {
+    what: 'that was to discard another, which nobody can say: what waits behind both follows once both are gone',
+    log: [bad('5'), bad('5', 'EventDiscarded'), pet(5), discard('5', 0), discard('5', 1), pet(6)],
+    pets: { 5: 'event 5', 6: 'event 6' },
+    parked: [],
+    dropped: 4,
+  },
+  {
     what: 'before the event comes that it names',
     log: [discard('5', 1), bad('5')],
     pets: {},
@@ -188,6 +199,7 @@ const anySpec: fc.Arbitrary<Spec> = fc.oneof(
   // One event for each key, as the service makes it; the pets of two requests under a key differ.
   { weight: 2, arbitrary: fc.tuple(ids, ids).map(([id, key]) => pet(id, `keyed ${key}`, `key ${key}`)) },
   { weight: 3, arbitrary: ids.map((id) => bad(`${id}`)) },
+  { weight: 1, arbitrary: ids.map((id) => bad(`${id}`, 'EventDiscarded')) },
   { weight: 1, arbitrary: fc.constant<Spec>({ kind: 'foreign' }) },
   { weight: 6, arbitrary: fc.tuple(ids, fc.integer({ min: 0, max: 15 })).map(([id, at]) => discard(`${id}`, at)) },
 )

@@ -6,14 +6,14 @@ import { foreignRecord, petCreated, record } from './records.ts'
 export type Spec =
   /** Two with one `event` are the same event. */
   | { readonly kind: 'pet'; readonly id: number; readonly event: string; readonly key?: string | undefined }
-  | { readonly kind: 'unreadable'; readonly subject: string }
+  | { readonly kind: 'unreadable'; readonly subject: string; readonly name: 'PetCreated' | 'EventDiscarded' }
   | { readonly kind: 'foreign' }
   | { readonly kind: 'discard'; readonly subject: string; readonly target: number }
 
 export function recordOf(spec: Spec, offset = 0): LogRecord {
   if (spec.kind === 'foreign') return record(offset, `garbage ${offset}`)
   if (spec.kind === 'unreadable') {
-    return foreignRecord(offset, { type: 'petstore.PetCreated.v9', subject: spec.subject, id: `bad-${offset}` })
+    return foreignRecord(offset, { type: `petstore.${spec.name}.v9`, subject: spec.subject, id: `bad-${offset}` })
   }
   if (spec.kind === 'discard') {
     const { key, value } = eventDiscardedRecord({ subject: spec.subject, offset: spec.target }, new Date(0))
@@ -48,7 +48,7 @@ export class LogModel {
     if (spec.kind === 'foreign') this.counts.skipped++
     else if (spec.kind === 'discard') this.#discard(spec.subject, spec.target)
     else if (spec.kind === 'unreadable') {
-      this.parked.push({ offset, subject: spec.subject, reason: 'version 9 of PetCreated is not known', spec })
+      this.parked.push({ offset, subject: spec.subject, reason: `version 9 of ${spec.name} is not known`, spec })
     } else if (spec.key !== undefined && this.decided.has(spec.key)) this.counts.dropped++
     else {
       if (spec.key !== undefined) this.decided.set(spec.key, offset)

@@ -1,18 +1,13 @@
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { LimitedLog } from '../../projections/limited-log.ts'
 import { ServiceError } from '../../src/errors.ts'
-import { filledWorld, interrupted, names, startRebuild } from './rebuilding.ts'
-import { disturbed, everything, openWorld, somePets, underEpoch, withMethods } from './world.ts'
+import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
+import { adjustableClock, filledWorld, interrupted, names, startRebuild } from './rebuilding.ts'
+import { disturbed, everything, openWorld, somePets, underEpoch, until, withMethods } from './world.ts'
 
-/** Time goes on as it does, and jumps when told to. */
-function adjustableClock(): (ms: number) => void {
-  const real = performance.now.bind(performance)
-  let ahead = 0
-  const now = vi.spyOn(performance, 'now').mockImplementation(() => real() + ahead)
-  onTestFinished(() => now.mockRestore())
-  return (ms) => {
-    ahead += ms
-  }
-}
+/** The shortest time for which a configuration has what is being built kept without renewal. */
+const leastGraceMs = 5000
 
 describe('a rebuild that is disturbed', () => {
   it('gives up on what was built from other records, and leaves nothing of it', async () => {
@@ -66,6 +61,28 @@ describe('a rebuild that is disturbed', () => {
     })
     await expect(startRebuild({ log: world.log, store })).rejects.toMatchObject({ name: 'RebuildError' })
     expect(await names(world)).toContainEqual({ name: other.name, state: 'building' })
+  })
+
+  it('keeps what it builds from the housekeeping of other processes, however long it waits', async () => {
+    const world = await filledWorld(5)
+    const limited = new LimitedLog(world.log)
+    limited.raise(new Map([[0, 3]]))
+    const log = withMethods(world.log, { subscribe: (group, subscriber) => limited.subscribe(group, subscriber) })
+    const other = openSqliteReadModels({ file: join(world.path, 'read-models.db'), version: 'test' })
+    onTestFinished(() => other.close())
+    const skipTime = adjustableClock()
+    const [progress, stop] = [vi.fn(), new AbortController()]
+    onTestFinished(() => stop.abort())
+    const rebuilding = startRebuild({ log, store: world.store }, { progress, signal: stop.signal })
+    for (let passed = 0; passed < 3 * leastGraceMs; passed += 2000) {
+      const looks = progress.mock.calls.length
+      // The first look may have begun before: with the third, the second is over.
+      await vi.waitFor(() => expect(progress.mock.calls.length).toBeGreaterThanOrEqual(looks + 3), until)
+      expect(await other.prune(leastGraceMs)).toEqual([])
+      skipTime(2000)
+    }
+    limited.raise(new Map([[0, 5]]))
+    expect(await rebuilding).toBe('activated')
   })
 
   it('waits for a store and a log that do not answer for a while', async () => {

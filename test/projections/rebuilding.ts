@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { type RebuildOptions, rebuild } from '../../projections/rebuild.ts'
 import type { PetEvent } from '../../src/pets/pet-created.ts'
 import { countedPets as definition, disturbed, logger, openWorld, somePets, untilCaughtUp } from './world.ts'
@@ -32,4 +32,17 @@ export async function interrupted(world: World): Promise<string> {
   const store = disturbed(world.store, (method) => (method === 'apply' ? () => stop.abort() : undefined))
   expect(await startRebuild({ ...world, store }, { signal: stop.signal })).toBe('interrupted')
   return (await names(world)).find(({ state }) => state === 'building')?.name ?? 'none'
+}
+
+/** Time goes on as it does, and jumps when told to: both the clock that measures and the one that tells the date. */
+export function adjustableClock(): (ms: number) => void {
+  let ahead = 0
+  for (const clock of [performance, Date]) {
+    const real = clock.now.bind(clock)
+    const now = vi.spyOn(clock, 'now').mockImplementation(() => real() + ahead)
+    onTestFinished(() => now.mockRestore())
+  }
+  return (ms) => {
+    ahead += ms
+  }
 }

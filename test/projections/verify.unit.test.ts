@@ -63,8 +63,8 @@ describe('verify', () => {
     const { differences, compared, generation } = await startVerify(world)
     expect(differences).toEqual([])
     expect(generation).toBe((await world.store.active())?.name)
-    // Each pet stands in the collection and one index; one decision, one partition.
-    expect(compared).toBe(2 * (found?.documents.held ?? 0) + 1 + 1)
+    // Each pet stands in the collection and one index; one decision, three parked events, one partition.
+    expect(compared).toBe(2 * (found?.documents.held ?? 0) + 1 + 3 + 1)
   })
 
   it('finds nothing in an empty one', async () => {
@@ -201,7 +201,30 @@ describe('verify', () => {
     [
       'a parked event deleted',
       'DELETE FROM parked WHERE record_offset = 6',
-      [{ where: 'parked event', id: '0/6', expected: expect.stringContaining('an earlier event'), found: undefined }],
+      [
+        { where: 'parked event', id: '0/6', expected: expect.stringContaining('an earlier event'), found: undefined },
+        { where: 'size', id: 'parked events', expected: '3', found: '2' },
+      ],
+    ],
+    [
+      'a parked event changed',
+      `UPDATE parked SET reason = 'none' WHERE record_offset = 6`,
+      [
+        {
+          where: 'parked event',
+          id: '0/6',
+          expected: expect.stringContaining('an earlier event'),
+          found: expect.stringContaining('none'),
+        },
+      ],
+    ],
+    [
+      'a parked event at another place',
+      'UPDATE parked SET record_offset = 7 WHERE record_offset = 6',
+      [
+        { where: 'parked event', id: '0/7', expected: undefined, found: expect.stringContaining('an earlier event') },
+        { where: 'parked event', id: '0/6', expected: expect.stringContaining('an earlier event'), found: undefined },
+      ],
     ],
     [
       'the counts of a checkpoint changed',
@@ -227,6 +250,22 @@ describe('verify', () => {
     for (const difference of differences) expect(found).toContainEqual(expect.objectContaining(difference))
   })
 
+  it('misses no parked event that is discarded while those that are missing are looked for', async () => {
+    const world = await filledWorld()
+    world.sql('DELETE FROM parked WHERE record_offset = 6')
+    await world.start({ definition })
+    let isDiscarded = false
+    const store = disturbed(world.store, async (method) => {
+      if (method !== 'parkedAt' || isDiscarded) return
+      isDiscarded = true
+      await world.append([recordOf({ kind: 'discard', subject: '1', target: 4 })])
+      await untilCaughtUp(world)
+    })
+    const { differences } = await startVerify({ log: world.log, store })
+    expect(isDiscarded).toBe(true)
+    expect(differences.map(({ where, id }) => `${where} ${id}`)).toEqual(['parked event 0/6', 'size parked events'])
+  })
+
   it('ends with an error when another generation takes over meanwhile', async () => {
     const world = await filledWorld()
     let taken = false
@@ -248,7 +287,7 @@ describe('verify', () => {
 
   it('ends with an error where there is nothing to verify', async () => {
     const world = openWorld()
-    await expect(startVerify(world)).rejects.toMatchObject({ name: 'VerifyError' })
+    await expect(startVerify(world)).rejects.toMatchObject({ name: 'NoReadModelsError' })
     const [filled, other] = [await filledWorld(), openWorld()]
     await expect(startVerify({ log: other.log, store: filled.store })).rejects.toMatchObject({ name: 'MismatchError' })
   })

@@ -12,6 +12,7 @@ import { openSqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.
 import type { PetEvent } from '../../src/pets/pet-created.ts'
 import type { ReadModels } from '../../src/read-models/read-models.ts'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
+import { allParked } from '../read-models/contract/samples.ts'
 import { petCreated } from './records.ts'
 
 export const logger = pino({ level: 'silent' })
@@ -112,6 +113,7 @@ export async function everything(store: ReadModels, generation?: string) {
     (await store.entries(name, { index, from: 1, limit: 100_000 }))?.entries.map(({ id, text }) => ({ id, text }))
   return {
     ...rest,
+    parkedEvents: (await allParked(store, name)) ?? [],
     checkpoints: moment.checkpoints,
     entries: await entries(),
     byIndex: await Promise.all([...rest.indexes.keys()].sort().map(async (index) => [index, await entries(index)])),

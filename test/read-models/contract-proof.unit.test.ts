@@ -6,6 +6,7 @@ import { applyingFaults } from './faults/applying.ts'
 import { buildingFaults } from './faults/building.ts'
 import { type Faults, fails, memoryFixture } from './faults/fault.ts'
 import { inspectingFaults } from './faults/inspecting.ts'
+import { inspectingParkedFaults } from './faults/inspecting-parked.ts'
 import { listeningFaults } from './faults/listening.ts'
 import { parkingFaults } from './faults/parking.ts'
 import { readingFaults } from './faults/reading.ts'
@@ -24,6 +25,7 @@ const faults: readonly { topics: readonly string[]; faults: Faults }[] = [
   { topics: ['upkeep'], faults: upkeepFaults },
   { topics: ['parking', 'listening'], faults: parkingFaults },
   { topics: ['inspecting', 'inspecting page by page'], faults: inspectingFaults },
+  { topics: ['inspecting what is parked', 'inspecting'], faults: inspectingParkedFaults },
 ]
 
 const failing: ReadModels = {
@@ -38,6 +40,8 @@ const failing: ReadModels = {
   contents: async () => fails(),
   entries: async () => fails(),
   decisions: async () => fails(),
+  parked: async () => fails(),
+  parkedAt: async () => fails(),
   generations: async () => fails(),
   build: async () => fails(),
   activate: async () => fails(),

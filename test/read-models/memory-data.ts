@@ -103,9 +103,13 @@ export class GenerationData {
       documents: this.size(undefined),
       indexes: new Map([...this.indexes.keys()].map((index) => [index, this.size(index)])),
       counters: new Map(this.counters),
-      parked: [...this.parked.values()].sort((a, b) => a.partition - b.partition || a.offset - b.offset),
+      parked: this.parked.size,
       decisions: this.decisions.size,
     }
+  }
+
+  parkedInOrder(): ParkedAt[] {
+    return [...this.parked.values()].sort((a, b) => a.partition - b.partition || a.offset - b.offset)
   }
 
   isComplete(): boolean {

@@ -1,6 +1,14 @@
 import { ServiceError } from '../../src/errors.ts'
 import { type Checkpoint, startOfPartition } from '../../src/read-models/checkpoint.ts'
-import type { Contents, DecidedKeys, Entries } from '../../src/read-models/inspection.ts'
+import {
+  type Contents,
+  type DecidedKeys,
+  type Entries,
+  type ParkedEvents,
+  type ParkedThere,
+  type Place,
+  parkedCharactersMax,
+} from '../../src/read-models/inspection.ts'
 import type { KeyDecision } from '../../src/read-models/key-decision.ts'
 import { Listeners } from '../../src/read-models/listeners.ts'
 import type {
@@ -62,7 +70,7 @@ export class MemoryReadModels implements ReadModels {
   }
 
   async parkedUnder(name: string, partition: number, subject: string): Promise<readonly ParkedEvent[]> {
-    const parked = this.#generation(name)?.contents().parked ?? []
+    const parked = this.#generation(name)?.parkedInOrder() ?? []
     const isAskedFor = (event: { partition: number; subject: string }) =>
       event.partition === partition && event.subject === subject
     return parked.filter(isAskedFor).map(({ partition: _, ...event }) => event)
@@ -119,6 +127,30 @@ export class MemoryReadModels implements ReadModels {
     const decisions = [...generation.decisions.values()].slice(Number(from), end)
     const next = end < generation.decisions.size ? String(end) : undefined
     return { moment: this.#moment(generation), decisions, next }
+  }
+
+  async parked(name: string, from: string, limit: number): Promise<ParkedEvents | undefined> {
+    const generation = this.#generation(name)
+    if (generation === undefined) return undefined
+    const [partition = -1, offset = -1] = from === '' ? [] : from.split('/').map(Number)
+    const left = generation
+      .parkedInOrder()
+      .filter((event) => (event.partition - partition || event.offset - offset) > 0)
+    let characters = 0
+    const fits = ({ value }: ParkedEvent) => {
+      const isBefore = characters < parkedCharactersMax
+      characters += value.length
+      return isBefore
+    }
+    const events = left.slice(0, limit).filter(fits)
+    const last = events.at(-1)
+    const next = last === undefined || events.length === left.length ? undefined : `${last.partition}/${last.offset}`
+    return { moment: this.#moment(generation), events, next }
+  }
+
+  async parkedAt(name: string, { partition, offset }: Place): Promise<ParkedThere | undefined> {
+    const generation = this.#generation(name)
+    return generation && { moment: this.#moment(generation), event: generation.parked.get(`${partition}/${offset}`) }
   }
 
   async generations(): Promise<readonly StoredGeneration[]> {

@@ -6,6 +6,7 @@ import { checkpoints } from './contract/checkpoints.ts'
 import type { ContractTopic, ReadModelsFixture } from './contract/fixture.ts'
 import { generations } from './contract/generations.ts'
 import { inspecting } from './contract/inspecting.ts'
+import { inspectingParked } from './contract/inspecting-parked.ts'
 import { inspectingPages } from './contract/inspecting-pages.ts'
 import { listening } from './contract/listening.ts'
 import { model } from './contract/model.ts'
@@ -31,6 +32,7 @@ export const readModelsTopics: readonly ContractTopic[] = [
   reading,
   inspecting,
   inspectingPages,
+  inspectingParked,
   listening,
   stores,
   model,

@@ -1,9 +1,19 @@
-import type { Contents, DecidedKeys, Entries, Inspection, Size } from '../inspection.ts'
+import {
+  type Contents,
+  type DecidedKeys,
+  type Entries,
+  type Inspection,
+  type ParkedEvents,
+  type ParkedThere,
+  type Place,
+  parkedCharactersMax,
+  type Size,
+} from '../inspection.ts'
 import { decodeDecision } from '../key-decision.ts'
-import type { ParkedAt, RangeQuery } from '../read-models.ts'
+import type { RangeQuery } from '../read-models.ts'
 import type { RedisCalls } from './redis-calls.ts'
 import { addedField, indexOfField, type RedisKeys } from './redis-keys.ts'
-import { decodeParkedAt } from './stored-parked-event.ts'
+import { decodeParkedAt, parkedField } from './stored-parked-event.ts'
 import { pairs, type StoredState, storedState } from './stored-state.ts'
 
 /** Each answer is read by one script, so that it is of one moment. */
@@ -34,7 +44,7 @@ export class RedisInspection implements Inspection {
           documents: sizeOf(state, undefined, sizes[0]),
           indexes: new Map(indexes.map((name, i) => [name, sizeOf(state, name, sizes[i + 1])])),
           counters: new Map(pairs(counters).map(([name, count]) => [name, Number(count)])),
-          parked: parkedIn(parked),
+          parked: Number(parked),
           decisions: Number(decisions),
         }
       }
@@ -71,13 +81,35 @@ export class RedisInspection implements Inspection {
       next: next === '0' ? undefined : next,
     }
   }
+
+  async parked(generation: string, from: string, limit: number): Promise<ParkedEvents | undefined> {
+    const { checkpoints, parked, parkedOffsets } = this.#keys.generation(generation)
+    const args = [from, String(limit), String(parkedCharactersMax)]
+    const reply = await this.#calls.answer((redis) =>
+      redis.parkedEvents(this.#keys.active, checkpoints, parked, parkedOffsets, ...args),
+    )
+    if (reply === null) return undefined
+    const [active, fields, last, found] = reply
+    return {
+      moment: storedState(active, fields).moment,
+      events: pairs(found).map(([field, text]) => decodeParkedAt(field, text)),
+      next: last === '' ? undefined : last,
+    }
+  }
+
+  async parkedAt(generation: string, { partition, offset }: Place): Promise<ParkedThere | undefined> {
+    const { checkpoints, parked } = this.#keys.generation(generation)
+    const field = parkedField(partition, offset)
+    const reply = await this.#calls.answer((redis) => redis.parkedEvent(this.#keys.active, checkpoints, parked, field))
+    if (reply === null) return undefined
+    const [active, fields, text] = reply
+    return {
+      moment: storedState(active, fields).moment,
+      event: text === null ? undefined : decodeParkedAt(field, text),
+    }
+  }
 }
 
 function sizeOf({ added }: StoredState, index: string | undefined, held: string | number | undefined): Size {
   return { held: Number(held), added: added.get(addedField(index)) ?? 0 }
-}
-
-function parkedIn(flat: readonly string[]): ParkedAt[] {
-  const parked = pairs(flat).map(([field, text]) => decodeParkedAt(field, text))
-  return parked.sort((a, b) => a.partition - b.partition || a.offset - b.offset)
 }

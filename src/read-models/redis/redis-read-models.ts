@@ -1,5 +1,5 @@
 import { type Checkpoint, decodeCheckpoint, startOfPartition } from '../checkpoint.ts'
-import type { Contents, DecidedKeys, Entries } from '../inspection.ts'
+import type { Contents, DecidedKeys, Entries, ParkedEvents, ParkedThere, Place } from '../inspection.ts'
 import { decodeDecision, type KeyDecision } from '../key-decision.ts'
 import { Listeners } from '../listeners.ts'
 import type {
@@ -143,6 +143,14 @@ class RedisReadModels implements ReadModels {
 
   decisions(generation: string, from: string, limit: number): Promise<DecidedKeys | undefined> {
     return this.#inspection.decisions(generation, from, limit)
+  }
+
+  parked(generation: string, from: string, limit: number): Promise<ParkedEvents | undefined> {
+    return this.#inspection.parked(generation, from, limit)
+  }
+
+  parkedAt(generation: string, place: Place): Promise<ParkedThere | undefined> {
+    return this.#inspection.parkedAt(generation, place)
   }
 
   generations(): Promise<readonly StoredGeneration[]> {

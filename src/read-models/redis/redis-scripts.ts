@@ -16,6 +16,8 @@ export const scriptFiles = {
   readRanges: 'read-ranges.lua',
   partitionStates: 'partition-states-2.lua',
   parkedUnder: 'parked-under-2.lua',
+  parkedEvents: 'parked-events-4.lua',
+  parkedEvent: 'parked-event-3.lua',
   contents: 'contents.lua',
   entries: 'entries-3.lua',
   decidedKeys: 'decided-keys-3.lua',
@@ -28,7 +30,7 @@ export type StoredNames = [active: Named, building: Named, replaced: string[]]
 /** What a script that inspects a generation returns first. */
 type AtOneMoment<Rest extends unknown[]> = [active: string, checkpoints: string[], ...rest: Rest]
 type ContentsReply = AtOneMoment<
-  [counters: string[], parked: string[], decisions: string | number, sizes: (string | number)[]]
+  [counters: string[], parked: string | number, decisions: string | number, sizes: (string | number)[]]
 >
 
 declare module 'ioredis' {
@@ -67,6 +69,19 @@ declare module 'ioredis' {
       ...partitions: string[]
     ): Result<[checkpoint: string, parkedSubjects: string[]][] | null, Context>
     parkedUnder(parked: string, parkedOffsets: string, partition: string, subject: string): Result<string[], Context>
+    parkedEvents(
+      active: string,
+      checkpoints: string,
+      parked: string,
+      parkedOffsets: string,
+      ...args: string[]
+    ): Result<AtOneMoment<[last: string, fieldsAndEvents: string[]]> | null, Context>
+    parkedEvent(
+      active: string,
+      checkpoints: string,
+      parked: string,
+      field: string,
+    ): Result<AtOneMoment<[event: string | null]> | null, Context>
     contents(numberOfKeys: number, keys: string[]): Result<ContentsReply | null, Context>
     entries(
       active: string,

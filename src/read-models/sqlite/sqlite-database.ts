@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { ServiceError } from '../../errors.ts'
+import { OutOfReachError, ServiceError } from '../../errors.ts'
 import { type Checkpoint, decodeCheckpoint } from '../checkpoint.ts'
 import type { Generation, Moment } from '../read-models.ts'
 import type { StoredGeneration } from '../upkeep.ts'
@@ -27,9 +27,9 @@ export class SqliteDatabase {
   /** Another number whenever this connection may have written. */
   writes = 0
 
-  /** Throws when the file cannot be used, or was written by a release with another layout. */
-  constructor(file: string, version: string) {
-    this.db = open(file)
+  /** Throws when the file cannot be used, or has another layout and `isOwner` is false. */
+  constructor(file: string, version: string, isOwner: boolean) {
+    this.db = open(file, isOwner)
     this.version = version
     this.statements = prepare(this.db)
     this.collections = new Collections(this.db)
@@ -93,18 +93,39 @@ export class SqliteDatabase {
   }
 }
 
-function open(file: string): DatabaseSync {
+function open(file: string, isOwner: boolean): DatabaseSync {
   // Another process holds the write lock for the length of one batch; waiting for it stops this process.
   const db = new DatabaseSync(file, { timeout: 500 })
-  // NORMAL: a power cut may take the last batches, which the projector then applies again from the log.
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
-  const found = db.prepare('PRAGMA user_version').get()?.user_version
-  if (found !== 0 && found !== layoutVersion) {
+  try {
+    // NORMAL: a power cut may take the last batches, which the projector then applies again from the log.
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+    if (layoutOf(db) !== layoutVersion) layOut(db, isOwner)
+    return db
+  } catch (error) {
     db.close()
-    throw new Error(
-      `${file} has layout ${found} of the read models, not ${layoutVersion}: delete it, the log has it all`,
-    )
+    throw error
   }
-  if (found === 0) db.exec(layout)
-  return db
+}
+
+function layoutOf(db: DatabaseSync): unknown {
+  return db.prepare('PRAGMA user_version').get()?.user_version
+}
+
+/** Makes the tables, in place of those of another layout. The file stays: another process may have it open. */
+function layOut(db: DatabaseSync, isOwner: boolean): void {
+  db.exec('BEGIN IMMEDIATE')
+  const found = layoutOf(db)
+  if (found !== layoutVersion) {
+    if (found !== 0 && !isOwner) {
+      throw new OutOfReachError(
+        `The read models have layout ${found} of another release, not ${layoutVersion}: start the service of this release, which builds them anew.`,
+      )
+    }
+    const tables = db.prepare(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite|_%' ESCAPE '|'",
+    )
+    for (const { name } of tables.all()) db.exec(`DROP TABLE "${name}"`)
+    db.exec(layout)
+  }
+  db.exec('COMMIT')
 }

@@ -1,4 +1,14 @@
-import type { Contents, DecidedKeys, Entries, Inspection, Size } from '../inspection.ts'
+import {
+  type Contents,
+  type DecidedKeys,
+  type Entries,
+  type Inspection,
+  type ParkedEvents,
+  type ParkedThere,
+  type Place,
+  parkedCharactersMax,
+  type Size,
+} from '../inspection.ts'
 import { decodeDecision } from '../key-decision.ts'
 import type { ParkedAt, ParkedEvent, RangeQuery } from '../read-models.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
@@ -7,6 +17,7 @@ import { collectionName } from './sqlite-tables.ts'
 interface ParkedRow extends Omit<ParkedEvent, 'offset'> {
   readonly record_offset: number
 }
+type ParkedAtRow = ParkedRow & Pick<ParkedAt, 'partition'>
 
 const empty: Size = { held: 0, added: 0 }
 
@@ -21,12 +32,11 @@ export class SqliteInspection implements Inspection {
     return this.#read(generation, (key) => {
       const { statements } = this.database
       const counters = statements.counters.all(key) as { name: string; count: number }[]
-      const parked = statements.parked.all(key) as unknown as (ParkedRow & { partition: number })[]
       return {
         moment: this.database.moment(key),
         ...this.#sizes(key),
         counters: new Map(counters.map(({ name, count }) => [name, count])),
-        parked: parked.map((row): ParkedAt => ({ partition: row.partition, ...parkedEvent(row) })),
+        parked: Number(statements.countParked.get(key)?.count),
         decisions: Number(statements.countDecisions.get(key)?.count),
       }
     })
@@ -53,6 +63,34 @@ export class SqliteInspection implements Inspection {
         decisions: rows.map((row) => decodeDecision(row.key, row.decision)),
         next: rows.length < limit ? undefined : rows.at(-1)?.key,
       }
+    })
+  }
+
+  async parked(generation: string, from: string, limit: number): Promise<ParkedEvents | undefined> {
+    const [partition, offset] = from === '' ? [-1, -1] : from.split('/').map(Number)
+    return this.#read(generation, (key) => {
+      const rows = this.database.statements.parkedBehind.iterate(key, partition as number, offset as number, limit)
+      const events: ParkedAt[] = []
+      let characters = 0
+      for (const row of rows as unknown as Iterable<ParkedAtRow>) {
+        events.push(parkedAt(row))
+        characters += row.value.length
+        if (characters >= parkedCharactersMax) break
+      }
+      const isEnd = events.length < limit && characters < parkedCharactersMax
+      const last = events.at(-1)
+      return {
+        moment: this.database.moment(key),
+        events,
+        next: isEnd || last === undefined ? undefined : `${last.partition}/${last.offset}`,
+      }
+    })
+  }
+
+  async parkedAt(generation: string, { partition, offset }: Place): Promise<ParkedThere | undefined> {
+    return this.#read(generation, (key) => {
+      const row = this.database.statements.parkedAt.get(key, partition, offset) as ParkedAtRow | undefined
+      return { moment: this.database.moment(key), event: row && parkedAt(row) }
     })
   }
 
@@ -88,4 +126,8 @@ export class SqliteInspection implements Inspection {
 
 function parkedEvent({ record_offset: offset, subject, reason, value }: ParkedRow): ParkedEvent {
   return { offset, subject, reason, value }
+}
+
+function parkedAt(row: ParkedAtRow): ParkedAt {
+  return { partition: row.partition, ...parkedEvent(row) }
 }

@@ -17,12 +17,19 @@ import { type CollectionRow, SqliteDatabase } from './sqlite-database.ts'
 import { collectionName } from './sqlite-tables.ts'
 import { SqliteUpkeep } from './sqlite-upkeep.ts'
 
+export interface SqliteReadModelsOptions {
+  readonly file: string
+  readonly version: string
+  /** Whether what a release with another layout has left is dropped: what serves such a release must not have it open. */
+  readonly isOwner?: boolean
+}
+
 /**
  * Read models in a file of SQLite. Several processes may open it at once; progress is told within one store only.
- * Throws when the file was written by a release with another layout.
+ * Throws OutOfReachError when the file has another layout, unless it is the owner who opens it.
  */
-export function openSqliteReadModels({ file, version }: { file: string; version: string }): ReadModels {
-  return new SqliteReadModels(new SqliteDatabase(file, version))
+export function openSqliteReadModels({ file, version, isOwner = false }: SqliteReadModelsOptions): ReadModels {
+  return new SqliteReadModels(new SqliteDatabase(file, version, isOwner))
 }
 
 /** What goes with every answer from a generation, as long as nothing is written. */

@@ -5,30 +5,30 @@ export const layoutVersion = 3
 /** Every table. Rows of one generation carry its key, a small number in place of version and name. */
 export const layout = `
   -- state: active, building or replaced; since: milliseconds since 1970
-  CREATE TABLE IF NOT EXISTS generation (
+  CREATE TABLE generation (
     key INTEGER PRIMARY KEY, version TEXT NOT NULL, name TEXT NOT NULL, epoch TEXT NOT NULL,
     state TEXT NOT NULL, since INTEGER NOT NULL, continues TEXT, UNIQUE (version, name)
   ) STRICT;
-  CREATE TABLE IF NOT EXISTS version (version TEXT PRIMARY KEY, renewed INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS checkpoint (
+  CREATE TABLE version (version TEXT PRIMARY KEY, renewed INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE checkpoint (
     generation INTEGER, partition INTEGER, checkpoint TEXT NOT NULL, PRIMARY KEY (generation, partition)
   ) STRICT, WITHOUT ROWID;
   -- The documents of a generation and each of its indexes; added: how many rows ever. The rows are in the table
   -- collection_<key>, where SQLite's own row id is the id of the document; tag is of documents only.
-  CREATE TABLE IF NOT EXISTS collection (
+  CREATE TABLE collection (
     key INTEGER PRIMARY KEY, generation INTEGER NOT NULL, name TEXT NOT NULL, added INTEGER NOT NULL,
     UNIQUE (generation, name)
   ) STRICT;
-  CREATE TABLE IF NOT EXISTS counter (
+  CREATE TABLE counter (
     generation INTEGER, name TEXT, count INTEGER NOT NULL, PRIMARY KEY (generation, name)
   ) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS parked (
+  CREATE TABLE parked (
     generation INTEGER, partition INTEGER, record_offset INTEGER,
     subject TEXT NOT NULL, reason TEXT NOT NULL, value TEXT NOT NULL,
     PRIMARY KEY (generation, partition, record_offset)
   ) STRICT, WITHOUT ROWID;
   -- key: idempotency key; decision: as \`encodeDecision\` writes it
-  CREATE TABLE IF NOT EXISTS decision (
+  CREATE TABLE decision (
     generation INTEGER, key TEXT, decision TEXT NOT NULL, PRIMARY KEY (generation, key)
   ) STRICT, WITHOUT ROWID;
   PRAGMA user_version = ${layoutVersion};`
@@ -71,8 +71,11 @@ export function prepare(db: DatabaseSync) {
     count:
       'INSERT INTO counter (generation, name, count) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count',
     counters: 'SELECT name, count FROM counter WHERE generation = ?',
-    parked:
-      'SELECT partition, record_offset, subject, reason, value FROM parked WHERE generation = ? ORDER BY partition, record_offset',
+    countParked: 'SELECT count(*) AS count FROM parked WHERE generation = ?',
+    parkedBehind:
+      'SELECT partition, record_offset, subject, reason, value FROM parked WHERE generation = ? AND (partition, record_offset) > (?, ?) ORDER BY partition, record_offset LIMIT ?',
+    parkedAt:
+      'SELECT partition, record_offset, subject, reason, value FROM parked WHERE generation = ? AND partition = ? AND record_offset = ?',
     parkedUnder:
       'SELECT record_offset, subject, reason, value FROM parked WHERE generation = ? AND partition = ? AND subject = ? ORDER BY record_offset',
     unpark: 'DELETE FROM parked WHERE generation = ? AND partition = ? AND record_offset = ?',

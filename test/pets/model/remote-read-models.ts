@@ -1,6 +1,13 @@
 import { ServiceError } from '../../../src/errors.ts'
 import type { Checkpoint } from '../../../src/read-models/checkpoint.ts'
-import type { Contents, DecidedKeys, Entries } from '../../../src/read-models/inspection.ts'
+import type {
+  Contents,
+  DecidedKeys,
+  Entries,
+  ParkedEvents,
+  ParkedThere,
+  Place,
+} from '../../../src/read-models/inspection.ts'
 import type { KeyDecision } from '../../../src/read-models/key-decision.ts'
 import { Listeners } from '../../../src/read-models/listeners.ts'
 import type {
@@ -93,6 +100,14 @@ export class RemoteReadModels implements ReadModels {
 
   decisions(generation: string, from: string, limit: number): Promise<DecidedKeys | undefined> {
     return this.#ask((data) => data.decisions(generation, from, limit))
+  }
+
+  parked(generation: string, from: string, limit: number): Promise<ParkedEvents | undefined> {
+    return this.#ask((data) => data.parked(generation, from, limit))
+  }
+
+  parkedAt(generation: string, place: Place): Promise<ParkedThere | undefined> {
+    return this.#ask((data) => data.parkedAt(generation, place))
   }
 
   generations(): Promise<readonly StoredGeneration[]> {

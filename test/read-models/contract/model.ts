@@ -7,7 +7,7 @@ import { MemoryData } from '../memory-data.ts'
 import { MemoryReadModels } from '../memory-read-models.ts'
 import { topic } from './fixture.ts'
 import { type ApplyStep, type Step, step } from './model-steps.ts'
-import { batchAfter, contents, newGeneration } from './samples.ts'
+import { allParked, batchAfter, contents, newGeneration } from './samples.ts'
 
 /** Takes steps on a store and keeps its answers: those of two stores that keep the contract are the same. */
 class Trace {
@@ -66,7 +66,8 @@ class Trace {
     const stored = (await this.#store.checkpoints(name))?.get(partition) ?? startOfPartition
     const stale = this.#earlier.get(`${name}/${partition}`) ?? stored
     this.#earlier.set(`${name}/${partition}`, stored)
-    const isParked = ((await this.#store.contents(name))?.parked ?? []).filter((event) => event.partition === partition)
+    const parked = (await allParked(this.#store, name)) ?? []
+    const isParked = parked.filter((event) => event.partition === partition)
     const batch = batchOf(step, stored, stale, isParked)
     const results: unknown[] = []
     for (let delivery = 1; delivery <= step.deliveries; delivery++) results.push(await this.#store.apply(name, batch))

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { type Checkpoint, startOfPartition } from '../../../src/read-models/checkpoint.ts'
 import { eventTag } from '../../../src/read-models/event-tag.ts'
-import type { DecidedKeys } from '../../../src/read-models/inspection.ts'
+import type { DecidedKeys, ParkedEvents } from '../../../src/read-models/inspection.ts'
 import type { KeyDecision } from '../../../src/read-models/key-decision.ts'
 import type {
   Batch,
   Generation,
   Insert,
+  ParkedAt,
   ParkedEvent,
   RangeAnswer,
   ReadModels,
@@ -114,6 +115,8 @@ export async function expectGone(store: ReadModels, name: string): Promise<void>
   expect(await store.decisions(name, '', 10)).toBeUndefined()
   expect(await store.decision(name, 'k')).toBeUndefined()
   expect(await store.parkedUnder(name, 0, 'subject')).toEqual([])
+  expect(await store.parked(name, '', 10)).toBeUndefined()
+  expect(await store.parkedAt(name, { partition: 0, offset: 0 })).toBeUndefined()
   for (const index of [undefined, 'a']) {
     const { held, added, moment, ...answer } = await store.range(name, { ...whole, index })
     expect([foundIn(answer), held, added, moment.checkpoints.size]).toEqual([found([]), 0, 0, 0])
@@ -133,7 +136,8 @@ export async function contents(store: ReadModels, generation: string, indexes: r
     documents: await store.range(generation, all),
     indexes: await Promise.all(indexes.map((index) => store.range(generation, { ...all, index }))),
     contents: await store.contents(generation),
-    parked: await Promise.all(['1', 'é🐕'].map((subject) => store.parkedUnder(generation, 0, subject))),
+    parkedUnder: await Promise.all(['1', 'é🐕'].map((subject) => store.parkedUnder(generation, 0, subject))),
+    parked: await allParked(store, generation),
     entries: await Promise.all(collections.map((index) => store.entries(generation, { ...all, index }))),
     keys: new Map((await allDecisions(store, generation))?.map((decision) => [decision.key, decision])),
   }
@@ -150,4 +154,18 @@ export async function allDecisions(store: ReadModels, generation: string, limit 
     if (all.length > 100_000) throw new Error('this does not end')
   }
   return all
+}
+
+/** By partition and offset; undefined when the generation is not there. */
+export async function allParked(store: ReadModels, generation: string, limit = 1000) {
+  const all: ParkedAt[] = []
+  for (let from: string | undefined = ''; from !== undefined; ) {
+    const part: ParkedEvents | undefined = await store.parked(generation, from, limit)
+    if (part === undefined) return undefined
+    expect(part.events.length).toBeLessThanOrEqual(limit)
+    all.push(...part.events)
+    from = part.next
+    if (all.length > 100_000) throw new Error('this does not end')
+  }
+  return all.sort((a, b) => a.partition - b.partition || a.offset - b.offset)
 }

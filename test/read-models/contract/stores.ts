@@ -18,6 +18,8 @@ const calls: Record<
   contents: (store, generation) => store.contents(generation),
   entries: (store, generation) => store.entries(generation, { from: 1, limit: 1 }),
   decisions: (store, generation) => store.decisions(generation, '', 1),
+  parked: (store, generation) => store.parked(generation, '', 1),
+  parkedAt: (store, generation) => store.parkedAt(generation, { partition: 0, offset: 0 }),
   generations: (store) => store.generations(),
   build: (store) => store.build(newGeneration()),
   activate: (store, generation) => store.activate(generation),

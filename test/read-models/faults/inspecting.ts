@@ -39,7 +39,7 @@ const empty: Omit<Contents, 'moment'> = {
   documents: { held: 0, added: 0 },
   indexes: new Map(),
   counters: new Map(),
-  parked: [],
+  parked: 0,
   decisions: 0,
 }
 const nowhere: Moment = { active: undefined, checkpoints: new Map() }
@@ -72,20 +72,6 @@ export const inspectingFaults: Faults = {
   })),
   'shows documents in place of each index': showing(({ documents, indexes }) => ({
     indexes: new Map([...indexes.keys()].map((index) => [index, documents])),
-  })),
-  'shows no parked event': showing(() => ({ parked: [] })),
-  'shows parked events as they came': (store, data, version) => ({
-    contents: async (name) => {
-      const contents = await store.contents(name)
-      const parked = data.version(version).generations.get(name)?.parked ?? new Map()
-      return contents && { ...contents, parked: [...parked.values()] }
-    },
-  }),
-  'sorts parked events as text': showing(({ parked }) => ({
-    parked: parked.toSorted((a, b) => (`${a.partition}/${a.offset}` < `${b.partition}/${b.offset}` ? -1 : 1)),
-  })),
-  'shows parked events by offset': showing(({ parked }) => ({
-    parked: parked.toSorted((a, b) => a.offset - b.offset),
   })),
   'counts no decisions': showing(() => ({ decisions: 0 })),
   'takes documents for decisions': showing(({ documents }) => ({ decisions: documents.held })),

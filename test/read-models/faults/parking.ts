@@ -1,4 +1,5 @@
 import type { Batch, ParkedEvent, ReadModels } from '../../../src/read-models/read-models.ts'
+import { allParked } from '../contract/samples.ts'
 import type { Fault, Faults } from './fault.ts'
 
 /** A store that applies something else than it is given. */
@@ -57,7 +58,7 @@ export const parkingFaults: Faults = {
   'frees in all generations': reaching(({ partition }) => partition),
   'frees every subject of what it unparks': (store) => ({
     apply: async (name, batch) => {
-      const parked = (await store.contents(name))?.parked ?? []
+      const parked = (await allParked(store, name)) ?? []
       const unparked = parked.filter(
         (each) => each.partition === batch.partition && batch.unparked.includes(each.offset),
       )
@@ -66,7 +67,7 @@ export const parkingFaults: Faults = {
   }),
   'unparks all that is of a subject': (store) => ({
     apply: async (name, batch) => {
-      const parked = (await store.contents(name))?.parked ?? []
+      const parked = (await allParked(store, name)) ?? []
       const here = parked.filter(({ partition }) => partition === batch.partition)
       const subjects = here.filter(({ offset }) => batch.unparked.includes(offset)).map(({ subject }) => subject)
       const unparked = here.filter(({ subject }) => subjects.includes(subject)).map(({ offset }) => offset)
@@ -84,7 +85,7 @@ export const parkingFaults: Faults = {
   },
   'keeps the first that was parked at an offset': (store) => ({
     apply: async (name, batch) => {
-      const parked = (await store.contents(name))?.parked ?? []
+      const parked = (await allParked(store, name)) ?? []
       const isFirst = ({ offset }: ParkedEvent) =>
         !parked.some((each) => each.partition === batch.partition && each.offset === offset)
       return store.apply(name, { ...batch, parked: batch.parked.filter(isFirst) })
@@ -130,7 +131,7 @@ function anyParked(
 ): Fault {
   return (store: ReadModels) => ({
     parkedUnder: async (name, partition, subject) => {
-      const parked = (await store.contents(name))?.parked ?? []
+      const parked = (await allParked(store, name)) ?? []
       return parked.filter((event) => isMeant(event, partition, subject)).map(({ partition: _, ...event }) => event)
     },
   })

@@ -1,0 +1,11 @@
+--[[ parked-event-3: what is parked at one place, at one moment.
+  KEYS[1] active, hash    KEYS[2] checkpoints, hash    KEYS[3] parked, hash
+  ARGV[1] <partition>/<offset>
+  Returns {name of the active generation or '', {field, value, ...} of checkpoints, the parked event or nil}; or nil where
+          the generation is gone ]]
+if redis.call('EXISTS', KEYS[2]) == 0 then return false end
+return {
+  redis.call('HGET', KEYS[1], 'name') or '',
+  redis.call('HGETALL', KEYS[2]),
+  redis.call('HGET', KEYS[3], ARGV[1]),
+}
