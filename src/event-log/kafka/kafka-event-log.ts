@@ -99,6 +99,7 @@ class KafkaEventLog implements EventLog {
     return await this.#track(this.#claim())
   }
 
+  /** A new leader that does not know yet what was acknowledged before it says so instead of naming an end (KIP-207). */
   async ends(): Promise<readonly Offset[]> {
     this.#failIfEnded()
     // A query under way may have been answered before an append that its new caller knows of: that one gets the next.
