@@ -83,7 +83,17 @@ writeList('HSET', decisions, decided)
 writeList('HSET', parked, parkedEvents)
 writeList('ZADD', KEYS[7], parkedOffsets)
 writeList('ZADD', KEYS[8], parkedSubjects)
-for i = counters.first, counters.last, 2 do redis.call('HINCRBY', KEYS[9], ARGV[i], ARGV[i + 1]) end
+-- Two calls for all of them: a batch has a counter for each value that its events are counted by.
+for first = counters.first, counters.last, 2000 do
+  local last = math.min(first + 1999, counters.last)
+  local names, changed = {}, {}
+  for i = first, last, 2 do names[#names + 1] = ARGV[i] end
+  for i, count in ipairs(redis.call('HMGET', KEYS[9], unpack(names))) do
+    changed[2 * i - 1] = names[i]
+    changed[2 * i] = string.format('%.0f', (count or 0) + ARGV[first + 2 * i - 1])
+  end
+  redis.call('HSET', KEYS[9], unpack(changed))
+end
 
 local function add(key, field, entries, n)
   local added = write('ZADD', key, entries, 1, n)
