@@ -5,39 +5,17 @@ import type { ReadModels } from '../../src/read-models/read-models.ts'
 import { openRedisReadModels } from '../../src/read-models/redis/redis-read-models.ts'
 import { type RedisServer, startRedis } from '../brokers/brokers.ts'
 import { describeWithOwnBrokers } from '../brokers/describe.ts'
+import { everyCall } from './contract/calls.ts'
 import { applyAll, batchAfter, firstBatch, idsIn, insert, newGeneration } from './contract/samples.ts'
 import { silentLogger } from './redis-fixture.ts'
 
 const first = firstBatch({ inserts: [insert(1, ['a'])] })
 const second = batchAfter(first.checkpoint, { inserts: [insert(2, ['a'])] })
 
-const calls: Record<string, (store: ReadModels, generation: string) => Promise<unknown>> = {
-  active: (store) => store.active(),
-  start: (store) => store.start(newGeneration(), 'one that is not active'),
-  checkpoints: (store, generation) => store.checkpoints(generation),
-  partitionStates: (store, generation) => store.partitionStates(generation, [0]),
-  apply: (store, generation) => store.apply(generation, first),
-  range: (store, generation) => store.range(generation, { from: 1, limit: 1 }),
-  decision: (store, generation) => store.decision(generation, 'key'),
-  parkedUnder: (store, generation) => store.parkedUnder(generation, 0, 'subject'),
-  contents: (store, generation) => store.contents(generation),
-  entries: (store, generation) => store.entries(generation, { from: 1, limit: 1 }),
-  decisions: (store, generation) => store.decisions(generation, '', 1),
-  parked: (store, generation) => store.parked(generation, '', 1),
-  parkedAt: (store, generation) => store.parkedAt(generation, { partition: 0, offset: 0 }),
-  generations: (store) => store.generations(),
-  build: (store) => store.build(newGeneration()),
-  activate: (store) => store.activate('one that is not built'),
-  remove: (store) => store.remove('one that is not there'),
-  renew: (store) => store.renew(),
-  versions: (store) => store.versions(),
-  prune: (store) => store.prune(1000),
-}
-
 /** Every method, many times at once, fails with the code of the catalogue within two seconds. */
 async function expectUnavailable(store: ReadModels, generation: string): Promise<void> {
   const before = performance.now()
-  const asked = Object.values(calls).flatMap((call) => Array.from({ length: 20 }, () => call(store, generation)))
+  const asked = Object.values(everyCall).flatMap((call) => Array.from({ length: 20 }, () => call(store, generation)))
   for (const result of await Promise.allSettled(asked)) {
     expect(result).toMatchObject({ status: 'rejected', reason: { code: 'read_model_unavailable' } })
   }
@@ -149,7 +127,7 @@ describeWithOwnBrokers('redis read models on a failing server', () => {
 
   it('paused for a moment: goes on over the same connections', async () => {
     await server.pause()
-    await expect(calls.range?.(store, generation)).rejects.toMatchObject({ code: 'read_model_unavailable' })
+    await expect(everyCall.range(store, generation)).rejects.toMatchObject({ code: 'read_model_unavailable' })
     await server.resume()
     await vi.waitFor(() => store.active())
     expect(await idsIn(store, generation)).toEqual([1])

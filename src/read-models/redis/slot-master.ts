@@ -61,7 +61,8 @@ export function connectorTo(slot: number): NonNullable<RedisOptions['Connector']
 
     async #find(): Promise<Address> {
       try {
-        const { master, nodes } = await Promise.any([this.#seed, ...this.#others()].map((node) => this.#ask(node)))
+        const asked = [this.#seed, ...this.#others()]
+        const { master, nodes } = await Promise.any(asked.map((node) => ask(node, slot, this.#options)))
         this.#nodes = nodes
         return master ?? this.#seed
       } catch {
@@ -73,21 +74,22 @@ export function connectorTo(slot: number): NonNullable<RedisOptions['Connector']
       const shuffled = this.#nodes.map((node) => ({ node, at: Math.random() })).sort((a, b) => a.at - b.at)
       return shuffled.slice(0, othersAsked).map(({ node }) => node)
     }
+  }
+}
 
-    async #ask(node: Address): Promise<Topology> {
-      const { username, password, tls, connectTimeout, commandTimeout, socketTimeout } = this.#options
-      const redis = new Redis({
-        ...{ ...node, username, password, tls, connectTimeout, commandTimeout, socketTimeout },
-        ...{ lazyConnect: true, enableReadyCheck: false, retryStrategy: () => null },
-      })
-      redis.on('error', () => {})
-      try {
-        await redis.connect()
-        return topologyOf(await slotsOf(redis), slot, node)
-      } finally {
-        redis.disconnect()
-      }
-    }
+/** What one node knows of the cluster and of who has the slot. Throws where it does not answer. */
+async function ask(node: Address, slot: number, options: RedisOptions): Promise<Topology> {
+  const { username, password, tls, connectTimeout, commandTimeout, socketTimeout } = options
+  const redis = new Redis({
+    ...{ ...node, username, password, tls, connectTimeout, commandTimeout, socketTimeout },
+    ...{ lazyConnect: true, enableReadyCheck: false, retryStrategy: () => null },
+  })
+  redis.on('error', () => {})
+  try {
+    await redis.connect()
+    return topologyOf(await slotsOf(redis), slot, node)
+  } finally {
+    redis.disconnect()
   }
 }
 

@@ -1,33 +1,7 @@
 import { expect } from 'vitest'
-import type { ReadModels } from '../../../src/read-models/read-models.ts'
+import { everyCall } from './calls.ts'
 import { topic } from './fixture.ts'
-import { applyAll, batchAfter, contents, firstBatch, idsIn, insert, newGeneration, started } from './samples.ts'
-
-const calls: Record<
-  Exclude<keyof ReadModels, 'listen' | 'close'>,
-  (store: ReadModels, generation: string) => Promise<unknown>
-> = {
-  active: (store) => store.active(),
-  start: (store, generation) => store.start(newGeneration(), generation),
-  checkpoints: (store, generation) => store.checkpoints(generation),
-  partitionStates: (store, generation) => store.partitionStates(generation, [0]),
-  apply: (store, generation) => store.apply(generation, firstBatch()),
-  range: (store, generation) => store.range(generation, { from: 1, limit: 1 }),
-  decision: (store, generation) => store.decision(generation, 'k'),
-  parkedUnder: (store, generation) => store.parkedUnder(generation, 0, 'subject'),
-  contents: (store, generation) => store.contents(generation),
-  entries: (store, generation) => store.entries(generation, { from: 1, limit: 1 }),
-  decisions: (store, generation) => store.decisions(generation, '', 1),
-  parked: (store, generation) => store.parked(generation, '', 1),
-  parkedAt: (store, generation) => store.parkedAt(generation, { partition: 0, offset: 0 }),
-  generations: (store) => store.generations(),
-  build: (store) => store.build(newGeneration()),
-  activate: (store, generation) => store.activate(generation),
-  remove: (store) => store.remove(newGeneration().name),
-  renew: (store) => store.renew(),
-  versions: (store) => store.versions(),
-  prune: (store) => store.prune(0),
-}
+import { applyAll, batchAfter, contents, firstBatch, idsIn, insert, started } from './samples.ts'
 
 export const stores = topic('stores', {
   'two on the same data see what the other wrote': async (fixture) => {
@@ -44,7 +18,7 @@ export const stores = topic('stores', {
   'a closed one answers every call with read_model_unavailable, and may be closed again': async (fixture) => {
     const { store, generation } = await started(fixture)
     await store.close()
-    for (const [name, call] of Object.entries(calls)) {
+    for (const [name, call] of Object.entries(everyCall)) {
       await expect(call(store, generation), name).rejects.toMatchObject({ code: 'read_model_unavailable' })
     }
     await store.close()
@@ -60,7 +34,7 @@ export const stores = topic('stores', {
 
   'what was asked before closing is answered, one way or the other': async (fixture) => {
     const { store, generation } = await started(fixture)
-    const asked = Object.values(calls).flatMap((call) => Array.from({ length: 100 }, () => call(store, generation)))
+    const asked = Object.values(everyCall).flatMap((call) => Array.from({ length: 100 }, () => call(store, generation)))
     const answers = Promise.allSettled(asked)
     await store.close()
     for (const result of await answers) {
