@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { ServiceError } from '../src/errors.ts'
 import type { Offset } from '../src/event-log/event-log.ts'
 import type { ReadModels } from '../src/read-models/read-models.ts'
 import type { ShardLog } from '../src/read-models/shards.ts'
 import type { ReadModelDefinition } from './definition.ts'
+import { patiently } from './patience.ts'
 import { Projector } from './projector.ts'
 import type { Target } from './target.ts'
 
@@ -26,8 +26,6 @@ export type RebuildOutcome = 'activated' | 'interrupted'
 const lookMs = 50
 /** The generation being built counts as abandoned some time after the last renewal: five seconds at the least. */
 const renewMs = 1000
-/** So long log or store may stay away. */
-const patienceMs = 30_000
 
 /** A rebuild that cannot go on, and why. */
 export class RebuildError extends Error {
@@ -40,23 +38,18 @@ export class RebuildError extends Error {
  * Throws RebuildError, having removed what it built, and ServiceError when log or store stay away.
  */
 export async function rebuild<Event>(options: RebuildOptions<Event>): Promise<RebuildOutcome> {
-  const { log, store, group, signal, logger } = options
-  const { name } = await store.build({ name: randomUUID(), epoch: log.epoch })
+  const { log, store, group, signal } = options
+  const { name } = await patiently(() => store.build({ name: randomUUID(), epoch: log.epoch }), options)
+  const attempt = new TakeOver(options, name, await patiently(() => log.ends(), options))
   const target = new BuildingTarget(name)
-  const attempt = new TakeOver(options, name, await log.ends())
   const projector = await Projector.start({ ...options, target, group: `${group}.rebuild.${name}` })
-  let answered = performance.now()
+  const activates = async () => {
+    if (target.lost !== undefined) throw new RebuildError(`The generation being built was given up: ${target.lost}.`)
+    return await attempt.succeeds()
+  }
   try {
     while (!signal?.aborted) {
-      try {
-        if (target.lost !== undefined)
-          throw new RebuildError(`The generation being built was given up: ${target.lost}.`)
-        if (await attempt.succeeds()) return 'activated'
-        answered = performance.now()
-      } catch (error) {
-        if (!(error instanceof ServiceError) || performance.now() - answered > patienceMs) throw error
-        logger.warn({ err: error }, 'rebuild waits')
-      }
+      if (await patiently(activates, options)) return 'activated'
       await delay(lookMs, undefined, { signal }).catch(() => {})
     }
     return 'interrupted'

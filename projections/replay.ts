@@ -1,13 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
 import type { Offset } from '../src/event-log/event-log.ts'
 import type { Moment, ReadModels } from '../src/read-models/read-models.ts'
 import type { ShardLog } from '../src/read-models/shards.ts'
 import type { LimitedLog } from './limited-log.ts'
+import { patiently } from './patience.ts'
 
 export interface ReplayOptions {
   readonly log: ShardLog
   /** An empty store of its own. */
   readonly scratch: ReadModels
+  readonly logger: Logger
   /** Called again and again: records replayed of those to replay, then what was compared of all there is. */
   readonly progress?: (step: 'replay' | 'compare', done: number, total: number) => void
 }
@@ -64,7 +67,7 @@ export class Replay {
 
   /** What is not in the log would be waited for without end, and so would a log that is away. */
   async #expectInLog(targets: ReadonlyMap<number, Offset>): Promise<void> {
-    const ends = await this.#options.log.ends()
+    const ends = await patiently(() => this.#options.log.ends(), this.#options)
     for (const [partition, next] of targets) {
       const end = ends[partition] ?? 0
       if (next <= end) continue

@@ -1,11 +1,11 @@
-import type { Logger } from 'pino'
 import { NoReadModelsError } from '../src/errors.ts'
-import type { Contents, DecidedKeys, Entries, ParkedEvents, Place } from '../src/read-models/inspection.ts'
+import type { Contents, Entries, Place } from '../src/read-models/inspection.ts'
 import { encodeDecision } from '../src/read-models/key-decision.ts'
 import type { Moment, ParkedAt, ReadModels } from '../src/read-models/read-models.ts'
 import { compareContents, compareEntries, compareParked, type Difference, type Entry } from './compare.ts'
 import type { ReadModelDefinition } from './definition.ts'
 import { LimitedLog } from './limited-log.ts'
+import { patiently } from './patience.ts'
 import { Projector } from './projector.ts'
 import { MismatchError, Replay, type ReplayOptions, VerifyError } from './replay.ts'
 
@@ -14,7 +14,6 @@ export interface VerifyOptions<Event> extends ReplayOptions {
   readonly definition: ReadModelDefinition<Event>
   /** Used by nobody else. */
   readonly group: string
-  readonly logger: Logger
 }
 
 export interface Verification {
@@ -33,7 +32,7 @@ const chunk = 1000
  */
 export async function verify<Event>(options: VerifyOptions<Event>): Promise<Verification> {
   const { store, log, scratch } = options
-  const active = await store.active()
+  const active = await patiently(() => store.active(), options)
   if (active === undefined) throw new NoReadModelsError()
   if (active.epoch !== log.epoch) throw new MismatchError('The read models are made from another log.')
   const limited = new LimitedLog(log)
@@ -76,15 +75,16 @@ class Verifier<Event> {
   }
 
   async #compareEntries(index: string | undefined): Promise<void> {
-    const { store } = this.#options
     const where = index === undefined ? 'document' : `index ${index}`
-    for (let from: number | undefined = 1; from !== undefined; ) {
-      const { moment, entries }: Entries = this.#there(await store.entries(this.#name, { index, from, limit: chunk }))
+    for (let next: number | undefined = 1; next !== undefined; ) {
+      const from: number = next
+      const range = { index, from, limit: chunk }
+      const { moment, entries }: Entries = await this.#live((store) => store.entries(this.#name, range))
       await this.#replay.upTo(moment)
       const last: number | undefined = entries.length < chunk ? undefined : entries.at(-1)?.id
       const expected = await this.#expected(index, from, last ?? Number.MAX_SAFE_INTEGER)
       this.#found(compareEntries(where, expected, entries), entries.length)
-      from = last === undefined ? undefined : last + 1
+      next = last === undefined ? undefined : last + 1
     }
   }
 
@@ -105,18 +105,17 @@ class Verifier<Event> {
   }
 
   async #compareDecisions(): Promise<void> {
-    const { store, scratch } = this.#options
+    const { scratch } = this.#options
     const generation = await this.#replay.generation()
-    for (let from: string | undefined = ''; from !== undefined; ) {
-      const page: DecidedKeys = this.#there(await store.decisions(this.#name, from, chunk))
-      await this.#replay.upTo(page.moment)
-      for (const decision of page.decisions) {
+    const read = (from: string) => this.#live((store) => store.decisions(this.#name, from, chunk))
+    for await (const { moment, decisions } of pages(read)) {
+      await this.#replay.upTo(moment)
+      for (const decision of decisions) {
         const expected = await scratch.decision(generation, decision.key)
         const [says, has] = [expected && encodeDecision(expected), encodeDecision(decision)]
         if (says !== has) this.#differences.push({ where: 'decision', id: decision.key, expected: says, found: has })
       }
-      this.#found([], page.decisions.length)
-      from = page.next
+      this.#found([], decisions.length)
     }
   }
 
@@ -124,40 +123,35 @@ class Verifier<Event> {
   async #findMissingDecisions(): Promise<void> {
     const { store, scratch } = this.#options
     const generation = await this.#replay.generation()
-    for (let from: string | undefined = ''; from !== undefined; ) {
-      const page: DecidedKeys = there(await scratch.decisions(generation, from, chunk))
-      for (const decision of page.decisions) {
-        if ((await store.decision(this.#name, decision.key)) !== undefined) continue
+    for await (const { decisions } of pages(async (from) => there(await scratch.decisions(generation, from, chunk)))) {
+      for (const decision of decisions) {
+        const found = await patiently(() => store.decision(this.#name, decision.key), this.#options)
+        if (found !== undefined) continue
         const expected = encodeDecision(decision)
-        this.#differences.push({ where: 'decision', id: decision.key, expected, found: undefined })
+        this.#differences.push({ where: 'decision', id: decision.key, expected, found })
       }
-      from = page.next
     }
   }
 
   async #compareParked(): Promise<void> {
-    const { store } = this.#options
-    for (let from: string | undefined = ''; from !== undefined; ) {
-      const part: ParkedEvents = this.#there(await store.parked(this.#name, from, chunk))
-      await this.#replay.upTo(part.moment)
-      for (const event of part.events) this.#found(compareParked(event, await this.#expectedAt(event), event), 1)
-      from = part.next
+    const read = (from: string) => this.#live((store) => store.parked(this.#name, from, chunk))
+    for await (const { moment, events } of pages(read)) {
+      await this.#replay.upTo(moment)
+      for (const event of events) this.#found(compareParked(event, await this.#expectedAt(event), event), 1)
     }
   }
 
   /** What is parked may be taken up at any moment, and has to be there only as long as the log says so. */
   async #findMissingParked(): Promise<void> {
-    const { store, scratch } = this.#options
+    const { scratch } = this.#options
     const generation = await this.#replay.generation()
-    for (let from: string | undefined = ''; from !== undefined; ) {
-      const part: ParkedEvents = there(await scratch.parked(generation, from, chunk))
-      for (const place of part.events) {
-        const { moment, event } = this.#there(await store.parkedAt(this.#name, place))
+    for await (const { events } of pages(async (from) => there(await scratch.parked(generation, from, chunk)))) {
+      for (const place of events) {
+        const { moment, event } = await this.#live((store) => store.parkedAt(this.#name, place))
         if (event !== undefined) continue
         await this.#replay.upTo(moment)
         this.#found(compareParked(place, await this.#expectedAt(place), undefined), 0)
       }
-      from = part.next
     }
   }
 
@@ -166,22 +160,35 @@ class Verifier<Event> {
   }
 
   async #contents(): Promise<{ expected: Contents; found: Contents }> {
-    const { store, scratch } = this.#options
-    const found = this.#there(await store.contents(this.#name))
+    const found = await this.#live((store) => store.contents(this.#name))
     await this.#replay.upTo(found.moment)
-    return { expected: there(await scratch.contents(await this.#replay.generation())), found }
+    return { expected: there(await this.#options.scratch.contents(await this.#replay.generation())), found }
   }
 
-  #there<T extends { readonly moment: Moment }>(read: T | undefined): T {
-    if (read?.moment.active !== this.#name)
+  /** What the live read models answer, as long as they are those that are verified. */
+  async #live<T extends { readonly moment: Moment }>(read: (store: ReadModels) => Promise<T | undefined>): Promise<T> {
+    const { store } = this.#options
+    const found = await patiently(() => read(store), this.#options)
+    if (found?.moment.active !== this.#name)
       throw new VerifyError('Another generation took over while this one was verified.')
-    return read
+    return found
   }
 
   #found(differences: readonly Difference[], compared: number): void {
     this.#differences.push(...differences)
     this.#compared += compared
     this.#options.progress?.('compare', this.#compared, Math.max(this.#total, this.#compared))
+  }
+}
+
+/** One after the other, until there is no next one. */
+async function* pages<Page extends { readonly next: string | undefined }>(
+  read: (from: string) => Promise<Page>,
+): AsyncGenerator<Page> {
+  for (let from: string | undefined = ''; from !== undefined; ) {
+    const page: Page = await read(from)
+    yield page
+    from = page.next
   }
 }
 

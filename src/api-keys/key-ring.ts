@@ -1,4 +1,4 @@
-import { unwatchFile, watchFile } from 'node:fs'
+import { statSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { hashKey, readKeys } from './key-file.ts'
 
@@ -9,6 +9,8 @@ export class KeyRing {
   readonly #path: string
   readonly #logger: Logger
   readonly #given: ReadonlyMap<string, string>
+  readonly #timer: NodeJS.Timeout
+  #stamp: string
   #idByHash: ReadonlyMap<string, string>
 
   /** Throws an Error that names the file when it cannot be read. */
@@ -16,9 +18,11 @@ export class KeyRing {
     this.#path = path
     this.#logger = logger
     this.#given = new Map(given.map((key) => [hashKey(key), `given-${hashKey(key).slice(0, 8)}`]))
+    this.#stamp = stampOf(path)
     this.#idByHash = this.#read()
-    // Looking at intervals sees every kind of change, also where files are replaced or mounted.
-    watchFile(path, { interval: lookEveryMs, persistent: false }, () => this.#follow())
+    // Looking at intervals sees every kind of change, also where files are replaced or mounted. The watchFile of Node does
+    // so too, but compares with what it finds some time after it was called.
+    this.#timer = setInterval(() => this.#follow(), lookEveryMs).unref()
   }
 
   /** The id of the key; undefined when it is not valid. */
@@ -31,7 +35,7 @@ export class KeyRing {
   }
 
   close(): void {
-    unwatchFile(this.#path)
+    clearInterval(this.#timer)
   }
 
   #read(): ReadonlyMap<string, string> {
@@ -41,10 +45,23 @@ export class KeyRing {
 
   #follow(): void {
     try {
+      const stamp = stampOf(this.#path)
+      if (stamp === this.#stamp) return
+      this.#stamp = stamp // taken before the keys are read: a change in between is seen the next time
       this.#idByHash = this.#read()
       this.#logger.info({ keys: this.size }, 'API keys read again')
     } catch (error) {
       this.#logger.error({ err: error }, 'API keys left as they were: the file cannot be read')
     }
+  }
+}
+
+/** Another one after each change of the file. Why it cannot be looked at is one as well: reading it tells of that. */
+function stampOf(path: string): string {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
+    return [ino, size, mtimeNs, ctimeNs].join(' ')
+  } catch (error) {
+    return String(error)
   }
 }

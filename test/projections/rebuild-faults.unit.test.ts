@@ -4,7 +4,7 @@ import { LimitedLog } from '../../projections/limited-log.ts'
 import { ServiceError } from '../../src/errors.ts'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
 import { adjustableClock, filledWorld, interrupted, names, startRebuild } from './rebuilding.ts'
-import { disturbed, everything, openWorld, somePets, underEpoch, until, withMethods } from './world.ts'
+import { disturbed, everything, openWorld, silentAtFirst, somePets, underEpoch, until, withMethods } from './world.ts'
 
 /** The shortest time for which a configuration has what is being built kept without renewal. */
 const leastGraceMs = 5000
@@ -88,16 +88,9 @@ describe('a rebuild that is disturbed', () => {
   it('waits for a store and a log that do not answer for a while', async () => {
     const world = await filledWorld(2600)
     const before = await everything(world.store)
-    let calls = 0
-    const isAway = () => ++calls > 3 && calls < 10
-    const store = disturbed(world.store, (method) => {
-      if (method !== 'build' && isAway()) throw new ServiceError('read_model_unavailable', 'away')
-    })
-    let asked = 0
-    const ends = async () => {
-      if (asked++ > 0 && isAway()) throw new ServiceError('event_log_unavailable', 'away')
-      return await world.log.ends()
-    }
+    const ends = vi.fn(world.log.ends.bind(world.log))
+    for (let i = 0; i < 5; i++) ends.mockRejectedValueOnce(new ServiceError('event_log_unavailable', 'away'))
+    const store = silentAtFirst(world.store)
     expect(await startRebuild({ log: withMethods(world.log, { ends }), store })).toBe('activated')
     expect(await everything(world.store)).toEqual(before)
   }, 20_000)
@@ -116,9 +109,13 @@ describe('a rebuild that is disturbed', () => {
 
   it('leaves no projector behind when the log cannot say how long it is', async () => {
     const world = await filledWorld(5)
+    const skipTime = adjustableClock()
     const close = vi.fn()
     const log = withMethods(world.log, {
-      ends: () => Promise.reject(new ServiceError('event_log_unavailable', 'away')),
+      ends: () => {
+        skipTime(16_000)
+        return Promise.reject(new ServiceError('event_log_unavailable', 'away'))
+      },
       subscribe: async (group, subscriber) => {
         const subscription = await world.log.subscribe(group, subscriber)
         close.mockImplementation(() => subscription.close())

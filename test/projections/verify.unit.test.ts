@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { rebuild } from '../../projections/rebuild.ts'
 import { type VerifyOptions, verify } from '../../projections/verify.ts'
 import { ServiceError } from '../../src/errors.ts'
@@ -7,6 +7,7 @@ import type { LogRecord } from '../../src/event-log/event-log.ts'
 import type { PetEvent } from '../../src/pets/pet-created.ts'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
 import { recordOf } from './log-model.ts'
+import { adjustableClock } from './rebuilding.ts'
 import { foreignRecord, petCreated, record } from './records.ts'
 import {
   countedPets as definition,
@@ -14,6 +15,7 @@ import {
   everything,
   logger,
   openWorld,
+  silentAtFirst,
   somePets,
   underEpoch,
   until,
@@ -299,15 +301,29 @@ describe('verify', () => {
     await expect(startVerify({ log, store: world.store })).rejects.toMatchObject({ name: 'MismatchError' })
   })
 
-  it.each([['event_log_unavailable'], ['read_model_unavailable']] as const)('says %s when it is', async (code) => {
+  it('asks again where log or read models do not answer at once', async () => {
     const world = await filledWorld()
-    const away = () => {
-      throw new ServiceError(code, 'away')
-    }
-    const log = code === 'event_log_unavailable' ? withMethods(world.log, { ends: async () => away() }) : world.log
-    const store = disturbed(world.store, (method) => {
-      if (code === 'read_model_unavailable' && method === 'decisions') away()
-    })
-    await expect(startVerify({ log, store })).rejects.toMatchObject({ code })
+    const [ends, store] = [vi.fn(world.log.ends.bind(world.log)), silentAtFirst(world.store)]
+    ends.mockRejectedValueOnce(new ServiceError('event_log_unavailable', 'away'))
+    const { differences, compared } = await startVerify({ log: withMethods(world.log, { ends }), store })
+    const undisturbed = await startVerify(world)
+    expect([differences, compared]).toEqual([undisturbed.differences, undisturbed.compared])
   })
+
+  it.each([['event_log_unavailable'], ['read_model_unavailable']] as const)(
+    'says %s when it stays away',
+    async (code) => {
+      const world = await filledWorld()
+      const skipTime = adjustableClock()
+      const away = () => {
+        skipTime(16_000)
+        throw new ServiceError(code, 'away')
+      }
+      const log = code === 'event_log_unavailable' ? withMethods(world.log, { ends: async () => away() }) : world.log
+      const store = disturbed(world.store, (method) => {
+        if (code === 'read_model_unavailable' && method === 'decisions') away()
+      })
+      await expect(startVerify({ log, store })).rejects.toMatchObject({ code })
+    },
+  )
 })

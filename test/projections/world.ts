@@ -7,6 +7,7 @@ import { expect, onTestFinished, vi } from 'vitest'
 import type { ReadModelDefinition } from '../../projections/definition.ts'
 import { pets } from '../../projections/pets.ts'
 import { Projector, type ProjectorOptions } from '../../projections/projector.ts'
+import { ServiceError } from '../../src/errors.ts'
 import type { EventLog, LogRecord } from '../../src/event-log/event-log.ts'
 import { openSqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts'
 import type { PetEvent } from '../../src/pets/pet-created.ts'
@@ -160,6 +161,16 @@ export function disturbed(store: ReadModels, disturb: (method: Method) => After 
         })()
       }
     },
+  })
+}
+
+/** `store`, where each method fails a few times before it answers. */
+export function silentAtFirst(store: ReadModels): ReadModels {
+  const asked = new Map<Method, number>()
+  return disturbed(store, (method) => {
+    const times = (asked.get(method) ?? 0) + 1
+    asked.set(method, times)
+    if (times <= 3) throw new ServiceError('read_model_unavailable', 'away')
   })
 }
 
