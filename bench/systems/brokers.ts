@@ -28,7 +28,7 @@ function givenBrokers(): Brokers {
 async function startBrokers(): Promise<Brokers> {
   say(`starting Kafka and Redis from ${await ownBrokerSource()}`)
   // As docker-compose.yml runs it: tests want every write on disk at once
-  const redisOptions = { args: ['--appendfsync', 'everysec'] }
+  const redisOptions = { args: ['--appendfsync', 'everysec', '--auto-aof-rewrite-min-size', '1gb'] }
   const [kafka, redis] = await Promise.allSettled([startKafka(), startRedis(redisOptions)])
   const remove = async () => {
     const started = [kafka, redis].flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { freePort } from '../brokers/ready.ts'
-import { records } from './event-log.contract.ts'
+import { records } from './contract/fixture.ts'
 import { logOptions, produce, withAdmin } from './kafka-fixture.ts'
 
 const keptForEver = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' }

@@ -12,7 +12,7 @@ import type { ReadModels } from '../../src/read-models/read-models.ts'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { petCreated } from '../projections/records.ts'
-import { records } from './event-log.contract.ts'
+import { records } from './contract/fixture.ts'
 import { logOptions, produce, silent, withAdmin } from './kafka-fixture.ts'
 import { newGroup, RecordingSubscriber } from './recording-subscriber.ts'
 

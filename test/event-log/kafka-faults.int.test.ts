@@ -4,7 +4,7 @@ import type { EventLog, Offset } from '../../src/event-log/event-log.ts'
 import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
 import { type KafkaBroker, startKafka } from '../brokers/brokers.ts'
 import { describeWithOwnBrokers } from '../brokers/describe.ts'
-import { records } from './event-log.contract.ts'
+import { records } from './contract/fixture.ts'
 import { logOptions } from './kafka-fixture.ts'
 import { RecordingSubscriber } from './recording-subscriber.ts'
 

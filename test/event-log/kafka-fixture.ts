@@ -3,7 +3,7 @@ import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { pino } from 'pino'
 import type { EventLog } from '../../src/event-log/event-log.ts'
 import { type KafkaLogOptions, openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
-import type { EventLogFixture } from './event-log.contract.ts'
+import type { EventLogFixture } from './contract/fixture.ts'
 
 export const silent = pino({ level: 'silent' })
 /** The default limit of a broker for one record batch is 1 MiB. */

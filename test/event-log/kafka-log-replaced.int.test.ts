@@ -2,7 +2,7 @@ import { afterEach, expect, it, vi } from 'vitest'
 import type { EventLog } from '../../src/event-log/event-log.ts'
 import { type KafkaLogOptions, openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
-import { records } from './event-log.contract.ts'
+import { records } from './contract/fixture.ts'
 import { logOptions, withAdmin } from './kafka-fixture.ts'
 
 const patience = { timeout: 20_000, interval: 20 }

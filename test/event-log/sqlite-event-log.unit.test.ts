@@ -5,7 +5,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { EventLog } from '../../src/event-log/event-log.ts'
 import { openSqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts'
-import { type EventLogFixture, eventLogContract, records } from './event-log.contract.ts'
+import { type EventLogFixture, records } from './contract/fixture.ts'
+import { eventLogContract } from './event-log.contract.ts'
 import { RecordingSubscriber } from './recording-subscriber.ts'
 
 eventLogContract('SQLite', openFixture)

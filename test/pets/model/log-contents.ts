@@ -1,6 +1,6 @@
 import type { EventLog, LogRecord, Position } from '../../../src/event-log/event-log.ts'
 import { type NewPet, type PetId, type PetStatus, petDocument } from '../../../src/pets/pet.ts'
-import { partitionsOf } from '../../event-log/event-log.contract.ts'
+import { partitionsOf } from '../../event-log/contract/fixture.ts'
 import { RecordingSubscriber } from '../../event-log/recording-subscriber.ts'
 import { until } from './virtual-time.ts'
 

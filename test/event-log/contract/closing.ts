@@ -1,0 +1,56 @@
+import { describe, expect, it, vi } from 'vitest'
+import { newGroup, RecordingSubscriber } from '../recording-subscriber.ts'
+import { type LogUnderTest, partitionsOf, patience, records } from './fixture.ts'
+
+export function closing(at: LogUnderTest): void {
+  describe('close', () => {
+    it('of a subscription waits for the batch in hand, and none comes after', async () => {
+      const subscriber = await RecordingSubscriber.on(at.log)
+      const hold = Promise.withResolvers<void>()
+      const order: string[] = []
+      subscriber.answer = async () => {
+        await hold.promise
+        order.push('batch done')
+        return true
+      }
+      await at.log.append(0, records('a'))
+      await vi.waitFor(() => expect(subscriber.of(0)).toHaveLength(1), patience)
+      const closed = subscriber.close().then(() => order.push('closed'))
+      await at.log.append(0, records('b'))
+      hold.resolve()
+      await closed
+      expect(order).toEqual(['batch done', 'closed'])
+      const other = await RecordingSubscriber.on(at.log)
+      await vi.waitFor(() => expect(other.values(0)).toEqual(['a', 'b']), patience)
+      expect(subscriber.values(0)).toEqual(['a'])
+    })
+
+    it('of the log ends its subscriptions', async () => {
+      const beside = await at.fixture.open()
+      const subscriber = await RecordingSubscriber.on(at.log)
+      await vi.waitFor(() => expect(subscriber.held).toContain(0), patience)
+      await at.log.close()
+      await beside.append(0, records('a'))
+      const other = await RecordingSubscriber.on(beside)
+      await vi.waitFor(() => expect(other.values(0)).toEqual(['a']), patience)
+      expect(subscriber.batches).toEqual([])
+    })
+
+    it('of the log makes every method unavailable; a second time it does nothing', async () => {
+      await at.log.close()
+      await at.log.close()
+      const unavailable = { code: 'event_log_unavailable' }
+      await expect(at.log.append(0, records('a'))).rejects.toMatchObject(unavailable)
+      await expect(at.log.claimBlock()).rejects.toMatchObject(unavailable)
+      await expect(at.log.ends()).rejects.toMatchObject(unavailable)
+      await expect(at.log.subscribe(newGroup(), new RecordingSubscriber(0))).rejects.toMatchObject(unavailable)
+      expect(await (await at.fixture.open()).ends()).toEqual(partitionsOf(at.log).map(() => 0))
+    })
+
+    it('of a subscription that has not been assigned anything yet does not wait for that', async () => {
+      const subscriber = await RecordingSubscriber.on(at.log)
+      await subscriber.close()
+      expect(subscriber.batches).toEqual([])
+    })
+  })
+}
