@@ -25,6 +25,8 @@ const sessionTimeoutMs = 6000 // the least that brokers allow: a killed process 
 const heartbeatMs = 2000
 const rebalanceTimeoutMs = 10_000
 const fetchWaitMs = 100 // a stop and a rebalance wait for the fetch under way
+// Of a partition. All partitions fetched are decoded in one go, and the read models wait for that; a record may be larger.
+const fetchBytes = 512 * 1024
 const commitIntervalMs = 5000
 const lifeSignLimitMs = 30_000
 const leaveLimitMs = 5000
@@ -54,6 +56,7 @@ export class LivingConsumer {
       heartbeatInterval: heartbeatMs,
       rebalanceTimeout: rebalanceTimeoutMs,
       maxWaitTimeInMs: fetchWaitMs,
+      maxBytesPerPartition: fetchBytes,
       // Explicit, since the defaults of kafkajs differ under NODE_ENV=test. After these a new consumer is made.
       retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 1000, factor: 0.2, multiplier: 2, restartOnFailure },
     })
