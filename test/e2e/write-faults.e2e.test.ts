@@ -11,6 +11,8 @@ const patience = { timeout: 60_000, interval: 100 }
 const timeout = 240_000
 const answerLimitMs = 6000
 const growthLimitMiB = 150
+// A client of kafkajs comes back with one connection or two. One socket left by each that was abandoned makes 40 more.
+const reconnectedMore = 3
 
 describeWithOwnBrokers('answers to POST are true', () => {
   async function startOnOwnBrokers() {
@@ -55,7 +57,8 @@ describeWithOwnBrokers('answers to POST are true', () => {
       await load.until(5000, 201)
       const attempts = await load.stop()
       expect(attempts.filter(({ ms }) => ms > answerLimitMs)).toEqual([])
-      await vi.waitFor(() => expect(socketsTo(service.pid, port)).toBeLessThanOrEqual(before.sockets), patience)
+      const most = before.sockets + reconnectedMore
+      await vi.waitFor(() => expect(socketsTo(service.pid, port)).toBeLessThanOrEqual(most), patience)
       await expectTrue(attempts)
     },
   )
