@@ -28,7 +28,7 @@ const chunk = 1000
 /**
  * Compares everything in the active generation with what the log says, while writes go on: the log is replayed into
  * `scratch`, which is brought to exactly the positions of each chunk that is read. Throws VerifyError, MismatchError,
- * NoReadModelsError, and ServiceError when log or store are away.
+ * NoReadModelsError, and ServiceError when log or store stay away.
  */
 export async function verify<Event>(options: VerifyOptions<Event>): Promise<Verification> {
   const { store, log, scratch } = options
