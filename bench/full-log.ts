@@ -1,7 +1,7 @@
+import { randomUUIDv7 } from 'node:crypto'
 import { pino } from 'pino'
 import { readConfig } from '../src/config.ts'
 import type { NewRecord } from '../src/event-log/event-log.ts'
-import { newEventId } from '../src/pets/event-id.ts'
 import { type PetId, petStatuses } from '../src/pets/pet.ts'
 import { petCreatedRecord } from '../src/pets/pet-created.ts'
 import type { Environment } from './systems/service.ts'
@@ -31,6 +31,6 @@ export async function fillLog(kind: LogKind, environment: Environment, count: nu
 function recordOf(id: number): NewRecord {
   const status = petStatuses[id % petStatuses.length] ?? 'available'
   const name = `Rex ${String(id).padStart(8, '0')}`
-  const pet = { id: id as PetId, name, categoryId: BigInt(id % 100), status }
-  return petCreatedRecord(pet, { eventId: newEventId(), time: new Date() })
+  const pet = { id: id as PetId, name, categoryId: id % 100, status }
+  return petCreatedRecord(pet, { eventId: randomUUIDv7(), time: new Date() })
 }

@@ -1,5 +1,6 @@
 import type { CloudEvent } from '../src/event-log/cloud-event.ts'
 import type { Offset } from '../src/event-log/event-log.ts'
+import type { Int64 } from '../src/int64.ts'
 
 /** What an event adds to the read models: one document, in the whole collection and in the named indexes. */
 export interface Change {
@@ -20,7 +21,7 @@ export interface Projection<Event> {
   change(event: Event): Change
 }
 
-export type Countable = string | bigint
+export type Countable = string | Int64
 
 /** Counts events by whatever they have in common. Pure, as a projection is. */
 export interface Counting<Event> {

@@ -1,5 +1,10 @@
-/** Signed 64-bit integer: -9223372036854775808..9223372036854775807 (OpenAPI format int64). */
-export function isInt64(value: unknown): value is bigint | number {
+/**
+ * Signed 64-bit integer: -9223372036854775808..9223372036854775807 (OpenAPI format int64). A number up to ±(2^53 - 1) and
+ * a bigint beyond, as `parseExactJson` gives it: so each has one form, by which it can be compared.
+ */
+export type Int64 = number | bigint
+
+export function isInt64(value: unknown): value is Int64 {
   return typeof value === 'bigint' ? value === BigInt.asIntN(64, value) : Number.isSafeInteger(value)
 }
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
-import { Int64, NewPetSchema, PetSchema } from '../src/pets/pet.ts'
+import { Int64Schema, NewPetSchema, PetSchema } from '../src/pets/pet.ts'
 import { compileCheck } from '../src/validation.ts'
 
 const valid = { name: 'Rex', categoryId: 7 }
@@ -48,7 +48,7 @@ describe('compileCheck', () => {
 })
 
 describe('int64', () => {
-  const check = compileCheck(Type.Object({ id: Int64({ description: 'an id' }) }))
+  const check = compileCheck(Type.Object({ id: Int64Schema({ description: 'an id' }) }))
   const problem = 'id must be an integer from -9223372036854775808 to 9223372036854775807'
 
   it.each([0, -0, -1, 2 ** 53 - 1, -(2 ** 53 - 1), 2n ** 53n, 2n ** 63n - 1n, -(2n ** 63n)])('%s is one', (id) => {

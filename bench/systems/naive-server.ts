@@ -3,6 +3,7 @@
  * record or, where no brokers are set, one transaction of SQLite. Nothing is projected. Run in the environment of the
  * service as `node bench/systems/naive-server.ts`: its topic or file stands beside that of the service.
  */
+import { randomUUIDv7 } from 'node:crypto'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -12,7 +13,6 @@ import { type KafkaConfig, readConfig } from '../../src/config.ts'
 import type { NewRecord } from '../../src/event-log/event-log.ts'
 import { jsonType } from '../../src/http/media-types.ts'
 import { createPetSchema } from '../../src/http/pets-schemas.ts'
-import { newEventId } from '../../src/pets/event-id.ts'
 import { type PetId, petDocument, toNewPet } from '../../src/pets/pet.ts'
 import { petCreatedRecord } from '../../src/pets/pet-created.ts'
 import { serve } from './reference-app.ts'
@@ -30,7 +30,7 @@ await serve((v1) => {
     { schema: { body: createPetSchema.body } },
     async (request, reply) => {
       const pet = { id: ++lastId as PetId, ...toNewPet(request.body) }
-      await append(petCreatedRecord(pet, { eventId: newEventId(), time: new Date() }))
+      await append(petCreatedRecord(pet, { eventId: randomUUIDv7(), time: new Date() }))
       reply.code(201).type(jsonType)
       return petDocument(pet)
     },

@@ -22,12 +22,35 @@ export function readCloudEvent(value: Uint8Array | null): CloudEvent | undefined
   if (value === null) return undefined
   try {
     const text = utf8.decode(value)
-    // No number counts but those in the data, which are in an object within the first one.
-    const event = parseExactJson(text, text.indexOf('{', 1))
-    return isCloudEvent(event) ? event : undefined
+    return readOwnForm(text) ?? readAnyForm(text)
   } catch {
     return undefined // not UTF-8 or not JSON: both mean that no envelope is there
   }
+}
+
+/** An event as this service writes it, up to the data: quicker to read so than member by member (see docs/performance.md). */
+const ownForm = new RegExp(
+  String.raw`^\{"specversion":"1\.0","id":"([\w-]+)","type":"([\w.]+)","source":"([\w/]+)","subject":"([\w-]+)",` +
+    String.raw`"time":"[\w:.-]+","datacontenttype":"application/json",(?:"traceparent":"[\w-]+",)?` +
+    String.raw`(?:"idempotencykey":"([\w-]+)","requestfingerprint":"([\w-]+)",)?"data":(\{.*\})\}$`,
+)
+
+/** Undefined for any other form, of which nothing is said: the same event may be written in many ways. */
+function readOwnForm(text: string): CloudEvent | undefined {
+  const match = ownForm.exec(text)
+  if (match === null) return undefined
+  const [, id = '', type = '', source = '', subject = '', idempotencykey, requestfingerprint, data = ''] = match
+  try {
+    return { id, type, source, subject, idempotencykey, requestfingerprint, data: parseExactJson(data) }
+  } catch {
+    return undefined // the data may end earlier, and other members follow
+  }
+}
+
+function readAnyForm(text: string): CloudEvent | undefined {
+  // No number counts but those in the data, which are in an object within the first one.
+  const event = parseExactJson(text, text.indexOf('{', 1))
+  return isCloudEvent(event) ? event : undefined
 }
 
 function isCloudEvent(value: unknown): value is CloudEvent {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { ErrorCode } from '../errors.ts'
-import { Int64, NewPetSchema, PetSchema, PetStatus } from '../pets/pet.ts'
+import { Int64Schema, NewPetSchema, PetSchema, PetStatus } from '../pets/pet.ts'
 import { statusOf } from './error-status.ts'
 
 export const pageLimit = { minimum: 1, maximum: 100, default: 20 } as const
@@ -157,7 +157,7 @@ export const getPetSchema = {
   summary: 'Get an animal',
   description: 'Will be removed on 5 December 2030. Use `GET /pets` with the `status` filter instead.',
   deprecated: true,
-  params: Type.Object({ petId: Int64({ description: 'Identifier of the animal', examples: [1] }) }),
+  params: Type.Object({ petId: Int64Schema({ description: 'Identifier of the animal', examples: [1] }) }),
   querystring: noQuery,
   headers: readHeaders,
   response: {

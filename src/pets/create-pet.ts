@@ -1,5 +1,5 @@
+import { randomUUIDv7 } from 'node:crypto'
 import type { EventLog, NewRecord, Position } from '../event-log/event-log.ts'
-import { newEventId } from './event-id.ts'
 import { type NewPet, type Pet, type PetId, petDocument } from './pet.ts'
 import { petCreatedRecord } from './pet-created.ts'
 import type { PetIds } from './pet-ids.ts'
@@ -52,7 +52,7 @@ export function createPetCommand({ log, appender, ids, now }: CreatePetParts): C
       id = ids.draw(partition)
     }
     const pet: Pet = { id, ...newPet }
-    const eventId = identity ? eventIdOf(identity) : newEventId()
+    const eventId = identity ? eventIdOf(identity) : randomUUIDv7()
     const record = petCreatedRecord(pet, { eventId, time: now(), traceparent, identity })
     const position = await appender.append(partition, record)
     return { id, document: petDocument(pet), position }

@@ -1,9 +1,9 @@
+import { randomUUIDv7 } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { cloudEventMediaType } from '../event-log/cloud-event.ts'
 import type { NewRecord, Offset } from '../event-log/event-log.ts'
 import { compileCheck } from '../validation.ts'
 import { envelopeAttributes, eventSource } from './envelope.ts'
-import { newEventId } from './event-id.ts'
 
 export const eventDiscardedType = 'petstore.EventDiscarded.v1'
 
@@ -28,7 +28,7 @@ export const EventDiscardedSchema = Type.Object(
 export function eventDiscardedRecord({ subject, offset }: { subject: string; offset: Offset }, time: Date): NewRecord {
   const event: Static<typeof EventDiscardedSchema> = {
     specversion: '1.0',
-    id: newEventId(),
+    id: randomUUIDv7(),
     type: eventDiscardedType,
     source: eventSource,
     subject,

@@ -97,6 +97,6 @@ function decodePet(data: unknown): DecodedEvent {
   const { id, name, categoryId, status } = data as Static<typeof PetSchema>
   return {
     outcome: 'event',
-    event: { type: 'PetCreated', pet: { id: id as PetId, name, categoryId: BigInt(categoryId), status } },
+    event: { type: 'PetCreated', pet: { id: id as PetId, name, categoryId, status } },
   }
 }

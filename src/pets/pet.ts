@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox'
+import type { Int64 } from '../int64.ts'
 
-/** An exact int64. Published as OpenAPI's integer/int64; in the domain always a bigint. */
-export const Int64 = (options: { description: string; examples?: unknown[] }) =>
-  Type.Unsafe<bigint | number>({ type: 'integer', format: 'int64', ...options })
+/** An exact int64, published as OpenAPI's integer/int64. */
+export const Int64Schema = (options: { description: string; examples?: unknown[] }) =>
+  Type.Unsafe<Int64>({ type: 'integer', format: 'int64', ...options })
 
 export const PetStatus = Type.Enum(['available', 'pending', 'sold'], {
   type: 'string',
@@ -19,7 +20,7 @@ const name = Type.String({
   description: '1 to 128 characters of well-formed Unicode, not only white space',
   examples: ['Rex'],
 })
-const categoryId = Int64({ description: 'Identifier of the category the animal belongs to', examples: [7] })
+const categoryId = Int64Schema({ description: 'Identifier of the category the animal belongs to', examples: [7] })
 
 export const NewPetSchema = Type.Object(
   { name, categoryId, status: Type.Optional(PetStatus) },
@@ -47,7 +48,7 @@ export type PetId = number & { readonly brand: 'PetId' }
 
 export interface NewPet {
   readonly name: string
-  readonly categoryId: bigint
+  readonly categoryId: Int64
   readonly status: PetStatus
 }
 
@@ -57,7 +58,7 @@ export interface Pet extends NewPet {
 
 /** A value that the NewPet schema accepted. An omitted status is `available` (design section 3). */
 export function toNewPet(value: Static<typeof NewPetSchema>): NewPet {
-  return { name: value.name, categoryId: BigInt(value.categoryId), status: value.status ?? 'available' }
+  return { name: value.name, categoryId: value.categoryId, status: value.status ?? 'available' }
 }
 
 /** The pet as JSON text: the one way it is written, in events, in read models and in answers. */

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cloudEventMediaType, readCloudEvent } from '../../src/event-log/cloud-event.ts'
+import { parseExactJson } from '../../src/exact-json.ts'
+import type { Int64 } from '../../src/int64.ts'
 import { type Pet, type PetId, petDocument, petStatuses } from '../../src/pets/pet.ts'
 import { decodePetEvent, PetCreatedSchema, petCreatedRecord } from '../../src/pets/pet-created.ts'
 import { eventIdOf, requestIdentity } from '../../src/pets/request-identity.ts'
@@ -13,9 +15,13 @@ const goldenPet: Pet = { id: 42 as PetId, name: 'Rex "the 🐕"', categoryId: 90
 const pet = fc.record({
   id: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map((id) => id as PetId),
   name: fc.string({ unit: 'binary', minLength: 1, maxLength: 128 }).filter((name) => /\S/.test(name)),
-  categoryId: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  categoryId: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(toInt64),
   status: fc.constantFrom(...petStatuses),
 })
+
+function toInt64(value: bigint): Int64 {
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value
+}
 
 function readPublished(name: string): string {
   return readFileSync(new URL(`../../docs/events/${name}`, import.meta.url), 'utf8')
@@ -48,7 +54,7 @@ describe('PetCreated', () => {
 
   it('of a request with an Idempotency-Key is read and written as it was published', () => {
     const published = readPublished('petstore.PetCreated.v1.idempotent.example.json')
-    const zoe: Pet = { id: 43 as PetId, name: 'Zoë', categoryId: 7n, status: 'available' }
+    const zoe: Pet = { id: 43 as PetId, name: 'Zoë', categoryId: 7, status: 'available' }
     const identity = requestIdentity('key-1', 'order 7', zoe)
     const context = { eventId: eventIdOf(identity), time: new Date('2026-11-21T12:00:00Z'), identity }
     expect(petCreatedRecord(zoe, context).value).toBe(published.trim())
@@ -73,8 +79,7 @@ describe('PetCreated', () => {
       fc.property(pet, (created) => {
         const { value } = petCreatedRecord(created, { eventId: 'e', time: new Date(0) })
         expect(decode(value)).toEqual({ outcome: 'event', event: { type: 'PetCreated', pet: created } })
-        const envelope = readCloudEvent(Buffer.from(value))
-        expect(check(envelope)).toBeUndefined()
+        expect(check(parseExactJson(value))).toBeUndefined()
         expect(value).toContain(petDocument(created))
       }),
     )

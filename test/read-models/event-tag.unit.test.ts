@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto'
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { newEventId } from '../../src/pets/event-id.ts'
 import { eventTag, eventTagLength } from '../../src/read-models/event-tag.ts'
 
 describe('eventTag', () => {
@@ -16,7 +15,10 @@ describe('eventTag', () => {
   })
 
   it('tells the ids of this service apart, and random ones', () => {
-    const ids = [...Array.from({ length: 10_000 }, newEventId), ...Array.from({ length: 10_000 }, () => randomUUID())]
+    const ids = [
+      ...Array.from({ length: 10_000 }, () => randomUUIDv7()),
+      ...Array.from({ length: 10_000 }, () => randomUUID()),
+    ]
     expect(new Set(ids.map(eventTag)).size).toBe(ids.length)
   })
 
