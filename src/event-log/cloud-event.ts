@@ -35,7 +35,7 @@ const ownForm = new RegExp(
     String.raw`(?:"idempotencykey":"([\w-]+)","requestfingerprint":"([\w-]+)",)?"data":(\{.*\})\}$`,
 )
 
-/** Undefined for any other form, of which nothing is said: the same event may be written in many ways. */
+/** Undefined for any other form: that says nothing against the event, which can be written in many ways. */
 function readOwnForm(text: string): CloudEvent | undefined {
   const match = ownForm.exec(text)
   if (match === null) return undefined
