@@ -10,7 +10,7 @@ export interface Controllable {
   stop(): Promise<void>
   /** Starts it again on the same address with the same data; resolves once it answers. */
   start(): Promise<void>
-  /** SIGSTOP: connections stay open and nothing answers. */
+  /** SIGSTOP: connections stay open and nothing answers; resolves once every thread has stopped. */
   pause(): Promise<void>
   /** SIGCONT */
   resume(): Promise<void>

@@ -7,7 +7,7 @@ import {
 } from 'testcontainers'
 import type { Controllable, KafkaBroker, KafkaOptions, RedisOptions, RedisServer } from './brokers.ts'
 import { kafkaEnvironment } from './kafka-settings.ts'
-import { freePort, kafkaAnswers, redisAnswers, until } from './ready.ts'
+import { freePort, kafkaAnswers, redisAnswers, threadsOf, until, untilStopped } from './ready.ts'
 import { redisTestArgs } from './redis-settings.ts'
 
 const images = {
@@ -74,6 +74,7 @@ async function run(definition: TestContainer, answers: () => Promise<boolean>): 
     // Signals, not Docker's own pause: a paused container cannot be killed
     pause: async () => {
       await container.kill({ signal: 'SIGSTOP' })
+      await untilStopped(async () => (await client.container.exec(container, ['sh', '-c', threadsOf(1)])).output)
     },
     resume: async () => {
       await container.kill({ signal: 'SIGCONT' })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Controllable, KafkaBroker, KafkaOptions, RedisOptions, RedisServer } from './brokers.ts'
 import { jarsFolder, kafkaEnvironment, kafkaImageFolder } from './kafka-settings.ts'
-import { freePort, kafkaAnswers, redisAnswers, until } from './ready.ts'
+import { freePort, kafkaAnswers, redisAnswers, threadsOf, until, untilStopped } from './ready.ts'
 import { redisTestArgs } from './redis-settings.ts'
 
 /** Where a broker listens and keeps its data, where that is not left to chance. */
@@ -71,7 +71,11 @@ async function run(definition: Definition): Promise<Controllable> {
     start: async () => {
       child = await started(definition)
     },
-    pause: async () => send(child, 'SIGSTOP'),
+    pause: async () => {
+      send(child, 'SIGSTOP')
+      if (process.platform !== 'linux') return // nothing tells of threads
+      await untilStopped(async () => (await promisify(execFile)('sh', ['-c', threadsOf(child.pid)])).stdout)
+    },
     resume: async () => send(child, 'SIGCONT'),
     remove: async () => {
       await gone('SIGKILL')

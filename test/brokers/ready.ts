@@ -51,6 +51,22 @@ export async function redisAnswers(url: string): Promise<boolean> {
   }
 }
 
+/** A shell command that prints what Linux says of the threads of a process, a line each. */
+export function threadsOf(pid: number | undefined): string {
+  return `cat /proc/${pid}/task/*/stat || true` // one may end meanwhile
+}
+
+/**
+ * A stop signal stops one thread after the other, after it was sent: until the last one, the process may still answer.
+ * @param threads what `threadsOf` printed
+ */
+export async function untilStopped(threads: () => Promise<string>): Promise<void> {
+  await until('every thread of the broker has stopped', 10_000, async () => {
+    const lines = (await threads()).trimEnd().split('\n')
+    return lines.every((line) => /^\d+ \(.*\) T /.test(line))
+  })
+}
+
 const taken = new Set<number>()
 
 /**
