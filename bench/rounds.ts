@@ -31,10 +31,11 @@ const warmUpSeconds = 10
 export async function warmUp<Name extends string>(
   what: string,
   systems: Systems<Name>,
-  measuring: Measuring,
+  { client, connections }: Pick<Measuring, 'client' | 'connections'>,
+  seconds = warmUpSeconds,
 ): Promise<void> {
-  say(`${what}: warming up`)
-  await cycle(systems, { ...measuring, seconds: warmUpSeconds })
+  say(`${what}: warming up with ${connections} connections`)
+  await cycle(systems, { client, connections, seconds })
 }
 
 /** Measures the systems in turn. */
@@ -54,7 +55,7 @@ export async function measureInTurn<Name extends string>(
 
 async function cycle<Name extends string>(
   systems: Systems<Name>,
-  { client, connections, seconds }: Measuring,
+  { client, connections, seconds }: Omit<Measuring, 'rounds'>,
 ): Promise<Cycle<Name>> {
   const rounds: [Name, Round][] = []
   for (const { name, url, load, settle } of systems) {
