@@ -38,6 +38,7 @@ export function applyBatchArguments(
       storeKeys.progress,
       progressMessage(generation, at),
       String(eventTagLength),
+      String(inserts.length),
       inserts.map(insertText).join(''),
       addedField(undefined),
       ...[...marks].flatMap(([name, marked]) => [addedField(name), marked.toString('latin1')]),

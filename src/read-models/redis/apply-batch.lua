@@ -4,9 +4,9 @@
   KEYS[9] counters, hash    KEYS[10..] the indexes that the batch adds to, sorted sets; KEYS[3..] all of one generation
   ARGV[1] generation    ARGV[2] partition    ARGV[3] expected checkpoint, '' for none stored    ARGV[4] new checkpoint
   ARGV[5] progress channel    ARGV[6] progress message    ARGV[7] length of the tag at the end of a documents member
-  ARGV[8] inserts: of each, in order of id, the id and the documents member, with a NUL behind either
-  ARGV[9] the field of the checkpoints that counts the documents added
-  ARGV[10..] for each of KEYS[10..]: the field that counts what is added to it; for each insert 1 if it holds it, else 0
+  ARGV[8] number of inserts    ARGV[9] of each, in order of id, the id and the documents member, with a NUL behind either
+  ARGV[10] the field of the checkpoints that counts the documents added
+  ARGV[11..] for each of KEYS[10..]: the field that counts what is added to it; for each insert 1 if it holds it, else 0
   ARGV[..] lists, each its number of arguments and then these: fields and values to set in KEYS[5] and in KEYS[6], scores and
           members to add to KEYS[7] and to KEYS[8], fields of KEYS[9] and what to add to them, fields of KEYS[6] to remove,
           members of KEYS[8] to remove
@@ -19,7 +19,7 @@ local epoch, stored = unpack(redis.call('HMGET', checkpoints, 'epoch', ARGV[2]))
 if not epoch then return {'generation_gone'} end
 if (stored or '') ~= ARGV[3] then return {'checkpoint_mismatch'} end
 
-local at = 10 + 2 * (#KEYS - 9)
+local at = 11 + 2 * (#KEYS - 9)
 local function nextList()
   local first = at + 1
   at = first + tonumber(ARGV[at])
@@ -36,13 +36,12 @@ end
 if #known > 1 then return known end
 
 -- Ids and members in turn. Ids stay text throughout: Lua would write those above 10^14 in scientific notation.
-local inserts, count, from = {}, 0, 1
-local to = string.find(ARGV[8], '\0', from, true)
-while to do
-  count = count + 1
-  inserts[count] = string.sub(ARGV[8], from, to - 1)
-  from = to + 1
-  to = string.find(ARGV[8], '\0', from, true)
+local inserts, count, from = {}, 2 * ARGV[8], 1
+for first = 1, count, 2000 do -- Lua's stack holds fewer than 8000 results of one call
+  local n = math.min(2000, count - first + 1)
+  local texts = {struct.unpack(string.rep('s', n), ARGV[9], from)}
+  for i = 1, n do inserts[first + i - 1] = texts[i] end
+  from = texts[n + 1]
 end
 
 local taken = {'ids_taken'}
@@ -99,10 +98,10 @@ local function add(key, field, entries, n)
   local added = write('ZADD', key, entries, 1, n)
   if added > 0 then redis.call('HINCRBY', checkpoints, field, added) end
 end
-add(documents, ARGV[9], inserts, count)
+add(documents, ARGV[10], inserts, count)
 local tag = -tonumber(ARGV[7]) - 1
 for key = 10, #KEYS do
-  local field, marks = ARGV[2 * key - 10], ARGV[2 * key - 9]
+  local field, marks = ARGV[2 * key - 9], ARGV[2 * key - 8]
   local entries, n = {}, 0
   local place = string.find(marks, '1', 1, true)
   while place do
