@@ -1,4 +1,4 @@
-import type { CloudEvent } from '../src/event-log/cloud-event.ts'
+import type { CloudEvent, QuickReader } from '../src/event-log/cloud-event.ts'
 import type { Offset } from '../src/event-log/event-log.ts'
 import type { Int64 } from '../src/int64.ts'
 
@@ -41,6 +41,8 @@ export type Decoded<Event> =
 /** Everything the projector needs to know of an aggregate. */
 export interface ReadModelDefinition<Event> {
   decode(envelope: CloudEvent): Decoded<Event>
+  /** Of the data of most events. Whatever it makes of them, `decode` has the last word. */
+  readonly readData?: QuickReader
   readonly projection: Projection<Event>
   readonly countings: readonly Counting<Event>[]
 }

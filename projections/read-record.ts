@@ -40,7 +40,7 @@ export type RecordContent =
 /** Design section 4: no readable envelope or an unknown type is foreign; a known type that cannot be read is kept. */
 export function readRecord<Event>(definition: ReadModelDefinition<Event>, record: LogRecord): RecordContent {
   const { offset } = record
-  const envelope = readCloudEvent(record.value)
+  const envelope = readCloudEvent(record.value, definition.readData)
   if (envelope === undefined) return { kind: 'foreign', offset }
   const decoded = definition.decode(envelope)
   if (decoded.outcome === 'unknown_type') return { kind: 'foreign', offset }

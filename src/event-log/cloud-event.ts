@@ -17,12 +17,15 @@ export const cloudEventMediaType = 'application/cloudevents+json'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** The envelope in a record value, or undefined where there is no readable one. `data` is not looked at. */
-export function readCloudEvent(value: Uint8Array | null): CloudEvent | undefined {
+/** Reads JSON text of a form that it knows, quicker than `JSON.parse` does. Undefined for any other, which says nothing against it. */
+export type QuickReader = (text: string) => unknown
+
+/** The envelope in a record value, or undefined where there is no readable one. Whether `data` is any good is not looked at. */
+export function readCloudEvent(value: Uint8Array | null, readData?: QuickReader): CloudEvent | undefined {
   if (value === null) return undefined
   try {
     const text = utf8.decode(value)
-    return readOwnForm(text) ?? readAnyForm(text)
+    return readOwnForm(text, readData) ?? readAnyForm(text)
   } catch {
     return undefined // not UTF-8 or not JSON: both mean that no envelope is there
   }
@@ -36,12 +39,13 @@ const ownForm = new RegExp(
 )
 
 /** Undefined for any other form: that says nothing against the event, which can be written in many ways. */
-function readOwnForm(text: string): CloudEvent | undefined {
+function readOwnForm(text: string, readData?: QuickReader): CloudEvent | undefined {
   const match = ownForm.exec(text)
   if (match === null) return undefined
-  const [, id = '', type = '', source = '', subject = '', idempotencykey, requestfingerprint, data = ''] = match
+  const [, id = '', type = '', source = '', subject = '', idempotencykey, requestfingerprint, json = ''] = match
   try {
-    return { id, type, source, subject, idempotencykey, requestfingerprint, data: parseExactJson(data) }
+    const data = readData?.(json) ?? parseExactJson(json)
+    return { id, type, source, subject, idempotencykey, requestfingerprint, data }
   } catch {
     return undefined // the data may end earlier, and other members follow
   }

@@ -66,6 +66,21 @@ export function petDocument({ id, name, categoryId, status }: Pet): string {
   return `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId},"status":"${status}"}`
 }
 
+// No quote, backslash or control character in the name, and no number that could be rounded.
+const plainDocument =
+  /^\{"id":([1-9]\d{0,14}),"name":"([ !#-[\]-\uffff]*)","categoryId":(0|-?[1-9]\d{0,14}),"status":"(\w+)"\}$/
+
+/**
+ * What JSON says of a text in the form of `petDocument`, but quicker; undefined where it would take more to tell. Whether it
+ * is a pet is not looked at.
+ */
+export function readPetDocument(text: string): unknown {
+  const match = plainDocument.exec(text)
+  if (match === null) return undefined
+  const [, id, name, categoryId, status] = match
+  return { id: Number(id), name, categoryId: Number(categoryId), status }
+}
+
 /**
  * The documents in a list of them, separated by commas. Within a document no text looks like the beginning of one:
  * quotes in a name are escaped.
