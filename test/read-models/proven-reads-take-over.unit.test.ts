@@ -1,10 +1,9 @@
-import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { ProvenReads } from '../../src/read-models/proven-reads.ts'
 import type { ReadModels } from '../../src/read-models/read-models.ts'
+import { all, someTurns } from './proving.ts'
 import { ScriptedStore } from './scripted-store.ts'
 
-const all = { from: 1, limit: 10 }
 const rebuilding = { code: 'read_model_rebuilding' }
 
 /** Proved, with one document. Whatever is asked of the log from then on says that there is more to come. */
@@ -16,10 +15,6 @@ async function proved() {
   await vi.waitFor(() => expect(reads.state.status).toBe('up'))
   log.ends.mockReset().mockResolvedValue([2])
   return { store, log, reads }
-}
-
-async function someTurns(): Promise<void> {
-  for (let turn = 0; turn < 10; turn++) await setImmediate()
 }
 
 describe('a generation that takes over', () => {

@@ -1,0 +1,56 @@
+import { describe, expect, it, vi } from 'vitest'
+import { all, ids, idsOf, openProvenReads, rollBack, someTurns, untilStatus } from './proving.ts'
+
+describe('proven reads and news of progress that comes sooner than an answer', () => {
+  it('news that overtakes an answer does not put it in doubt', async () => {
+    const { store, log, reads } = openProvenReads()
+    await untilStatus(reads, 'up')
+    const ends = vi.spyOn(log, 'ends')
+    store.apply(1, { partition: 0, next: 1 })
+    const release = store.hold()
+    const asked = [all, { from: 1, limit: 1 }, { from: 7, limit: 1 }].map((query) => reads.range(query))
+    store.apply(2, { partition: 0, next: 2 })
+    store.apply(3, { partition: 1, next: 1 })
+    release()
+    expect((await Promise.all(asked)).map(ids)).toEqual([[1], [1], []])
+    expect(reads.state.status).toBe('up')
+    expect(await idsOf(reads)).toEqual([1, 2, 3])
+    await someTurns()
+    expect(reads.state.status).toBe('up')
+    expect(ends).not.toHaveBeenCalled()
+    await reads.close()
+  })
+
+  it('news that overtakes a look at the positions does not put them in doubt', async () => {
+    const { store, log, reads } = openProvenReads()
+    await untilStatus(reads, 'up')
+    const ends = vi.spyOn(log, 'ends')
+    store.apply(1, { partition: 0, next: 1 })
+    const release = store.hold()
+    const before = store.reads.checkpoints
+    reads.refresh()
+    await vi.waitFor(() => expect(store.reads.checkpoints).toBe(before + 1))
+    store.apply(2, { partition: 0, next: 2 })
+    store.apply(3, { partition: 1, next: 1 })
+    release()
+    await someTurns()
+    expect(reads.state.status).toBe('up')
+    expect(await idsOf(reads)).toEqual([1, 2, 3])
+    expect(ends).not.toHaveBeenCalled()
+    await reads.close()
+  })
+
+  it('news that overtook an answer is held to by those asked for after it', async () => {
+    const { store, reads } = openProvenReads()
+    await untilStatus(reads, 'up')
+    store.apply(1, { partition: 0, next: 1 })
+    const release = store.hold()
+    const overtaken = reads.range(all)
+    store.apply(2, { partition: 0, next: 2 })
+    release()
+    expect(ids(await overtaken)).toEqual([1])
+    rollBack(store)
+    await expect(reads.range({ from: 1, limit: 1 })).rejects.toMatchObject({ code: 'read_model_rebuilding' })
+    await reads.close()
+  })
+})
