@@ -8,7 +8,7 @@ export function counterPrefixes(countings: readonly Counting<never>[]): string[]
 /** The values that an event is counted by, in the order of `counterPrefixes`. */
 export function countedBy<Event>(countings: readonly Counting<Event>[], event: Event): Countable[] {
   const values: Countable[] = []
-  for (const { by } of countings) for (const name in by) values.push(by[name]?.(event) as Countable)
+  for (const { by } of countings) for (const value of Object.values(by)) values.push(value(event))
   return values
 }
 
