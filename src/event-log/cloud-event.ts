@@ -17,10 +17,10 @@ export const cloudEventMediaType = 'application/cloudevents+json'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Reads JSON text of a form that it knows, quicker than `JSON.parse` does. Undefined for any other, which says nothing against it. */
+/** Reads JSON text in a form that it knows, quicker than `JSON.parse`. Undefined for any other, which may be as good. */
 export type QuickReader = (text: string) => unknown
 
-/** The envelope in a record value, or undefined where there is no readable one. Whether `data` is any good is not looked at. */
+/** The envelope in a record value, or undefined where there is no readable one. What `data` means is not looked at. */
 export function readCloudEvent(value: Uint8Array | null, readData?: QuickReader): CloudEvent | undefined {
   if (value === null) return undefined
   try {
