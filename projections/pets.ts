@@ -1,4 +1,4 @@
-import { petDocument, readPetDocument } from '../src/pets/pet.ts'
+import { petDocument, WrittenPet } from '../src/pets/pet.ts'
 import { decodePetEvent, type PetEvent } from '../src/pets/pet-created.ts'
 import { statusIndex } from '../src/pets/read-pets.ts'
 import type { ReadModelDefinition } from './definition.ts'
@@ -7,7 +7,7 @@ import { petCounts } from './pet-counts.ts'
 /** Every pet by id, and by id within its status. */
 export const pets: ReadModelDefinition<PetEvent> = {
   decode: decodePetEvent,
-  readData: readPetDocument,
+  readData: (text) => WrittenPet.in(text),
   projection: {
     name: 'pets',
     version: 2,

@@ -4,7 +4,7 @@ import type { NewRecord, Offset } from '../event-log/event-log.ts'
 import { compileCheck } from '../validation.ts'
 import { envelopeAttributes, eventSource } from './envelope.ts'
 import { decodeEventDiscarded, eventDiscardedType } from './event-discarded.ts'
-import { type Pet, type PetId, PetSchema, petDocument } from './pet.ts'
+import { type Pet, type PetId, PetSchema, petDocument, WrittenPet } from './pet.ts'
 import type { RequestIdentity } from './request-identity.ts'
 
 /** A pet was added to the store. The only fact this service records so far. */
@@ -92,6 +92,7 @@ export function decodePetEvent({ type, data }: CloudEvent): DecodedEvent {
 }
 
 function decodePet(data: unknown): DecodedEvent {
+  if (data instanceof WrittenPet) return { outcome: 'event', event: { type: 'PetCreated', pet: data } }
   const problem = checkPet(data)
   if (problem !== undefined) return { outcome: 'unreadable', reason: `data: ${problem}` }
   const { id, name, categoryId, status } = data as Static<typeof PetSchema>

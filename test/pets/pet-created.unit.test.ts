@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cloudEventMediaType, readCloudEvent } from '../../src/event-log/cloud-event.ts'
 import { parseExactJson } from '../../src/exact-json.ts'
-import { type Pet, type PetId, petDocument, readPetDocument } from '../../src/pets/pet.ts'
+import { type Pet, type PetId, petDocument, WrittenPet } from '../../src/pets/pet.ts'
 import { decodePetEvent, PetCreatedSchema, petCreatedRecord } from '../../src/pets/pet-created.ts'
 import { eventIdOf, requestIdentity } from '../../src/pets/request-identity.ts'
 import { compileCheck } from '../../src/validation.ts'
@@ -17,7 +17,7 @@ function readPublished(name: string): string {
 }
 
 function decode(value: string) {
-  const envelope = readCloudEvent(Buffer.from(value), readPetDocument)
+  const envelope = readCloudEvent(Buffer.from(value), (text) => WrittenPet.in(text))
   if (envelope === undefined) throw new Error('no envelope')
   return decodePetEvent(envelope)
 }
