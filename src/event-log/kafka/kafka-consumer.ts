@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { within } from '../../time-limit.ts'
 import type { Offset } from '../event-log.ts'
 import type { KafkaClient } from './kafka-client.ts'
+import { keepArraysYoung } from './kafkajs-garbage.ts'
 import { OffsetsToCommit } from './offsets-to-commit.ts'
 
 export interface ConsumerOptions {
@@ -45,6 +46,7 @@ export class LivingConsumer {
   #committing = Promise.resolve()
 
   constructor(options: ConsumerOptions, handlers: ConsumerHandlers) {
+    keepArraysYoung()
     this.#options = options
     this.#handlers = handlers
     this.#client = options.newClient()
