@@ -41,7 +41,7 @@ export type Decoded<Event> =
 /** Everything the projector needs to know of an aggregate. */
 export interface ReadModelDefinition<Event> {
   decode(envelope: CloudEvent): Decoded<Event>
-  /** Of the data of most events, for speed alone: `decode` takes what it reads as it takes what JSON says. */
+  /** Of the data of most events, for speed alone. What it reads, `decode` need not check. */
   readonly readData?: QuickReader
   readonly projection: Projection<Event>
   readonly countings: readonly Counting<Event>[]
