@@ -18,7 +18,7 @@ const cases = readModelsTopics.flatMap(({ topic, cases }) => cases.map((each) =>
 /** The topics by which the faults are found: by cases that say what is broken, not by the model alone. */
 const faults: readonly { topics: readonly string[]; faults: Faults }[] = [
   { topics: ['generations', 'checkpoints and parked subjects', 'applying', 'reading'], faults: applyingFaults },
-  { topics: ['reading', 'applying'], faults: readingFaults },
+  { topics: ['ranges', 'reading', 'applying'], faults: readingFaults },
   { topics: ['listening', 'stores'], faults: listeningFaults },
   { topics: ['building'], faults: buildingFaults },
   { topics: ['activating'], faults: activatingFaults },

@@ -11,6 +11,7 @@ import { inspectingPages } from './contract/inspecting-pages.ts'
 import { listening } from './contract/listening.ts'
 import { model } from './contract/model.ts'
 import { parking } from './contract/parking.ts'
+import { ranges } from './contract/ranges.ts'
 import { reading } from './contract/reading.ts'
 import { stores } from './contract/stores.ts'
 import { upkeep } from './contract/upkeep.ts'
@@ -29,6 +30,7 @@ export const readModelsTopics: readonly ContractTopic[] = [
   checkpoints,
   applying,
   parking,
+  ranges,
   reading,
   inspecting,
   inspectingPages,

@@ -1,7 +1,6 @@
 import { Cluster } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { shardVersions } from '../../projections/definition.ts'
-import type { ReadModels } from '../../src/read-models/read-models.ts'
 import { hashSlot } from '../../src/read-models/redis/hash-slot.ts'
 import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
 import { openRedisReadModels } from '../../src/read-models/redis/redis-read-models.ts'
@@ -9,7 +8,7 @@ import { describeWithLocalBrokers } from '../brokers/describe.ts'
 import { type RedisCluster, startRedisCluster } from '../brokers/redis-cluster.ts'
 import { applyAll, batchAfter, firstBatch, idsIn, insert, newGeneration } from './contract/samples.ts'
 import { readModelsContract } from './read-models.contract.ts'
-import { clusterFixture, silentLogger } from './redis-fixture.ts'
+import { clusterFixture, type Heard, openHeard, silentLogger } from './redis-fixture.ts'
 
 const first = firstBatch({ inserts: [insert(1, ['a'])] })
 const second = batchAfter(first.checkpoint, { inserts: [insert(2, ['a'])] })
@@ -35,26 +34,13 @@ describeWithLocalBrokers('redis read models on a cluster', () => {
   describe('with a shard on each master', () => {
     const logger = silentLogger()
     let prefix: string
-    let shards: { store: ReadModels; generation: string; heard: string[] }[]
+    let shards: Heard[]
 
     beforeEach(async () => {
       prefix = `test-${newGeneration().name}`
-      const opened = shardVersions('v1', 3).map(async (version) => {
-        const store = await openRedisReadModels({ url: cluster.url, prefix, version, logger })
-        const { name: generation } = newGeneration()
-        await store.start({ name: generation, epoch: 'epoch' }, undefined)
-        const heard: string[] = []
-        store.listen({
-          progress: (_generation, at) => heard.push(`progress ${at?.next}`),
-          connected: () => heard.push('connected'),
-          disconnected: () => heard.push('disconnected'),
-        })
-        await vi.waitFor(() => expect(heard).toContain('connected'))
-        await applyAll(store, generation, first)
-        await vi.waitFor(() => expect(heard.at(-1)).toBe(`progress ${first.checkpoint.next}`))
-        heard.splice(0, heard.length, 'connected')
-        return { store, generation, heard }
-      })
+      const opened = shardVersions('v1', 3).map((version) =>
+        openHeard({ url: cluster.url, prefix, version, logger }, first),
+      )
       shards = await Promise.all(opened)
     })
     afterEach(async () => {

@@ -7,7 +7,7 @@ import { type RedisServer, startRedis } from '../brokers/brokers.ts'
 import { describeWithOwnBrokers } from '../brokers/describe.ts'
 import { everyCall } from './contract/calls.ts'
 import { applyAll, batchAfter, firstBatch, idsIn, insert, newGeneration } from './contract/samples.ts'
-import { silentLogger } from './redis-fixture.ts'
+import { openHeard, silentLogger } from './redis-fixture.ts'
 
 const first = firstBatch({ inserts: [insert(1, ['a'])] })
 const second = batchAfter(first.checkpoint, { inserts: [insert(2, ['a'])] })
@@ -62,19 +62,8 @@ describeWithOwnBrokers('redis read models on a failing server', () => {
 
   beforeEach(async () => {
     vi.clearAllMocks()
-    generation = newGeneration().name
-    store = await openRedisReadModels({ url: server.url, prefix: generation, version: 'v1', logger })
-    await store.start({ name: generation, epoch: 'epoch' }, undefined)
-    heard = []
-    store.listen({
-      progress: (_generation, at) => heard.push(`progress ${at?.next}`),
-      connected: () => heard.push('connected'),
-      disconnected: () => heard.push('disconnected'),
-    })
-    await vi.waitFor(() => expect(heard).toContain('connected'))
-    await applyAll(store, generation, first)
-    await vi.waitFor(() => expect(heard.at(-1)).toBe(`progress ${first.checkpoint.next}`))
-    heard = ['connected']
+    const options = { url: server.url, prefix: newGeneration().name, version: 'v1', logger }
+    ;({ store, generation, heard } = await openHeard(options, first))
   })
   afterEach(() => store.close())
 

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { Cluster, Redis } from 'ioredis'
-import { vi } from 'vitest'
-import type { ReadModels } from '../../src/read-models/read-models.ts'
+import { expect, vi } from 'vitest'
+import type { Batch, ReadModels } from '../../src/read-models/read-models.ts'
 import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
-import { openRedisReadModels } from '../../src/read-models/redis/redis-read-models.ts'
+import { openRedisReadModels, type RedisReadModelsOptions } from '../../src/read-models/redis/redis-read-models.ts'
 import type { ReadModelsFixture } from './contract/fixture.ts'
+import { applyAll, newGeneration } from './contract/samples.ts'
 
 export function silentLogger() {
   return { info: vi.fn(), warn: vi.fn() }
@@ -27,6 +28,31 @@ export function redisFixture(url: string): RedisFixture {
     if (found.length > 0) await client.unlink(...found)
   }
   return { prefix, client, keys, ...fixtureOn(url, prefix, client, empty) }
+}
+
+/** A store, its only generation, and what it told its listener. */
+export interface Heard {
+  readonly store: ReadModels
+  readonly generation: string
+  readonly heard: string[]
+}
+
+/** With `first` applied; of what it told, no more than that it is connected is left. */
+export async function openHeard(options: RedisReadModelsOptions, first: Batch): Promise<Heard> {
+  const store = await openRedisReadModels(options)
+  const { name: generation, epoch } = newGeneration()
+  await store.start({ name: generation, epoch }, undefined)
+  const heard: string[] = []
+  store.listen({
+    progress: (_generation, at) => heard.push(`progress ${at?.next}`),
+    connected: () => heard.push('connected'),
+    disconnected: () => heard.push('disconnected'),
+  })
+  await vi.waitFor(() => expect(heard).toContain('connected'))
+  await applyAll(store, generation, first)
+  await vi.waitFor(() => expect(heard.at(-1)).toBe(`progress ${first.checkpoint.next}`))
+  heard.splice(0, heard.length, 'connected')
+  return { store, generation, heard }
 }
 
 /** As `redisFixture`, on a cluster. */

@@ -104,6 +104,14 @@ export function found(documents: readonly string[], last?: number): Found {
   return { documents: documents.join(','), count: documents.length, last }
 }
 
+/** The answer to a range of an index that nothing was added to. */
+export const nothing = { ...found([]), held: 0, added: 0 }
+export const nowhere: ReadonlyMap<number, Checkpoint> = new Map()
+
+export function checkpointsAfter(...batches: Batch[]): ReadonlyMap<number, Checkpoint> {
+  return new Map(batches.map(({ partition, checkpoint }) => [partition, checkpoint]))
+}
+
 /** Nothing of a generation is there any more, and nothing can be applied to it. */
 export async function expectGone(store: ReadModels, name: string): Promise<void> {
   const whole = { from: 1, limit: 10 }
