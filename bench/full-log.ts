@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { pino } from 'pino'
-import { readConfig } from '../src/config.ts'
+import { readConfig } from '../src/app/config.ts'
+import { type PetId, petStatuses } from '../src/domain/pet.ts'
+import { petCreatedRecord } from '../src/domain/pet-created.ts'
 import type { NewRecord } from '../src/event-log/event-log.ts'
-import { type PetId, petStatuses } from '../src/pets/pet.ts'
-import { petCreatedRecord } from '../src/pets/pet-created.ts'
 import type { Environment } from './systems/service.ts'
 import { type LogKind, openLog } from './systems/storage.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { readConfig } from '../src/config.ts'
-import { petStatuses } from '../src/pets/pet.ts'
+import { readConfig } from '../src/app/config.ts'
+import { petStatuses } from '../src/domain/pet.ts'
 import { until } from '../test/brokers/ready.ts'
 import { requestHeaders } from './load/load.ts'
 import type { Environment } from './systems/service.ts'

@@ -1,5 +1,5 @@
-import type { PetEvent } from '../src/pets/pet-created.ts'
-import type { Counting } from './definition.ts'
+import type { PetEvent } from '../src/domain/pet-created.ts'
+import type { Counting } from '../src/projector/definition.ts'
 
 /** How many pets there are by status and by category. */
 export const petCounts: Counting<PetEvent> = {

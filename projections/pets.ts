@@ -1,7 +1,7 @@
-import { petDocument, WrittenPet } from '../src/pets/pet.ts'
-import { decodePetEvent, type PetEvent } from '../src/pets/pet-created.ts'
-import { statusIndex } from '../src/pets/read-pets.ts'
-import type { ReadModelDefinition } from './definition.ts'
+import { petDocument, WrittenPet } from '../src/domain/pet.ts'
+import { decodePetEvent, type PetEvent } from '../src/domain/pet-created.ts'
+import { statusIndex } from '../src/domain/read-pets.ts'
+import type { ReadModelDefinition } from '../src/projector/definition.ts'
 import { petCounts } from './pet-counts.ts'
 
 /** Every pet by id, and by id within its status. */

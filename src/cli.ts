@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
-import { VerifyError } from '../projections/replay.ts'
+import { ConfigError } from './app/config.ts'
 import { addKeyCommands } from './cli/keys.ts'
 import { exitCodes } from './cli/output.ts'
 import { addParkedCommands } from './cli/parked.ts'
 import { addReadModelCommands } from './cli/read-models.ts'
-import { ConfigError } from './config.ts'
-import { OutOfReachError, ServiceError } from './errors.ts'
+import { OutOfReachError, ServiceError } from './lib/errors.ts'
+import { VerifyError } from './projector/replay.ts'
 
 const program = new Command('petstore')
   .description('Operates the pet store. Log and read models are found by the variables that the service reads.')

@@ -1,8 +1,8 @@
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
-import { readConfig } from './config.ts'
-import { greeting } from './greeting.ts'
-import { startService } from './service.ts'
+import { greeting } from './app/banner.ts'
+import { readConfig } from './app/config.ts'
+import { startService } from './app/service.ts'
 
 /** Time for what is in flight, in milliseconds; then the process ends whatever is left. */
 const closeWithinMs = 9500

@@ -5,9 +5,9 @@
  */
 import { pino } from 'pino'
 import { pets } from '../../projections/pets.ts'
-import { Projector } from '../../projections/projector.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/app/config.ts'
 import type { EventLog } from '../../src/event-log/event-log.ts'
+import { Projector } from '../../src/projector/projector.ts'
 import type { ReadModels } from '../../src/read-models/read-models.ts'
 import { Stopwatch } from './stopwatch.ts'
 import { type LogKind, openLog, openStore, type StoreKind } from './storage.ts'

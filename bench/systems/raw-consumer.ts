@@ -4,7 +4,7 @@
  */
 import { connect } from 'node:net'
 import { type ISocketFactoryArgs, Kafka, logLevel } from 'kafkajs'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/app/config.ts'
 import { Stopwatch } from './stopwatch.ts'
 
 const [, , groupId = '', events] = process.argv

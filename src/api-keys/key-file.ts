@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto'
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { type Static, Type } from 'typebox'
-import { lockFile } from '../file-lock.ts'
-import { compileCheck } from '../validation.ts'
+import { lockFile } from '../lib/file-lock.ts'
+import { compileCheck } from '../lib/validation.ts'
 
 const StoredKey = Type.Object(
   { id: Type.String(), name: Type.String(), sha256: Type.String(), createdAt: Type.String() },

@@ -1,8 +1,8 @@
+import type { Storage } from '../app/storage.ts'
 import type { EventLog } from '../event-log/event-log.ts'
 import type { ReadModels } from '../read-models/read-models.ts'
 import { logOfShard, shardNamed } from '../read-models/shards.ts'
 import type { StoredGeneration } from '../read-models/upkeep.ts'
-import type { Storage } from '../storage.ts'
 
 export interface GenerationFacts {
   readonly version: string

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { issueKey, readKeys, revokeKey } from '../api-keys/key-file.ts'
-import { readConfig } from '../config.ts'
+import { readConfig } from '../app/config.ts'
 import { print, printJson } from './output.ts'
 
 export function addKeyCommands(program: Command): void {

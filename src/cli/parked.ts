@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { eventDiscardedRecord } from '../pets/event-discarded.ts'
+import type { Storage } from '../app/storage.ts'
+import { eventDiscardedRecord } from '../domain/event-discarded.ts'
 import type { ParkedEvents, Place } from '../read-models/inspection.ts'
 import type { ParkedAt, ReadModels } from '../read-models/read-models.ts'
 import type { Shards } from '../read-models/shards.ts'
-import type { Storage } from '../storage.ts'
 import { print, printJson, printTable } from './output.ts'
 import { inActive, withStorage } from './storage.ts'
 

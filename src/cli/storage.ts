@@ -1,9 +1,9 @@
 import { pino } from 'pino'
-import { type Config, readConfig } from '../config.ts'
-import { NoReadModelsError } from '../errors.ts'
+import { type Config, readConfig } from '../app/config.ts'
+import { openStorageBeside, type Storage } from '../app/storage.ts'
+import { NoReadModelsError } from '../lib/errors.ts'
 import type { ReadModels } from '../read-models/read-models.ts'
 import type { Shards } from '../read-models/shards.ts'
-import { openStorageBeside, type Storage } from '../storage.ts'
 
 /** Log and read models for the length of a command. What goes on in them is told on standard error, if it matters. */
 export async function withStorage<T>(

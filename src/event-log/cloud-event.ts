@@ -1,4 +1,4 @@
-import { parseExactJson } from '../exact-json.ts'
+import { parseExactJson } from '../lib/exact-json.ts'
 
 /** The envelope of CloudEvents 1.0, structured JSON mode, as far as this service reads it. */
 export interface CloudEvent {

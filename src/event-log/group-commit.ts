@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../lib/errors.ts'
 import type { EventLog, NewRecord, Position } from './event-log.ts'
 
 export interface GroupCommitLimits {

@@ -5,7 +5,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../lib/errors.ts'
 import { requireApiKey } from './auth.ts'
 import { closingResponse } from './drain.ts'
 import { replyNotFound, replyToBrokenRequest, replyWithError } from './error-replies.ts'

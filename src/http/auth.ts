@@ -1,6 +1,6 @@
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../lib/errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

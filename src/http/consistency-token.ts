@@ -1,5 +1,5 @@
-import { ServiceError } from '../errors.ts'
 import type { Position } from '../event-log/event-log.ts'
+import { ServiceError } from '../lib/errors.ts'
 import { seal, unseal } from './sealed-text.ts'
 
 /** Of the log whose positions tokens name. */

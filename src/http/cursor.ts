@@ -1,5 +1,5 @@
-import { ServiceError } from '../errors.ts'
-import type { PetStatus } from '../pets/pet.ts'
+import type { PetStatus } from '../domain/pet.ts'
+import { ServiceError } from '../lib/errors.ts'
 import { seal, unseal } from './sealed-text.ts'
 
 /** Where a page begins, as the opaque text in its link: `version:last id:status filter`, sealed. */

@@ -1,4 +1,4 @@
-import { type ErrorCode, ServiceError } from '../errors.ts'
+import { type ErrorCode, ServiceError } from '../lib/errors.ts'
 
 /** What the client is told of each error that Fastify raises by itself about a request. */
 const frameworkErrors = new Map<string, readonly [ErrorCode, string]>([

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../lib/errors.ts'
 import { parserErrorToServiceError, toServiceError } from './error-mapping.ts'
 import { errorBody, retryAfterSeconds, statusOf } from './error-status.ts'
 import { jsonType } from './media-types.ts'

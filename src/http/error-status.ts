@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.ts'
+import type { ErrorCode } from '../lib/errors.ts'
 
 /** The HTTP status of each error code. */
 export const statusOf: Record<ErrorCode, number> = {

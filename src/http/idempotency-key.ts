@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../lib/errors.ts'
 
 /** A String of RFC 9651 section 3.3.3: printable ASCII in quotes, in which a backslash stands before quote and backslash. */
 const stringForm = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/

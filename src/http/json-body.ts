@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { ServiceError } from '../errors.ts'
-import { parseExactJson } from '../exact-json.ts'
+import { ServiceError } from '../lib/errors.ts'
+import { parseExactJson } from '../lib/exact-json.ts'
 
 /** Bytes. Checked by Content-Length before, and by count while the body arrives. */
 export const bodyBytesMax = 16 * 1024

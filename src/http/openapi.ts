@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifySchema } from 'fastify'
-import { NewPetSchema, PetSchema, PetStatus } from '../pets/pet.ts'
+import { NewPetSchema, PetSchema, PetStatus } from '../domain/pet.ts'
 import { jsonType } from './media-types.ts'
 import { ErrorSchema, PetsSchema } from './pets-schemas.ts'
 

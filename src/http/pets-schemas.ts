@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import type { ErrorCode } from '../errors.ts'
-import { Int64Schema, NewPetSchema, PetSchema, PetStatus } from '../pets/pet.ts'
+import { Int64Schema, NewPetSchema, PetSchema, PetStatus } from '../domain/pet.ts'
+import type { ErrorCode } from '../lib/errors.ts'
 import { statusOf } from './error-status.ts'
 
 export const pageLimit = { minimum: 1, maximum: 100, default: 20 } as const

@@ -1,8 +1,8 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
-import { ServiceError } from '../errors.ts'
-import { parseInt64 } from '../int64.ts'
-import { compileCheck } from '../validation.ts'
+import { ServiceError } from '../lib/errors.ts'
+import { parseInt64 } from '../lib/int64.ts'
+import { compileCheck } from '../lib/validation.ts'
 
 const partNames: Record<string, string> = { body: 'body', querystring: 'query', params: 'path' }
 

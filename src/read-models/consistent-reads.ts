@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ServiceError } from '../errors.ts'
 import type { Position } from '../event-log/event-log.ts'
+import { ServiceError } from '../lib/errors.ts'
 import type { AppliedProgress, Wait } from './applied-progress.ts'
 import type { ProvenReads } from './proven-reads.ts'
 import type { RangeAnswer, RangeQuery } from './read-models.ts'

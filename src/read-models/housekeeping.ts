@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { SingleFlight } from '../single-flight.ts'
+import { SingleFlight } from '../lib/single-flight.ts'
 import type { Upkeep } from './upkeep.ts'
 
 export interface HousekeepingOptions {

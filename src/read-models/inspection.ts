@@ -1,5 +1,5 @@
+import type { Moment, ParkedAt, RangeQuery } from './generation.ts'
 import type { KeyDecision } from './key-decision.ts'
-import type { Moment, ParkedAt, RangeQuery } from './read-models.ts'
 
 /** How much there is in a generation, at one moment. */
 export interface Contents {

@@ -1,4 +1,4 @@
-import type { Generation } from './read-models.ts'
+import type { Generation } from './generation.ts'
 
 export interface StoredGeneration extends Generation {
   /** `replaced`: was active once, and is kept for reads that began with it. */

@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { issueKey, readKeys, revokeKey } from '../../src/api-keys/key-file.ts'
 import { KeyRing } from '../../src/api-keys/key-ring.ts'
-import { lockFile } from '../../src/file-lock.ts'
+import { lockFile } from '../../src/lib/file-lock.ts'
 
 const logger = pino({ level: 'silent' })
 const now = new Date('2026-11-20T12:00:00Z')

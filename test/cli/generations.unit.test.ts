@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/app/config.ts'
+import { openStorage, openStorageBeside, type Storage } from '../../src/app/storage.ts'
 import { describeGenerations } from '../../src/cli/generations.ts'
-import { readConfig } from '../../src/config.ts'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
-import { openStorage, openStorageBeside, type Storage } from '../../src/storage.ts'
 import { applyAll, firstBatch, insert, newGeneration } from '../read-models/contract/samples.ts'
 
 const logger = pino({ level: 'silent' })

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { pets } from '../../projections/pets.ts'
-import { Projector } from '../../projections/projector.ts'
-import { readConfig } from '../../src/config.ts'
-import { openStorage } from '../../src/storage.ts'
+import { readConfig } from '../../src/app/config.ts'
+import { openStorage } from '../../src/app/storage.ts'
+import { Projector } from '../../src/projector/projector.ts'
 
 /*
  * A process with a projector that ends by kill -9 in the middle of one of its first applies: before the script is sent,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
-import type { Verification } from '../../projections/verify.ts'
+import type { Verification } from '../../src/projector/verify.ts'
 import { type KafkaBroker, startKafka } from '../brokers/brokers.ts'
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
 import { type Master, type RedisCluster, startRedisCluster } from '../brokers/redis-cluster.ts'

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
-import { readModelVersion } from '../../projections/definition.ts'
 import { pets as definition } from '../../projections/pets.ts'
 import type { describeGenerations } from '../../src/cli/generations.ts'
+import { readModelVersion } from '../../src/projector/definition.ts'
 import type { Generation, ReadModels } from '../../src/read-models/read-models.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { Client, codeOf } from './client.ts'

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
-import { readConfig } from '../../src/config.ts'
-import { type PetId, petDocument } from '../../src/pets/pet.ts'
-import { petCreatedRecord } from '../../src/pets/pet-created.ts'
-import { openStorage } from '../../src/storage.ts'
+import { readConfig } from '../../src/app/config.ts'
+import { openStorage } from '../../src/app/storage.ts'
+import { type PetId, petDocument } from '../../src/domain/pet.ts'
+import { petCreatedRecord } from '../../src/domain/pet-created.ts'
 import { statuses } from './client.ts'
 import type { Environment } from './service-process.ts'
 

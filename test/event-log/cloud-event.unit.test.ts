@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readCloudEvent } from '../../src/event-log/cloud-event.ts'
-import { parseExactJson } from '../../src/exact-json.ts'
-import { edited } from '../edited-text.ts'
+import { parseExactJson } from '../../src/lib/exact-json.ts'
+import { edited } from '../lib/edited-text.ts'
 
 const read = ['id', 'type', 'source', 'subject', 'idempotencykey', 'requestfingerprint', 'data'] as const
 const published = ['petstore.PetCreated.v1', 'petstore.PetCreated.v1.idempotent'].map((name) =>

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import kafkajs, { type PartitionMetadata } from 'kafkajs'
-import { ServiceError } from '../../src/errors.ts'
 import type { EventLog, LogRecord, NewRecord, Offset, Subscriber, Subscription } from '../../src/event-log/event-log.ts'
+import { ServiceError } from '../../src/lib/errors.ts'
 import { MemorySubscription } from './memory-subscription.ts'
 
 const byDefault = kafkajs.Partitioners.DefaultPartitioner()

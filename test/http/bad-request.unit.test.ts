@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ErrorCode } from '../../src/errors.ts'
+import type { ErrorCode } from '../../src/lib/errors.ts'
 import { expectError } from './expect-error.ts'
 import { authorization, FakeServices, openApp } from './fake-services.ts'
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ServiceError } from '../../src/errors.ts'
+import { type PetStatus, petStatuses } from '../../src/domain/pet.ts'
 import { readCursor, writeCursor } from '../../src/http/cursor.ts'
-import { type PetStatus, petStatuses } from '../../src/pets/pet.ts'
+import { ServiceError } from '../../src/lib/errors.ts'
 
 const filters: (PetStatus | undefined)[] = [undefined, ...petStatuses]
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/='

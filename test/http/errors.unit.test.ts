@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { type ErrorCode, errorFacts, ServiceError } from '../../src/errors.ts'
 import { buildApp } from '../../src/http/app.ts'
 import { parserErrorToServiceError, toServiceError } from '../../src/http/error-mapping.ts'
 import { retryAfterSeconds, statusOf } from '../../src/http/error-status.ts'
+import { type ErrorCode, errorFacts, ServiceError } from '../../src/lib/errors.ts'
 import { expectError } from './expect-error.ts'
 import { authorization, FakeServices, openApp } from './fake-services.ts'
 

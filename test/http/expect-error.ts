@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { expect } from 'vitest'
-import type { ErrorCode } from '../../src/errors.ts'
+import type { ErrorCode } from '../../src/lib/errors.ts'
 
 /** The status and the exact shape of an error answer; `message` is a part of it. */
 export function expectError(

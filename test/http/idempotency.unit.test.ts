@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ServiceError } from '../../src/errors.ts'
-import { requestIdentity } from '../../src/pets/request-identity.ts'
+import { requestIdentity } from '../../src/command-handling/request-identity.ts'
+import { ServiceError } from '../../src/lib/errors.ts'
 import { expectError } from './expect-error.ts'
 import { authorization, FakeServices, openApp } from './fake-services.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { petStatuses } from '../../src/pets/pet.ts'
+import { petStatuses } from '../../src/domain/pet.ts'
 import { authorization, FakeServices, openApp } from './fake-services.ts'
 
 interface Schema {

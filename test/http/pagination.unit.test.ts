@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, expect, it } from 'vitest'
-import { type Pet, type PetId, petDocument, petStatuses } from '../../src/pets/pet.ts'
+import { type Pet, type PetId, petDocument, petStatuses } from '../../src/domain/pet.ts'
 import { authorization, FakeServices, openApp } from './fake-services.ts'
 
 const services = new FakeServices()

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ServiceError } from '../../src/errors.ts'
-import type { NewPet } from '../../src/pets/pet.ts'
+import type { NewPet } from '../../src/domain/pet.ts'
+import { ServiceError } from '../../src/lib/errors.ts'
 import { expectError } from './expect-error.ts'
 import { authorization, FakeServices, openApp } from './fake-services.ts'
 

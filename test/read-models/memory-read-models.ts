@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/lib/errors.ts'
 import { type Checkpoint, startOfPartition } from '../../src/read-models/checkpoint.ts'
 import {
   type Contents,

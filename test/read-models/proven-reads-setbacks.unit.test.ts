@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/lib/errors.ts'
 import { all, idsOf, openProvenReads, rollBack, someTurns, untilStatus } from './proving.ts'
 
 describe('proven reads of a store that loses what it held', () => {

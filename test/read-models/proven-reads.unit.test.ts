@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../src/lib/errors.ts'
 import { ProvenReads } from '../../src/read-models/proven-reads.ts'
 import type { ReadModels } from '../../src/read-models/read-models.ts'
 import { all, ids, idsOf, openProvenReads, rollBack, someTurns, untilStatus } from './proving.ts'

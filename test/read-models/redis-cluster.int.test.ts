@@ -1,6 +1,6 @@
 import { Cluster } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { shardVersions } from '../../projections/definition.ts'
+import { shardVersions } from '../../src/projector/definition.ts'
 import { hashSlot } from '../../src/read-models/redis/hash-slot.ts'
 import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
 import { openRedisReadModels } from '../../src/read-models/redis/redis-read-models.ts'

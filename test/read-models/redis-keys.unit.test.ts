@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { shardVersions } from '../../projections/definition.ts'
+import { shardVersions } from '../../src/projector/definition.ts'
 import { hashSlot, slots } from '../../src/read-models/redis/hash-slot.ts'
 import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
 

@@ -1,5 +1,5 @@
-import { ServiceError } from '../../errors.ts'
-import { SingleFlight } from '../../single-flight.ts'
+import { ServiceError } from '../../lib/errors.ts'
+import { SingleFlight } from '../../lib/single-flight.ts'
 import { holdsIdentity } from './kafka-identity.ts'
 import type { KafkaReader } from './kafka-reader.ts'
 

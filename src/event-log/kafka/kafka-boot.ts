@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { OutOfReachError } from '../../errors.ts'
-import { within } from '../../time-limit.ts'
+import { OutOfReachError } from '../../lib/errors.ts'
+import { within } from '../../lib/time-limit.ts'
 import { BootRefusal } from './boot-refusal.ts'
 import { type KafkaAccess, KafkaClient } from './kafka-client.ts'
 import { establishIdentity, type LogIdentity } from './kafka-identity.ts'

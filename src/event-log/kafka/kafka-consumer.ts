@@ -1,6 +1,6 @@
 import type { Consumer, ConsumerStartBatchProcessEvent, EachBatchPayload } from 'kafkajs'
 import type { Logger } from 'pino'
-import { within } from '../../time-limit.ts'
+import { within } from '../../lib/time-limit.ts'
 import type { Offset } from '../event-log.ts'
 import type { KafkaClient } from './kafka-client.ts'
 import { keepArraysYoung } from './kafkajs-garbage.ts'

@@ -1,5 +1,5 @@
 import type { Cluster, PartitionAssigner } from 'kafkajs'
-import { within } from '../../time-limit.ts'
+import { within } from '../../lib/time-limit.ts'
 import type { LogRecord, Offset } from '../event-log.ts'
 import type { KafkaClient } from './kafka-client.ts'
 import { toOffset } from './kafka-offset.ts'

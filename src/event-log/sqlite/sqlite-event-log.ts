@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { ServiceError } from '../../errors.ts'
+import { ServiceError } from '../../lib/errors.ts'
 import type { EventLog, LogRecord, NewRecord, Offset, Subscriber, Subscription } from '../event-log.ts'
 import { PagedSubscription } from './paged-subscription.ts'
 

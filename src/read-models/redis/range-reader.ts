@@ -1,4 +1,4 @@
-import { ServiceError } from '../../errors.ts'
+import { ServiceError } from '../../lib/errors.ts'
 import { eventTagLength } from '../event-tag.ts'
 import type { RangeAnswer, RangeQuery } from '../read-models.ts'
 import { addedField, type RedisKeys } from './redis-keys.ts'

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { ServiceError } from '../../errors.ts'
+import { ServiceError } from '../../lib/errors.ts'
 import { type GenerationKeys, indexOfField } from './redis-keys.ts'
 
 /** Commands and scripts on one connection: all of them fail with the code of the catalogue. */

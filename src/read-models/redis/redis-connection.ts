@@ -1,6 +1,6 @@
 import { Redis, type RedisOptions, ReplyError } from 'ioredis'
 import type { Logger } from 'pino'
-import { OutOfReachError } from '../../errors.ts'
+import { OutOfReachError } from '../../lib/errors.ts'
 
 export type ConnectionLogger = Pick<Logger, 'info' | 'warn'>
 

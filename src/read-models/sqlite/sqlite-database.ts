@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { OutOfReachError, ServiceError } from '../../errors.ts'
+import { OutOfReachError, ServiceError } from '../../lib/errors.ts'
 import { type Checkpoint, decodeCheckpoint } from '../checkpoint.ts'
 import type { Generation, Moment } from '../read-models.ts'
 import type { StoredGeneration } from '../upkeep.ts'

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { ConfigError, Environment, readConfig } from '../../src/app/config.ts'
+
+const brokers = { KAFKA_BROKERS: 'a:9092,b:9093', REDIS_URL: 'redis://localhost' }
+
+describe('configuration', () => {
+  it('without variables is the embedded default, and cannot be changed', () => {
+    const config = readConfig({})
+    expect(config).toMatchObject({ role: 'all', host: '127.0.0.1', port: 3000, dataDir: './data', brokers: undefined })
+    expect(config.apiKeysFile).toBe('data/api-keys.json')
+    expect(Object.isFrozen(config)).toBe(true)
+  })
+
+  it('reads how long a projector may stand still', () => {
+    expect(readConfig({}).projectorStallSeconds).toBe(30)
+    expect(readConfig({ PROJECTOR_STALL_SECONDS: '1' }).projectorStallSeconds).toBe(1)
+    expect(readConfig({ PROJECTOR_STALL_SECONDS: '3600' }).projectorStallSeconds).toBe(3600)
+  })
+
+  it('reads brokers, TLS and SASL', () => {
+    const { brokers: read } = readConfig({
+      ...brokers,
+      KAFKA_PARTITIONS: '3',
+      KAFKA_TLS: 'true',
+      KAFKA_SASL_MECHANISM: 'plain',
+      KAFKA_SASL_USERNAME: 'u',
+      KAFKA_SASL_PASSWORD: 'p',
+    })
+    expect(read).toEqual({
+      kafka: {
+        brokers: ['a:9092', 'b:9093'],
+        topic: 'petstore.pets',
+        partitions: 3,
+        tls: true,
+        sasl: { mechanism: 'plain', username: 'u', password: 'p' },
+      },
+      redis: { url: 'redis://localhost', prefix: 'petstore' },
+    })
+  })
+
+  it('takes an empty variable as one that is not set', () => {
+    expect(readConfig({ PORT: '', API_KEYS: '', KAFKA_BROKERS: '' })).toMatchObject({ port: 3000, apiKeys: [] })
+  })
+
+  it.each([
+    ['PORT', { PORT: 'eighty' }],
+    ['PORT', { PORT: '65536' }],
+    ['PORT', { PORT: '80.5' }],
+    ['ROLE', { ROLE: 'reader' }],
+    ['ROLE', { ROLE: 'api' }],
+    ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
+    ['APPEND_TIMEOUT_MS', { APPEND_TIMEOUT_MS: '5s' }],
+    ['PROJECTOR_STALL_SECONDS', { PROJECTOR_STALL_SECONDS: '0' }],
+    ['PROJECTOR_STALL_SECONDS', { PROJECTOR_STALL_SECONDS: '3601' }],
+    ['PROJECTOR_STALL_SECONDS', { PROJECTOR_STALL_SECONDS: '1.5' }],
+    ['REDIS_URL', { KAFKA_BROKERS: 'a:9092' }],
+    ['KAFKA_BROKERS', { REDIS_URL: 'redis://localhost' }],
+    ['KAFKA_BROKERS', { ...brokers, KAFKA_BROKERS: 'a' }],
+    ['REDIS_URL', { ...brokers, REDIS_URL: 'http://localhost' }],
+    ['KAFKA_TOPIC', { ...brokers, KAFKA_TOPIC: 'pets and more' }],
+    ['KAFKA_PARTITIONS', { ...brokers, KAFKA_PARTITIONS: '0' }],
+    ['KAFKA_TLS', { ...brokers, KAFKA_TLS: 'yes' }],
+    ['KAFKA_TLS_CA_FILE', { ...brokers, KAFKA_TLS: 'true', KAFKA_TLS_CA_FILE: '/does/not/exist' }],
+    ['KAFKA_SASL_MECHANISM', { ...brokers, KAFKA_SASL_MECHANISM: 'kerberos' }],
+    ['KAFKA_SASL_PASSWORD', { ...brokers, KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'u' }],
+    ['READ_MODEL_SHARDS', { ...brokers, READ_MODEL_SHARDS: '0' }],
+    ['READ_MODEL_SHARDS', { ...brokers, KAFKA_PARTITIONS: '100', READ_MODEL_SHARDS: '65' }],
+    ['READ_MODEL_SHARDS', { ...brokers, KAFKA_PARTITIONS: '3', READ_MODEL_SHARDS: '4' }],
+    ['READ_MODEL_SHARDS', { READ_MODEL_SHARDS: '2' }],
+    ['REDIS_PREFIX', { ...brokers, REDIS_PREFIX: 'a{b}' }],
+  ])('a bad %s is refused and named', (name, environment) => {
+    expect(() => readConfig(environment)).toThrow(ConfigError)
+    expect(() => readConfig(environment)).toThrow(name)
+  })
+
+  it('every variable stands in the README, with its default, and no other does', () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+    const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| (.*?) \|/gm)].map(([, name, fallback]) => [name, fallback])
+    const expected = Object.entries(Environment.properties).map(([name, schema]) => [
+      name,
+      'default' in schema ? `\`${schema.default}\`` : '',
+    ])
+    expect(new Set(rows.map(([name]) => name))).toEqual(new Set(expected.map(([name]) => name)))
+    for (const [name, fallback] of expected) {
+      if (fallback !== '') expect(rows).toContainEqual([name, fallback])
+    }
+  })
+})

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import { ServiceHealth } from '../../src/app/health.ts'
+import { ServiceError } from '../../src/lib/errors.ts'
+import type { Lag } from '../../src/projector/lag-meter.ts'
+import type { Stall } from '../../src/projector/stall-watch.ts'
+import { startOfPartition } from '../../src/read-models/checkpoint.ts'
+
+const away = new ServiceError('event_log_unavailable', 'away')
+
+/** The parts of a service, each in the state that a test sets. */
+function parts() {
+  const state = { log: true, reads: 'up' as 'up' | 'degraded' | 'rebuilding' | 'down' }
+  return {
+    state,
+    log: {
+      epoch: 'epoch',
+      ends: async () => {
+        if (!state.log) throw away
+        return [3]
+      },
+    },
+    stores: [{ active: async () => ({ name: 'generation', epoch: 'epoch', continues: undefined }) }],
+    reads: {
+      get state() {
+        return { status: state.reads }
+      },
+    },
+    projector: { state: { status: 'up' as const, partitions: [0] } },
+    lag: { lag: { status: 'unknown', reason: 'not looked at yet' } as Lag },
+    stalls: { stalls: [] as readonly Stall[] },
+  }
+}
+
+describe('readiness', () => {
+  it('waits for the first catch-up', async () => {
+    const { state, ...sources } = parts()
+    const health = new ServiceHealth({ ...sources })
+    state.reads = 'rebuilding'
+    expect(await health.ready()).toMatchObject({ ready: false, checks: { readModels: { status: 'rebuilding' } } })
+    state.reads = 'up'
+    expect(await health.ready()).toMatchObject({ ready: true })
+  })
+
+  it.each([
+    { log: true, reads: 'rebuilding', ready: true },
+    { log: true, reads: 'down', ready: true },
+    { log: false, reads: 'up', ready: true },
+    { log: false, reads: 'degraded', ready: true },
+    { log: false, reads: 'rebuilding', ready: false },
+    { log: false, reads: 'down', ready: false },
+  ] as const)('after it, with %o', async ({ log, reads, ready }) => {
+    const { state, ...sources } = parts()
+    const health = new ServiceHealth({ ...sources })
+    await health.ready()
+    Object.assign(state, { log, reads })
+    const readiness = await health.ready()
+    expect(readiness.ready).toBe(ready)
+    expect(readiness.checks).toMatchObject({
+      eventLog: log ? { status: 'up', ends: [3] } : { status: 'down', reason: 'away' },
+      readModels: { status: reads },
+      projector: { status: 'up', partitions: [0] },
+    })
+  })
+
+  it('of a projector alone goes by its own state', async () => {
+    const { reads: _, state, ...sources } = parts()
+    const waiting = { state: { status: 'waiting' as const, partitions: [] } }
+    const unready = new ServiceHealth({ ...sources, projector: waiting, reads: undefined })
+    expect(await unready.ready()).toMatchObject({ ready: false })
+    const health = new ServiceHealth({ ...sources, reads: undefined })
+    expect(await health.ready()).toMatchObject({ ready: true, checks: { readModels: { generation: 'generation' } } })
+  })
+})
+
+describe('the state of the read models', () => {
+  const checkpoint = { ...startOfPartition, parked: 2 }
+  const lag: Lag = {
+    status: 'known',
+    generation: 'generation',
+    partitions: [
+      { partition: 0, events: 3, seconds: 1.5, checkpoint },
+      { partition: 1, events: 0, seconds: 0, checkpoint },
+    ],
+  }
+  const shown = {
+    lag: [
+      { partition: 0, events: 3, seconds: 1.5 },
+      { partition: 1, events: 0, seconds: 0 },
+    ],
+    parked: 4,
+  }
+
+  it.each(['api', 'projector'])('tells the lag and the number of parked events, of role %s', async (role) => {
+    const { state, reads, ...sources } = parts()
+    const health = new ServiceHealth({ ...sources, reads: role === 'api' ? reads : undefined, lag: { lag } })
+    expect((await health.ready()).checks.readModels).toMatchObject({ status: 'up', ...shown })
+  })
+
+  it('says that the lag is not known, and why; ready all the same', async () => {
+    const { state, ...sources } = parts()
+    const health = new ServiceHealth({ ...sources, lag: { lag: { status: 'unknown', reason: 'away' } } })
+    const { ready, checks } = await health.ready()
+    expect([ready, checks.readModels]).toEqual([true, { status: 'up', lag: 'unknown', lagUnknown: 'away' }])
+  })
+
+  it('makes nothing unready, however far behind', async () => {
+    const { state, ...sources } = parts()
+    const stalls = { stalls: [{ partition: 0, next: 4, events: 3, seconds: 30 }] }
+    expect(await new ServiceHealth({ ...sources, lag: { lag }, stalls }).ready()).toMatchObject({ ready: true })
+  })
+})
+
+describe('liveness', () => {
+  it('is given while the projector gets on', () => {
+    const { state, ...sources } = parts()
+    expect(new ServiceHealth(sources).live()).toEqual({ live: true, checks: { projector: { status: 'ok' } } })
+  })
+
+  it('fails on a stall, and names the partitions', () => {
+    const { state, ...sources } = parts()
+    const stalls = [{ partition: 0, next: 4, events: 3, seconds: 30 }]
+    expect(new ServiceHealth({ ...sources, stalls: { stalls } }).live()).toEqual({
+      live: false,
+      checks: { projector: { status: 'stalled', partitions: stalls } },
+    })
+  })
+
+  it('never fails in a process that does not project', () => {
+    const { state, ...sources } = parts()
+    const health = new ServiceHealth({ ...sources, projector: undefined, stalls: undefined })
+    expect(health.live()).toEqual({ live: true, checks: {} })
+  })
+})

@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { ServiceMetrics } from '../../src/app/metrics.ts'
+import type { Lag } from '../../src/projector/lag-meter.ts'
+
+const checkpoint = { next: 9, last: null, applied: 5, dropped: 1, parked: 2, skipped: 1 }
+const known: Lag = {
+  status: 'known',
+  generation: 'first',
+  partitions: [
+    { partition: 0, events: 3, seconds: 1.5, checkpoint },
+    { partition: 1, events: 0, seconds: 0, checkpoint: { ...checkpoint, parked: 4 } },
+  ],
+}
+
+/** The samples of the service's own metrics: comments and what the library says of the process are left out. */
+async function samples(metrics: ServiceMetrics): Promise<string[]> {
+  const text = await metrics.text()
+  return text.split('\n').filter((line) => line.startsWith('petstore_'))
+}
+
+describe('metrics', () => {
+  it('tell the lag, what became of the records, and who answers', async () => {
+    expect(await samples(new ServiceMetrics({ lag: known }))).toEqual([
+      'petstore_projection_lag_events{partition="0"} 3',
+      'petstore_projection_lag_events{partition="1"} 0',
+      'petstore_projection_lag_seconds{partition="0"} 1.5',
+      'petstore_projection_lag_seconds{partition="1"} 0',
+      'petstore_projection_records_total{partition="0",outcome="applied"} 5',
+      'petstore_projection_records_total{partition="0",outcome="dropped"} 1',
+      'petstore_projection_records_total{partition="0",outcome="skipped"} 1',
+      'petstore_projection_records_total{partition="1",outcome="applied"} 5',
+      'petstore_projection_records_total{partition="1",outcome="dropped"} 1',
+      'petstore_projection_records_total{partition="1",outcome="skipped"} 1',
+      'petstore_parked_events 6',
+      'petstore_event_log_up 1',
+      'petstore_read_models_up 1',
+    ])
+  })
+
+  it('leave out what is not known, and have it again', async () => {
+    const source: { lag: Lag } = { lag: { status: 'unknown', reason: 'not looked at yet' } }
+    const metrics = new ServiceMetrics(source)
+    expect(await samples(metrics)).toEqual([])
+    source.lag = known
+    const all = await samples(metrics)
+    source.lag = { status: 'unknown', reason: 'away', logAnswers: false, readModelsAnswer: true }
+    expect(await samples(metrics)).toEqual(['petstore_event_log_up 0', 'petstore_read_models_up 1'])
+    source.lag = known
+    expect(await samples(metrics)).toEqual(all)
+  })
+
+  it('go down with a rebuild: they are what the read models hold', async () => {
+    const source: { lag: Lag } = { lag: known }
+    const metrics = new ServiceMetrics(source)
+    await metrics.text()
+    const begun = { ...checkpoint, applied: 1, parked: 0 }
+    source.lag = { ...known, partitions: [{ partition: 0, events: 8, seconds: 0, checkpoint: begun }] }
+    const now = await samples(metrics)
+    expect(now).toContain('petstore_projection_records_total{partition="0",outcome="applied"} 1')
+    expect(now).toContain('petstore_parked_events 0')
+    expect(now.some((line) => line.includes('partition="1"'))).toBe(false)
+  })
+
+  it('tell of the process too, in a registry of their own', async () => {
+    const [one, other] = [new ServiceMetrics({ lag: known }), new ServiceMetrics({ lag: known })]
+    expect(await one.text()).toMatch(/^process_cpu_seconds_total \d/m)
+    expect(await other.text()).toMatch(/^nodejs_eventloop_lag_p99_seconds \d/m)
+    expect(one.contentType).toBe('text/plain; version=0.0.4; charset=utf-8')
+  })
+
+  it('each stand in the operations manual, and no other does', async () => {
+    const manual = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+    const described = [...manual.matchAll(/^\| `(petstore_[a-z_]+)/gm)].map(([, name]) => name)
+    const text = await new ServiceMetrics({ lag: known }).text()
+    const existing = [...text.matchAll(/^# TYPE (petstore_\S+)/gm)].map(([, name]) => name)
+    expect(new Set(described)).toEqual(new Set(existing))
+  })
+})

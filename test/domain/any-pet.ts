@@ -1,0 +1,15 @@
+import fc from 'fast-check'
+import { type PetId, petStatuses } from '../../src/domain/pet.ts'
+import type { Int64 } from '../../src/lib/int64.ts'
+
+/** Any pet that there can be. */
+export const anyPet = fc.record({
+  id: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map((id) => id as PetId),
+  name: fc.string({ unit: 'binary', minLength: 1, maxLength: 128 }).filter((name) => /\S/.test(name)),
+  categoryId: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(toInt64),
+  status: fc.constantFrom(...petStatuses),
+})
+
+function toInt64(value: bigint): Int64 {
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value
+}

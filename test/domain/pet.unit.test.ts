@@ -1,0 +1,47 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type PetId, PetSchema, petDocument, WrittenPet } from '../../src/domain/pet.ts'
+import { parseExactJson } from '../../src/lib/exact-json.ts'
+import { compileCheck } from '../../src/lib/validation.ts'
+import { edited } from '../lib/edited-text.ts'
+import { anyPet } from './any-pet.ts'
+
+const check = compileCheck(PetSchema)
+
+describe('WrittenPet', () => {
+  it('is read from the document of a pet with a plain name', () => {
+    for (const name of ['Rex', 'Rex 00000001', 'Zoë', '犬', "d'Artagnan, {the} [dog]: \u007f\u2028", 'x'.repeat(128)]) {
+      const pet = { id: 999_999_999_999_999 as PetId, name, categoryId: -7, status: 'sold' } as const
+      expect(WrittenPet.in(petDocument(pet))).toEqual(pet)
+    }
+  })
+
+  it('is a pet by the schema, in the very text that would be written of it', () => {
+    const plain = anyPet.map((pet) => ({
+      ...pet,
+      id: (pet.id % 1000) as PetId,
+      name: 'Rex',
+      categoryId: Number(pet.categoryId) % 1000,
+    }))
+    fc.assert(
+      fc.property(edited(fc.oneof(anyPet, plain).map(petDocument)), (text) => {
+        const read = WrittenPet.in(text)
+        if (read === undefined) return
+        const data = parseExactJson(text)
+        expect(check(data)).toBeUndefined()
+        expect(read).toEqual(data)
+        expect(petDocument(read)).toBe(text)
+        expect(petDocument({ ...read })).toBe(text)
+      }),
+      { numRuns: 20_000 },
+    )
+  })
+
+  it('is not read where a name is none by the schema', () => {
+    for (const name of ['', ' ', '\u3000\ufeff', '\ud83d', 'x'.repeat(129), 'x'.repeat(127) + '🐕🐕']) {
+      const text = `{"id":1,"name":"${name}","categoryId":7,"status":"sold"}`
+      expect(check(parseExactJson(text))).toBeDefined()
+      expect(WrittenPet.in(text)).toBeUndefined()
+    }
+  })
+})

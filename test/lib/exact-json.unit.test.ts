@@ -1,0 +1,123 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { exactInteger, parseExactJson } from '../../src/lib/exact-json.ts'
+
+const digits = (maxLength: number) =>
+  fc.array(fc.integer({ min: 0, max: 9 }), { maxLength, size: 'max' }).map((all) => all.join(''))
+const whole = fc.oneof(
+  fc.constant('0'),
+  fc.tuple(fc.integer({ min: 1, max: 9 }), digits(24)).map(([a, b]) => `${a}${b}`),
+)
+const fraction = fc.oneof(
+  fc.constant(''),
+  digits(24).map((text) => `.${text}0`),
+  fc.constant('.0'),
+)
+const exponent = fc.oneof(
+  fc.constant(''),
+  fc.tuple(fc.constantFrom('e', 'E', 'e+', 'e-', 'E-'), fc.integer({ min: 0, max: 60 })).map(([e, n]) => `${e}${n}`),
+)
+/** Every form of a JSON number (RFC 8259 section 6). */
+const numberText = fc.tuple(fc.constantFrom('', '-'), whole, fraction, exponent).map((parts) => parts.join(''))
+
+/** The value of a number's text as a fraction, in integers only. */
+function asFraction(text: string): { over: bigint; under: bigint } {
+  const [mantissa = '', power = '0'] = text.toLowerCase().split('e')
+  const [whole = '', fraction = ''] = mantissa.split('.')
+  const over = BigInt(whole.replace('-', '') + fraction) * (text.startsWith('-') ? -1n : 1n)
+  const scale = Number(power) - fraction.length
+  return scale >= 0 ? { over: over * 10n ** BigInt(scale), under: 1n } : { over, under: 10n ** BigInt(-scale) }
+}
+
+function expected(text: string): number | bigint {
+  const { over, under } = asFraction(text)
+  if (over % under !== 0n) return Number.isInteger(Number(text)) ? Number.NaN : Number(text)
+  const integer = over / under
+  const largest = 2n ** 53n - 1n
+  return integer <= largest && integer >= -largest ? Number(integer) : integer
+}
+
+/** Negative zero is zero: no schema and no text that is written tells them apart. */
+const unsigned = (value: unknown) => (value === 0 ? 0 : value)
+
+describe('parseExactJson', () => {
+  it('gives a number the value that its text denotes, wherever it stands', () => {
+    fc.assert(
+      fc.property(numberText, (text) => {
+        const value = expected(text)
+        expect(unsigned(parseExactJson(text))).toEqual(value)
+        const around = parseExactJson(`{"a":${text},"b" : ${text} ,"c":[${text},[ ${text}\n]]}`) as Record<
+          string,
+          unknown
+        >
+        const found = [around.a, around.b, ...(around.c as unknown[]).flat()]
+        expect(found.map(unsigned)).toEqual([value, value, value, value])
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('gives those from a place on their value, whatever stands before it', () => {
+    fc.assert(
+      fc.property(numberText, numberText, (before, text) => {
+        const start = `{"a":${before},"b":`
+        const { b } = parseExactJson(`${start}${text}}`, start.length - 1) as { b: unknown }
+        expect(unsigned(b)).toEqual(expected(text))
+      }),
+    )
+  })
+
+  it('gives every other value as JSON.parse does', () => {
+    const json = fc.jsonValue({ noUnicodeString: false }).map((value) => JSON.stringify(value))
+    const withoutNumbers = (_key: string, value: unknown) => (typeof value === 'number' ? 0 : value)
+    fc.assert(
+      fc.property(json, fc.constantFrom('', ',"long":1234567890123456789'), (text, long) => {
+        const whole = `{"value":${text}${long}}`
+        const { value } = parseExactJson(whole) as { value: unknown }
+        expect(JSON.parse(JSON.stringify(value, plain), withoutNumbers)).toEqual(JSON.parse(text, withoutNumbers))
+      }),
+    )
+  })
+
+  it.each(['', '{', '01', '1.', '.5', '+1', '1e', 'NaN', '0x10', '{"a":1,}', '[1e3'])('refuses %j', (text) => {
+    expect(() => parseExactJson(text)).toThrow(SyntaxError)
+  })
+
+  it('leaves text that looks like numbers alone', () => {
+    const strings = ['1e-400', ' 1e-400', '12345678901234567890', ':1e5', 'deadbeef0123456789']
+    expect(parseExactJson(JSON.stringify(strings))).toEqual(strings)
+  })
+
+  it('keeps __proto__ a field like any other', () => {
+    for (const number of ['1', '12345678901234567890']) {
+      const value = parseExactJson(`{"__proto__":{"polluted":${number}}}`) as object
+      expect(Object.keys(value)).toEqual(['__proto__'])
+      expect(value).not.toHaveProperty('polluted')
+    }
+  })
+})
+
+describe('exactInteger', () => {
+  it.each([
+    ['0', 0n],
+    ['-0.000', 0n],
+    ['1.0', 1n],
+    ['1e3', 1000n],
+    ['1200e-2', 12n],
+    ['1201e-2', undefined],
+    ['0.5', undefined],
+    ['1e-400', undefined],
+    ['0e-400', 0n],
+    ['0e9999', 0n],
+    ['1e400', 10n ** 400n],
+    ['1e401', undefined],
+    ['1e99999', undefined],
+    ['-9223372036854775809', -9223372036854775809n],
+    ['', undefined],
+    ['x', undefined],
+  ])('%s is %s', (text, value) => expect(exactInteger(text)).toBe(value))
+})
+
+function plain(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' || (typeof value === 'number' && !Number.isFinite(value)) ? 0 : value
+}

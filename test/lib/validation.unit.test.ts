@@ -1,0 +1,70 @@
+import { Type } from 'typebox'
+import { describe, expect, it } from 'vitest'
+import { Int64Schema, NewPetSchema, PetSchema } from '../../src/domain/pet.ts'
+import { compileCheck } from '../../src/lib/validation.ts'
+
+const valid = { name: 'Rex', categoryId: 7 }
+
+describe('compileCheck', () => {
+  const check = compileCheck(NewPetSchema)
+
+  it('says nothing of a valid value', () => {
+    expect(check(valid)).toBeUndefined()
+    expect(check({ ...valid, categoryId: 9007199254740993n, status: 'sold' })).toBeUndefined()
+  })
+
+  it.each<[unknown, string]>([
+    [{ name: 'Rex' }, 'categoryId is required'],
+    [{}, 'name is required; categoryId is required'],
+    [{ ...valid, colour: 'red' }, '"colour" is not known here'],
+    [{ ...valid, 'a\n"b"': 1 }, '"a\\n\\"b\\"" is not known here'],
+    [{ ...valid, status: 'lost' }, 'status must be one of available, pending, sold'],
+    [{ ...valid, name: 1 }, 'name must be string'],
+    [{ ...valid, name: ' ' }, 'name must be 1 to 128 characters of well-formed Unicode, not only white space'],
+    [{ ...valid, name: '\ud800' }, 'name must be 1 to 128 characters of well-formed Unicode, not only white space'],
+    [{ ...valid, name: 'x'.repeat(129) }, 'name must NOT have more than 128 characters'],
+    [{ ...valid, categoryId: '7' }, 'categoryId must be an integer from -9223372036854775808 to 9223372036854775807'],
+    [[], 'the value must be object'],
+    [null, 'the value must be object'],
+    [undefined, 'the value must be object'],
+  ])('of %j it says: %s', (value, problem) => expect(check(value)).toBe(problem))
+
+  it('counts code points, not code units', () => {
+    expect(check({ ...valid, name: '\u{1F436}'.repeat(128) })).toBeUndefined()
+    expect(check({ ...valid, name: '\u{1F436}'.repeat(129) })).toBeDefined()
+  })
+
+  it('tells five problems and how many more there are', () => {
+    const unknown = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => [name, 1]))
+    expect(check({ ...valid, ...unknown })).toBe(
+      '"a" is not known here; "b" is not known here; "c" is not known here; "d" is not known here; "e" is not known here; and 2 more',
+    )
+  })
+
+  it('names a field inside another', () => {
+    const nested = compileCheck(Type.Object({ pets: Type.Array(Type.Object({ name: Type.String() })) }))
+    expect(nested({ pets: [{ name: 'Rex' }, { name: 1 }] })).toBe('pets.1.name must be string')
+  })
+})
+
+describe('int64', () => {
+  const check = compileCheck(Type.Object({ id: Int64Schema({ description: 'an id' }) }))
+  const problem = 'id must be an integer from -9223372036854775808 to 9223372036854775807'
+
+  it.each([0, -0, -1, 2 ** 53 - 1, -(2 ** 53 - 1), 2n ** 53n, 2n ** 63n - 1n, -(2n ** 63n)])('%s is one', (id) => {
+    expect(check({ id })).toBeUndefined()
+  })
+
+  it.each([2 ** 53, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2n ** 63n, -(2n ** 63n) - 1n, '1', null, true, [1]])(
+    '%s is none',
+    (id) => expect(check({ id })).toBe(problem),
+  )
+
+  it('with limits of its own keeps them', () => {
+    const checkPet = compileCheck(PetSchema)
+    const pet = { ...valid, status: 'sold' }
+    expect(checkPet({ ...pet, id: 1 })).toBeUndefined()
+    expect(checkPet({ ...pet, id: Number.MAX_SAFE_INTEGER })).toBeUndefined()
+    for (const id of [0, -5, 1.5, 2 ** 53, 2n ** 53n, '1']) expect(checkPet({ ...pet, id })).toContain('id must be')
+  })
+})

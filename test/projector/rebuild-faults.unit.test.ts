@@ -1,0 +1,129 @@
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { ServiceError } from '../../src/lib/errors.ts'
+import { LimitedLog } from '../../src/projector/limited-log.ts'
+import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
+import { adjustableClock, filledWorld, interrupted, names, startRebuild } from './rebuilding.ts'
+import { disturbed, everything, openWorld, silentAtFirst, somePets, underEpoch, until, withMethods } from './world.ts'
+
+/** The shortest time for which a configuration has what is being built kept without renewal. */
+const leastGraceMs = 5000
+
+describe('a rebuild that is disturbed', () => {
+  it('gives up on what was built from other records, and leaves nothing of it', async () => {
+    const world = await filledWorld(2600)
+    await interrupted(world)
+    const other = openWorld()
+    for (let from = 1; from < 2700; from += 900) await other.append(somePets(5000 + from, 900))
+    const before = await names(world)
+    const log = underEpoch(world.log.epoch, other.log)
+    await expect(startRebuild({ log, store: world.store })).rejects.toMatchObject({
+      name: 'RebuildError',
+      message: expect.stringContaining('holds another record'),
+    })
+    expect(await names(world)).toEqual(before.filter(({ state }) => state === 'active'))
+  })
+
+  it('gives up when what it builds is removed meanwhile', async () => {
+    const world = await filledWorld(2600)
+    const active = await names(world)
+    const store = disturbed(world.store, (method) => {
+      if (method !== 'apply') return undefined
+      return async () => {
+        for (const { name } of await world.store.generations()) await world.store.remove(name)
+      }
+    })
+    await expect(startRebuild({ log: world.log, store })).rejects.toMatchObject({ name: 'RebuildError' })
+    expect(await names(world)).toEqual(active)
+  })
+
+  it('gives up on what does not hold what was added to it', async () => {
+    const world = await filledWorld(5)
+    const before = await names(world)
+    const store = disturbed(world.store, (method) => {
+      return method === 'apply' ? () => world.sql('DELETE FROM collection_4 WHERE id = 3') : undefined
+    })
+    await expect(startRebuild({ log: world.log, store })).rejects.toMatchObject({ name: 'RebuildError' })
+    expect(await names(world)).toEqual(before)
+  })
+
+  it('never removes what another one builds in place of what was removed', async () => {
+    const world = await filledWorld(5)
+    const other = { name: 'of another rebuild', epoch: world.log.epoch }
+    const skipTime = adjustableClock()
+    let looks = 0
+    const store = disturbed(world.store, async (method) => {
+      if (method === 'apply') throw new ServiceError('read_model_unavailable', 'never gets anywhere')
+      if (method !== 'checkpoints' || looks++ > 0) return
+      for (const { name } of await world.store.generations()) await world.store.remove(name)
+      await world.store.build(other)
+      skipTime(6000) // it is time to say that the rebuild still goes on
+    })
+    await expect(startRebuild({ log: world.log, store })).rejects.toMatchObject({ name: 'RebuildError' })
+    expect(await names(world)).toContainEqual({ name: other.name, state: 'building' })
+  })
+
+  it('keeps what it builds from the housekeeping of other processes, however long it waits', async () => {
+    const world = await filledWorld(5)
+    const limited = new LimitedLog(world.log)
+    limited.raise(new Map([[0, 3]]))
+    const log = withMethods(world.log, { subscribe: (group, subscriber) => limited.subscribe(group, subscriber) })
+    const other = openSqliteReadModels({ file: join(world.path, 'read-models.db'), version: 'test' })
+    onTestFinished(() => other.close())
+    const skipTime = adjustableClock()
+    const [progress, stop] = [vi.fn(), new AbortController()]
+    onTestFinished(() => stop.abort())
+    const rebuilding = startRebuild({ log, store: world.store }, { progress, signal: stop.signal })
+    for (let passed = 0; passed < 3 * leastGraceMs; passed += 2000) {
+      const looks = progress.mock.calls.length
+      // The first look may have begun before: with the third, the second is over.
+      await vi.waitFor(() => expect(progress.mock.calls.length).toBeGreaterThanOrEqual(looks + 3), until)
+      expect(await other.prune(leastGraceMs)).toEqual([])
+      skipTime(2000)
+    }
+    limited.raise(new Map([[0, 5]]))
+    expect(await rebuilding).toBe('activated')
+  })
+
+  it('waits for a store and a log that do not answer for a while', async () => {
+    const world = await filledWorld(2600)
+    const before = await everything(world.store)
+    const ends = vi.fn(world.log.ends.bind(world.log))
+    for (let i = 0; i < 5; i++) ends.mockRejectedValueOnce(new ServiceError('event_log_unavailable', 'away'))
+    const store = silentAtFirst(world.store)
+    expect(await startRebuild({ log: withMethods(world.log, { ends }), store })).toBe('activated')
+    expect(await everything(world.store)).toEqual(before)
+  }, 20_000)
+
+  it('ends with an error when they stay away, and leaves its projector closed', async () => {
+    const world = await filledWorld(5)
+    const skipTime = adjustableClock()
+    let calls = 0
+    const store = disturbed(world.store, (method) => {
+      if (method !== 'checkpoints') return
+      skipTime(31_000)
+      if (calls++ > 0) throw new ServiceError('read_model_unavailable', 'away')
+    })
+    await expect(startRebuild({ log: world.log, store })).rejects.toMatchObject({ code: 'read_model_unavailable' })
+  })
+
+  it('leaves no projector behind when the log cannot say how long it is', async () => {
+    const world = await filledWorld(5)
+    const skipTime = adjustableClock()
+    const close = vi.fn()
+    const log = withMethods(world.log, {
+      ends: () => {
+        skipTime(16_000)
+        return Promise.reject(new ServiceError('event_log_unavailable', 'away'))
+      },
+      subscribe: async (group, subscriber) => {
+        const subscription = await world.log.subscribe(group, subscriber)
+        close.mockImplementation(() => subscription.close())
+        return { seek: subscription.seek, close }
+      },
+    })
+    const subscribe = vi.spyOn(log, 'subscribe')
+    await expect(startRebuild({ log, store: world.store })).rejects.toMatchObject({ code: 'event_log_unavailable' })
+    expect(close).toHaveBeenCalledTimes(subscribe.mock.calls.length)
+  })
+})

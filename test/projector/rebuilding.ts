@@ -1,0 +1,48 @@
+import { expect, onTestFinished, vi } from 'vitest'
+import type { PetEvent } from '../../src/domain/pet-created.ts'
+import { type RebuildOptions, rebuild } from '../../src/projector/rebuild.ts'
+import { countedPets as definition, disturbed, logger, openWorld, somePets, untilCaughtUp } from './world.ts'
+
+type World = ReturnType<typeof openWorld>
+
+export function startRebuild(
+  { log, store }: Pick<World, 'log' | 'store'>,
+  over: Partial<RebuildOptions<PetEvent>> = {},
+) {
+  return rebuild({ log, store, definition, group: 'rebuild', logger, ...over })
+}
+
+/** A world whose read models are caught up with some pets, and whose projector has stopped. */
+export async function filledWorld(count = 20): Promise<World> {
+  const world = openWorld()
+  await world.append(somePets(1, count))
+  await world.start({ definition })
+  await untilCaughtUp(world)
+  await world.stop()
+  return world
+}
+
+export async function names({ store }: Pick<World, 'store'>) {
+  return (await store.generations()).map(({ name, state }) => ({ name, state }))
+}
+
+/** A generation of the first records, left by a rebuild that was interrupted on the way. */
+export async function interrupted(world: World): Promise<string> {
+  const stop = new AbortController()
+  const store = disturbed(world.store, (method) => (method === 'apply' ? () => stop.abort() : undefined))
+  expect(await startRebuild({ ...world, store }, { signal: stop.signal })).toBe('interrupted')
+  return (await names(world)).find(({ state }) => state === 'building')?.name ?? 'none'
+}
+
+/** Time goes on as it does, and jumps when told to: both the clock that measures and the one that tells the date. */
+export function adjustableClock(): (ms: number) => void {
+  let ahead = 0
+  for (const clock of [performance, Date]) {
+    const real = clock.now.bind(clock)
+    const now = vi.spyOn(clock, 'now').mockImplementation(() => real() + ahead)
+    onTestFinished(() => now.mockRestore())
+  }
+  return (ms) => {
+    ahead += ms
+  }
+}
