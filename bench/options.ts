@@ -18,8 +18,14 @@ export interface WriteOptions extends Options {
   readonly connections: readonly number[]
 }
 
+export interface OrderOptions extends Omit<Options, 'embedded'> {
+  readonly connections: number
+}
+
 export interface ProjectOptions extends Omit<Options, 'embedded'> {
   readonly events: number
+  /** Whether half of the events are orders, one for each pet. */
+  readonly orders: boolean
   /** Of each store read from, ascending. */
   readonly pets: readonly number[]
   /** Folder. */
@@ -44,10 +50,19 @@ export function writeOptions(): WriteOptions {
 }
 
 /** As `readOptions`. */
+export function orderOptions(): OrderOptions {
+  const command = new Command('npm run bench:order --')
+    .description('placeOrder of distinct pets on Kafka and Redis beside a bare Fastify: see bench/README.md.')
+    .option('--connections <n>', 'connections of the client, kept alive', count, 64)
+  return withRounds(command, 'bare, placeOrder, bare, …').parse().opts<OrderOptions>()
+}
+
+/** As `readOptions`. */
 export function projectOptions(): ProjectOptions {
   const command = new Command('npm run bench:project --')
     .description('Replay of the log, memory of Redis, and latency over the size of the store: see bench/README.md.')
     .option('--events <n>', 'events to replay', many, 200_000)
+    .option('--orders', 'replay a log with one order for each pet', false)
     .option('--pets <n,n,…>', 'sizes of the stores read from, ascending', sizes, [1000, 100_000, 1_000_000])
     .option('--charts <folder>', 'where the charts are written', 'docs/charts')
   return withRounds(command, 'raw consumer, Kafka → Redis, …').parse().opts<ProjectOptions>()

@@ -78,7 +78,7 @@ async function profileReplay(stack: AsyncDisposableStack): Promise<CpuProfile> {
   stack.defer(() => brokers.remove())
   const environment = { ...brokers.environment, DATA_DIR: temporaryFolder(stack) }
   say(`filling a log with ${events} events`)
-  await fillLog('kafka', environment, events)
+  await fillLog('kafka', environment, { pets: events })
   return await profiled(stack, async (node) => {
     say('replaying it')
     await projectLog(stack, environment, { log: 'kafka', store: 'redis', events }, node)

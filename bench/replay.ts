@@ -31,11 +31,12 @@ const projectors: Readonly<Record<Exclude<Replayer, 'raw consumer'>, readonly [L
 export async function measureReplays(
   stack: AsyncDisposableStack,
   environment: Environment,
-  { events, rounds }: { readonly events: number; readonly rounds: number },
+  { events, rounds, orders }: { readonly events: number; readonly rounds: number; readonly orders: boolean },
 ): Promise<ReplayCycle[]> {
   say(`filling two logs with ${events} events`)
-  await fillLog('kafka', environment, events)
-  await fillLog('sqlite', environment, events)
+  const filling = orders ? { pets: events / 2, ordered: true } : { pets: events }
+  await fillLog('kafka', environment, filling)
+  await fillLog('sqlite', environment, filling)
   say('replay: warming up') // the brokers, which compile what is hot too; each process that replays is new
   await replayInTurn(stack, environment, events)
   const cycles: ReplayCycle[] = []

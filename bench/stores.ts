@@ -38,7 +38,7 @@ export async function makeStore(stack: AsyncDisposableStack, environment: Enviro
     ROLE: 'api',
   }
   say(`a store of ${pets} pets: filling`)
-  await fillLog('kafka', own, pets)
+  await fillLog('kafka', own, { pets })
   const all = { log: 'kafka', store: 'redis', events: pets } as const
   const bytes = await memoryTaken(own.REDIS_URL ?? '', () => project(stack, own, all))
   const { url } = await startProcess(stack, own)

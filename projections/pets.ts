@@ -1,17 +1,14 @@
-import { petDocument, WrittenPet } from '../src/domain/pet.ts'
-import { decodePetEvent, type PetEvent } from '../src/domain/pet-created.ts'
-import { statusIndex } from '../src/domain/read-pets.ts'
-import type { ReadModelDefinition } from '../src/projector/definition.ts'
-import { petCounts } from './pet-counts.ts'
+import { petDocument } from '../src/domain/pet.ts'
+import type { PetState } from '../src/domain/pet-stream.ts'
+import type { Projection } from '../src/projector/definition.ts'
 
 /** Every pet by id, and by id within its status. */
-export const pets: ReadModelDefinition<PetEvent> = {
-  decode: decodePetEvent,
-  readData: (text) => WrittenPet.in(text),
-  projection: {
-    name: 'pets',
-    version: 2,
-    change: ({ pet }) => ({ id: pet.id, document: petDocument(pet), indexes: [statusIndex(pet.status)] }),
+export const pets: Projection<PetState | undefined> = {
+  name: 'pets',
+  version: 3,
+  documents(state) {
+    if (state === undefined) return []
+    const { pet, petVersion: version } = state
+    return [{ collection: 'pets', id: pet.id, json: petDocument(pet), version, indexes: [`status:${pet.status}`] }]
   },
-  countings: [petCounts],
 }

@@ -1,7 +1,8 @@
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
-import { greeting } from './app/banner.ts'
+import { banner } from './app/banner.ts'
 import { readConfig } from './app/config.ts'
+import { prepareProcess } from './app/process.ts'
 import { startService } from './app/service.ts'
 
 /** Time for what is in flight, in milliseconds; then the process ends whatever is left. */
@@ -9,9 +10,10 @@ const closeWithinMs = 9500
 
 try {
   const config = readConfig(process.env)
+  prepareProcess(config)
   const logger = pino({ level: config.logLevel })
   const service = await startService(config, logger)
-  if (config.brokers === undefined) process.stdout.write(greeting(service, config.dataDir))
+  if (config.brokers === undefined) process.stdout.write(banner(service, config.dataDir))
   else logger.info({ url: service.url, role: config.role }, 'ready')
   let closing = false
   const { close } = closeWithGrace({ delay: closeWithinMs, logger }, async ({ signal, err, manual }) => {

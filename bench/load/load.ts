@@ -5,6 +5,8 @@ export interface Load {
   /** Beside those of every request. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
+  /** In place of `body`, one for each path. */
+  readonly bodies?: readonly string[]
 }
 
 export interface Round {

@@ -1,10 +1,12 @@
 --[[ wrk -s wrk.lua URL -- METHOD PATHS_FILE [BODY]: sends the paths of the file, one a line, in turn.
+  A line may hold a body of its own behind a tab.
   Ends its output with one line of JSON. Headers come by wrk's own -H. ]]
 local requests, at = {}, 0
 
 function init(args)
-  for path in io.lines(args[2]) do
-    requests[#requests + 1] = wrk.format(args[1], path, nil, args[3])
+  for line in io.lines(args[2]) do
+    local path, body = string.match(line, '^(%S+)\t?(.*)$')
+    requests[#requests + 1] = wrk.format(args[1], path, nil, body ~= '' and body or args[3])
   end
 end
 

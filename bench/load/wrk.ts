@@ -20,13 +20,18 @@ export const wrk: LoadClient = {
     const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-wrk-'))
     try {
       const pathsFile = join(folder, 'paths')
-      writeFileSync(pathsFile, `${load.paths.join('\n')}\n`)
+      writeFileSync(pathsFile, `${linesOf(load).join('\n')}\n`)
       const { stdout } = await execute('wrk', wrkArguments({ url, load, connections, seconds }, pathsFile))
       return readReport(stdout, url, load)
     } finally {
       rmSync(folder, { recursive: true })
     }
   },
+}
+
+/** A path a line, with its own body behind a tab where it has one. */
+function linesOf({ paths, bodies }: Load): readonly string[] {
+  return bodies === undefined ? paths : paths.map((path, i) => `${path}\t${bodies[i]}`)
 }
 
 export async function wrkIsThere(): Promise<boolean> {

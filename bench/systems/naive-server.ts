@@ -10,8 +10,8 @@ import { DatabaseSync } from 'node:sqlite'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type ISocketFactoryArgs, Kafka, logLevel, Partitioners } from 'kafkajs'
 import { type KafkaConfig, readConfig } from '../../src/app/config.ts'
+import { encodeEvent } from '../../src/domain/event-codec.ts'
 import { type PetId, petDocument, toNewPet } from '../../src/domain/pet.ts'
-import { petCreatedRecord } from '../../src/domain/pet-created.ts'
 import type { NewRecord } from '../../src/event-log/event-log.ts'
 import { jsonType } from '../../src/http/media-types.ts'
 import { createPetSchema } from '../../src/http/pets-schemas.ts'
@@ -30,7 +30,8 @@ await serve((v1) => {
     { schema: { body: createPetSchema.body } },
     async (request, reply) => {
       const pet = { id: ++lastId as PetId, ...toNewPet(request.body) }
-      await append(petCreatedRecord(pet, { eventId: randomUUIDv7(), time: new Date() }))
+      const context = { eventId: randomUUIDv7(), version: 1, time: new Date().toISOString() }
+      await append(encodeEvent({ type: 'PetCreated', pet }, context))
       reply.code(201).type(jsonType)
       return petDocument(pet)
     },

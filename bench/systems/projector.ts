@@ -4,38 +4,44 @@
  * kafka or sqlite and STORE is redis or sqlite. Prints a `Replay`.
  */
 import { pino } from 'pino'
-import { pets } from '../../projections/pets.ts'
 import { readConfig } from '../../src/app/config.ts'
+import { petStreams } from '../../src/app/petstore.ts'
+import { prepareProcess } from '../../src/app/process.ts'
 import type { EventLog } from '../../src/event-log/event-log.ts'
 import { Projector } from '../../src/projector/projector.ts'
-import type { ReadModels } from '../../src/read-models/read-models.ts'
+import type { ReadModelStore } from '../../src/read-models/store.ts'
+import { Tracker } from '../../src/read-models/tracker.ts'
 import { Stopwatch } from './stopwatch.ts'
 import { type LogKind, openLog, openStore, type StoreKind } from './storage.ts'
 
 const [, , logKind, storeKind, group = '', events] = process.argv
 const config = readConfig(process.env)
+prepareProcess(config)
 const logger = pino({ level: 'warn' }, process.stderr)
 const log = await openLog(logKind as LogKind, config, logger)
 const store = await openStore(storeKind as StoreKind, config, logger)
 const stopwatch = new Stopwatch(Number(events))
-const projector = await Projector.start({ log: timed(log, stopwatch), store, definition: pets, group, logger })
+const tracker = new Tracker(store.generations)
+const timedLog = timed(log, stopwatch)
+const projector = await Projector.start({ log: timedLog, store, tracker, definition: petStreams, group, logger })
 const replay = await stopwatch.ended
 const applied = await appliedTo(store)
 if (applied !== Number(events)) throw new Error(`of ${events} events ${applied} are applied`)
 process.stdout.write(`${JSON.stringify(replay)}\n`)
 await projector.close()
+await tracker.close()
 await store.close()
 await log.close()
 
 function timed(log: EventLog, stopwatch: Stopwatch): EventLog {
   return {
-    epoch: log.epoch,
+    logId: log.logId,
     partitions: log.partitions,
     replaced: log.replaced,
     partitionFor: (key) => log.partitionFor(key),
     append: (partition, records) => log.append(partition, records),
-    claimBlock: () => log.claimBlock(),
-    ends: () => log.ends(),
+    reserveIdBlock: () => log.reserveIdBlock(),
+    endOffsets: () => log.endOffsets(),
     close: () => log.close(),
     subscribe: (group, subscriber) =>
       log.subscribe(group, {
@@ -50,8 +56,8 @@ function timed(log: EventLog, stopwatch: Stopwatch): EventLog {
   }
 }
 
-async function appliedTo(store: ReadModels): Promise<number> {
-  const active = await store.active()
-  const checkpoints = active && (await store.checkpoints(active.name))
-  return [...(checkpoints?.values() ?? [])].reduce((sum, { applied }) => sum + applied, 0)
+async function appliedTo({ generations }: ReadModelStore): Promise<number> {
+  const active = await generations.active()
+  const checkpoints = active && (await generations.checkpoints(active.name))
+  return [...(checkpoints?.values() ?? [])].reduce((sum, { counts }) => sum + counts.applied, 0)
 }

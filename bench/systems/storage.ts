@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { pets } from '../../projections/pets.ts'
 import type { Config } from '../../src/app/config.ts'
+import { petStreams } from '../../src/app/petstore.ts'
 import type { EventLog } from '../../src/event-log/event-log.ts'
 import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
 import { openSqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts'
 import { readModelVersion } from '../../src/projector/definition.ts'
-import type { ReadModels } from '../../src/read-models/read-models.ts'
 import { openRedisReadModels } from '../../src/read-models/redis/redis-read-models.ts'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
+import type { ReadModelStore } from '../../src/read-models/store.ts'
 
 export type LogKind = 'kafka' | 'sqlite'
 export type StoreKind = 'redis' | 'sqlite'
@@ -24,9 +24,16 @@ export async function openLog(
   return await openKafkaEventLog({ ...brokers.kafka, appendTimeoutMs, logger })
 }
 
-export async function openStore(kind: StoreKind, { brokers, dataDir }: Config, logger: Logger): Promise<ReadModels> {
-  const version = readModelVersion(pets)
-  if (kind === 'sqlite') return openSqliteReadModels({ file: join(dataDir, 'read-models.db'), version })
+export async function openStore(
+  kind: StoreKind,
+  { brokers, dataDir }: Config,
+  logger: Logger,
+): Promise<ReadModelStore> {
+  const { home, projections } = petStreams
+  const version = readModelVersion(projections)
+  if (kind === 'sqlite') {
+    return openSqliteReadModels({ file: join(dataDir, 'read-models.db'), version, home, isOwner: true })
+  }
   if (brokers === undefined) throw new Error('no brokers are configured')
-  return await openRedisReadModels({ ...brokers.redis, version, logger })
+  return await openRedisReadModels({ ...brokers.redis, version, home, logger })
 }

@@ -1,7 +1,7 @@
 import type { Service } from './service.ts'
 
 /** What a newcomer sees on the embedded default: where everything is, and a command that works when pasted. */
-export function greeting({ url, issuedKey }: Pick<Service, 'url' | 'issuedKey'>, dataDir: string): string {
+export function banner({ url, issuedKey }: Pick<Service, 'url' | 'issuedKey'>, dataDir: string): string {
   const lines = [
     '',
     `  The pet store is open: ${url}`,

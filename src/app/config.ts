@@ -29,7 +29,13 @@ export const Environment = Type.Object({
     minimum: 1000,
     maximum: 60_000,
     default: 5000,
-    description: 'From taking up a write to its outcome, in milliseconds',
+    description: 'Longest wait for the log to confirm a write and for its outcome, in milliseconds',
+  }),
+  MAX_IN_FLIGHT_PER_KEY: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 1000,
+    description: 'Requests of one API key in flight at once, waiting ones too; further ones are answered 429',
   }),
   READ_MODEL_GRACE_SECONDS: Type.Integer({
     minimum: 5,
@@ -96,6 +102,7 @@ export interface Config {
   readonly apiKeys: readonly string[]
   readonly logLevel: Variables['LOG_LEVEL']
   readonly appendTimeoutMs: number
+  readonly maxInFlightPerKey: number
   readonly readModelGraceSeconds: number
   readonly readModelShards: number
   readonly projectorStallSeconds: number
@@ -131,6 +138,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     apiKeys: list(variables.API_KEYS),
     logLevel: variables.LOG_LEVEL,
     appendTimeoutMs: variables.APPEND_TIMEOUT_MS,
+    maxInFlightPerKey: variables.MAX_IN_FLIGHT_PER_KEY,
     readModelGraceSeconds: variables.READ_MODEL_GRACE_SECONDS,
     readModelShards: variables.READ_MODEL_SHARDS,
     projectorStallSeconds: variables.PROJECTOR_STALL_SECONDS,

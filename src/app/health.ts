@@ -1,22 +1,19 @@
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Check, Health, Liveness, Readiness } from '../http/health.ts'
-import { type LagMeter, parkedIn } from '../projector/lag-meter.ts'
-import type { Projector } from '../projector/projector.ts'
-import type { StallWatch } from '../projector/stall-watch.ts'
-import type { ReadModels } from '../read-models/read-models.ts'
+import { parkedIn } from '../projector/lag-meter.ts'
+import type { Tracker } from '../read-models/tracker.ts'
+import type { WatchedLag } from './lag.ts'
+import type { Projectors } from './projectors.ts'
 import type { ReadSide } from './read-side.ts'
 
 export interface HealthSources {
-  readonly log: Pick<EventLog, 'ends' | 'epoch'>
-  /** Of each shard. */
-  readonly stores: readonly Pick<ReadModels, 'active'>[]
+  readonly log: Pick<EventLog, 'endOffsets' | 'logId'>
+  readonly shards: readonly { readonly tracker: Pick<Tracker, 'look'> }[]
   /** Undefined in a process that does not project. */
-  readonly projector: Pick<Projector<never>, 'state'> | undefined
+  readonly projectors: Pick<Projectors, 'state'> | undefined
   /** Undefined in a process that serves no API. */
   readonly reads: Pick<ReadSide, 'state'> | undefined
-  readonly lag: Pick<LagMeter, 'lag'>
-  /** Undefined in a process that does not project. */
-  readonly stalls: Pick<StallWatch, 'stalls'> | undefined
+  readonly lag: Pick<WatchedLag, 'lag' | 'stalls'>
 }
 
 /**
@@ -31,27 +28,27 @@ export class ServiceHealth implements Health {
     this.#sources = sources
   }
 
-  /** Not live means that a projector stands still though it could move: being unable to is not cured by a restart. */
+  /** Not live means that a projector stands still though it could move: a restart does not cure being unable to. */
   live(): Liveness {
-    const stalls = this.#sources.stalls?.stalls
+    const { stalls } = this.#sources.lag
     if (stalls === undefined) return { live: true, checks: {} }
     const live = stalls.length === 0
     return { live, checks: { projector: live ? { status: 'ok' } : { status: 'stalled', partitions: stalls } } }
   }
 
   async ready(): Promise<Readiness> {
-    const { projector, reads } = this.#sources
+    const { projectors, reads } = this.#sources
     const [eventLog, readModels] = await Promise.all([this.#eventLog(), this.#readModels()])
-    this.#caughtUp ||= (reads?.state ?? projector?.state)?.status === 'up'
+    this.#caughtUp ||= (reads?.state ?? projectors?.state)?.status === 'up'
     const serving = eventLog.status === 'up' || readModels.status === 'up' || readModels.status === 'degraded'
-    const checks = { eventLog, readModels, ...(projector && { projector: projector.state }) }
+    const checks = { eventLog, readModels, ...(projectors && { projector: projectors.state }) }
     return { ready: this.#caughtUp && serving, checks }
   }
 
   async #eventLog(): Promise<Check> {
     const { log } = this.#sources
     try {
-      return { status: 'up', epoch: log.epoch, ends: await log.ends() }
+      return { status: 'up', logId: log.logId, endOffsets: await log.endOffsets() }
     } catch (error) {
       return { status: 'down', reason: reasonOf(error) }
     }
@@ -67,13 +64,12 @@ export class ServiceHealth implements Health {
   }
 
   async #readModels(): Promise<Check> {
-    const { reads, stores } = this.#sources
+    const { reads, shards } = this.#sources
     if (reads !== undefined) return { ...reads.state, ...this.#lag() }
     try {
-      const active = await Promise.all(stores.map((store) => store.active()))
-      const [generation, ...others] = active.map((each) => each?.name)
-      const shards = others.length > 0 && { shards: [generation, ...others] }
-      return { status: 'up', generation, ...shards, ...this.#lag() }
+      const looks = await Promise.all(shards.map(({ tracker }) => tracker.look()))
+      const [generation, ...others] = looks.map(({ active }) => active?.name)
+      return { status: 'up', generation, ...(others.length > 0 && { shards: [generation, ...others] }), ...this.#lag() }
     } catch (error) {
       return { status: 'down', reason: reasonOf(error) }
     }

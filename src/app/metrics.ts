@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { Metrics } from '../http/metrics.ts'
-import { type Lag, type LagMeter, type PartitionLag, parkedIn } from '../projector/lag-meter.ts'
+import { type Lag, type PartitionLag, parkedIn } from '../projector/lag-meter.ts'
 
 const prefix = 'petstore_'
 
@@ -13,7 +13,7 @@ const prefix = 'petstore_'
 export class ServiceMetrics implements Metrics {
   readonly #registry = new Registry() // not the global one, which outlives a service closed in this process
 
-  constructor(lag: Pick<LagMeter, 'lag'>) {
+  constructor(lag: { readonly lag: Lag }) {
     collectDefaultMetrics({ register: this.#registry })
     this.#addProjection(() => partitionsOf(lag.lag))
     this.#addAnswers(() => lag.lag)
@@ -56,8 +56,8 @@ export class ServiceMetrics implements Metrics {
       collect() {
         this.reset()
         for (const { partition, checkpoint } of partitions() ?? []) {
-          for (const outcome of ['applied', 'dropped', 'skipped'] as const) {
-            this.inc({ partition, outcome }, checkpoint[outcome])
+          for (const outcome of ['applied', 'duplicate', 'superseded', 'discarded', 'skipped'] as const) {
+            this.inc({ partition, outcome }, checkpoint.counts[outcome])
           }
         }
       },

@@ -1,26 +1,31 @@
 import type { Logger } from 'pino'
-import { pets } from '../../projections/pets.ts'
 import { Projector } from '../projector/projector.ts'
 import { shardsOnOneSubscription } from '../read-models/shards.ts'
+import { petStreams } from './petstore.ts'
+import type { TrackedShard } from './shards.ts'
 import type { Storage } from './storage.ts'
 
-export type RunningProjectors = Pick<Projector<never>, 'state' | 'assignment' | 'close'>
+export interface Projectors {
+  readonly state: { readonly status: 'up' | 'waiting'; readonly partitions: readonly number[] }
+  /** The partitions that the log gave this process. */
+  readonly assignment: readonly number[]
+  close(): Promise<void>
+}
 
 /** One for each shard, on one subscription: a shard that is away holds up its own partitions only. */
 export async function startProjectors(
   { log, stores, group }: Pick<Storage, 'log' | 'stores' | 'group'>,
+  shards: readonly TrackedShard[],
   logger: Logger,
-): Promise<RunningProjectors> {
-  const shards = shardsOnOneSubscription(stores, log)
-  const started = shards.map((shard) => Projector.start({ ...shard, definition: pets, group, logger }))
-  const projectors = await Promise.all(started)
-  const [only] = projectors
-  return projectors.length === 1 && only !== undefined ? only : allOf(projectors)
-}
-
-function allOf(projectors: readonly RunningProjectors[]): RunningProjectors {
+): Promise<Projectors> {
+  const logs = shardsOnOneSubscription(stores, log)
+  const projectors = await Promise.all(
+    shards.map(({ store, tracker }, shard) =>
+      Projector.start({ log: logs[shard]?.log ?? log, store, tracker, definition: petStreams, group, logger }),
+    ),
+  )
   return {
-    get state(): RunningProjectors['state'] {
+    get state(): Projectors['state'] {
       const states = projectors.map(({ state }) => state)
       const partitions = states.flatMap((state) => state.partitions).sort((a, b) => a - b)
       return { status: states.every(({ status }) => status === 'up') ? 'up' : 'waiting', partitions }

@@ -1,77 +1,76 @@
-import type { Decisions } from '../command-handling/create-pet-once.ts'
-import type { Reads } from '../domain/read-pets.ts'
-import { ShardedReads } from '../domain/sharded-reads.ts'
+import { randomUUID } from 'node:crypto'
+import type { Logger } from 'pino'
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Check } from '../http/health.ts'
-import { AppliedProgress } from '../read-models/applied-progress.ts'
-import { ConsistentReads } from '../read-models/consistent-reads.ts'
-import { ProvenReads } from '../read-models/proven-reads.ts'
-import { type Shard, type Shards, shardOf, shardsOf } from '../read-models/shards.ts'
+import { retry } from '../lib/retry.ts'
+import type { Generations } from '../read-models/generations.ts'
+import { ProvenReadModel } from '../read-models/proven-read-model.ts'
+import type { ReadModel } from '../read-models/read-model.ts'
+import { ShardedReadModel } from '../read-models/sharded-read-model.ts'
+import type { TrackedShard } from './shards.ts'
 
-/** What requests read, of however many shards. */
-export interface ReadSide extends Decisions {
-  readonly reads: Reads
-  readonly state: Check & { readonly status: ReadSideStatus }
+/** 'degraded': some shards can be read, and some cannot. */
+export type ReadStatus = ProvenReadModel['state']['status'] | 'degraded'
+
+export interface ReadSide {
+  readonly readModel: ReadModel
+  readonly state: Check & { readonly status: ReadStatus }
   close(): Promise<void>
 }
-/** 'degraded': some shards can be read, and some cannot. */
-export type ReadSideStatus = ProvenReads['state']['status'] | 'degraded'
 
-export function openReadSide(stores: Shards, log: EventLog): ReadSide {
-  const shards = shardsOf(stores, log).map(openShard)
-  const [only] = shards
-  return shards.length === 1 && only !== undefined ? only : new ShardedReadSide(shards, log)
-}
-
-function openShard({ store, log }: Shard): ReadSide {
-  const proven = new ProvenReads(store, log)
-  const progress = new AppliedProgress(store)
-  async function close(): Promise<void> {
-    progress.close()
-    await proven.close()
-  }
+/** What requests read, however many shards there are. */
+export function openReadSide(shards: readonly TrackedShard[], log: EventLog, logger: Logger): ReadSide {
+  const models = shards.map(
+    ({ store, log: ownLog, tracker }) =>
+      new ProvenReadModel({
+        reads: store.reads,
+        tracker,
+        log: ownLog,
+        incomplete: (generation) => void replaceIncomplete(store.generations, { name: generation, log, logger }),
+      }),
+  )
+  const [only] = models
+  const readModel = models.length === 1 && only !== undefined ? only : new ShardedReadModel(models, log)
   return {
-    reads: new ConsistentReads(proven, progress),
-    decision: proven.decision.bind(proven),
-    whenApplied: progress.whenApplied.bind(progress),
-    isParked: progress.isParked.bind(progress),
+    readModel,
     get state() {
-      return proven.state
+      return stateOf(models.map(({ state }) => state))
     },
-    close,
+    close: async () => void (await Promise.all(models.map((model) => model.close()))),
   }
 }
 
-class ShardedReadSide implements ReadSide {
-  readonly reads: Reads
-  /** In the shard of the partition that all events of the key are in. */
-  readonly decision: ReadSide['decision']
-  readonly whenApplied: ReadSide['whenApplied']
-  readonly isParked: ReadSide['isParked']
-  readonly #shards: readonly ReadSide[]
+function stateOf(states: readonly ProvenReadModel['state'][]): ReadSide['state'] {
+  const statuses = new Set(states.map(({ status }) => status))
+  const [first] = states
+  if (states.length === 1 && first !== undefined) return first
+  if (statuses.size === 1 && first !== undefined) return { status: first.status, shards: states }
+  return { status: statuses.has('up') ? 'degraded' : 'rebuilding', shards: states }
+}
 
-  constructor(shards: readonly ReadSide[], log: EventLog) {
-    const partitionFor = (key: string) => log.partitionFor(key)
-    const shardAt = (partition: number) => shards[shardOf(partition, shards.length)] as ReadSide
-    this.#shards = shards
-    this.reads = new ShardedReads(
-      shards.map(({ reads }) => reads),
-      partitionFor,
+/** Marks a generation that took the place of an incomplete one. */
+const replacementMark = '.replacement'
+
+/**
+ * A set of the generation is not of its recorded size: an empty generation takes its place, and the projectors fill it.
+ * Once: where the replacement is incomplete as well, something takes data out again and again, and only a person can tell.
+ */
+async function replaceIncomplete(
+  generations: Generations,
+  { name, log, logger }: { readonly name: string; readonly log: EventLog; readonly logger: Logger },
+): Promise<void> {
+  if (name.endsWith(replacementMark)) {
+    logger.error(
+      { generation: name },
+      'the read models lost data again after they were replaced: look for what removes it',
     )
-    this.decision = async (key) => await shardAt(partitionFor(key)).decision(key)
-    this.whenApplied = (position, wait) => shardAt(position.partition).whenApplied(position, wait)
-    this.isParked = (position) => shardAt(position.partition).isParked(position)
+    return
   }
-
-  get state(): ReadSide['state'] {
-    const states = this.#shards.map(({ state }) => state)
-    const statuses = new Set(states.map(({ status }) => status))
-    const [first] = statuses
-    const status = statuses.size === 1 && first !== undefined ? first : statuses.has('up') ? 'degraded' : 'rebuilding'
-    return { status, shards: states }
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.#shards.map((shard) => shard.close()))
+  logger.error({ generation: name }, 'the read models lost data: an empty generation takes their place')
+  const replacement = { name: `${randomUUID()}${replacementMark}`, logId: log.logId }
+  try {
+    await retry(() => generations.start(replacement, name), { logger })
+  } catch (error) {
+    logger.warn({ err: error, generation: name }, 'the incomplete read models could not be replaced now')
   }
 }

@@ -2,23 +2,22 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { issueKey, readKeys } from '../api-keys/key-file.ts'
 import { KeyRing } from '../api-keys/key-ring.ts'
-import { createPetCommand } from '../command-handling/create-pet.ts'
-import { createPetOnceCommand } from '../command-handling/create-pet-once.ts'
-import { PetIds } from '../command-handling/pet-ids.ts'
-import { PetReads } from '../domain/read-pets.ts'
-import type { EventLog } from '../event-log/event-log.ts'
+import { createCommandHandler } from '../command-handling/command-handler.ts'
+import { IdAllocator } from '../command-handling/id-allocator.ts'
 import { defaultLimits, GroupCommit } from '../event-log/group-commit.ts'
 import { type ApiServices, buildApp } from '../http/app.ts'
 import { drain } from '../http/drain.ts'
-import { keepHouse } from '../read-models/housekeeping.ts'
-import type { Shards } from '../read-models/shards.ts'
+import { readModelVersion } from '../projector/definition.ts'
+import { startRetention } from '../read-models/retention.ts'
 import type { Config } from './config.ts'
 import { ServiceHealth } from './health.ts'
 import { watchLag } from './lag.ts'
 import { ServiceMetrics } from './metrics.ts'
+import { petKind, petStreams } from './petstore.ts'
 import { startProjectors } from './projectors.ts'
 import { openReadSide, type ReadSide } from './read-side.ts'
-import { openStorage } from './storage.ts'
+import { type TrackedShard, trackShards } from './shards.ts'
+import { openStorage, type Storage } from './storage.ts'
 
 export interface Service {
   readonly url: string
@@ -38,17 +37,21 @@ const idleMs = 500
 /** Puts the parts together as the configuration says, and starts them. */
 export async function startService(config: Config, logger: Logger): Promise<Service> {
   const storage = await openStorage(config, logger)
-  const { log, stores } = storage
-  const projector = config.role === 'api' ? undefined : await startProjectors(storage, logger)
-  const graceMs = config.readModelGraceSeconds * 1000
-  const stopKeepingHouse = keepHouse(stores, { graceMs, prunes: projector !== undefined, logger })
+  const shards = trackShards(storage)
+  const projectors = config.role === 'api' ? undefined : await startProjectors(storage, shards, logger)
+  const stopRetention = startRetention(
+    storage.stores.map(({ generations }) => generations),
+    { graceMs: config.readModelGraceSeconds * 1000, prunes: projectors !== undefined, logger },
+  )
   const issuedKey = issueFirstKey(config)
-  const api = config.role === 'projector' ? undefined : startApi(config, log, stores, logger)
-  const { lag, stalls } = watchLag(storage, config.projectorStallSeconds * 1000, projector)
-  const health = new ServiceHealth({ log, stores, projector, reads: api?.readSide, lag, stalls })
-  const metrics = new ServiceMetrics(lag)
+  const api = config.role === 'projector' ? undefined : startApi(config, storage, shards, logger)
+  const lag = watchLag(shards, config.projectorStallSeconds * 1000, projectors)
+  const health = new ServiceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag })
   let draining = false
-  const app = await buildApp({ api: api?.services, health, metrics, draining: () => draining }, { logger })
+  const app = await buildApp(
+    { api: api?.services, health, metrics: new ServiceMetrics(lag), draining: () => draining },
+    { logger },
+  )
   const url = await app.listen({ host: config.host, port: config.port })
 
   async function close(): Promise<void> {
@@ -58,11 +61,12 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     await app.close()
     await lag.close()
     await api?.close()
-    await projector?.close()
-    await stopKeepingHouse()
+    await projectors?.close()
+    await Promise.all(shards.map(({ tracker }) => tracker.close()))
+    await stopRetention()
     await storage.close()
   }
-  return { url, issuedKey, logReplaced: log.replaced, close }
+  return { url, issuedKey, logReplaced: storage.log.replaced, close }
 }
 
 interface Api {
@@ -71,21 +75,33 @@ interface Api {
   close(): Promise<void>
 }
 
-function startApi(config: Config, log: EventLog, stores: Shards, logger: Logger): Api {
+function startApi(config: Config, { log }: Storage, shards: readonly TrackedShard[], logger: Logger): Api {
   const keys = new KeyRing(config.apiKeysFile, config.apiKeys, logger)
   if (keys.size === 0) {
     logger.warn(`no API key is valid yet: issue one with 'petstore keys issue --name NAME' for ${config.apiKeysFile}`)
   }
-  const commit = new GroupCommit(log, { ...defaultLimits, timeoutMs: config.appendTimeoutMs })
-  const readSide = openReadSide(stores, log)
-  const { whenApplied, isParked } = readSide
-  const petReads = new PetReads(readSide.reads)
-  const createPet = createPetCommand({ log, appender: commit, ids: new PetIds(log), now: () => new Date() })
   const timeoutMs = config.appendTimeoutMs
-  const createPetOnce = createPetOnceCommand({ log, createPet, decisions: readSide, pets: petReads, timeoutMs })
-  const services = { createPet, createPetOnce, pets: petReads, whenApplied, isParked, log, keyId: keys.idOf.bind(keys) }
+  const appender = new GroupCommit(log, { ...defaultLimits, timeoutMs })
+  const readSide = openReadSide(shards, log, logger)
+  const commands = createCommandHandler({
+    readModel: readSide.readModel,
+    log,
+    appender,
+    ids: new IdAllocator(log),
+    kind: petKind,
+    now: () => new Date(),
+    timeoutMs,
+  })
+  const services: ApiServices = {
+    keyId: (key) => keys.idOf(key),
+    readModel: readSide.readModel,
+    commands,
+    log,
+    readModelVersion: readModelVersion(petStreams.projections),
+    maxInFlightPerKey: config.maxInFlightPerKey,
+  }
   async function close(): Promise<void> {
-    await commit.close()
+    await appender.close()
     await readSide.close()
     keys.close()
   }

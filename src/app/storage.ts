@@ -1,30 +1,38 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { pets } from '../../projections/pets.ts'
 import type { EventLog } from '../event-log/event-log.ts'
 import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
 import { openSqliteEventLog } from '../event-log/sqlite/sqlite-event-log.ts'
 import { lockFile } from '../lib/file-lock.ts'
 import { readModelVersion, shardVersions } from '../projector/definition.ts'
-import type { ReadModels } from '../read-models/read-models.ts'
 import { openRedisReadModels } from '../read-models/redis/redis-read-models.ts'
-import type { Shards } from '../read-models/shards.ts'
+import type { Stores } from '../read-models/shards.ts'
 import { openSqliteReadModels } from '../read-models/sqlite/sqlite-read-models.ts'
+import type { ReadModelStore } from '../read-models/store.ts'
 import { type Config, ConfigError } from './config.ts'
+import { petStreams } from './petstore.ts'
 
-/** The two ports, as the configuration wants them. */
+/** Log and read models, as the configuration wants them. */
 export interface Storage {
   readonly log: EventLog
-  readonly stores: Shards
-  /** Of the read models in each of the stores: those of this release. */
+  /** One for each shard. */
+  readonly stores: Stores
+  /** The versions of the read models of this release, one for each of the stores. */
   readonly versions: readonly string[]
   /** Opens the read models of any version, to be closed by the caller. That changes nothing: it is not renewed. */
-  openVersion(version: string): Promise<ReadModels>
+  openVersion(version: string): Promise<ReadModelStore>
   /** Consumer group of the projectors. */
   readonly group: string
   close(): Promise<void>
 }
+
+const { home } = petStreams
+const version = readModelVersion(petStreams.projections)
+/** How long the command line waits for brokers. */
+const openTimeoutMs = 8000
+/** For Redis, when Kafka took most of the time. */
+const redisTimeoutMsMin = 2000
 
 /** Opens Kafka and Redis, or the files of the embedded service for the one process that serves them. */
 export async function openStorage(config: Config, logger: Logger): Promise<Storage> {
@@ -44,7 +52,7 @@ export async function openStorage(config: Config, logger: Logger): Promise<Stora
 
 /** As `openStorage`, also beside a process that serves it, and only what is there. Brokers are waited for less long. */
 export async function openStorageBeside(config: Config, logger: Logger): Promise<Storage> {
-  if (config.brokers !== undefined) return openBrokers(config, config.brokers, logger, patienceMs)
+  if (config.brokers !== undefined) return openBrokers(config, config.brokers, logger, openTimeoutMs)
   if (!existsSync(logFile(config))) {
     throw new ConfigError(`There is no event log in ${config.dataDir}: set DATA_DIR, or KAFKA_BROKERS and REDIS_URL.`)
   }
@@ -52,14 +60,9 @@ export async function openStorageBeside(config: Config, logger: Logger): Promise
 }
 
 /** Opens empty read models of their own in a file. */
-export function openScratch(file: string): ReadModels {
-  return openSqliteReadModels({ file, version })
+export function openScratch(file: string): ReadModelStore {
+  return openSqliteReadModels({ file, version, home, isOwner: true })
 }
-
-const version = readModelVersion(pets)
-const patienceMs = 8000
-/** For Redis, when Kafka took most of the time. */
-const leastWaitMs = 2000
 
 function logFile({ dataDir }: Config): string {
   return join(dataDir, 'event-log.db')
@@ -68,8 +71,8 @@ function logFile({ dataDir }: Config): string {
 function openFiles(config: Config, isOwner: boolean): Storage {
   const log = openSqliteEventLog({ file: logFile(config) })
   const file = join(config.dataDir, 'read-models.db')
-  const store = openSqliteReadModels({ file, version, isOwner })
-  const openVersion = async (each: string) => openSqliteReadModels({ file, version: each })
+  const store = openSqliteReadModels({ file, version, home, isOwner })
+  const openVersion = async (each: string) => openSqliteReadModels({ file, version: each, home })
   return { log, stores: [store], versions: [version], openVersion, group: 'projector', close: closing(log, [store]) }
 }
 
@@ -77,14 +80,15 @@ async function openBrokers(
   { appendTimeoutMs, readModelShards: shards }: Config,
   { kafka, redis }: NonNullable<Config['brokers']>,
   logger: Logger,
-  waitMs?: number,
+  timeoutMs?: number,
 ): Promise<Storage> {
   const start = performance.now()
-  const log = await openKafkaEventLog({ ...kafka, appendTimeoutMs, logger, bootTimeoutMs: waitMs })
+  const log = await openKafkaEventLog({ ...kafka, appendTimeoutMs, logger, bootTimeoutMs: timeoutMs })
   try {
-    const openTimeoutMs = waitMs && Math.max(leastWaitMs, waitMs - (performance.now() - start))
+    const left = timeoutMs && Math.max(redisTimeoutMsMin, timeoutMs - (performance.now() - start))
     const versions = shardVersions(version, shards)
-    const openVersion = (each: string) => openRedisReadModels({ ...redis, version: each, logger, openTimeoutMs })
+    const openVersion = (each: string) =>
+      openRedisReadModels({ ...redis, version: each, home, logger, openTimeoutMs: left })
     const stores = await openAll(versions.map(openVersion))
     const group = `${kafka.topic}.projector.${version}${shards === 1 ? '' : `.s${shards}`}`
     return { log, stores, versions, openVersion, group, close: closing(log, stores) }
@@ -95,16 +99,16 @@ async function openBrokers(
 }
 
 /** All of them or, where one cannot be opened, none. */
-async function openAll(opening: readonly Promise<ReadModels>[]): Promise<Shards> {
+async function openAll(opening: readonly Promise<ReadModelStore>[]): Promise<Stores> {
   const results = await Promise.allSettled(opening)
   const stores = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   const failed = results.find((result) => result.status === 'rejected')
-  if (failed === undefined) return stores as [ReadModels, ...ReadModels[]]
+  if (failed === undefined) return stores as [ReadModelStore, ...ReadModelStore[]]
   await Promise.all(stores.map((store) => store.close()))
   throw failed.reason
 }
 
-function closing(log: EventLog, stores: Shards): () => Promise<void> {
+function closing(log: EventLog, stores: Stores): () => Promise<void> {
   return async () => {
     await Promise.all(stores.map((store) => store.close()))
     await log.close()

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { Storage } from '../app/storage.ts'
-import { eventDiscardedRecord } from '../domain/event-discarded.ts'
-import type { ParkedEvents, Place } from '../read-models/inspection.ts'
-import type { ParkedAt, ReadModels } from '../read-models/read-models.ts'
-import type { Shards } from '../read-models/shards.ts'
+import { encodeDiscard } from '../domain/event-codec.ts'
+import type { Position } from '../event-log/event-log.ts'
+import type { ParkedEvent } from '../read-models/parked-event.ts'
+import type { Stores } from '../read-models/shards.ts'
+import type { ReadModelStore } from '../read-models/store.ts'
 import { print, printJson, printTable } from './output.ts'
 import { inActive, withStorage } from './storage.ts'
 
@@ -13,14 +14,14 @@ interface JsonOption {
 }
 
 const lookMs = 50
-const partLimit = 1000
-/** For a projector to come to the decision of the operator. */
+const pageLimit = 1000
+/** For a projector to come to the operator's decision. */
 const discardWithinMs = 15_000
 
 export function addParkedCommands(program: Command): void {
   const parked = program
     .command('parked')
-    .description('Events that could not be applied. Later ones of the same subject wait behind them')
+    .description('Events that could not be applied. Later ones of the same stream wait behind them')
 
   parked.command('list').description('List them, in the order of the log').option('--json', 'print JSON').action(list)
 
@@ -32,7 +33,7 @@ export function addParkedCommands(program: Command): void {
 
   parked
     .command('discard <partition/offset>')
-    .description('Leave one out for good, and have what waits behind it applied. Recorded in the log')
+    .description('Discard the first one of a stream for good, and have those behind it applied. Recorded in the log')
     .option('--json', 'print JSON')
     .action(discard)
 }
@@ -42,8 +43,8 @@ async function list({ json }: JsonOption): Promise<void> {
   if (json) return printJson(events)
   if (events.length === 0) return print('No event is parked.')
   printTable(
-    ['EVENT', 'SUBJECT', 'REASON'],
-    events.map((event) => [placeOf(event), event.subject, event.reason]),
+    ['EVENT', 'STREAM', 'REASON'],
+    events.map((event) => [placeOf(event), event.stream, event.reason]),
   )
 }
 
@@ -51,7 +52,7 @@ async function show(place: string, { json }: JsonOption): Promise<void> {
   const event = await withStorage(({ stores }) => find(stores, place))
   if (json) return printJson(event)
   print(`event    ${placeOf(event)}`)
-  print(`subject  ${event.subject}`)
+  print(`stream   ${event.stream}`)
   print(`reason   ${event.reason}`)
   print(event.value)
 }
@@ -59,14 +60,23 @@ async function show(place: string, { json }: JsonOption): Promise<void> {
 async function discard(place: string, { json }: JsonOption): Promise<void> {
   await withStorage(async (storage) => {
     const event = await find(storage.stores, place)
-    await storage.log.append(event.partition, [eventDiscardedRecord(event, new Date())])
+    await expectFirst(storage.stores, event)
+    await storage.log.append(event.partition, [encodeDiscard(event, new Date())])
     await untilDiscarded(storage, event)
   })
   if (json) return printJson({ discarded: place })
-  print(`Event ${place} is discarded; what waited behind it has been taken up.`)
+  print(`Event ${place} is discarded. Those behind it were applied, up to the next one that cannot be.`)
 }
 
-async function untilDiscarded({ stores }: Storage, event: ParkedAt): Promise<void> {
+/** Only the first event of a stream can be discarded: it takes a version, on which those behind it build. */
+async function expectFirst(stores: Stores, event: ParkedEvent): Promise<void> {
+  const ofStream = (await parkedIn(stores)).filter(({ stream }) => stream === event.stream)
+  const [first] = ofStream
+  if (first === undefined || first.offset === event.offset) return
+  throw new Error(`Event ${placeOf(event)} waits behind ${placeOf(first)} of the same stream: discard that one first.`)
+}
+
+async function untilDiscarded({ stores }: Storage, event: ParkedEvent): Promise<void> {
   const deadline = performance.now() + discardWithinMs
   while ((await parkedAt(stores, event)) !== undefined) {
     if (performance.now() > deadline) {
@@ -76,7 +86,7 @@ async function untilDiscarded({ stores }: Storage, event: ParkedAt): Promise<voi
   }
 }
 
-async function find(stores: Shards, place: string): Promise<ParkedAt> {
+async function find(stores: Stores, place: string): Promise<ParkedEvent> {
   const [partition, offset] = /^(\d+)\/(\d+)$/.exec(place)?.slice(1).map(Number) ?? []
   const isPlace = partition !== undefined && offset !== undefined
   const event = isPlace ? await parkedAt(stores, { partition, offset }) : undefined
@@ -85,28 +95,28 @@ async function find(stores: Shards, place: string): Promise<ParkedAt> {
   return event
 }
 
-async function parkedAt(stores: Shards, place: Place): Promise<ParkedAt | undefined> {
-  const found = await inActive(stores, (store, name) => store.parkedAt(name, place))
+async function parkedAt(stores: Stores, position: Position): Promise<ParkedEvent | undefined> {
+  const found = await inActive(stores, ({ inspection }, name) => inspection.parkedAt(name, position))
   return found.find(({ event }) => event !== undefined)?.event
 }
 
-async function parkedIn(stores: Shards): Promise<readonly ParkedAt[]> {
+async function parkedIn(stores: Stores): Promise<readonly ParkedEvent[]> {
   const parked = (await inActive(stores, allParked)).flat()
   return parked.sort((a, b) => a.partition - b.partition || a.offset - b.offset)
 }
 
 /** Undefined where the generation is there no longer. */
-async function allParked(store: ReadModels, generation: string): Promise<ParkedAt[] | undefined> {
-  const all: ParkedAt[] = []
+async function allParked({ inspection }: ReadModelStore, generation: string): Promise<ParkedEvent[] | undefined> {
+  const all: ParkedEvent[] = []
   for (let from: string | undefined = ''; from !== undefined; ) {
-    const part: ParkedEvents | undefined = await store.parked(generation, from, partLimit)
-    if (part === undefined) return undefined
-    all.push(...part.events)
-    from = part.next
+    const page: Awaited<ReturnType<typeof inspection.parked>> = await inspection.parked(generation, from, pageLimit)
+    if (page === undefined) return undefined
+    all.push(...page.items)
+    from = page.next
   }
   return all
 }
 
-function placeOf({ partition, offset }: ParkedAt): string {
+function placeOf({ partition, offset }: Position): string {
   return `${partition}/${offset}`
 }

@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { Logger } from 'pino'
-import { pets } from '../../projections/pets.ts'
+import { petStreams } from '../app/petstore.ts'
 import { openScratch, type Storage } from '../app/storage.ts'
+import { orderStatuses } from '../domain/order.ts'
+import { petStatuses } from '../domain/pet.ts'
 import type { Difference } from '../projector/compare.ts'
 import { rebuild } from '../projector/rebuild.ts'
 import { type Verification, verify } from '../projector/verify.ts'
-import type { Contents } from '../read-models/inspection.ts'
+import { setName } from '../read-models/document.ts'
 import { shardsOf } from '../read-models/shards.ts'
 import { describeGenerations } from './generations.ts'
 import { exitCodes, type Progress, print, printJson, printTable, showProgress } from './output.ts'
@@ -42,7 +44,7 @@ export function addReadModelCommands(program: Command): void {
 
   program
     .command('stats')
-    .description('Show the counts that the projections keep')
+    .description('Show how many pets and orders there are, by status')
     .option('--json', 'print JSON')
     .action(showStats)
 }
@@ -51,13 +53,13 @@ async function listGenerations({ json }: JsonOption): Promise<void> {
   const { versions, generations } = await withStorage(describeGenerations)
   if (json) return printJson({ versions, generations })
   printTable(
-    ['VERSION', 'GENERATION', 'STATE', 'SINCE', 'POSITION', 'LAG', 'PETS', 'PARKED'],
+    ['VERSION', 'GENERATION', 'STATE', 'SINCE', 'POSITION', 'LAG', 'PETS', 'ORDERS', 'PARKED'],
     generations.map(({ version, name, state, since, position, lag, documents, parked }) => [
       version,
       name,
       state,
       since,
-      ...[position, lag, documents, parked].map(String),
+      ...[position, lag, documents?.pets, documents?.orders, parked].map((figure) => String(figure ?? '?')),
     ]),
   )
   print('')
@@ -80,7 +82,7 @@ async function rebuildShards(json: boolean): Promise<void> {
   const outcome = await withStorage(async ({ log, stores, group }, { logger }) => {
     for (const [shard, parts] of shardsOf(stores, log).entries()) {
       const update = (done: number, total: number) => progress.update(stepOf('rebuild', shard, stores), done, total)
-      const options = { ...parts, definition: pets, group, logger, progress: update, signal: interrupted.signal }
+      const options = { ...parts, definition: petStreams, group, logger, progress: update, signal: interrupted.signal }
       if ((await rebuild(options)) === 'interrupted') return 'interrupted'
     }
     return 'activated'
@@ -124,7 +126,7 @@ async function verifyShards(
     const result = await verify({
       ...parts,
       scratch,
-      definition: pets,
+      definition: petStreams,
       group: `${group}.verify.${process.pid}.${Date.now()}`,
       logger,
       progress: (step, done, total) => progress(stepOf(step, shard, stores), done, total),
@@ -152,26 +154,21 @@ function printDifference({ where, id, expected, found }: Difference): void {
   print(`  found     ${found ?? 'nothing'}`)
 }
 
+/** From the recorded sizes, which every read proves. */
 async function showStats({ json }: JsonOption): Promise<void> {
-  const contents = await withStorage(({ stores }) => inActive(stores, (store, name) => store.contents(name)))
-  const documents = contents.reduce((sum, each) => sum + each.documents.held, 0)
-  const counters = [...sumOfCounters(contents)].sort(byName)
-  if (json) return printJson({ pets: documents, counters: Object.fromEntries(counters) })
-  print(`pets  ${documents}`)
-  printTable(
-    ['COUNTER', 'COUNT'],
-    counters.map(([name, count]) => [name, String(count)]),
+  const contents = await withStorage(({ stores }) =>
+    inActive(stores, ({ inspection }, name) => inspection.contents(name)),
   )
-}
-
-function sumOfCounters(contents: readonly Contents[]): Map<string, number> {
-  const sums = new Map<string, number>()
-  for (const [name, count] of contents.flatMap(({ counters }) => [...counters])) {
-    sums.set(name, (sums.get(name) ?? 0) + count)
-  }
-  return sums
-}
-
-function byName([one]: [string, number], [other]: [string, number]): number {
-  return one.localeCompare(other, 'en', { numeric: true })
+  const count = (set: string) => contents.reduce((sum, { sizes }) => sum + (sizes.get(set)?.recorded ?? 0), 0)
+  const stats = Object.entries({ pets: petStatuses, orders: orderStatuses }).map(([collection, statuses]) => {
+    const byStatus = statuses.map((status) => [status, count(setName(collection, `status:${status}`))] as const)
+    return [collection, { total: count(collection), ...Object.fromEntries(byStatus) }] as const
+  })
+  if (json) return printJson(Object.fromEntries(stats))
+  printTable(
+    ['', 'STATUS', 'COUNT'],
+    stats.flatMap(([collection, counts]) =>
+      Object.entries(counts).map(([status, n]) => [collection, status, String(n)]),
+    ),
+  )
 }

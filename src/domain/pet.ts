@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { parseExactJson } from '../lib/exact-json.ts'
 import type { Int64 } from '../lib/int64.ts'
 
 /** An exact int64, published as OpenAPI's integer/int64. */
@@ -27,15 +28,17 @@ export const NewPetSchema = Type.Object(
   { additionalProperties: false, description: 'An animal to add' },
 )
 
+export const PetIdSchema = Type.Integer({
+  format: 'int64',
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'Unique identifier assigned by the service on creation',
+  examples: [1],
+})
+
 export const PetSchema = Type.Object(
   {
-    id: Type.Integer({
-      format: 'int64',
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Unique identifier assigned by the service on creation',
-      examples: [1],
-    }),
+    id: PetIdSchema,
     name,
     categoryId,
     status: PetStatus,
@@ -66,6 +69,11 @@ export function petDocument(pet: Pet): string {
   if (pet instanceof WrittenPet) return pet.document
   const { id, name, categoryId, status } = pet
   return `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId},"status":"${status}"}`
+}
+
+/** The pet that `petDocument` wrote. */
+export function readPetDocument(document: string): Pet {
+  return WrittenPet.in(document) ?? (parseExactJson(document) as Pet)
 }
 
 /** A pet that was read from its document. */
@@ -103,12 +111,3 @@ const plainDocument = new RegExp(
   String.raw`^\{"id":([1-9]\d{0,14}),"name":"(?=\S)([ !#-[\]-\ud7ff\ue000-\uffff]{1,128})",` +
     String.raw`"categoryId":(0|-?[1-9]\d{0,14}),"status":"(${petStatuses.join('|')})"\}$`,
 )
-
-/**
- * The documents in a list of them, separated by commas. Within a document no text looks like the beginning of one:
- * quotes in a name are escaped.
- */
-export function petsIn(documents: string): { readonly id: number; readonly document: string }[] {
-  if (documents === '') return []
-  return documents.split(/,(?=\{"id":)/).map((document) => ({ id: Number.parseInt(document.slice(6), 10), document }))
-}

@@ -47,7 +47,7 @@ export interface Subscriber {
 export interface Subscription {
   /**
    * Reads on from `offset`; takes effect before the next batch, and is ignored for a partition no longer held. From an
-   * offset past the end, reading starts at the first record instead, or not at all while there is none: compare `ends`.
+   * offset past the end, reading starts at the first record instead, or not at all while there is none: compare `endOffsets`.
    */
   seek(partition: number, offset: Offset): void
   /** Resolves once no batch is being handled and none will come. */
@@ -61,12 +61,12 @@ export interface Subscription {
  * Not promised: any order between partitions, or of two appends in flight at once.
  */
 export interface EventLog {
-  /** Drawn when the log was created: another epoch is another log, whatever its name. */
-  readonly epoch: string
+  /** Drawn when the log was created: another id is another log, whatever its name. */
+  readonly logId: string
   readonly partitions: number
   /**
    * Resolves once another log is found in the place of this one, on Kafka within seconds: from then on append,
-   * claimBlock and ends throw event_log_unavailable, and nothing that was not sent yet reaches the other log. Only
+   * reserveIdBlock and endOffsets throw event_log_unavailable, and nothing that was not sent yet reaches the other log. Only
    * opening it anew helps. Never resolves on SQLite, whose file is not watched: the process that serves it locks it.
    */
   readonly replaced: Promise<void>
@@ -80,15 +80,15 @@ export interface EventLog {
    */
   append(partition: number, records: readonly NewRecord[]): Promise<Offset>
   /**
-   * Claims a number that no other claim on this log gets or got: 1 or more, usually rising. Claims may leave gaps.
+   * Reserves a block of ids: a number that no other reservation on this log gets or got, 1 or more, usually rising, with gaps.
    * Throws ServiceError event_log_unavailable, within two seconds.
    */
-  claimBlock(): Promise<number>
+  reserveIdBlock(): Promise<number>
   /**
    * For each partition the offset that the next record gets: what was acknowledged before the call is below it.
    * Throws ServiceError event_log_unavailable, within two seconds.
    */
-  ends(): Promise<readonly Offset[]>
+  endOffsets(): Promise<readonly Offset[]>
   /** Subscribes as one of a group that shares the partitions out. `group` names it. */
   subscribe(group: string, subscriber: Subscriber): Promise<Subscription>
   /** Ends every subscription, then releases what the log holds. */

@@ -2,7 +2,7 @@ import { ServiceError } from '../lib/errors.ts'
 import type { EventLog, NewRecord, Position } from './event-log.ts'
 
 export interface GroupCommitLimits {
-  /** Of one append. */
+  /** In one append. */
   readonly recordsMax: number
   readonly bytesMax: number
   /** Records waiting or in flight; further ones are refused. */
@@ -21,7 +21,7 @@ interface Queued {
 }
 
 const sweepMs = 100
-/** Of the event loop, as long as each brings further requests: they share the append, and its price. */
+/** Turns of the event loop to wait for, as long as each brings further requests: they share the append, and its price. */
 const gatheringTurnsMax = 8
 
 /**

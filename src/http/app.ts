@@ -10,16 +10,20 @@ import { requireApiKey } from './auth.ts'
 import { closingResponse } from './drain.ts'
 import { replyNotFound, replyToBrokenRequest, replyWithError } from './error-replies.ts'
 import { addHealthRoutes, type Health } from './health.ts'
+import { limitInFlight } from './in-flight.ts'
 import { readOnlyJson } from './json-body.ts'
 import { addMetricsRoute, type Metrics } from './metrics.ts'
 import { addOpenApi } from './openapi.ts'
-import { addPetRoutes, type PetServices } from './pets-routes.ts'
+import { addOrderRoutes } from './orders-routes.ts'
+import { addPetRoutes } from './pets-routes.ts'
 import { addRequestLog, requestId } from './request-log.ts'
 import { compileRequestCheck } from './request-values.ts'
+import type { RouteServices } from './services.ts'
 
-export interface ApiServices extends PetServices {
+export interface ApiServices extends RouteServices {
   /** The id of the API key, or undefined when the key is not valid. */
   readonly keyId: (key: string) => string | undefined
+  readonly maxInFlightPerKey: number
 }
 
 export interface AppServices {
@@ -75,7 +79,9 @@ async function addApi(app: FastifyInstance, api: ApiServices): Promise<void> {
     async (v1) => {
       readOnlyJson(v1)
       await requireApiKey(v1, api.keyId)
+      limitInFlight(v1, api.maxInFlightPerKey)
       addPetRoutes(v1, api)
+      addOrderRoutes(v1, api)
     },
     { prefix: '/v1' },
   )

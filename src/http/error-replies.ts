@@ -12,6 +12,9 @@ export function replyWithError(error: unknown, request: FastifyRequest, reply: F
   logServerError(answer, request)
   const retryAfter = retryAfterSeconds[answer.code]
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
+  // RFC 5789 section 2.2.
+  if (answer.code === 'unsupported_media_type' && request.method === 'PATCH')
+    reply.header('accept-patch', 'application/json')
   reply.header('x-request-id', request.id) // on errors only: there someone asks for it
   reply.header('x-content-type-options', 'nosniff') // messages can quote what was sent
   return reply.code(statusOf[answer.code]).type(jsonType).send(errorBody(answer.code, answer.message))

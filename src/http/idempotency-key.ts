@@ -2,6 +2,8 @@ import { ServiceError } from '../lib/errors.ts'
 
 /** A String of RFC 9651 section 3.3.3: printable ASCII in quotes, in which a backslash stands before quote and backslash. */
 const stringForm = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
+/** The characters of a Token (section 3.3.4), which many clients send without quotes; a digit may come first, as in a UUID. */
+const bareForm = /^[\w!#$%&'*+.^`|~:/-]+$/
 const lengthMax = 255
 
 /**
@@ -10,11 +12,12 @@ const lengthMax = 255
  */
 export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined
-  const key = stringForm.exec(String(header))?.[1]?.replaceAll(/\\(.)/g, '$1')
+  const text = String(header)
+  const key = bareForm.test(text) ? text : stringForm.exec(text)?.[1]?.replaceAll(/\\(.)/g, '$1')
   if (key === undefined || key.length === 0 || key.length > lengthMax) {
     throw new ServiceError(
       'invalid_idempotency_key',
-      `header: Idempotency-Key must be one string of 1 to ${lengthMax} printable ASCII characters in double quotes`,
+      `header: Idempotency-Key must be one string of 1 to ${lengthMax} printable ASCII characters in double quotes, or a token`,
     )
   }
   return key

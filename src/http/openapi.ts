@@ -1,24 +1,19 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifySchema } from 'fastify'
-import { NewPetSchema, PetSchema, PetStatus } from '../domain/pet.ts'
 import { jsonType } from './media-types.ts'
-import { ErrorSchema, PetsSchema } from './pets-schemas.ts'
+import { orderSchemas, ordersTag } from './orders-schemas.ts'
+import { petSchemas, petsTag } from './pets-schemas.ts'
+import { ErrorSchema } from './schema-parts.ts'
 
 /** The schemas that the document names; wherever one is used it is referred to. */
-const named: Readonly<Record<string, object>> = {
-  Pet: PetSchema,
-  NewPet: NewPetSchema,
-  Pets: PetsSchema,
-  PetStatus,
-  Error: ErrorSchema,
-}
+const named: Readonly<Record<string, object>> = { ...petSchemas, ...orderSchemas, Error: ErrorSchema }
 const nameByText = new Map(Object.entries(named).map(([name, schema]) => [JSON.stringify(schema), name]))
 
 const info = {
   title: 'Petstore Animals',
   version: '1.0.0',
-  description: 'The animals of a pet store: list them, add one, read one.',
+  description: 'A pet store: list its animals, add one, read one; and, in beta, order them.',
 }
 
 const securitySchemes = {
@@ -37,7 +32,7 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
       openapi: '3.1.0',
       info,
       servers: [{ url: '/v1' }],
-      tags: [{ name: 'animals', description: 'The animals in the store' }],
+      tags: [petsTag, ordersTag],
       components: { securitySchemes, schemas: components() },
     },
     transform: ({ schema, url }) => ({ schema: withReferences(schema) as FastifySchema, url }),

@@ -6,11 +6,10 @@
 
 // A double tells any two decimals of up to 15 significant digits apart, so only a longer run of digits or an exponent
 // can change under rounding. Either must stand where a number begins: what strings hold seldom counts.
-const mayRound = /(?:^|[\s:,[])-?\d(?:[\d.]{15}|[\d.]*[eE])/g
+const mayRound = /(?:^|[\s:,[])-?\d(?:[\d.]{15}|[\d.]*[eE])/
 
-/** Throws SyntaxError as JSON.parse does. Of numbers that begin before `from` digits may be lost. */
-export function parseExactJson(text: string, from = 0): unknown {
-  mayRound.lastIndex = from
+/** Throws SyntaxError as JSON.parse does. */
+export function parseExactJson(text: string): unknown {
   return mayRound.test(text) ? JSON.parse(text, exactNumber) : JSON.parse(text)
 }
 

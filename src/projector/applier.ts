@@ -1,108 +1,79 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { LogRecord, RecordBatch } from '../event-log/event-log.ts'
-import type { ParkedEvent, PartitionState, ReadModels } from '../read-models/read-models.ts'
-import { counterPrefixes } from './counting.ts'
-import { decide, type Known } from './decide.ts'
-import type { ReadModelDefinition } from './definition.ts'
-import type { ParkedContent } from './parking.ts'
-import { type RecordContent, readRecord } from './read-record.ts'
+import type { RecordBatch } from '../event-log/event-log.ts'
+import type { Checkpoint } from '../read-models/checkpoint.ts'
+import type { ProjectionStore } from '../read-models/projection-store.ts'
+import { classify, type Rules } from './classify.ts'
+import { Lookup } from './lookup.ts'
+import { readRecord } from './record-content.ts'
 
 const eventsPerApplyMax = 500
+/** Between two tries while another generation is about to take over. */
+const laterMs = 5
 
-export interface ApplierOptions<Event> {
-  readonly store: Pick<ReadModels, 'apply' | 'parkedUnder'>
-  readonly definition: ReadModelDefinition<Event>
+export interface ApplierOptions<State, Event> extends Rules<State, Event> {
+  readonly store: ProjectionStore
   readonly logger: Logger
 }
 
-/** Reads records, decides what becomes of them, and has the store apply that. */
-export class Applier<Event> {
-  readonly #options: ApplierOptions<Event>
-  readonly #counters: readonly string[]
+/** Reads records, tells what becomes of them, and has the store apply that. */
+export class Applier<State, Event> {
+  readonly #options: ApplierOptions<State, Event>
 
-  constructor(options: ApplierOptions<Event>) {
+  constructor(options: ApplierOptions<State, Event>) {
     this.#options = options
-    this.#counters = counterPrefixes(options.definition.countings)
   }
 
   /**
-   * Applies what a batch holds behind the state of its partition. Resolves to the state it comes to, or to undefined where
-   * the store refuses a part of it: the partition is not in this state. Throws ServiceError read_model_unavailable.
+   * Applies what a batch has beyond the checkpoint of its partition. Resolves to the new checkpoint, or to undefined where
+   * the partition is not at that checkpoint. Throws ServiceError read_model_unavailable.
    */
   async apply(
     generation: string,
-    state: PartitionState,
+    checkpoint: Checkpoint,
     { partition, records, next }: RecordBatch,
-  ): Promise<PartitionState | undefined> {
-    const position = state.checkpoint.next
-    const fresh = records.findIndex(({ offset }) => offset >= position)
-    let reached: PartitionState | undefined = state
+  ): Promise<Checkpoint | undefined> {
+    const fresh = records.findIndex(({ offset }) => offset >= checkpoint.next)
+    let reached: Checkpoint | undefined = checkpoint
     for (let at = fresh; at >= 0 && at < records.length && reached; at += eventsPerApplyMax) {
-      const stretch = records.slice(at, at + eventsPerApplyMax)
+      const slice = records.slice(at, at + eventsPerApplyMax)
       const end = records[at + eventsPerApplyMax]?.offset ?? next
-      reached = await this.#applyStretch(generation, reached, { partition, records: stretch, next: end })
+      reached = await this.#applySlice(generation, reached, { partition, records: slice, next: end })
     }
-    if (reached === undefined || reached.checkpoint.next >= next) return reached
+    if (reached === undefined || reached.next >= next) return reached
     // Offsets without a record move the position too, or it would never reach the end of the log.
-    return await this.#applyStretch(generation, reached, { partition, records: [], next })
+    return await this.#applySlice(generation, reached, { partition, records: [], next })
   }
 
-  async #applyStretch(
+  async #applySlice(
     generation: string,
-    before: PartitionState,
+    expected: Checkpoint,
     { partition, records, next }: Omit<RecordBatch, 'from'>,
-  ): Promise<PartitionState | undefined> {
-    const contents = records.map((record) => readRecord(this.#options.definition, record))
-    const stretch = { partition, contents, lastRecord: records.at(-1), next }
-    const parked = await this.#parkedUnder(generation, before, partition, contents)
-    const known = { tags: new Map<number, string>(), decidedKeys: new Set<string>(), parked }
-    for (;;) {
-      const { batch, state } = decide(stretch, before, known, this.#counters)
-      const result = await this.#options.store.apply(generation, batch)
-      if (result.outcome === 'ids_taken') {
-        for (const [id, tag] of result.tags) known.tags.set(id, tag)
-        continue
-      }
-      if (result.outcome === 'keys_decided') {
-        for (const key of result.keys) known.decidedKeys.add(key)
-        continue
-      }
-      if (result.outcome !== 'applied') return undefined
-      this.#report(before, state, partition)
-      return state
+  ): Promise<Checkpoint | undefined> {
+    const { store } = this.#options
+    const contents = records.map((record) => readRecord(this.#options, partition, record))
+    const lookup = new Lookup<Event>({ ...this.#options, generation, partition, expected })
+    let isAsExpected = await lookup.lookUp(contents)
+    while (isAsExpected) {
+      const batch = classify({ partition, contents, lastRecord: records.at(-1), next }, expected, lookup, this.#options)
+      const result = await store.apply(generation, batch)
+      if (result.outcome === 'applied') return this.#report(expected, batch.checkpoint, partition)
+      if (result.outcome === 'exist') isAsExpected = await lookup.learn(result)
+      else if (result.outcome === 'later') await delay(laterMs)
+      else isAsExpected = false
     }
+    return undefined
   }
 
-  /** Of the subjects that something is discarded from. */
-  async #parkedUnder(
-    generation: string,
-    { parkedSubjects }: PartitionState,
-    partition: number,
-    contents: readonly RecordContent[],
-  ): Promise<Known['parked']> {
-    const { store, definition } = this.#options
-    const parked = new Map<string, ParkedContent[]>()
-    for (const { subject } of contents.filter((content) => content.kind === 'discard')) {
-      if (parked.has(subject) || !parkedSubjects.has(subject)) continue
-      const events = await store.parkedUnder(generation, partition, subject)
-      parked.set(
-        subject,
-        events.map((event) => ({ event, content: readRecord(definition, recordOf(event)) })),
-      )
+  #report(before: Checkpoint, after: Checkpoint, partition: number): Checkpoint {
+    const difference = (name: keyof Checkpoint['counts']) => Math.max(0, after.counts[name] - before.counts[name])
+    const [superseded, duplicate] = [difference('superseded'), difference('duplicate')]
+    const [parked, skipped] = [difference('parked'), difference('skipped')]
+    if (superseded + duplicate + parked + skipped > 0) {
+      const level = parked + skipped > 0 ? 'warn' : 'info' // rivals are nothing to worry about
+      const figures = { partition, from: before.next, to: after.next, superseded, duplicate, parked, skipped }
+      this.#options.logger[level](figures, 'records not applied')
     }
-    return parked
+    return after
   }
-
-  #report({ checkpoint: before }: PartitionState, { checkpoint: after }: PartitionState, partition: number): void {
-    const skipped = after.skipped - before.skipped
-    const parked = after.parked - before.parked
-    const dropped = after.dropped - before.dropped
-    if (skipped + parked + dropped === 0) return
-    const range = { partition, from: before.next, to: after.next }
-    this.#options.logger.warn({ ...range, skipped, parked, dropped }, 'records not applied')
-  }
-}
-
-function recordOf({ offset, value }: ParkedEvent): LogRecord {
-  return { offset, key: null, value: Buffer.from(value) }
 }

@@ -1,10 +1,11 @@
 import { encodeCheckpoint } from '../read-models/checkpoint.ts'
-import type { Contents, Place, Size } from '../read-models/inspection.ts'
-import type { ParkedAt } from '../read-models/read-models.ts'
+import { encodeIdempotencyRecord, type IdempotencyRecord } from '../read-models/idempotency-record.ts'
+import type { Contents, InspectedPage, Inspection, Snapshot } from '../read-models/inspection.ts'
+import type { ParkedEvent } from '../read-models/parked-event.ts'
 
 /** Something in the read models that is not what the log says. */
 export interface Difference {
-  /** What it is: a document, an entry of an index, a checkpoint, … */
+  /** What it is in: a set of documents, rows, keys or parked events; or it is a size or a checkpoint. */
   readonly where: string
   readonly id: string
   /** Undefined: it should not be there. */
@@ -13,65 +14,80 @@ export interface Difference {
   readonly found: string | undefined
 }
 
-export interface Entry {
-  readonly id: number
-  readonly text: string
+type Texts = Iterable<readonly [id: string, text: string]>
+
+export function compareTexts(where: string, expected: Texts, found: Texts): Difference[] {
+  const [expectedTexts, foundTexts] = [new Map(expected), new Map(found)]
+  return [...new Set([...expectedTexts.keys(), ...foundTexts.keys()])]
+    .map((id) => ({ where, id, expected: expectedTexts.get(id), found: foundTexts.get(id) }))
+    .filter((each) => each.expected !== each.found)
 }
 
-export function compareEntries(where: string, expected: readonly Entry[], found: readonly Entry[]): Difference[] {
-  const texts = (entries: readonly Entry[]) => new Map(entries.map(({ id, text }) => [String(id), text]))
-  return compareTexts(where, texts(expected), texts(found))
-}
-
-/** Both of one moment of the log. */
+/** Both as of the same positions in the log. */
 export function compareContents(expected: Contents, found: Contents): Difference[] {
   return [
     ...compareTexts('checkpoint of partition', checkpoints(expected), checkpoints(found)),
     ...compareTexts('size', sizes(expected), sizes(found)),
-    ...compareTexts('counter', counters(expected), counters(found)),
   ]
 }
 
-/** What is parked at one place, with what the log says. */
-export function compareParked(
-  { partition, offset }: Place,
-  expected: ParkedAt | undefined,
-  found: ParkedAt | undefined,
-): Difference[] {
-  const texts = (event: ParkedAt | undefined) => {
-    if (event === undefined) return new Map<string, string>()
-    const { subject, reason, value } = event
-    return new Map([[`${partition}/${offset}`, JSON.stringify({ subject, reason, value })]])
-  }
-  return compareTexts('parked event', texts(expected), texts(found))
+function checkpoints({ snapshot }: Contents): Texts {
+  return [...snapshot.checkpoints].map(([partition, each]) => [String(partition), encodeCheckpoint(each)])
 }
 
-function compareTexts(
-  where: string,
-  expected: ReadonlyMap<string, string>,
-  found: ReadonlyMap<string, string>,
-): Difference[] {
-  const ids = new Set([...expected.keys(), ...found.keys()])
-  return [...ids]
-    .map((id) => ({ where, id, expected: expected.get(id), found: found.get(id) }))
-    .filter((each) => each.expected !== each.found)
+/** Sets without anything are left out: whether there ever was something depends on the batches. */
+function sizes({ sizes }: Contents): Texts {
+  const filled = [...sizes].filter(([, { actual, recorded }]) => actual !== 0 || recorded !== 0)
+  return filled.map(([name, { actual, recorded }]) => [name, `${actual} of ${recorded}`])
 }
 
-function checkpoints({ moment }: Contents): Map<string, string> {
-  return new Map([...moment.checkpoints].map(([partition, each]) => [String(partition), encodeCheckpoint(each)]))
+/** A set that is read in pages without order, and one item at a time. */
+export interface UnorderedSet<Item> {
+  /** One of `otherSets`. */
+  readonly name: string
+  page(
+    inspection: Inspection,
+    generation: string,
+    from: string,
+    limit: number,
+  ): Promise<InspectedPage<Item> | undefined>
+  /** What is stored in the place of an item. */
+  find(inspection: Inspection, generation: string, item: Item): Promise<FoundItem<Item> | undefined>
+  /** Its id and all that it says. */
+  text(item: Item): readonly [id: string, text: string]
 }
 
-function sizes({ documents, indexes, decisions, parked }: Contents): Map<string, string> {
-  const text = ({ held, added }: Size) => `${held} of ${added}`
-  const filled = [...indexes].filter(([, { added }]) => added > 0)
-  return new Map([
-    ['documents', text(documents)],
-    ['decisions', String(decisions)],
-    ['parked events', String(parked)],
-    ...filled.map(([name, size]): [string, string] => [`index ${name}`, text(size)]),
-  ])
+interface FoundItem<Item> {
+  readonly snapshot: Snapshot
+  readonly item: Item | undefined
 }
 
-function counters({ counters: counts }: Contents): Map<string, string> {
-  return new Map([...counts].map(([name, count]) => [name, String(count)]))
+export const rowSet: UnorderedSet<readonly [stream: string, row: string]> = {
+  name: 'rows',
+  page: (inspection, ...page) => inspection.rows(...page),
+  async find(inspection, generation, [stream]) {
+    const found = await inspection.row(generation, stream)
+    return found && { snapshot: found.snapshot, item: found.row === undefined ? undefined : [stream, found.row] }
+  },
+  text: (row) => row,
+}
+
+export const keySet: UnorderedSet<IdempotencyRecord> = {
+  name: 'keys',
+  page: (inspection, ...page) => inspection.keys(...page),
+  async find(inspection, generation, key) {
+    const found = await inspection.key(generation, key)
+    return found && { snapshot: found.snapshot, item: found.record }
+  },
+  text: (record) => [`${record.partition}/${record.key}`, encodeIdempotencyRecord(record)],
+}
+
+export const parkedSet: UnorderedSet<ParkedEvent> = {
+  name: 'parked',
+  page: (inspection, ...page) => inspection.parked(...page),
+  async find(inspection, generation, position) {
+    const found = await inspection.parkedAt(generation, position)
+    return found && { snapshot: found.snapshot, item: found.event }
+  },
+  text: ({ partition, offset, ...said }) => [`${partition}/${offset}`, JSON.stringify(said)],
 }

@@ -1,61 +1,55 @@
-import type { CloudEvent, QuickReader } from '../event-log/cloud-event.ts'
 import type { Offset } from '../event-log/event-log.ts'
-import type { Int64 } from '../lib/int64.ts'
+import type { CloudEvent, QuickReader } from '../event-log/record-codec.ts'
+import type { Recorded } from '../event-log/recorded.ts'
+import type { StoredDocument } from '../read-models/document.ts'
+import type { StateCodec } from '../read-models/state-codec.ts'
 
-/** What an event adds to the read models: one document, in the whole collection and in the named indexes. */
-export interface Change {
-  readonly id: number
-  /** JSON text. */
-  readonly document: string
-  readonly indexes: readonly string[]
-}
+export type Document = Omit<StoredDocument, 'row'>
 
 /**
- * A pure function from event to change: no clock, no randomness, no I/O. What it does may depend on the event alone,
- * so that a rebuild gives the same read models byte for byte.
+ * Shows the state of a stream as documents. A document that is no longer shown stays as it is and is final; the home
+ * document of a stream, once shown, is always shown. Pure: no clock, no randomness, no I/O, so that a rebuild gives the
+ * same read models byte for byte.
  */
-export interface Projection<Event> {
+export interface Projection<State> {
   readonly name: string
-  /** Raised with any change of what `change` returns: the read models are then built anew, beside the old ones. */
+  /** Raised with any change of what `documents` returns: the read models are then built anew, beside the old ones. */
   readonly version: number
-  change(event: Event): Change
-}
-
-export type Countable = string | Int64
-
-/** Counts events by whatever they have in common. Pure, as a projection is. */
-export interface Counting<Event> {
-  readonly name: string
-  readonly version: number
-  /** What events are counted by, each under a name. A value has the counter `<name of the counting>:<this name>:<value>`. */
-  readonly by: Readonly<Record<string, (event: Event) => Countable>>
+  documents(state: State): readonly Document[]
 }
 
 export type Decoded<Event> =
-  | { readonly outcome: 'event'; readonly event: Event }
-  /** An operator's decision that the parked event at `offset` of the same partition and subject is to be left out. */
+  /** `id`: of what the event makes or changes. */
+  | { readonly outcome: 'event'; readonly event: Event; readonly id: number }
+  /** An operator's decision that the parked event at `offset` of the same stream is to be left out. */
   | { readonly outcome: 'discard'; readonly offset: Offset }
-  | { readonly outcome: 'unknown_type' }
-  | { readonly outcome: 'unreadable'; readonly reason: string }
+  /** A known type with data that cannot be read; or a type that a newer release may know, if it has a stream version. */
+  | { readonly outcome: 'unreadable' | 'newer_type'; readonly reason: string }
+  /** Nothing of a stream: a type of somebody else, or a discard that cannot be read. */
+  | { readonly outcome: 'ignored' }
 
-/** Everything the projector needs to know of an aggregate. */
-export interface ReadModelDefinition<Event> {
-  decode(envelope: CloudEvent): Decoded<Event>
-  /** Of the data of most events, for speed alone. What it reads, `decode` need not check. */
-  readonly readData?: QuickReader
-  readonly projection: Projection<Event>
-  readonly countings: readonly Counting<Event>[]
+/** Everything that the projector has to know of a kind of stream. */
+export interface StreamDefinition<State, Event> {
+  decode(event: CloudEvent): Decoded<Event>
+  /** Reads the data of most events, for speed alone: what it reads, `decode` need not check. */
+  readonly readData?: QuickReader | undefined
+  /** The version that an event gives its stream; undefined where it has none that can be read. */
+  streamVersion(event: CloudEvent): number | undefined
+  readonly initialState: State
+  /** Throws where the event cannot follow the state. */
+  evolve(state: State, recorded: Recorded<Event>): State
+  readonly codec: StateCodec<State>
+  readonly projections: readonly Projection<State>[]
+  /** The collection whose document with the stream's own id shows the stream, and has its row. */
+  readonly home: string
 }
 
 /** Names the stored read models: code reads and fills only those of its own version. */
-export function readModelVersion({
-  projection,
-  countings,
-}: Pick<ReadModelDefinition<never>, 'projection' | 'countings'>): string {
-  return [projection, ...countings].map(({ name, version }) => `${name}-${version}`).join('.')
+export function readModelVersion(projections: readonly Pick<Projection<never>, 'name' | 'version'>[]): string {
+  return projections.map(({ name, version }) => `${name}-${version}`).join('.')
 }
 
-/** Of each shard: others where their number is another, since other partitions are in each then. */
+/** Per-shard names; they include the shard count. */
 export function shardVersions(version: string, shards: number): readonly string[] {
   return shards === 1 ? [version] : Array.from({ length: shards }, (_, shard) => `${version}.s${shards}-${shard}`)
 }

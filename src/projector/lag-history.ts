@@ -1,14 +1,14 @@
 import type { Offset } from '../event-log/event-log.ts'
 
-/** When a partition was first seen to end there. */
+/** An end offset, and when it was first observed. */
 interface SeenEnd {
   readonly atMs: number
   readonly end: Offset
 }
 
 /**
- * Tells for how long one partition has been behind: since its end was first seen where the position has not been to this
- * day. It knows what it was shown and nothing before.
+ * Tells for how long one partition has been behind: since the oldest unprocessed end offset was first observed. It knows
+ * what it was shown and nothing before.
  */
 export class LagHistory {
   readonly #seenMax: number
@@ -24,7 +24,7 @@ export class LagHistory {
 
   /** Milliseconds, 0 when nothing is left to apply. */
   observe(atMs: number, end: Offset, next: Offset): number {
-    if (end < (this.#seen.at(-1)?.end ?? 0)) this.#seen = [] // it was cut off: what was seen is of another log
+    if (end < (this.#seen.at(-1)?.end ?? 0)) this.#seen = [] // another log is in its place
     this.#seen = this.#seen.filter((seen) => seen.end > next)
     if (this.#seen.length === 0) this.#resolutionMs = 0
     if (end > (this.#seen.at(-1)?.end ?? next)) this.#add({ atMs, end })

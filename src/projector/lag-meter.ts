@@ -1,7 +1,7 @@
 import type { EventLog, Offset } from '../event-log/event-log.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 import { type Checkpoint, startOfPartition } from '../read-models/checkpoint.ts'
-import type { ReadModels } from '../read-models/read-models.ts'
+import type { Look, Tracker } from '../read-models/tracker.ts'
 import { LagHistory } from './lag-history.ts'
 
 const lookMs = 1000
@@ -36,12 +36,12 @@ export interface PartitionLag {
 
 /** How many events are parked. */
 export function parkedIn(partitions: readonly PartitionLag[]): number {
-  return partitions.reduce((sum, { checkpoint }) => sum + checkpoint.parked, 0)
+  return partitions.reduce((sum, { checkpoint }) => sum + checkpoint.counts.parked, 0)
 }
 
 export interface LagMeterOptions {
-  readonly log: Pick<EventLog, 'ends' | 'epoch'>
-  readonly store: Pick<ReadModels, 'active' | 'checkpoints'>
+  readonly log: Pick<EventLog, 'endOffsets' | 'logId'>
+  readonly tracker: Pick<Tracker, 'look'>
   /** Called after each look, with the time of the look on the clock that `now` reads. */
   readonly looked?: (lag: Lag, atMs: number) => void
   /** Milliseconds of a clock that is never set back. */
@@ -73,52 +73,34 @@ export class LagMeter {
   }
 
   async #look(): Promise<void> {
-    const { log, looked, now = () => performance.now() } = this.#options
-    // The ends come first: whatever is applied meanwhile then takes from the lag, and an idle system shows none.
-    const ends = await attempt(() => log.ends())
-    const progress = await attempt(() => this.#progress())
+    const { log, tracker, looked, now = () => performance.now() } = this.#options
+    // The end offsets come first: whatever is applied meanwhile then takes from the lag, and an idle system shows none.
+    const [ends] = await Promise.allSettled([log.endOffsets()])
+    const [look] = await Promise.allSettled([tracker.look()])
     const atMs = now()
-    this.#lag = this.#compare(ends, progress, atMs)
+    this.#lag = this.#compare(ends, look, atMs)
     looked?.(this.#lag, atMs)
   }
 
-  /** The checkpoints of the active generation, or why there are none. */
-  async #progress(): Promise<Progress | string> {
-    const { log, store } = this.#options
-    const active = await store.active()
-    if (active === undefined) return 'no read models have been started'
-    if (active.epoch !== log.epoch) return 'the read models are made from another log'
-    const checkpoints = await store.checkpoints(active.name)
-    return checkpoints === undefined ? 'the read models are gone' : { generation: active.name, checkpoints }
-  }
-
-  #compare(ends: Attempt<readonly Offset[]>, progress: Attempt<Progress | string>, atMs: number): Lag {
-    const answers = { logAnswers: ends.done, readModelsAnswer: progress.done }
-    if (!ends.done) return { status: 'unknown', reason: ends.reason, ...answers }
-    if (!progress.done) return { status: 'unknown', reason: progress.reason, ...answers }
-    if (typeof progress.value === 'string') return { status: 'unknown', reason: progress.value, ...answers }
-    const { generation, checkpoints } = progress.value
+  #compare(ends: PromiseSettledResult<readonly Offset[]>, look: PromiseSettledResult<Look>, atMs: number): Lag {
+    const answers = { logAnswers: ends.status === 'fulfilled', readModelsAnswer: look.status === 'fulfilled' }
+    const unknown = (reason: string): Lag => ({ status: 'unknown', reason, ...answers })
+    if (ends.status === 'rejected') return unknown(messageOf(ends.reason))
+    if (look.status === 'rejected') return unknown(messageOf(look.reason))
+    const { active, checkpoints } = look.value
+    if (active === undefined) return unknown('no read models have been started')
+    if (active.logId !== this.#options.log.logId) return unknown('the read models are made from another log')
+    if (checkpoints === undefined) return unknown('the read models are gone')
     const partitions = ends.value.map((end, partition) => {
       const checkpoint = checkpoints.get(partition) ?? startOfPartition
       this.#histories[partition] ??= new LagHistory()
       const behindMs = this.#histories[partition].observe(atMs, end, checkpoint.next)
       return { partition, events: Math.max(0, end - checkpoint.next), seconds: Math.round(behindMs) / 1000, checkpoint }
     })
-    return { status: 'known', generation, partitions }
+    return { status: 'known', generation: active.name, partitions }
   }
 }
 
-interface Progress {
-  readonly generation: string
-  readonly checkpoints: ReadonlyMap<number, Checkpoint>
-}
-
-type Attempt<T> = { readonly done: true; readonly value: T } | { readonly done: false; readonly reason: string }
-
-async function attempt<T>(ask: () => Promise<T>): Promise<Attempt<T>> {
-  try {
-    return { done: true, value: await ask() }
-  } catch (error) {
-    return { done: false, reason: error instanceof Error ? error.message : String(error) }
-  }
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

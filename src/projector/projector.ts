@@ -1,80 +1,82 @@
 import type { Logger } from 'pino'
 import type { EventLog, LogRecord, Offset, RecordBatch, Subscriber, Subscription } from '../event-log/event-log.ts'
-import { SingleFlight } from '../lib/single-flight.ts'
-import { encodeCheckpoint } from '../read-models/checkpoint.ts'
-import type { AppliedTo, PartitionState, ReadModels } from '../read-models/read-models.ts'
+import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../read-models/checkpoint.ts'
+import type { Checkpoints } from '../read-models/generations.ts'
+import type { ReadModelStore } from '../read-models/store.ts'
+import type { Look, Tracker } from '../read-models/tracker.ts'
 import { Applier } from './applier.ts'
-import type { ReadModelDefinition } from './definition.ts'
-import { recordIdentity } from './read-record.ts'
+import type { StreamDefinition } from './definition.ts'
+import { recordIdentity } from './record-content.ts'
 import { ActiveTarget, type Target } from './target.ts'
 
-/** A partition this projector works on, and what it believes about it. */
-interface Held {
+/** What projecting takes of a log. */
+export type ProjectedLog = Pick<EventLog, 'logId' | 'endOffsets' | 'subscribe' | 'partitionFor'>
+
+/** A partition that is being projected, and what is believed about it. */
+interface Projecting {
   readonly generation: string
-  state: PartitionState
+  checkpoint: Checkpoint
   /** The offset the subscription reads from next. */
   from: Offset
   /** A batch is being applied: the store's comparison finds out by itself whether the belief is right. */
-  busy: boolean
+  isApplying: boolean
+  /** A batch came since the latest look began, which may therefore show an older checkpoint. */
+  isAheadOfLook: boolean
 }
 
-export interface ProjectorOptions<Event> {
-  readonly log: Pick<EventLog, 'epoch' | 'ends' | 'subscribe'>
-  readonly store: ReadModels
-  readonly definition: ReadModelDefinition<Event>
+export interface ProjectorOptions<State, Event> {
+  readonly log: ProjectedLog
+  readonly store: Pick<ReadModelStore, 'projection' | 'generations'>
+  /** Follows the same store. */
+  readonly tracker: Pick<Tracker, 'observe' | 'lookSoon'>
+  readonly definition: StreamDefinition<State, Event>
   readonly group: string
   readonly logger: Logger
   /** The active generation unless said otherwise. */
   readonly target?: Target
-  /** How often the store is looked at although nothing says that it changed. */
-  readonly reconcileMs?: number
 }
 
 /**
  * Moves the read models along the log. The stored checkpoint is the only position that counts: it moves in one step
- * with the data, and the projector reconciles with it whenever the two may differ (on assignment, on each connection,
- * after a refused apply, once a second), so that an emptied, restored or shared store heals by itself.
+ * with the data, and the projector reconciles with it on every look of the tracker (once a second, on each connection)
+ * and asks for one on assignment and after a refused batch: an emptied, restored or shared store heals by itself.
  */
-export class Projector<Event> implements Subscriber {
-  readonly #options: ProjectorOptions<Event>
+export class Projector<State, Event> implements Subscriber {
+  readonly #options: ProjectorOptions<State, Event>
   readonly #logger: Logger
   readonly #target: Target
-  readonly #applier: Applier<Event>
-  readonly #endListening: () => void
-  readonly #timer: NodeJS.Timeout
+  readonly #applier: Applier<State, Event>
+  #endObserving = () => {}
   #subscription: Subscription | undefined
   #assigned: readonly number[] = []
-  #held = new Map<number, Held>()
-  readonly #reconciling = new SingleFlight(() => this.#reconcile())
+  #partitions = new Map<number, Projecting>()
+  #reconciling: Promise<void> | undefined
+  /** A look came while the one before it was dealt with: by then it would be stale, so there is another one. */
+  #missedLook = false
   /** Whether the last look at log and store worked; undefined before the first one. */
   #inStep: boolean | undefined
   /** The last batch could not be applied. Looks that work say nothing against that: a store may answer and refuse writes. */
   #refused = false
 
-  private constructor(options: ProjectorOptions<Event>) {
+  private constructor(options: ProjectorOptions<State, Event>) {
+    const { log, definition, logger, store } = options
     this.#options = options
-    this.#logger = options.logger
-    this.#target = options.target ?? new ActiveTarget(options)
-    this.#applier = new Applier(options)
-    const reconcile = () => this.#reconcileSoon()
-    const progress = (_generation: string, at?: AppliedTo) => {
-      if (at === undefined) reconcile() // another generation is the active one
-    }
-    this.#endListening = options.store.listen({ connected: reconcile, disconnected() {}, progress })
-    this.#timer = setInterval(reconcile, options.reconcileMs ?? 1000)
+    this.#logger = logger
+    this.#target = options.target ?? new ActiveTarget({ log, logger, generations: store.generations })
+    this.#applier = new Applier({ log, definition, logger, store: store.projection })
   }
 
   /** Resolves once subscribed. The projector runs until it is closed, whatever becomes of log and store. */
-  static async start<Event>(options: ProjectorOptions<Event>): Promise<Projector<Event>> {
+  static async start<State, Event>(options: ProjectorOptions<State, Event>): Promise<Projector<State, Event>> {
     const projector = new Projector(options)
     projector.#subscription = await options.log.subscribe(options.group, projector)
-    projector.#reconcileSoon()
+    projector.#observe()
     return projector
   }
 
   /** 'waiting' until log and store have answered, and while one of them does not. */
   get state(): { status: 'up' | 'waiting'; partitions: readonly number[] } {
-    const partitions = [...this.#held.keys()].sort((a, b) => a - b)
+    const partitions = [...this.#partitions.keys()].sort((a, b) => a - b)
     return { status: this.#inStep ? 'up' : 'waiting', partitions }
   }
 
@@ -84,31 +86,31 @@ export class Projector<Event> implements Subscriber {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer)
-    this.#endListening()
+    this.#endObserving()
     await this.#subscription?.close()
-    await this.#reconciling.stop()
+    await this.#reconciling
   }
 
   assigned(partitions: readonly number[]): void {
     this.#assigned = partitions
-    this.#held = new Map()
+    this.#partitions = new Map()
     this.#refused = false
-    this.#reconcileSoon()
+    this.#options.tracker.lookSoon()
   }
 
   async batch(batch: RecordBatch): Promise<boolean> {
-    const held = this.#held.get(batch.partition)
-    if (held === undefined || held.from !== batch.from) {
+    const projecting = this.#partitions.get(batch.partition)
+    if (projecting === undefined || projecting.from !== batch.from) {
       this.#outOfStep(batch.partition)
       return false
     }
-    held.busy = true
+    projecting.isApplying = true
+    projecting.isAheadOfLook = true
     try {
-      const done = await this.#applyBatch(held, batch)
+      const done = await this.#applyBatch(projecting, batch)
       if (this.#refused) this.#recovered()
       this.#refused = false
-      if (done) held.from = batch.next
+      if (done) projecting.from = batch.next
       else this.#outOfStep(batch.partition)
       return done
     } catch (error) {
@@ -117,77 +119,93 @@ export class Projector<Event> implements Subscriber {
       this.#outOfStep(batch.partition)
       return false
     } finally {
-      held.busy = false
+      projecting.isApplying = false
     }
   }
 
   /** Whether the batch is applied; if not, what is believed of the partition is wrong. */
-  async #applyBatch(held: Held, batch: RecordBatch): Promise<boolean> {
-    const { last } = held.state.checkpoint
-    if (last !== null && held.from <= last.offset && !isSameRecord(batch.records[0], last)) {
+  async #applyBatch(projecting: Projecting, batch: RecordBatch): Promise<boolean> {
+    const { generation, checkpoint, from } = projecting
+    const { last } = checkpoint
+    if (last !== null && from <= last.offset && !isSameRecord(batch.records[0], last)) {
       const place = `offset ${last.offset} of partition ${batch.partition}`
-      await this.#replace(held.generation, `${place} holds another record`)
+      await this.#replace(generation, `${place} holds another record`)
       return false
     }
-    const state = await this.#applier.apply(held.generation, held.state, batch)
-    if (state === undefined) return false
-    held.state = state
+    const reached = await this.#applier.apply(generation, checkpoint, batch)
+    if (reached === undefined) return false
+    projecting.checkpoint = reached
     return true
   }
 
   #outOfStep(partition: number): void {
-    this.#held.delete(partition)
-    this.#reconcileSoon()
+    this.#partitions.delete(partition)
+    this.#options.tracker.lookSoon()
   }
 
-  #reconcileSoon(): void {
-    if (this.#subscription !== undefined) void this.#reconciling.request()
+  #observe(): void {
+    const { tracker } = this.#options
+    this.#endObserving = tracker.observe({
+      looking: () => {
+        for (const each of this.#partitions.values()) each.isAheadOfLook = each.isApplying
+      },
+      looked: (look) => this.#looked(look),
+      failed: (error) => this.#failed(error),
+    })
+    tracker.lookSoon()
   }
 
-  async #reconcile(): Promise<void> {
+  #looked(look: Look): void {
+    if (this.#reconciling === undefined) this.#reconciling = this.#reconcile(look)
+    else this.#missedLook = true
+  }
+
+  async #reconcile(look: Look): Promise<void> {
     try {
-      await this.#readPositions()
+      await this.#follow(look)
       if (!this.#refused) this.#recovered()
     } catch (error) {
       this.#failed(error)
     }
+    this.#reconciling = undefined
+    if (this.#missedLook) this.#options.tracker.lookSoon()
+    this.#missedLook = false
   }
 
-  async #readPositions(): Promise<void> {
-    const { store } = this.#options
-    const generation = await this.#target.current()
+  async #follow({ active, checkpoints }: Look): Promise<void> {
+    if (!(await this.#target.accepts(active)) || active === undefined) return this.#options.tracker.lookSoon()
+    const { name } = active
+    if (checkpoints === undefined) return this.#replace(name, 'its checkpoints are gone')
     const assigned = this.#assigned
-    const states = await store.partitionStates(generation, assigned)
-    if (states === undefined) return this.#replace(generation, 'its checkpoints are gone')
-    const differing = [...states].filter(([partition, state]) => !this.#agrees(partition, generation, state))
-    if (differing.length === 0 || assigned !== this.#assigned) return
-    const past = await this.#pastTheEnd(differing)
-    if (past !== undefined) return this.#replace(generation, `partition ${past} of the log ends before its position`)
-    for (const [partition, state] of differing) this.#resume(partition, generation, state)
+    const differing = assigned.filter((partition) => !this.#agrees(partition, name, storedAt(checkpoints, partition)))
+    if (differing.length === 0) return
+    const past = await this.#pastTheEnd(differing, checkpoints)
+    if (past !== undefined) return this.#replace(name, `partition ${past} of the log ends before its position`)
+    if (assigned !== this.#assigned) return
+    for (const partition of differing) this.#resume(partition, name, storedAt(checkpoints, partition))
   }
 
-  #agrees(partition: number, generation: string, { checkpoint }: PartitionState): boolean {
-    const held = this.#held.get(partition)
-    if (held?.generation !== generation) return false
-    return held.busy || encodeCheckpoint(held.state.checkpoint) === encodeCheckpoint(checkpoint)
+  #agrees(partition: number, generation: string, stored: Checkpoint): boolean {
+    const projecting = this.#partitions.get(partition)
+    if (projecting?.generation !== generation) return false
+    return projecting.isAheadOfLook || encodeCheckpoint(projecting.checkpoint) === encodeCheckpoint(stored)
   }
 
   /** Resumes at the last record applied, not after it, so as to see whether it is still the same one. */
-  #resume(partition: number, generation: string, state: PartitionState): void {
-    const { next, last } = state.checkpoint
-    const from = last?.offset ?? next
-    this.#held.set(partition, { generation, state, from, busy: false })
+  #resume(partition: number, generation: string, checkpoint: Checkpoint): void {
+    const from = checkpoint.last?.offset ?? checkpoint.next
+    this.#partitions.set(partition, { generation, checkpoint, from, isApplying: false, isAheadOfLook: false })
     this.#subscription?.seek(partition, from)
     this.#logger.debug({ partition, from, generation }, 'projector resumes')
   }
 
-  async #pastTheEnd(states: [number, PartitionState][]): Promise<number | undefined> {
-    const ends = await this.#options.log.ends()
-    return states.find(([partition, { checkpoint }]) => checkpoint.next > (ends[partition] ?? 0))?.[0]
+  async #pastTheEnd(partitions: readonly number[], checkpoints: Checkpoints): Promise<number | undefined> {
+    const ends = await this.#options.log.endOffsets()
+    return partitions.find((partition) => storedAt(checkpoints, partition).next > (ends[partition] ?? 0))
   }
 
   async #replace(generation: string, reason: string): Promise<void> {
-    if (await this.#target.replace(generation, reason)) this.#reconcileSoon()
+    if (await this.#target.replace(generation, reason)) this.#options.tracker.lookSoon()
   }
 
   #failed(error: unknown): void {
@@ -199,6 +217,10 @@ export class Projector<Event> implements Subscriber {
     if (this.#inStep === false) this.#logger.info('projector goes on')
     this.#inStep = true
   }
+}
+
+function storedAt(checkpoints: Checkpoints, partition: number): Checkpoint {
+  return checkpoints.get(partition) ?? startOfPartition
 }
 
 function isSameRecord(record: LogRecord | undefined, last: { offset: Offset; identity: string }): boolean {

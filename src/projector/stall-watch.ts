@@ -4,7 +4,7 @@ import type { KnownLag, Lag } from './lag-meter.ts'
 /** A partition with records to handle whose position does not move. */
 export interface Stall {
   readonly partition: number
-  /** The record that is not got over. */
+  /** The offset of the record that is not handled. */
   readonly next: Offset
   readonly events: number
   readonly seconds: number
@@ -14,23 +14,23 @@ interface Standstill extends Omit<Stall, 'seconds'> {
   readonly generation: string
   readonly sinceMs: number
   readonly forMs: number
-  /** When this process was last seen to hold the partition. */
-  readonly heldAtMs: number
+  /** When the partition was last seen in the assignment. */
+  readonly assignedAtMs: number
 }
 
 /**
  * Tells standing still from having nothing to do and from being unable to: only time counts in which log and read models
- * answer, there is work, and this process holds the partition.
+ * answer, there is work, and this process is to project the partition.
  */
 export class StallWatch {
   readonly #limitMs: number
-  readonly #held: () => readonly number[]
+  readonly #assignment: () => readonly number[]
   #standstills = new Map<number, Standstill>()
 
-  /** `held` tells the partitions that this process is to project. */
-  constructor(limitMs: number, held: () => readonly number[]) {
+  /** `assignment` tells the partitions that this process is to project. */
+  constructor(limitMs: number, assignment: () => readonly number[]) {
     this.#limitMs = limitMs
-    this.#held = held
+    this.#assignment = assignment
   }
 
   look(lag: Lag, atMs: number): void {
@@ -46,16 +46,16 @@ export class StallWatch {
   }
 
   #standing({ generation, partitions }: KnownLag, atMs: number): Standstill[] {
-    const held = this.#held()
+    const assignment = this.#assignment()
     return partitions.flatMap(({ partition, events, checkpoint: { next } }) => {
       const known = this.#standstills.get(partition)
       const before = known?.next === next && known.generation === generation ? known : undefined
       const sinceMs = before?.sinceMs ?? atMs
-      const heldAtMs = held.includes(partition) ? atMs : before?.heldAtMs
+      const assignedAtMs = assignment.includes(partition) ? atMs : before?.assignedAtMs
       // A consumer that dies and is made anew, over and over, loses its partitions each time for some seconds: that
       // must not hide it. One that loses them for good, to another process say, has nothing to answer for.
-      if (events === 0 || heldAtMs === undefined || atMs - heldAtMs > this.#limitMs / 2) return []
-      return [{ partition, generation, next, events, sinceMs, forMs: atMs - sinceMs, heldAtMs }]
+      if (events === 0 || assignedAtMs === undefined || atMs - assignedAtMs > this.#limitMs / 2) return []
+      return [{ partition, generation, next, events, sinceMs, forMs: atMs - sinceMs, assignedAtMs }]
     })
   }
 }

@@ -2,15 +2,18 @@ import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { EventLog } from '../event-log/event-log.ts'
 import { ServiceError } from '../lib/errors.ts'
-import type { ReadModels } from '../read-models/read-models.ts'
+import type { ActiveGeneration, Generations } from '../read-models/generations.ts'
 
-/** The generation that a projector fills. */
+/** Which generation a projector fills. */
 export interface Target {
-  /** Throws what the store throws. */
-  current(): Promise<string>
+  /**
+   * Whether the generation that was found is the one to fill. If not, another one was begun in its place, to be looked
+   * for. Throws what the store throws.
+   */
+  accepts(found: ActiveGeneration | undefined): Promise<boolean>
   /**
    * What `generation` holds is not, or no longer, made from the log: it must not be gone on with. Resolves to whether
-   * there is another one to go on with at once.
+   * there is another one to look for.
    */
   replace(generation: string, reason: string): Promise<boolean>
 }
@@ -19,8 +22,8 @@ export interface Target {
 const betweenLogsMs = 5000
 
 interface ActiveTargetOptions {
-  readonly store: Pick<ReadModels, 'active' | 'start'>
-  readonly log: Pick<EventLog, 'epoch'>
+  readonly generations: Pick<Generations, 'start'>
+  readonly log: Pick<EventLog, 'logId'>
   readonly logger: Logger
 }
 
@@ -33,14 +36,11 @@ export class ActiveTarget implements Target {
     this.#options = options
   }
 
-  async current(): Promise<string> {
-    const { store, log } = this.#options
-    for (;;) {
-      const active = await store.active()
-      if (active?.epoch === log.epoch) return active.name
-      if (active !== undefined) this.#takeFromOtherLog()
-      await this.#start(active?.name, active ? 'it is made from another log' : 'there is none')
-    }
+  async accepts(found: ActiveGeneration | undefined): Promise<boolean> {
+    if (found?.logId === this.#options.log.logId) return true
+    if (found !== undefined) this.#takeFromOtherLog()
+    await this.#start(found?.name, found ? 'it is made from another log' : 'there is none')
+    return false
   }
 
   async replace(generation: string, reason: string): Promise<boolean> {
@@ -61,10 +61,10 @@ export class ActiveTarget implements Target {
 
   /** The first of several projectors that start one at the same time wins; the others find its generation. */
   async #start(instead: string | undefined, reason: string): Promise<void> {
-    const { store, log, logger } = this.#options
-    const generation = { name: randomUUID(), epoch: log.epoch }
-    await store.start(generation, instead)
-    const level = instead === undefined ? 'info' : 'warn'
-    logger[level]({ generation: generation.name, instead, reason }, 'projector starts a generation')
+    const { generations, log, logger } = this.#options
+    const generation = { name: randomUUID(), logId: log.logId }
+    await generations.start(generation, instead)
+    if (instead === undefined) logger.info({ generation: generation.name }, 'building read models for the first time')
+    else logger.warn({ generation: generation.name, instead, reason }, 'building read models anew')
   }
 }

@@ -1,25 +1,27 @@
 import { NoReadModelsError } from '../lib/errors.ts'
-import type { Contents, Entries, Place } from '../read-models/inspection.ts'
-import { encodeDecision } from '../read-models/key-decision.ts'
-import type { Moment, ParkedAt, ReadModels } from '../read-models/read-models.ts'
-import { compareContents, compareEntries, compareParked, type Difference, type Entry } from './compare.ts'
-import type { ReadModelDefinition } from './definition.ts'
-import { LimitedLog } from './limited-log.ts'
-import { patiently } from './patience.ts'
-import { Projector } from './projector.ts'
+import { retry } from '../lib/retry.ts'
+import { otherSets } from '../read-models/document.ts'
+import type { Contents, Entries, Inspection, Snapshot } from '../read-models/inspection.ts'
+import type { ReadModelStore } from '../read-models/store.ts'
+import {
+  compareContents,
+  compareTexts,
+  type Difference,
+  keySet,
+  parkedSet,
+  rowSet,
+  type UnorderedSet,
+} from './compare.ts'
 import { MismatchError, Replay, type ReplayOptions, VerifyError } from './replay.ts'
 
-export interface VerifyOptions<Event> extends ReplayOptions {
-  readonly store: ReadModels
-  readonly definition: ReadModelDefinition<Event>
-  /** Used by nobody else. */
-  readonly group: string
+export interface VerifyOptions<State, Event> extends ReplayOptions<State, Event> {
+  readonly store: Pick<ReadModelStore, 'generations' | 'inspection'>
 }
 
 export interface Verification {
   readonly generation: string
   readonly differences: readonly Difference[]
-  /** How many documents, index entries, decisions, parked events and checkpoints were compared. */
+  /** How many documents, index entries, rows, keys, parked events and checkpoints were compared. */
   readonly compared: number
 }
 
@@ -30,72 +32,68 @@ const chunk = 1000
  * `scratch`, which is brought to exactly the positions of each chunk that is read. Throws VerifyError, MismatchError,
  * NoReadModelsError, and ServiceError when log or store stay away.
  */
-export async function verify<Event>(options: VerifyOptions<Event>): Promise<Verification> {
-  const { store, log, scratch } = options
-  const active = await patiently(() => store.active(), options)
+export async function verify<State, Event>(options: VerifyOptions<State, Event>): Promise<Verification> {
+  const active = await retry(() => options.store.generations.active(), options)
   if (active === undefined) throw new NoReadModelsError()
-  if (active.epoch !== log.epoch) throw new MismatchError('The read models are made from another log.')
-  const limited = new LimitedLog(log)
-  const projector = await Projector.start({ ...options, log: limited, store: scratch })
+  if (active.logId !== options.log.logId) throw new MismatchError('The read models are made from another log.')
+  const replay = await Replay.start(options)
   try {
-    return await new Verifier(options, active.name, new Replay(options, limited)).run()
+    return await new Verifier(options, active.name, replay).run()
   } finally {
-    await projector.close()
+    await replay.close()
   }
 }
 
-class Verifier<Event> {
-  readonly #options: VerifyOptions<Event>
-  readonly #name: string
-  readonly #replay: Replay
-  readonly #differences: Difference[] = []
+class Verifier<State, Event> {
+  readonly #options: VerifyOptions<State, Event>
+  readonly #generation: string
+  readonly #replay: Replay<State, Event>
+  /** Each once, by where and id: what is read in pages without order may come twice. */
+  readonly #differences = new Map<string, Difference>()
   #compared = 0
   #total = 0
 
-  constructor(options: VerifyOptions<Event>, name: string, replay: Replay) {
+  constructor(options: VerifyOptions<State, Event>, generation: string, replay: Replay<State, Event>) {
     this.#options = options
-    this.#name = name
+    this.#generation = generation
     this.#replay = replay
   }
 
   async run(): Promise<Verification> {
-    const { expected, found } = await this.#contents()
-    this.#total = totalOf(found)
-    const names = new Set([...expected.indexes.keys(), ...found.indexes.keys()])
-    for (const index of [undefined, ...names]) await this.#compareEntries(index)
-    await this.#compareDecisions()
-    await this.#compareParked()
+    const [first, expected] = await this.#contents()
+    this.#total = [...first.sizes.values()].reduce((sum, { actual }) => sum + actual, first.snapshot.checkpoints.size)
+    const others: readonly string[] = otherSets
+    const names = new Set([...expected.sizes.keys(), ...first.sizes.keys()].filter((name) => !others.includes(name)))
+    for (const name of names) await this.#compareEntries(name)
+    await this.#compareItems(rowSet)
+    await this.#compareItems(keySet)
+    await this.#compareItems(parkedSet)
     const last = await this.#contents()
-    // The numbers alone do not tell: where one is too many, another may be missing.
-    const isInDoubt = (kind: string) => this.#differences.some(({ where }) => where === kind)
-    if (isInDoubt('decision') || last.found.decisions !== last.expected.decisions) await this.#findMissingDecisions()
-    if (isInDoubt('parked event') || last.found.parked !== last.expected.parked) await this.#findMissingParked()
-    this.#found(compareContents(last.expected, last.found), last.found.moment.checkpoints.size)
-    return { generation: this.#name, differences: this.#differences, compared: this.#compared }
+    await this.#findMissing(rowSet, last)
+    await this.#findMissing(keySet, last)
+    await this.#findMissing(parkedSet, last)
+    const [found, said] = last
+    this.#add(compareContents(said, found), found.snapshot.checkpoints.size)
+    const differences = [...this.#differences.values()]
+    return { generation: this.#generation, differences, compared: this.#compared }
   }
 
-  async #compareEntries(index: string | undefined): Promise<void> {
-    const where = index === undefined ? 'document' : `index ${index}`
+  async #compareEntries(set: string): Promise<void> {
     for (let next: number | undefined = 1; next !== undefined; ) {
       const from: number = next
-      const range = { index, from, limit: chunk }
-      const { moment, entries }: Entries = await this.#live((store) => store.entries(this.#name, range))
-      await this.#replay.upTo(moment)
+      const { entries }: Entries = await this.#live((live) => live.entries(this.#generation, set, from, chunk))
       const last: number | undefined = entries.length < chunk ? undefined : entries.at(-1)?.id
-      const expected = await this.#expected(index, from, last ?? Number.MAX_SAFE_INTEGER)
-      this.#found(compareEntries(where, expected, entries), entries.length)
+      const expected = await this.#expectedEntries(set, from, last ?? Number.MAX_SAFE_INTEGER)
+      this.#add(compareTexts(set, textsOf(expected), textsOf(entries)), entries.length)
       next = last === undefined ? undefined : last + 1
     }
   }
 
   /** The entries that the log says there are, both ends included. */
-  async #expected(index: string | undefined, from: number, to: number): Promise<Entry[]> {
-    const { scratch } = this.#options
-    const expected: Entry[] = []
+  async #expectedEntries(set: string, from: number, to: number): Promise<Entries['entries']> {
+    const expected: Entries['entries'][number][] = []
     for (let next = from; next <= to; ) {
-      const { entries } = there(
-        await scratch.entries(await this.#replay.generation(), { index, from: next, limit: chunk }),
-      )
+      const { entries } = await this.#scratch((scratch, generation) => scratch.entries(generation, set, next, chunk))
       expected.push(...entries.filter(({ id }) => id <= to))
       const last = entries.at(-1)
       if (last === undefined || entries.length < chunk) break
@@ -104,81 +102,71 @@ class Verifier<Event> {
     return expected
   }
 
-  async #compareDecisions(): Promise<void> {
-    const { scratch } = this.#options
-    const generation = await this.#replay.generation()
-    const read = (from: string) => this.#live((store) => store.decisions(this.#name, from, chunk))
-    for await (const { moment, decisions } of pages(read)) {
-      await this.#replay.upTo(moment)
-      for (const decision of decisions) {
-        const expected = await scratch.decision(generation, decision.key)
-        const [says, has] = [expected && encodeDecision(expected), encodeDecision(decision)]
-        if (says !== has) this.#differences.push({ where: 'decision', id: decision.key, expected: says, found: has })
-      }
-      this.#found([], decisions.length)
+  async #compareItems<Item>(set: UnorderedSet<Item>): Promise<void> {
+    const read = (from: string) => this.#live((live) => set.page(live, this.#generation, from, chunk))
+    for await (const { items } of pages(read)) {
+      for (const item of items) await this.#compareItem(set, item, item)
+      this.#add([], items.length)
     }
   }
 
-  /** Nothing is ever taken from the decisions: each that the log says there is by now has to be there. */
-  async #findMissingDecisions(): Promise<void> {
-    const { store, scratch } = this.#options
-    const generation = await this.#replay.generation()
-    for await (const { decisions } of pages(async (from) => there(await scratch.decisions(generation, from, chunk)))) {
-      for (const decision of decisions) {
-        const found = await patiently(() => store.decision(this.#name, decision.key), this.#options)
-        if (found !== undefined) continue
-        const expected = encodeDecision(decision)
-        this.#differences.push({ where: 'decision', id: decision.key, expected, found })
+  /**
+   * Looks for each item that the log says there is, if there is a reason to: what is not there shows in no page. An item
+   * may have gone meanwhile, and has to be there only as long as the log says so.
+   */
+  async #findMissing<Item>(set: UnorderedSet<Item>, [found, expected]: readonly [Contents, Contents]): Promise<void> {
+    // The numbers alone do not tell: where one is too many, another may be missing.
+    const differs = [...this.#differences.values()].some(({ where }) => where === set.name)
+    if (!differs && expected.sizes.get(set.name)?.actual === found.sizes.get(set.name)?.actual) return
+    const read = (from: string) => this.#scratch((scratch, generation) => set.page(scratch, generation, from, chunk))
+    for await (const { items } of pages(read)) {
+      for (const item of items) {
+        const there = await this.#live((live) => set.find(live, this.#generation, item))
+        if (there.item === undefined) await this.#compareItem(set, item, undefined)
       }
     }
   }
 
-  async #compareParked(): Promise<void> {
-    const read = (from: string) => this.#live((store) => store.parked(this.#name, from, chunk))
-    for await (const { moment, events } of pages(read)) {
-      await this.#replay.upTo(moment)
-      for (const event of events) this.#found(compareParked(event, await this.#expectedAt(event), event), 1)
-    }
+  /** What was found in the place of an item with what the log says, at the position of what was read last. */
+  async #compareItem<Item>(set: UnorderedSet<Item>, place: Item, found: Item | undefined): Promise<void> {
+    const { item } = await this.#scratch((scratch, generation) => set.find(scratch, generation, place))
+    const text = (each: Item | undefined) => (each === undefined ? [] : [set.text(each)])
+    this.#add(compareTexts(set.name, text(item), text(found)), 0)
   }
 
-  /** What is parked may be taken up at any moment, and has to be there only as long as the log says so. */
-  async #findMissingParked(): Promise<void> {
-    const { scratch } = this.#options
-    const generation = await this.#replay.generation()
-    for await (const { events } of pages(async (from) => there(await scratch.parked(generation, from, chunk)))) {
-      for (const place of events) {
-        const { moment, event } = await this.#live((store) => store.parkedAt(this.#name, place))
-        if (event !== undefined) continue
-        await this.#replay.upTo(moment)
-        this.#found(compareParked(place, await this.#expectedAt(place), undefined), 0)
-      }
-    }
+  /** As found, and as the log says at the same position. */
+  async #contents(): Promise<readonly [found: Contents, expected: Contents]> {
+    const found = await this.#live((live) => live.contents(this.#generation))
+    return [found, await this.#scratch((scratch, generation) => scratch.contents(generation))]
   }
 
-  async #expectedAt(place: Place): Promise<ParkedAt | undefined> {
-    return there(await this.#options.scratch.parkedAt(await this.#replay.generation(), place)).event
-  }
-
-  async #contents(): Promise<{ expected: Contents; found: Contents }> {
-    const found = await this.#live((store) => store.contents(this.#name))
-    await this.#replay.upTo(found.moment)
-    return { expected: there(await this.#options.scratch.contents(await this.#replay.generation())), found }
-  }
-
-  /** What the live read models answer, as long as they are those that are verified. */
-  async #live<T extends { readonly moment: Moment }>(read: (store: ReadModels) => Promise<T | undefined>): Promise<T> {
-    const { store } = this.#options
-    const found = await patiently(() => read(store), this.#options)
-    if (found?.moment.active !== this.#name)
+  /** What the live read models answer, as long as they are those that are verified; the scratch ones are then as far. */
+  async #live<T extends { readonly snapshot: Snapshot }>(
+    read: (live: Inspection) => Promise<T | undefined>,
+  ): Promise<T> {
+    const found = await retry(() => read(this.#options.store.inspection), this.#options)
+    if (found?.snapshot.active !== this.#generation) {
       throw new VerifyError('Another generation took over while this one was verified.')
+    }
+    await this.#replay.upTo(found.snapshot.checkpoints)
     return found
   }
 
-  #found(differences: readonly Difference[], compared: number): void {
-    this.#differences.push(...differences)
+  async #scratch<T>(read: (scratch: Inspection, generation: string) => Promise<T | undefined>): Promise<T> {
+    const found = await read(this.#options.scratch.inspection, this.#replay.generation)
+    if (found === undefined) throw new VerifyError('The scratch read models are gone.')
+    return found
+  }
+
+  #add(differences: readonly Difference[], compared: number): void {
+    for (const difference of differences) this.#differences.set(`${difference.where} ${difference.id}`, difference)
     this.#compared += compared
     this.#options.progress?.('compare', this.#compared, Math.max(this.#total, this.#compared))
   }
+}
+
+function textsOf(entries: Entries['entries']): (readonly [string, string])[] {
+  return entries.map(({ id, text }) => [String(id), text])
 }
 
 /** One after the other, until there is no next one. */
@@ -190,14 +178,4 @@ async function* pages<Page extends { readonly next: string | undefined }>(
     yield page
     from = page.next
   }
-}
-
-function there<T>(read: T | undefined): T {
-  if (read === undefined) throw new VerifyError('The scratch read models are gone.')
-  return read
-}
-
-function totalOf({ documents, indexes, decisions, parked, moment }: Contents): number {
-  const entries = [...indexes.values()].reduce((sum, { held }) => sum + held, 0)
-  return documents.held + entries + decisions + parked + moment.checkpoints.size
 }

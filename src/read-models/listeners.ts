@@ -1,18 +1,18 @@
-import type { AppliedTo, ReadModelsListener } from './read-models.ts'
+import type { Progress, ProgressListener } from './generations.ts'
 
 /**
  * The listeners of one store. Each is called in a microtask of its own, so that none runs inside the store's work or
  * can keep another from hearing, and none is called after it unsubscribed.
  */
 export class Listeners {
-  readonly #listeners = new Set<ReadModelsListener>()
+  readonly #listeners = new Set<ProgressListener>()
   #connected: boolean
 
   constructor({ connected }: { connected: boolean }) {
     this.#connected = connected
   }
 
-  add(listener: ReadModelsListener): () => void {
+  add(listener: ProgressListener): () => void {
     const own = { ...bound(listener) } // one that is added twice is two
     this.#listeners.add(own)
     if (this.#connected) this.#call(own, () => own.connected())
@@ -21,8 +21,8 @@ export class Listeners {
     }
   }
 
-  progress(generation: string, at?: AppliedTo): void {
-    this.#callAll((listener) => listener.progress(generation, at))
+  progress(generation: string, progress?: Progress): void {
+    this.#callAll((listener) => listener.progress(generation, progress))
   }
 
   connected(): void {
@@ -37,20 +37,20 @@ export class Listeners {
     this.#callAll((listener) => listener.disconnected())
   }
 
-  #callAll(call: (listener: ReadModelsListener) => void): void {
+  #callAll(call: (listener: ProgressListener) => void): void {
     for (const listener of this.#listeners) this.#call(listener, () => call(listener))
   }
 
-  #call(listener: ReadModelsListener, call: () => void): void {
+  #call(listener: ProgressListener, call: () => void): void {
     queueMicrotask(() => {
       if (this.#listeners.has(listener)) call()
     })
   }
 }
 
-function bound(listener: ReadModelsListener): ReadModelsListener {
+function bound(listener: ProgressListener): ProgressListener {
   return {
-    progress: (generation, at) => listener.progress(generation, at),
+    progress: (generation, progress) => listener.progress(generation, progress),
     connected: () => listener.connected(),
     disconnected: () => listener.disconnected(),
   }

@@ -1,11 +1,11 @@
 import type { EventLog, Subscriber, Subscription } from '../event-log/event-log.ts'
-import type { ReadModels } from './read-models.ts'
+import type { ReadModelStore } from './store.ts'
 
-/** Read models in parts: each is one of its own, made from the partitions that `shardOf` gives it (decision 0016). */
-export type Shards = readonly [ReadModels, ...ReadModels[]]
+/** One for each shard: it is made from the partitions that `shardOf` gives the shard (decision 0016). */
+export type Stores = readonly [ReadModelStore, ...ReadModelStore[]]
 
-/** What making and proving read models takes of a log. */
-export type ShardLog = Pick<EventLog, 'epoch' | 'ends' | 'subscribe'>
+/** What projecting and proving read models takes of a log. */
+export type ShardLog = Pick<EventLog, 'logId' | 'endOffsets' | 'partitionFor' | 'subscribe'>
 
 export function shardOf(partition: number, shards: number): number {
   return partition % shards
@@ -19,17 +19,17 @@ export function shardNamed(version: string): { readonly shard: number; readonly 
 
 /** A shard's store, and the log as far as it concerns the shard. */
 export interface Shard {
-  readonly store: ReadModels
+  readonly store: ReadModelStore
   readonly log: ShardLog
 }
 
-export function shardsOf(stores: Shards, log: ShardLog): readonly Shard[] {
+export function shardsOf(stores: Stores, log: ShardLog): readonly Shard[] {
   if (stores.length === 1) return [{ store: stores[0], log }]
   return stores.map((store, shard) => ({ store, log: logOfShard(log, shard, stores.length) }))
 }
 
 /** As `shardsOf`, but all share one subscription: it begins once each has subscribed, and ends for all with the first. */
-export function shardsOnOneSubscription(stores: Shards, log: ShardLog): readonly Shard[] {
+export function shardsOnOneSubscription(stores: Stores, log: ShardLog): readonly Shard[] {
   return shardsOf(stores, stores.length === 1 ? log : new SharedLog(log, stores.length))
 }
 
@@ -37,8 +37,9 @@ export function shardsOnOneSubscription(stores: Shards, log: ShardLog): readonly
 export function logOfShard(log: ShardLog, shard: number, shards: number): ShardLog {
   const isOwn = (partition: number) => shardOf(partition, shards) === shard
   return {
-    epoch: log.epoch,
-    ends: async () => (await log.ends()).map((end, partition) => (isOwn(partition) ? end : 0)),
+    logId: log.logId,
+    endOffsets: async () => (await log.endOffsets()).map((end, partition) => (isOwn(partition) ? end : 0)),
+    partitionFor: (key) => log.partitionFor(key),
     subscribe: (group, subscriber) =>
       log.subscribe(group, {
         assigned: (partitions) => subscriber.assigned(partitions.filter(isOwn)),
@@ -49,20 +50,24 @@ export function logOfShard(log: ShardLog, shard: number, shards: number): ShardL
 
 /** Subscribers join in the order of their shards. */
 class SharedLog implements ShardLog {
-  readonly epoch: string
+  readonly logId: string
   readonly #log: ShardLog
   readonly #shards: number
   readonly #subscribers: Subscriber[] = []
   readonly #subscription = Promise.withResolvers<Subscription>()
 
   constructor(log: ShardLog, shards: number) {
-    this.epoch = log.epoch
+    this.logId = log.logId
     this.#log = log
     this.#shards = shards
   }
 
-  ends(): ReturnType<ShardLog['ends']> {
-    return this.#log.ends()
+  endOffsets(): ReturnType<ShardLog['endOffsets']> {
+    return this.#log.endOffsets()
+  }
+
+  partitionFor(key: string): number {
+    return this.#log.partitionFor(key)
   }
 
   subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {

@@ -7,27 +7,33 @@ import { startOfPartition } from '../../src/read-models/checkpoint.ts'
 
 const away = new ServiceError('event_log_unavailable', 'away')
 
+const active = { name: 'generation', logId: 'log', continues: undefined }
+const look = { active, checkpoints: new Map() }
+
+function watched(lag: Lag, stalls: readonly Stall[] | undefined = []) {
+  return { lag, stalls }
+}
+
 /** The parts of a service, each in the state that a test sets. */
 function parts() {
   const state = { log: true, reads: 'up' as 'up' | 'degraded' | 'rebuilding' | 'down' }
   return {
     state,
     log: {
-      epoch: 'epoch',
-      ends: async () => {
+      logId: 'log',
+      endOffsets: async () => {
         if (!state.log) throw away
         return [3]
       },
     },
-    stores: [{ active: async () => ({ name: 'generation', epoch: 'epoch', continues: undefined }) }],
+    shards: [{ tracker: { look: async () => look } }],
     reads: {
       get state() {
         return { status: state.reads }
       },
     },
-    projector: { state: { status: 'up' as const, partitions: [0] } },
-    lag: { lag: { status: 'unknown', reason: 'not looked at yet' } as Lag },
-    stalls: { stalls: [] as readonly Stall[] },
+    projectors: { state: { status: 'up' as const, partitions: [0] } },
+    lag: watched({ status: 'unknown', reason: 'not looked at yet' }),
   }
 }
 
@@ -56,7 +62,7 @@ describe('readiness', () => {
     const readiness = await health.ready()
     expect(readiness.ready).toBe(ready)
     expect(readiness.checks).toMatchObject({
-      eventLog: log ? { status: 'up', ends: [3] } : { status: 'down', reason: 'away' },
+      eventLog: log ? { status: 'up', logId: 'log', endOffsets: [3] } : { status: 'down', reason: 'away' },
       readModels: { status: reads },
       projector: { status: 'up', partitions: [0] },
     })
@@ -65,7 +71,7 @@ describe('readiness', () => {
   it('of a projector alone goes by its own state', async () => {
     const { reads: _, state, ...sources } = parts()
     const waiting = { state: { status: 'waiting' as const, partitions: [] } }
-    const unready = new ServiceHealth({ ...sources, projector: waiting, reads: undefined })
+    const unready = new ServiceHealth({ ...sources, projectors: waiting, reads: undefined })
     expect(await unready.ready()).toMatchObject({ ready: false })
     const health = new ServiceHealth({ ...sources, reads: undefined })
     expect(await health.ready()).toMatchObject({ ready: true, checks: { readModels: { generation: 'generation' } } })
@@ -73,7 +79,7 @@ describe('readiness', () => {
 })
 
 describe('the state of the read models', () => {
-  const checkpoint = { ...startOfPartition, parked: 2 }
+  const checkpoint = { ...startOfPartition, counts: { ...startOfPartition.counts, parked: 2 } }
   const lag: Lag = {
     status: 'known',
     generation: 'generation',
@@ -92,21 +98,21 @@ describe('the state of the read models', () => {
 
   it.each(['api', 'projector'])('tells the lag and the number of parked events, of role %s', async (role) => {
     const { state, reads, ...sources } = parts()
-    const health = new ServiceHealth({ ...sources, reads: role === 'api' ? reads : undefined, lag: { lag } })
+    const health = new ServiceHealth({ ...sources, reads: role === 'api' ? reads : undefined, lag: watched(lag) })
     expect((await health.ready()).checks.readModels).toMatchObject({ status: 'up', ...shown })
   })
 
   it('says that the lag is not known, and why; ready all the same', async () => {
     const { state, ...sources } = parts()
-    const health = new ServiceHealth({ ...sources, lag: { lag: { status: 'unknown', reason: 'away' } } })
+    const health = new ServiceHealth({ ...sources, lag: watched({ status: 'unknown', reason: 'away' }) })
     const { ready, checks } = await health.ready()
     expect([ready, checks.readModels]).toEqual([true, { status: 'up', lag: 'unknown', lagUnknown: 'away' }])
   })
 
   it('makes nothing unready, however far behind', async () => {
     const { state, ...sources } = parts()
-    const stalls = { stalls: [{ partition: 0, next: 4, events: 3, seconds: 30 }] }
-    expect(await new ServiceHealth({ ...sources, lag: { lag }, stalls }).ready()).toMatchObject({ ready: true })
+    const stalls = [{ partition: 0, next: 4, events: 3, seconds: 30 }]
+    expect(await new ServiceHealth({ ...sources, lag: watched(lag, stalls) }).ready()).toMatchObject({ ready: true })
   })
 })
 
@@ -119,7 +125,7 @@ describe('liveness', () => {
   it('fails on a stall, and names the partitions', () => {
     const { state, ...sources } = parts()
     const stalls = [{ partition: 0, next: 4, events: 3, seconds: 30 }]
-    expect(new ServiceHealth({ ...sources, stalls: { stalls } }).live()).toEqual({
+    expect(new ServiceHealth({ ...sources, lag: watched(sources.lag.lag, stalls) }).live()).toEqual({
       live: false,
       checks: { projector: { status: 'stalled', partitions: stalls } },
     })
@@ -127,7 +133,7 @@ describe('liveness', () => {
 
   it('never fails in a process that does not project', () => {
     const { state, ...sources } = parts()
-    const health = new ServiceHealth({ ...sources, projector: undefined, stalls: undefined })
+    const health = new ServiceHealth({ ...sources, projectors: undefined, lag: { ...sources.lag, stalls: undefined } })
     expect(health.live()).toEqual({ live: true, checks: {} })
   })
 })

@@ -3,13 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { ServiceMetrics } from '../../src/app/metrics.ts'
 import type { Lag } from '../../src/projector/lag-meter.ts'
 
-const checkpoint = { next: 9, last: null, applied: 5, dropped: 1, parked: 2, skipped: 1 }
+const counts = { applied: 5, duplicate: 1, superseded: 3, parked: 2, discarded: 4, skipped: 1 }
+const checkpoint = { next: 16, last: null, counts }
 const known: Lag = {
   status: 'known',
   generation: 'first',
   partitions: [
     { partition: 0, events: 3, seconds: 1.5, checkpoint },
-    { partition: 1, events: 0, seconds: 0, checkpoint: { ...checkpoint, parked: 4 } },
+    { partition: 1, events: 0, seconds: 0, checkpoint: { ...checkpoint, counts: { ...counts, parked: 4 } } },
   ],
 }
 
@@ -26,12 +27,17 @@ describe('metrics', () => {
       'petstore_projection_lag_events{partition="1"} 0',
       'petstore_projection_lag_seconds{partition="0"} 1.5',
       'petstore_projection_lag_seconds{partition="1"} 0',
-      'petstore_projection_records_total{partition="0",outcome="applied"} 5',
-      'petstore_projection_records_total{partition="0",outcome="dropped"} 1',
-      'petstore_projection_records_total{partition="0",outcome="skipped"} 1',
-      'petstore_projection_records_total{partition="1",outcome="applied"} 5',
-      'petstore_projection_records_total{partition="1",outcome="dropped"} 1',
-      'petstore_projection_records_total{partition="1",outcome="skipped"} 1',
+      ...['0', '1'].flatMap((partition) =>
+        [
+          ['applied', 5],
+          ['duplicate', 1],
+          ['superseded', 3],
+          ['discarded', 4],
+          ['skipped', 1],
+        ].map(
+          ([outcome, n]) => `petstore_projection_records_total{partition="${partition}",outcome="${outcome}"} ${n}`,
+        ),
+      ),
       'petstore_parked_events 6',
       'petstore_event_log_up 1',
       'petstore_read_models_up 1',
@@ -54,7 +60,7 @@ describe('metrics', () => {
     const source: { lag: Lag } = { lag: known }
     const metrics = new ServiceMetrics(source)
     await metrics.text()
-    const begun = { ...checkpoint, applied: 1, parked: 0 }
+    const begun = { ...checkpoint, counts: { ...counts, applied: 1, parked: 0 } }
     source.lag = { ...known, partitions: [{ partition: 0, events: 8, seconds: 0, checkpoint: begun }] }
     const now = await samples(metrics)
     expect(now).toContain('petstore_projection_records_total{partition="0",outcome="applied"} 1')

@@ -14,7 +14,10 @@ const table: Record<string, Allowed> = {
   'src/event-log/kafka': { folders: ['src/event-log', 'src/lib'], packages: ['kafkajs', 'pino'] },
   'src/event-log/sqlite': { folders: ['src/event-log', 'src/lib'], packages: [] },
   'src/read-models': { folders: ['src/event-log', 'src/lib'], packages: ['pino'] },
-  'src/read-models/redis': { folders: ['src/read-models', 'src/event-log', 'src/lib'], packages: ['ioredis', 'pino'] },
+  'src/read-models/redis': {
+    folders: ['src/read-models', 'src/event-log', 'src/lib'],
+    packages: ['cluster-key-slot', 'ioredis', 'pino'],
+  },
   'src/read-models/sqlite': { folders: ['src/read-models', 'src/event-log', 'src/lib'], packages: [] },
   'src/projector': { folders: ['src/event-log', 'src/read-models', 'src/lib'], packages: ['pino'] },
   'src/command-handling': {

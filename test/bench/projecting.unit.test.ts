@@ -75,7 +75,7 @@ describe('the targets of projecting', () => {
   it('stand in the tables', () => {
     const stores = [{ pets: 100_000, url: '', bytes: 38_000_000 }]
     const projecting = { replays: [replays(400, 2000)], stores, latencies: [latencies(() => 1, [100_000])] }
-    const options = { events, rounds: 1, seconds: 1, json: false, charts: '', pets: [100_000] }
+    const options = { events, orders: false, rounds: 1, seconds: 1, json: false, charts: '', pets: [100_000] }
     const tables = projectTables(summarizeProjecting(projecting), options, 'wrk')
     for (const text of ['0.30 of raw missed, 100000/s met', '<= 420 met', '<= 1.30 of first page met']) {
       expect(tables).toContain(text)

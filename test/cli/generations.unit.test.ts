@@ -8,7 +8,7 @@ import { readConfig } from '../../src/app/config.ts'
 import { openStorage, openStorageBeside, type Storage } from '../../src/app/storage.ts'
 import { describeGenerations } from '../../src/cli/generations.ts'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
-import { applyAll, firstBatch, insert, newGeneration } from '../read-models/contract/samples.ts'
+import { added, applyAll, firstBatch, home, newGeneration, pet } from '../read-models/contract/samples.ts'
 
 const logger = pino({ level: 'silent' })
 const record = { key: 'k', value: 'v', headers: {} }
@@ -31,16 +31,18 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
+const pets = firstBatch({ documents: added(pet(1), pet(2)), parked: ['3', '4', '5'] })
+
 const file = () => join(folder, 'read-models.db')
 
 /** As the projector of another release would make them: an active generation with two pets, and one being built. */
-async function fill(version: string, epoch = storage.log.epoch) {
-  const store = openSqliteReadModels({ file: file(), version })
-  const [active, building] = [newGeneration(epoch), newGeneration(epoch)]
-  await store.start(active, undefined)
-  await applyAll(store, active.name, firstBatch({ inserts: [insert(1), insert(2)], parked: ['3'] }))
-  await store.build(building)
-  await store.renew()
+async function fill(version: string, logId = storage.log.logId) {
+  const store = openSqliteReadModels({ file: file(), version, home })
+  const [active, building] = [newGeneration(logId), newGeneration(logId)]
+  await store.generations.start(active, undefined)
+  await applyAll(store, active.name, pets)
+  await store.generations.build(building)
+  await store.generations.renew()
   await store.close()
   return { active: active.name, building: building.name }
 }
@@ -50,8 +52,15 @@ describe('the generations of the command line', () => {
     const other = await fill('another-7')
     const mine = await fill(own)
     const { generations, versions } = await describeGenerations(storage)
-    const active = { state: 'active', position: 4, lag: 1, documents: 2, parked: 1, since: expect.any(String) }
-    const building = { ...active, state: 'building', position: 0, lag: 5, documents: 0, parked: 0 }
+    const active = {
+      state: 'active',
+      position: 4,
+      lag: 1,
+      documents: { pets: 2, orders: 0 },
+      parked: 3,
+      since: expect.any(String),
+    }
+    const building = { ...active, state: 'building', position: 0, lag: 5, documents: { pets: 0, orders: 0 }, parked: 0 }
     expect(generations).toEqual([
       { version: own, name: mine.active, ...active },
       { version: own, name: mine.building, ...building },
@@ -75,7 +84,7 @@ describe('the generations of the command line', () => {
   })
 
   it('of another log have no lag', async () => {
-    await fill('another-7', 'another epoch')
+    await fill('another-7', 'another log')
     const { generations } = await describeGenerations(storage)
     expect(generations.map(({ lag }) => lag)).toEqual([undefined, undefined])
   })
@@ -97,7 +106,7 @@ describe('the generations of the command line', () => {
     const before = changes()
     await describeGenerations(storage)
     expect(changes()).toBe(before)
-    await storage.stores[0].renew()
+    await storage.stores[0].generations.renew()
     expect(changes()).not.toBe(before)
     db.close()
   })

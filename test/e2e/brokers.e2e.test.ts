@@ -1,6 +1,6 @@
 import kafkajs from 'kafkajs'
 import { expect, it, vi } from 'vitest'
-import { PetCreatedSchema } from '../../src/domain/pet-created.ts'
+import { eventSchemas } from '../../src/domain/event-schemas.ts'
 import { compileCheck } from '../../src/lib/validation.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { Client, expectExactly, expectExactText, inParallel, type Pet, statuses } from './client.ts'
@@ -70,7 +70,7 @@ describeWithBrokers('on Kafka and Redis', (brokers) => {
     const client = new Client(await startService(environment))
     const pets = await inParallel(20, 4, (i) => client.create(`pet ${i}`, statuses[i % 3]))
     const messages = await readTopic(brokers.kafkaBrokers, environment.KAFKA_TOPIC)
-    const check = compileCheck(PetCreatedSchema)
+    const check = compileCheck(eventSchemas['petstore.PetCreated.v1'])
     for (const { key, value, headers } of messages) {
       const event = JSON.parse(String(value))
       expect(check(event)).toBeUndefined()
@@ -94,7 +94,7 @@ describeWithBrokers('on Kafka and Redis', (brokers) => {
       { value: 'not JSON' },
       { key: '1', value: '' },
       { value: JSON.stringify({ ...event, type: 'petstore.PetFed.v1' }) },
-      { value: JSON.stringify({ ...event, type: 'petstore.PetCreated.v2', subject: '5' }) },
+      { key: '5', value: JSON.stringify({ ...event, type: 'petstore.PetCreated.v2', subject: '5', streamversion: 1 }) },
       { value: JSON.stringify({ ...event, data: { id: 'five' } }) },
       { value: JSON.stringify({ ...event, subject: String(before.id), data: { ...before, name: 'usurper' } }) },
     ]

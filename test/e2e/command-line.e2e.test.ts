@@ -82,8 +82,8 @@ describe('the command line', () => {
     expect(await text('rebuild')).toMatch(/^Rebuilt: /)
     expect(await json('verify')).toMatchObject({ differences: [] })
     expect(await text('verify')).toMatch(/^Generation \S+: \d+ compared, all as the log says\.\n$/)
-    expect(await json('stats')).toMatchObject({ pets: 30 })
-    expect(await text('stats')).toMatch(/^pets {2}30\n/)
+    expect(await json('stats')).toMatchObject({ pets: { total: 30 }, orders: { total: 0, placed: 0 } })
+    expect(await text('stats')).toMatch(/^pets +total +30\n/m)
     expect(await json('parked', 'list')).toEqual([])
     expect(await text('parked', 'list')).toBe('No event is parked.\n')
     const { versions, generations } = await json('generations')
@@ -93,10 +93,12 @@ describe('the command line', () => {
       state: 'active',
       position: 30,
       lag: 0,
-      documents: 30,
+      documents: { pets: 30, orders: 0 },
       parked: 0,
     })
-    expect(await text('generations')).toMatch(/^VERSION +GENERATION +STATE +SINCE +POSITION +LAG +PETS +PARKED\n/)
+    expect(await text('generations')).toMatch(
+      /^VERSION +GENERATION +STATE +SINCE +POSITION +LAG +PETS +ORDERS +PARKED\n/,
+    )
     const { id } = await json('keys', 'issue', '--name', 'somebody')
     expect(await json('keys', 'list')).toEqual([expect.objectContaining({ id, name: 'somebody' })])
     expect(await text('keys', 'list')).toMatch(new RegExp(`^${id}  \\d{4}-\\d\\d-\\d\\d  somebody\n$`))
@@ -115,7 +117,7 @@ describe('the command line', () => {
     loseOneDocument(environment.DATA_DIR)
     const { code, output } = await petstore(environment, 'verify', '--json')
     expect(code, output).toBe(1)
-    expect(JSON.parse(output).differences).toContainEqual(expect.objectContaining({ where: 'document', id: '1' }))
+    expect(JSON.parse(output).differences).toContainEqual(expect.objectContaining({ where: 'pets', id: '1' }))
     expect(await petstore(environment, 'verify')).toMatchObject({
       code: 1,
       output: expect.stringContaining('expected'),
@@ -164,7 +166,7 @@ function loseOneDocument(folder: string): void {
   const db = new DatabaseSync(join(folder, 'read-models.db'))
   const [active] = db
     .prepare(
-      "SELECT c.key FROM collection c JOIN generation g ON g.key = c.generation WHERE g.state = 'active' AND c.name = 'documents'",
+      "SELECT c.key FROM collection c JOIN generation g ON g.key = c.generation WHERE g.state = 'active' AND c.name = 'pets'",
     )
     .all()
   db.exec(`DELETE FROM collection_${active?.key} WHERE rowid IN (SELECT rowid FROM collection_${active?.key} LIMIT 1)`)

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
-import { pets } from '../../projections/pets.ts'
 import { readConfig } from '../../src/app/config.ts'
+import { petStreams } from '../../src/app/petstore.ts'
 import { openStorage } from '../../src/app/storage.ts'
 import { Projector } from '../../src/projector/projector.ts'
+import { Tracker } from '../../src/read-models/tracker.ts'
 
 /*
  * A process with a projector that ends by kill -9 in the middle of one of its first applies: before the script is sent,
@@ -21,9 +22,10 @@ function die(): void {
   process.kill(process.pid, 'SIGKILL')
 }
 
-const apply = store.apply.bind(store)
+const { projection } = store
+const apply = projection.apply.bind(projection)
 let left = 1 + Math.floor(Math.random() * 5)
-store.apply = async (generation, batch) => {
+projection.apply = async (generation, batch) => {
   left--
   const moment = left === 0 ? Math.floor(Math.random() * 4) : undefined
   if (moment === 0) die()
@@ -35,4 +37,5 @@ store.apply = async (generation, batch) => {
   return result
 }
 
-await Projector.start({ log, store, definition: pets, group, logger })
+const tracker = new Tracker(store.generations)
+await Projector.start({ log, store, tracker, definition: petStreams, group, logger })

@@ -31,7 +31,7 @@ describeWithBrokers('whatever another producer writes', (brokers) => {
     await expectExactly(client, pets)
     await expectCounts(service, environment, { records: 6 + 1 + 120, documents: 120, parked: 1 })
     const [parked] = JSON.parse((await petstore(environment, 'parked', 'list', '--json')).output)
-    expect(parked).toMatchObject({ subject: '5000001', value: endless.value })
+    expect(parked).toMatchObject({ stream: '5000001', value: endless.value })
     expect(parked.reason.length).toBeLessThan(200)
     await expectVerified(environment)
   })
@@ -63,10 +63,18 @@ describeWithBrokers('whatever another producer writes', (brokers) => {
     expect(code, output).toBe(0)
     const { generations } = JSON.parse(output)
     expect(generations).toEqual([
-      expect.objectContaining({ state: 'active', position: records, lag: 0, documents, parked }),
+      expect.objectContaining({
+        state: 'active',
+        position: records,
+        lag: 0,
+        documents: { pets: documents, orders: 0 },
+        parked,
+      }),
     ])
-    const { checks } = (await (await fetch(`${url}/readyz`)).json()) as { checks: Record<string, { ends: number[] }> }
-    expect(checks.eventLog?.ends.reduce((sum, end) => sum + end, 0)).toBe(records)
+    const { checks } = (await (await fetch(`${url}/readyz`)).json()) as {
+      checks: Record<string, { endOffsets: number[] }>
+    }
+    expect(checks.eventLog?.endOffsets.reduce((sum, end) => sum + end, 0)).toBe(records)
     expect(checks).toMatchObject({
       eventLog: { status: 'up' },
       readModels: { status: 'up', generation: generations[0].name },

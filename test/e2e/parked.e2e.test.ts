@@ -12,7 +12,7 @@ const timeout = 180_000
 interface Parked {
   readonly partition: number
   readonly offset: number
-  readonly subject: string
+  readonly stream: string
   readonly reason: string
   readonly value: string
 }
@@ -22,11 +22,11 @@ describeWithBrokers('events that cannot be applied', (brokers) => {
     const environment = brokerEnvironment(brokers)
     const client = new Client(await startService(environment))
     const [pet] = (await createMany(client, 10)) as [Pet]
-    const usurper = petCreated({ eventId: 'usurper', pet: { ...pet, name: 'usurper' } })
+    const usurper = petCreated({ eventId: 'usurper', pet: { ...pet, name: 'usurper' }, streamversion: 2 })
     const late: Pet = { id: 5_000_001, name: 'late', categoryId: 1, status: 'sold' }
-    const fromTheFuture = ofVersion9({ eventId: 'future', pet: late })
-    const behind = petCreated({ eventId: 'behind', pet: late })
-    const later = petCreated({ eventId: 'later', pet: { ...late, name: 'later' } })
+    const fromTheFuture = ofVersion9({ eventId: 'future', pet: late, streamversion: 1 })
+    const behind = petCreated({ eventId: 'behind', pet: late, streamversion: 2 })
+    const later = petCreated({ eventId: 'later', pet: { ...late, name: 'later' }, streamversion: 3 })
     await produce(environment, [usurper, fromTheFuture])
     await produce(environment, [behind])
     await produce(environment, [later])
@@ -39,15 +39,15 @@ describeWithBrokers('events that cannot be applied', (brokers) => {
     }, patience)
     const named = (value: string) => parked.find((each) => each.value === value) as Parked
     expect(named(usurper.value)).toMatchObject({
-      subject: String(pet.id),
-      reason: expect.stringMatching(/another event id/),
+      stream: String(pet.id),
+      reason: expect.stringMatching(/exists already/),
     })
     expect(named(fromTheFuture.value)).toMatchObject({
-      subject: '5000001',
-      reason: 'version 9 of PetCreated is not known',
+      stream: '5000001',
+      reason: 'type petstore.PetCreated.v9 is not known',
     })
     for (const { value } of [behind, later]) {
-      expect(named(value)).toMatchObject({ subject: '5000001', reason: 'an earlier event of this subject is parked' })
+      expect(named(value)).toMatchObject({ stream: '5000001', reason: 'an earlier event of this stream is parked' })
     }
     expect((await client.get(pet.id)).body).toEqual(pet)
     expect(codeOf(await client.get(late.id))).toBe('pet_not_found')
@@ -56,13 +56,13 @@ describeWithBrokers('events that cannot be applied', (brokers) => {
     const [first, second] = [placeOf(named(usurper.value)), placeOf(named(fromTheFuture.value))]
     const table = (await command('list')).output.trimEnd().split('\n')
     expect(table).toHaveLength(5)
-    expect(table[0]).toMatch(/^EVENT +SUBJECT +REASON$/)
-    expect(table).toContainEqual(expect.stringMatching(new RegExp(`^${second} +5000001 +version 9`)))
+    expect(table[0]).toMatch(/^EVENT +STREAM +REASON$/)
+    expect(table).toContainEqual(expect.stringMatching(new RegExp(`^${second} +5000001 +type petstore`)))
     const shown = await command('show', first)
     expect(shown.output.split('\n')).toEqual([
       `event    ${first}`,
-      `subject  ${pet.id}`,
-      `reason   id ${pet.id} exists under another event id`,
+      `stream   ${pet.id}`,
+      `reason   ${named(usurper.value).reason}`,
       usurper.value,
       '',
     ])
@@ -77,7 +77,7 @@ describeWithBrokers('events that cannot be applied', (brokers) => {
     expect(JSON.parse(discarded.output)).toEqual({ discarded: second })
     await vi.waitFor(async () => expect((await client.get(late.id)).body).toEqual(late), patience)
     expect((await client.get(pet.id)).body).toEqual(pet)
-    const left = [expect.objectContaining({ value: later.value, reason: 'id 5000001 exists under another event id' })]
+    const left = [expect.objectContaining({ value: later.value, reason: expect.stringMatching(/exists already/) })]
     expect(await listed()).toEqual(left)
     await expectVerified(environment)
 
@@ -91,10 +91,10 @@ describeWithBrokers('events that cannot be applied', (brokers) => {
     expect((await command('list')).output).toBe('No event is parked.\n')
   })
 
-  it('a POST whose id another producer has taken does not say 201', { timeout }, async () => {
+  it('a POST whose id another producer has taken gets another one', { timeout }, async () => {
     const environment = brokerEnvironment(brokers)
     const client = new Client(await startService(environment))
-    const taken = Array.from({ length: 60 }, (_, i) => ({
+    const taken = Array.from({ length: 30 }, (_, i) => ({
       id: i + 1,
       name: `taken ${i}`,
       categoryId: 1,
@@ -105,13 +105,38 @@ describeWithBrokers('events that cannot be applied', (brokers) => {
       taken.map((pet) => petCreated({ eventId: `taken ${pet.id}`, pet })),
     )
     await vi.waitFor(async () => expect(await client.list({ limit: 100 })).toEqual(taken), patience)
-    for (let i = 0; i < 2; i++) {
-      const answer = await client.post({ name: 'late', categoryId: 1 }, { 'idempotency-key': '"late"' })
-      expect({ status: answer.status, code: codeOf(answer) }).toEqual({ status: 500, code: 'event_parked' })
+    const late = await client.post({ name: 'late', categoryId: 1 }, { 'idempotency-key': '"late"' })
+    const again = await client.post({ name: 'late', categoryId: 1 }, { 'idempotency-key': '"late"' })
+    const plain = await client.post({ name: 'plain', categoryId: 1 }, { prefer: 'wait=10' })
+    for (const { status, body } of [late, plain]) {
+      expect(status, JSON.stringify(body)).toBe(201)
+      expect((body as Pet).id).toBeGreaterThan(taken.length)
     }
-    const plain = await client.post({ name: 'late', categoryId: 1 })
-    expect({ status: plain.status, code: codeOf(plain) }).toEqual({ status: 500, code: 'event_parked' })
-    expect(await client.list({ limit: 100 })).toEqual(taken)
+    expect(again.body).toEqual(late.body)
+    await vi.waitFor(async () => expect(await client.list({ limit: 100 })).toHaveLength(taken.length + 2), patience)
+    expect(await client.list({ status: 'sold', limit: 100 })).toEqual(taken)
+    await expectVerified(environment)
+  })
+
+  it('a middle event of a stream is not discarded before the first', { timeout }, async () => {
+    const environment = brokerEnvironment(brokers)
+    await startService(environment)
+    const pet: Pet = { id: 5_000_002, name: 'late', categoryId: 1, status: 'sold' }
+    await produce(environment, [ofVersion9({ eventId: 'one', pet, streamversion: 1 })])
+    await produce(environment, [ofVersion9({ eventId: 'two', pet, streamversion: 2 })])
+    const parked = await vi.waitFor(async () => {
+      const found = JSON.parse((await petstore(environment, 'parked', 'list', '--json')).output) as Parked[]
+      expect(found).toHaveLength(2)
+      return found
+    }, patience)
+    const [first, middle] = parked.map(placeOf) as [string, string]
+    expect(await petstore(environment, 'parked', 'discard', middle)).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining(`discard that one first`),
+    })
+    for (const place of [first, middle]) {
+      expect(await petstore(environment, 'parked', 'discard', place)).toMatchObject({ code: 0 })
+    }
     await expectVerified(environment)
   })
 })

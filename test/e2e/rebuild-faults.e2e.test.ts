@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import type { ReadModels } from '../../src/read-models/read-models.ts'
+import type { ReadModelStore } from '../../src/read-models/store.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { MixedLoad } from './mixed-load.ts'
 import { expectVerified, petstore, type RunningPetstore, startPetstore } from './petstore.ts'
@@ -14,7 +14,7 @@ const removedSoon = { READ_MODEL_GRACE_SECONDS: '5' }
 
 interface World {
   readonly environment: Environment
-  readonly store: ReadModels
+  readonly store: ReadModelStore
   readonly load: MixedLoad
   readonly pets: SeededPets
 }
@@ -115,32 +115,32 @@ async function expectRebuilt(environment: Environment): Promise<void> {
   expect(code, errors).toBe(0)
 }
 
-async function activeName(store: ReadModels): Promise<string | undefined> {
-  return (await store.active())?.name
+async function activeName(store: ReadModelStore): Promise<string | undefined> {
+  return (await store.generations.active())?.name
 }
 
-async function names(store: ReadModels): Promise<string[]> {
-  return (await store.generations()).map(({ name }) => name)
+async function names(store: ReadModelStore): Promise<string[]> {
+  return (await store.generations.all()).map(({ name }) => name)
 }
 
-function whenBuilding(store: ReadModels): Promise<string> {
+function whenBuilding(store: ReadModelStore): Promise<string> {
   return vi.waitFor(async () => {
-    const building = (await store.generations()).find(({ state }) => state === 'building')
+    const building = (await store.generations.all()).find(({ state }) => state === 'building')
     expect(building).toBeDefined()
     return building?.name as string
   }, patience)
 }
 
 /** When a rebuild last asked for the generation being built. */
-async function builtSince(store: ReadModels): Promise<number> {
-  return (await store.generations()).find(({ state }) => state === 'building')?.since ?? 0
+async function builtSince(store: ReadModelStore): Promise<number> {
+  return (await store.generations.all()).find(({ state }) => state === 'building')?.since ?? 0
 }
 
-function whenAnotherIsActive(store: ReadModels): Promise<string> {
+function whenAnotherIsActive(store: ReadModelStore): Promise<string> {
   return new Promise((resolve) => {
     const progress = (generation: string, at?: unknown) => {
       if (at === undefined) resolve(generation)
     }
-    store.listen({ connected() {}, disconnected() {}, progress })
+    store.generations.listen({ connected() {}, disconnected() {}, progress })
   })
 }

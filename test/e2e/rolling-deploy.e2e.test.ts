@@ -1,8 +1,9 @@
 import { expect, it, vi } from 'vitest'
-import { pets as definition } from '../../projections/pets.ts'
+import { petStreams } from '../../src/app/petstore.ts'
 import type { describeGenerations } from '../../src/cli/generations.ts'
 import { readModelVersion } from '../../src/projector/definition.ts'
-import type { Generation, ReadModels } from '../../src/read-models/read-models.ts'
+import type { Generation } from '../../src/read-models/generations.ts'
+import type { ReadModelStore } from '../../src/read-models/store.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { Client, codeOf } from './client.ts'
 import { MixedLoad } from './mixed-load.ts'
@@ -10,16 +11,16 @@ import { expectVerified, petstore } from './petstore.ts'
 import { type Roles, startRoles } from './roles.ts'
 import { SeededPets } from './seeded-pets.ts'
 import { brokerEnvironment, type Environment, startService, startUnready, untilReady } from './service-process.ts'
-import { openActiveKeys, openStore } from './stored-state.ts'
+import { openActiveKeys, openStore, ownVersion } from './stored-state.ts'
 
 const timeout = 180_000
 const patience = { timeout: 60_000, interval: 50 }
 /** Within it, and well so, the old release is started again. */
 const graceSeconds = 15
 
-const { projection } = definition
-const oldVersion = readModelVersion(definition)
-const nextVersion = readModelVersion({ ...definition, projection: { ...projection, version: projection.version + 1 } })
+const [pets, ...others] = petStreams.projections
+const oldVersion = ownVersion
+const nextVersion = readModelVersion([{ name: 'pets', version: (pets?.version ?? 0) + 1 }, ...others])
 const preload = new URL('./next-release.ts', import.meta.url).href
 
 function inCapitals(documents: string): string {
@@ -39,7 +40,7 @@ async function stop({ apis, projector }: Roles): Promise<void> {
 }
 
 /** Nobody builds its read models yet; then they are as a projector leaves them that is killed as soon as it has begun. */
-async function expectUnready({ url }: { url: string }, store: ReadModels, begun: Generation): Promise<void> {
+async function expectUnready({ url }: { url: string }, store: ReadModelStore, begun: Generation): Promise<void> {
   const readiness = async () => {
     const response = await fetch(`${url}/readyz`)
     return { status: response.status, body: await response.json() }
@@ -49,21 +50,21 @@ async function expectUnready({ url }: { url: string }, store: ReadModels, begun:
     body: { checks: { readModels: { status: 'rebuilding', ...facts } } },
   })
   expect(await readiness()).toMatchObject({ status: 503 })
-  await store.start(begun, undefined)
+  await store.generations.start(begun, undefined)
   await vi.waitFor(async () => expect(await readiness()).toMatchObject(unready({ generation: begun.name })), patience)
   expect(codeOf(await new Client({ url }).get(1))).toBe('read_model_rebuilding')
 }
 
-/** Of the old release, of which no process runs any more. */
-async function expectRemoved(environment: Environment, store: ReadModels): Promise<void> {
+/** No process of the old release runs any more. */
+async function expectRemoved(environment: Environment, store: ReadModelStore): Promise<void> {
   const { redis, keys } = await openActiveKeys(environment)
-  const old = (await store.versions()).find(({ version }) => version === oldVersion)
+  const old = (await store.generations.versions()).find(({ version }) => version === oldVersion)
   expect(old).toBeDefined()
   await stored(environment)
-  expect(await store.versions()).toContainEqual(old) // to look at it is not to use it
-  const isGone = async () => expect(await store.versions()).toMatchObject([{ version: nextVersion }])
+  expect(await store.generations.versions()).toContainEqual(old) // to look at it is not to use it
+  const isGone = async () => expect(await store.generations.versions()).toMatchObject([{ version: nextVersion }])
   await vi.waitFor(isGone, patience)
-  const prefix = keys.documents.slice(0, keys.documents.indexOf('}') + 1)
+  const prefix = keys.checkpoints.slice(0, keys.checkpoints.indexOf('}') + 1)
   expect(await redis.keys(`${prefix}*`)).toEqual([])
 }
 
@@ -73,15 +74,15 @@ describeWithBrokers('a rolling deploy', (brokers) => {
   }, async () => {
     const environment = { ...brokerEnvironment(brokers), READ_MODEL_GRACE_SECONDS: String(graceSeconds) }
     const nextEnvironment = { ...environment, NODE_OPTIONS: `--import=${preload}` }
-    const pets = new SeededPets(500)
-    await pets.append(environment)
+    const seeded = new SeededPets(500)
+    await seeded.append(environment)
     const old = await startRoles(environment)
-    const load = new MixedLoad(old.apis, pets)
+    const load = new MixedLoad(old.apis, seeded)
     await load.until(20)
     const oldStore = await openStore(environment)
-    const before = await oldStore.active()
+    const before = await oldStore.generations.active()
 
-    const begun = { name: 'begun', epoch: before?.epoch ?? '' }
+    const begun = { name: 'begun', logId: before?.logId ?? '' }
     const api = await startUnready({ ...nextEnvironment, ROLE: 'api' })
     await expectUnready(api, await openStore(environment, nextVersion), begun)
     await startService({ ...nextEnvironment, ROLE: 'projector' })
@@ -94,14 +95,14 @@ describeWithBrokers('a rolling deploy', (brokers) => {
       { version: nextVersion, name: begun.name, state: 'active', lag: expect.any(Number) },
       { version: oldVersion, name: before?.name, state: 'active', lag: expect.any(Number) },
     ])
-    for (const { documents } of generations) expect(documents).toBeGreaterThan(pets.count)
+    for (const { documents } of generations) expect(documents?.pets).toBeGreaterThan(seeded.count)
     await load.turnTo([next])
     await stop(old)
 
     // Rolled back: it goes on with the read models that it left.
     const again = await startRoles(environment)
     await load.turnTo([next, ...again.apis])
-    expect(await oldStore.active()).toEqual(before)
+    expect(await oldStore.generations.active()).toEqual(before)
     await load.until(20)
     await load.turnTo([next])
     await stop(again)
@@ -125,7 +126,7 @@ describeWithBrokers('a rolling deploy', (brokers) => {
       expect(versions.flatMap(({ version, isOwn }) => (isOwn ? [version] : [])).sort()).toEqual(own)
       expect(generations.map(({ version }) => version).sort()).toEqual([oldVersion, ...shards])
       expect(generations.map(({ lag }) => lag)).toEqual([0, 0, 0])
-      expect(generations.reduce((sum, { documents }) => sum + documents, 0)).toBe(200)
+      expect(generations.reduce((sum, { documents }) => sum + (documents?.pets ?? 0), 0)).toBe(200)
     }
   })
 })

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { readConfig } from '../../src/app/config.ts'
 import { openStorage } from '../../src/app/storage.ts'
+import { encodeEvent } from '../../src/domain/event-codec.ts'
 import { type PetId, petDocument } from '../../src/domain/pet.ts'
-import { petCreatedRecord } from '../../src/domain/pet-created.ts'
 import { statuses } from './client.ts'
 import type { Environment } from './service-process.ts'
 
@@ -40,8 +40,9 @@ export class SeededPets {
     const { log, close } = await openStorage(readConfig(environment), pino({ level: 'silent' }))
     const partitions = Array.from({ length: log.partitions }, (): number[] => [])
     for (let n = 0; n < this.count; n++) partitions[log.partitionFor(String(this.id(n)))]?.push(n)
-    const time = new Date()
-    const record = (n: number) => petCreatedRecord(this.#pet(n), { eventId: randomUUID(), time })
+    const time = new Date().toISOString()
+    const record = (n: number) =>
+      encodeEvent({ type: 'PetCreated', pet: this.#pet(n) }, { eventId: randomUUID(), version: 1, time })
     await Promise.all(
       partitions.map(async (numbers, partition) => {
         for (let at = 0; at < numbers.length; at += appendSize) {

@@ -48,6 +48,7 @@ async function endsOf(kafka: kafkajs.Kafka, topic: string): Promise<ReadonlyMap<
 export interface StoredEvent {
   readonly eventId: string
   readonly pet: Pet
+  readonly streamversion?: number | undefined
 }
 
 export async function readEvents(brokers: string, topic: string): Promise<StoredEvent[]> {
@@ -65,10 +66,10 @@ export function petsIn(events: readonly StoredEvent[]): Pet[] {
 }
 
 /** The record of such an event, about as the service writes it. */
-export function petCreated({ eventId, pet }: StoredEvent): { key: string; value: string } {
+export function petCreated({ eventId, pet, streamversion }: StoredEvent): { key: string; value: string } {
   const subject = String(pet.id)
   const envelope = { specversion: '1.0', id: eventId, type: 'petstore.PetCreated.v1', source: '/v1/pets' }
-  return { key: subject, value: JSON.stringify({ ...envelope, subject, data: pet }) }
+  return { key: subject, value: JSON.stringify({ ...envelope, subject, streamversion, data: pet }) }
 }
 
 export interface NewMessage {

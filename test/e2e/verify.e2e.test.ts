@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
-import { Client, expectExactly, inParallel, type Pet, statuses } from './client.ts'
+import { Client, codeOf, expectExactly, inParallel, type Pet, statuses } from './client.ts'
 import { expectVerified, petstore } from './petstore.ts'
 import { brokerEnvironment, type Environment, startService } from './service-process.ts'
 import { openActiveKeys } from './stored-state.ts'
@@ -43,25 +43,24 @@ describeWithBrokers('petstore verify', (brokers) => {
     const world = await start()
     const { environment, sold } = world
     const { redis, keys } = await openActiveKeys(environment)
-    const [stored = ''] = await redis.zrange(keys.documents, String(sold.id), String(sold.id), 'BYSCORE')
+    const [stored = ''] = await redis.zrange(keys.set('pets'), String(sold.id), String(sold.id), 'BYSCORE')
     const changed = stored.replace(sold.name, 'another')
-    await redis.multi().zrem(keys.documents, stored).zadd(keys.documents, sold.id, changed).exec()
+    await redis.multi().zrem(keys.set('pets'), stored).zadd(keys.set('pets'), sold.id, changed).exec()
     const id = String(sold.id)
-    expect(await differences(environment)).toEqual([{ where: 'document', id, expected: stored, found: changed }])
+    expect(await differences(environment)).toEqual([{ where: 'pets', id, expected: stored, found: changed }])
     await expectRepaired(world)
   })
 
   it('finds a document that is missing, and --repair heals it', { timeout }, async () => {
     const world = await start()
-    const { environment, client, pets, sold } = world
+    const { environment, pets, sold } = world
     const { redis, keys } = await openActiveKeys(environment)
-    const [stored = ''] = await redis.zrange(keys.documents, String(sold.id), String(sold.id), 'BYSCORE')
-    await redis.zrem(keys.documents, stored)
-    expect((await client.get(sold.id)).status).toBe(503)
+    const [stored = ''] = await redis.zrange(keys.set('pets'), String(sold.id), String(sold.id), 'BYSCORE')
+    await redis.zrem(keys.set('pets'), stored)
     const [expected, found] = [`${pets.length} of ${pets.length}`, `${pets.length - 1} of ${pets.length}`]
     expect(await differences(environment)).toEqual([
-      { where: 'document', id: String(sold.id), expected: stored },
-      { where: 'size', id: 'documents', expected, found },
+      { where: 'pets', id: String(sold.id), expected: stored },
+      { where: 'size', id: 'pets', expected, found },
     ])
     await expectRepaired(world)
   })
@@ -70,13 +69,27 @@ describeWithBrokers('petstore verify', (brokers) => {
     const world = await start()
     const { environment, pets, sold } = world
     const { redis, keys } = await openActiveKeys(environment)
-    await redis.zadd(keys.index('status:pending'), sold.id, text(sold))
+    await redis.zadd(keys.set('pets:status:pending'), sold.id, text(sold))
     const pending = pets.filter(({ status }) => status === 'pending').length
     const [expected, found] = [`${pending} of ${pending}`, `${pending + 1} of ${pending}`]
     expect(await differences(environment)).toEqual([
-      { where: 'index status:pending', id: String(sold.id), found: text(sold) },
-      { where: 'size', id: 'index status:pending', expected, found },
+      { where: 'pets:status:pending', id: String(sold.id), found: text(sold) },
+      { where: 'size', id: 'pets:status:pending', expected, found },
     ])
     await expectRepaired(world)
+  })
+
+  it('need not be called for a set that lost something: a read that notices has it replaced', { timeout }, async () => {
+    const { environment, client, pets, sold } = await start()
+    const { redis, keys } = await openActiveKeys(environment)
+    await redis.zremrangebyscore(keys.set('pets'), sold.id, sold.id)
+    const first = await client.get(sold.id)
+    expect([first.status, codeOf(first)]).toEqual([503, 'read_model_rebuilding'])
+    await vi.waitFor(async () => expect((await client.get(sold.id)).body).toEqual(sold), {
+      timeout: 30_000,
+      interval: 50,
+    })
+    await expectExactly(client, pets)
+    await expectVerified(environment)
   })
 })

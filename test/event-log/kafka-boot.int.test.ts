@@ -71,7 +71,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     const options = logOptions(brokers)
     const log = await openKafkaEventLog(options)
     await log.append(0, records('a', 'b', 'c'))
-    await log.claimBlock()
+    await log.reserveIdBlock()
     await log.close()
     const name = `${options.topic}${suffix}`
     await withAdmin(brokers, async (admin) => {
@@ -92,7 +92,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     await expect(openKafkaEventLog(options)).rejects.toThrow(refusal) // the first attempt has not made it look right
   })
 
-  it.each(['garbage', '{"epoch":"x"}', '"text"', 'null', null])(
+  it.each(['garbage', '{"logId":"x"}', '"text"', 'null', null])(
     'refuses %j as the identity of the log',
     async (value) => {
       const options = logOptions(brokers)

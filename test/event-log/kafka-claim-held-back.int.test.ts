@@ -27,7 +27,7 @@ describeWithLocalBrokers('a claim on its way to a log that is made anew', () => 
     const log = await openKafkaEventLog(options)
     const idBlocks = `${options.topic}.id-blocks`
     const held = proxy.hold(produceApiKey)
-    const claim = expect(log.claimBlock()).rejects.toMatchObject({ code: 'event_log_unavailable' })
+    const claim = expect(log.reserveIdBlock()).rejects.toMatchObject({ code: 'event_log_unavailable' })
     await held.arrived
     await withAdmin(broker.brokers, async (admin) => {
       await admin.deleteTopics({ topics: [idBlocks] })

@@ -1,17 +1,21 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
-import { pets } from '../../projections/pets.ts'
+import { petStreams } from '../../src/app/petstore.ts'
+import { encodeEvent } from '../../src/domain/event-codec.ts'
+import type { Pet, PetId } from '../../src/domain/pet.ts'
 import type { EventLog, NewRecord } from '../../src/event-log/event-log.ts'
 import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
 import { ServiceError } from '../../src/lib/errors.ts'
 import { LagMeter } from '../../src/projector/lag-meter.ts'
 import { Projector } from '../../src/projector/projector.ts'
-import type { ReadModels } from '../../src/read-models/read-models.ts'
+import type { ProjectionStore } from '../../src/read-models/projection-store.ts'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
+import type { ReadModelStore } from '../../src/read-models/store.ts'
+import { Tracker } from '../../src/read-models/tracker.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
-import { petCreated } from '../projector/records.ts'
 import { records } from './contract/fixture.ts'
 import { logOptions, produce, silent, withAdmin } from './kafka-fixture.ts'
 import { newGroup, RecordingSubscriber } from './recording-subscriber.ts'
@@ -38,7 +42,7 @@ describeWithBrokers('the offsets that a group has committed in Kafka', ({ kafkaB
     }
     /** By partition, as the tools show it. */
     const lag = async () => {
-      const [ends, offsets] = [await log.ends(), await committed()]
+      const [ends, offsets] = [await log.endOffsets(), await committed()]
       return ends.map((end, partition) =>
         (offsets?.[partition] ?? -1) < 0 ? 'none' : end - (offsets?.[partition] ?? 0),
       )
@@ -81,13 +85,13 @@ describeWithBrokers('the offsets that a group has committed in Kafka', ({ kafkaB
     expect(await committed()).toEqual([3, 0, 0])
   })
 
-  it('follow a projector: records applied, skipped, dropped and parked, a restart, and a rebuild', async () => {
+  it('follow a projector: records applied, skipped, superseded and parked, a restart, and a rebuild', async () => {
     const world = await open()
     const { options, log, group, lag, untilCommitted } = world
-    const store = openStore()
-    const meter = new LagMeter({ log, store })
+    const { store, tracker, refusing } = openStore()
+    const meter = new LagMeter({ log, tracker })
     closing.push(() => meter.close())
-    const start = () => startProjector(log, store, group)
+    const start = () => startProjector(log, { store, tracker }, group)
     const untilToolsAgree = (events: readonly number[]) =>
       vi.waitFor(async () => {
         const { lag: ours } = meter
@@ -97,7 +101,9 @@ describeWithBrokers('the offsets that a group has committed in Kafka', ({ kafkaB
 
     const first = await start()
     await untilToolsAgree([0, 0, 0])
-    await log.append(0, [pet(1), pet(2), pet(1), pet(2, 'another event')])
+    const [one = 0, two = 0] = idsIn(log, 0)
+    // The second creation of one is superseded; that of two follows its first one, and cannot be applied.
+    await log.append(0, [created(one), created(two), created(one), created(two, 2)])
     await produce(brokers, options.topic, { key: null, value: 'no event', partition: 0 })
     for (const value of ['no event', 'none either']) {
       await produce(brokers, options.topic, { key: null, value, partition: 1 })
@@ -106,23 +112,26 @@ describeWithBrokers('the offsets that a group has committed in Kafka', ({ kafkaB
     await untilToolsAgree([0, 0, 0])
     expect(meter.lag).toMatchObject({
       partitions: [
-        { checkpoint: { applied: 2, dropped: 1, parked: 1, skipped: 1 } },
-        { checkpoint: { skipped: 2 } },
+        { checkpoint: { counts: { applied: 2, superseded: 1, parked: 1, skipped: 1 } } },
+        { checkpoint: { counts: { skipped: 2 } } },
         {},
       ],
     })
 
     await first.close()
-    await log.append(2, [pet(3), pet(4)])
+    await log.append(
+      2,
+      idsIn(log, 2).map((id) => created(id)),
+    )
     await untilToolsAgree([0, 0, 2])
     await start()
     await untilToolsAgree([0, 0, 0])
 
-    store.refuses = true
-    const active = await store.active()
-    await store.start({ name: 'the next one', epoch: log.epoch }, active?.name)
+    refusing.now = true
+    const active = await store.generations.active()
+    await store.generations.start({ name: 'the next one', logId: log.logId }, active?.name)
     await untilToolsAgree([5, 2, 2])
-    store.refuses = false
+    refusing.now = false
     await untilToolsAgree([0, 0, 0])
   }, 180_000)
 
@@ -130,20 +139,30 @@ describeWithBrokers('the offsets that a group has committed in Kafka', ({ kafkaB
   function openStore() {
     const folder = mkdtempSync(join(tmpdir(), 'petstore-committed-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
-    const store = openSqliteReadModels({ file: join(folder, 'read-models.db'), version: 'test' })
-    closing.push(() => store.close())
-    const apply = store.apply.bind(store)
-    return Object.assign(store, {
-      refuses: false,
-      async apply(this: { refuses: boolean }, ...batch: Parameters<ReadModels['apply']>) {
-        if (this.refuses) throw new ServiceError('read_model_unavailable', 'refused')
-        return await apply(...batch)
+    const file = join(folder, 'read-models.db')
+    const opened = openSqliteReadModels({ file, version: 'test', home: petStreams.home, isOwner: true })
+    const refusing = { now: false }
+    const projection: ProjectionStore = {
+      load: (...request) => opened.projection.load(...request),
+      apply: async (...batch) => {
+        if (refusing.now) throw new ServiceError('read_model_unavailable', 'refused')
+        return await opened.projection.apply(...batch)
       },
+    }
+    const tracker = new Tracker(opened.generations)
+    closing.push(async () => {
+      await tracker.close()
+      await opened.close()
     })
+    return { store: { ...opened, projection }, tracker, refusing }
   }
 
-  async function startProjector(log: EventLog, store: ReadModels, group: string): Promise<{ close(): Promise<void> }> {
-    const projector = await Projector.start({ log, store, definition: pets, group, logger: silent })
+  async function startProjector(
+    log: EventLog,
+    parts: { store: ReadModelStore; tracker: Tracker },
+    group: string,
+  ): Promise<{ close(): Promise<void> }> {
+    const projector = await Projector.start({ log, ...parts, definition: petStreams, group, logger: silent })
     let closed: Promise<void> | undefined
     const close = () => {
       closed ??= projector.close()
@@ -154,7 +173,13 @@ describeWithBrokers('the offsets that a group has committed in Kafka', ({ kafkaB
   }
 })
 
-function pet(id: number, eventId?: string): NewRecord {
-  const { key, value } = petCreated(0, { id }, eventId)
-  return { key: String(key), value: String(value), headers: {} }
+/** Two pet ids that the default partitioner sends to the partition. */
+function idsIn(log: EventLog, partition: number): number[] {
+  const ids = Array.from({ length: 1000 }, (_, i) => i + 1)
+  return ids.filter((id) => log.partitionFor(String(id)) === partition).slice(0, 2)
+}
+
+function created(id: number, version = 1): NewRecord {
+  const pet: Pet = { id: id as PetId, name: `pet ${id}`, categoryId: 1, status: 'available' }
+  return encodeEvent({ type: 'PetCreated', pet }, { eventId: randomUUID(), version, time: new Date(0).toISOString() })
 }

@@ -42,7 +42,7 @@ describeWithBrokers('Kafka event log', ({ kafkaBrokers: brokers }) => {
     }
   })
 
-  it('agrees on one epoch when several processes make the log at once', async () => {
+  it('agrees on one logId when several processes make the log at once', async () => {
     const options = logOptions(brokers)
     const topics = [
       { topic: options.topic, numPartitions: options.partitions },
@@ -54,15 +54,15 @@ describeWithBrokers('Kafka event log', ({ kafkaBrokers: brokers }) => {
       admin.createTopics({ topics: topics.map((each) => ({ ...each, configEntries })) }),
     )
     const opened = await Promise.all(Array.from({ length: 6 }, () => open(options)))
-    expect(new Set(opened.map(({ epoch }) => epoch)).size).toBe(1)
-    const blocks = await Promise.all(opened.map((log) => log.claimBlock()))
+    expect(new Set(opened.map(({ logId }) => logId)).size).toBe(1)
+    const blocks = await Promise.all(opened.map((log) => log.reserveIdBlock()))
     expect(new Set(blocks).size).toBe(6)
   })
 
   it('opens when several processes make the topics at once', async () => {
     const options = logOptions(brokers)
     const opened = await Promise.all([1, 2, 3].map(() => open(options)))
-    expect(new Set(opened.map(({ epoch }) => epoch)).size).toBe(1)
+    expect(new Set(opened.map(({ logId }) => logId)).size).toBe(1)
   })
 
   it('writes what any consumer reads: key, value and headers', async () => {
@@ -82,12 +82,12 @@ describeWithBrokers('Kafka event log', ({ kafkaBrokers: brokers }) => {
     await log.append(0, records('before'))
     await inTransaction(options.topic, 'committed', 'commit')
     await inTransaction(options.topic, 'aborted', 'abort')
-    await vi.waitFor(async () => expect(subscriber.of(0).at(-1)?.next).toBe((await log.ends())[0]), patience)
+    await vi.waitFor(async () => expect(subscriber.of(0).at(-1)?.next).toBe((await log.endOffsets())[0]), patience)
     await log.append(0, records('after'))
     await vi.waitFor(() => expect(subscriber.values(0)).toEqual(['before', 'committed', 'after']), patience)
     const batches = subscriber.of(0)
     expect(batches.map(({ from }) => from)).toEqual([0, ...batches.map(({ next }) => next)].slice(0, -1))
-    expect(batches.at(-1)?.next).toBe((await log.ends())[0])
+    expect(batches.at(-1)?.next).toBe((await log.endOffsets())[0])
   })
 
   it('gives a batch of nothing but markers again when it is not done, before what is behind it', async () => {
@@ -116,7 +116,7 @@ describeWithBrokers('Kafka event log', ({ kafkaBrokers: brokers }) => {
     const transaction = await producer.transaction()
     await transaction.send({ topic: options.topic, messages: [{ value: 'open', partition: 0 }] })
     expect(await log.append(0, records('behind'))).toBe(1)
-    expect((await log.ends())[0]).toBe(2)
+    expect((await log.endOffsets())[0]).toBe(2)
     await transaction.abort()
     await producer.disconnect()
   })

@@ -32,13 +32,13 @@ describeWithOwnBrokers('Kafka event log beside a broker that fails', () => {
     await vi.waitFor(() => expect(outcomes.acknowledged.size).toBeGreaterThan(50), patience)
     await broker.kill()
     await vi.waitFor(() => expect(outcomes.unavailable.size).toBeGreaterThan(5), patience)
-    await expect(log.ends()).rejects.toMatchObject({ code: 'event_log_unavailable' })
-    await expect(log.claimBlock()).rejects.toMatchObject({ code: 'event_log_unavailable' })
+    await expect(log.endOffsets()).rejects.toMatchObject({ code: 'event_log_unavailable' })
+    await expect(log.reserveIdBlock()).rejects.toMatchObject({ code: 'event_log_unavailable' })
     await broker.start()
     const before = outcomes.acknowledged.size
     await vi.waitFor(() => expect(outcomes.acknowledged.size).toBeGreaterThan(before + 50), patience)
     await outcomes.stop()
-    expect(await log.claimBlock()).toBeGreaterThan(0)
+    expect(await log.reserveIdBlock()).toBeGreaterThan(0)
     await expectTruth(live)
   })
 
@@ -52,7 +52,7 @@ describeWithOwnBrokers('Kafka event log beside a broker that fails', () => {
     expect(outcomes.unknown.size).toBe(1) // the one in flight; those after it were never sent
     expect(openSockets()).toBeLessThanOrEqual(sockets + 2) // the consumer's attempts
     const asked = performance.now()
-    await expect(log.ends()).rejects.toMatchObject({ code: 'event_log_unavailable' })
+    await expect(log.endOffsets()).rejects.toMatchObject({ code: 'event_log_unavailable' })
     expect(performance.now() - asked).toBeLessThan(2100)
     await broker.resume()
     const before = outcomes.acknowledged.size
@@ -86,7 +86,7 @@ describeWithOwnBrokers('Kafka event log beside a broker that fails', () => {
 
   /** Every acknowledged record is at its offset and nowhere else, no unavailable one is there; both readers saw all. */
   async function expectTruth(live: RecordingSubscriber): Promise<void> {
-    const [end = 0] = await log.ends()
+    const [end = 0] = await log.endOffsets()
     const later = await RecordingSubscriber.on(log)
     for (const reader of [later, live]) {
       await vi.waitFor(() => expect(reader.of(0).at(-1)?.next).toBe(end), patience)

@@ -27,11 +27,11 @@ describeWithBrokers('a Kafka event log whose topics are made anew', ({ kafkaBrok
     const anew = await open(options)
     await log.replaced
     await expect(log.append(0, records('late'))).rejects.toMatchObject(unavailable)
-    await expect(log.claimBlock()).rejects.toMatchObject(unavailable)
-    await expect(log.ends()).rejects.toMatchObject(unavailable)
-    expect(anew.epoch).not.toBe(log.epoch)
-    expect(await anew.ends()).toEqual([0, 0, 0])
-    expect(await anew.claimBlock()).toBe(1)
+    await expect(log.reserveIdBlock()).rejects.toMatchObject(unavailable)
+    await expect(log.endOffsets()).rejects.toMatchObject(unavailable)
+    expect(anew.logId).not.toBe(log.logId)
+    expect(await anew.endOffsets()).toEqual([0, 0, 0])
+    expect(await anew.reserveIdBlock()).toBe(1)
     expect(await Promise.race([anew.replaced, 'still there'])).toBe('still there')
   })
 
@@ -53,7 +53,7 @@ describeWithBrokers('a Kafka event log whose topics are made anew', ({ kafkaBrok
     await expect(log.append(0, records('to none'))).rejects.toThrow()
     const anew = await open(options)
     await expect(log.append(0, records('late'))).rejects.toMatchObject(unavailable)
-    expect(await anew.ends()).toEqual([0, 0, 0])
+    expect(await anew.endOffsets()).toEqual([0, 0, 0])
   })
 
   it('is the same log where only the topic of its events was made anew', async () => {
@@ -69,7 +69,7 @@ describeWithBrokers('a Kafka event log whose topics are made anew', ({ kafkaBrok
   async function claimUntilEnded(log: EventLog, signal: AbortSignal): Promise<void> {
     let ended = false
     void log.replaced.then(() => (ended = true))
-    while (!ended && !signal.aborted) await expect(log.claimBlock()).rejects.toMatchObject(unavailable)
+    while (!ended && !signal.aborted) await expect(log.reserveIdBlock()).rejects.toMatchObject(unavailable)
   }
 
   async function deleteTopics(options: KafkaLogOptions): Promise<void> {

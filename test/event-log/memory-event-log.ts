@@ -8,7 +8,7 @@ const byDefault = kafkajs.Partitioners.DefaultPartitioner()
 
 /** What logs share that are opened on the same data. */
 export class MemoryLogData {
-  readonly epoch: string = randomUUID()
+  readonly logId: string = randomUUID()
   /** By partition, in log order. */
   readonly records: LogRecord[][]
   /** The members of each group, in the order in which they came. */
@@ -41,7 +41,7 @@ export class MemoryLogData {
 
 /** The port, implemented as simply as can be, with as many partitions as a test needs and nothing that takes time. */
 export class MemoryEventLog implements EventLog {
-  readonly epoch: string
+  readonly logId: string
   readonly partitions: number
   readonly replaced = new Promise<void>(() => {})
   readonly #data: MemoryLogData
@@ -51,7 +51,7 @@ export class MemoryEventLog implements EventLog {
   #closed = false
 
   constructor(data: MemoryLogData, refuses: (record: NewRecord) => boolean = () => false) {
-    this.epoch = data.epoch
+    this.logId = data.logId
     this.partitions = data.records.length
     this.#data = data
     this.#refuses = refuses
@@ -72,11 +72,11 @@ export class MemoryEventLog implements EventLog {
     )
   }
 
-  async claimBlock(): Promise<number> {
+  async reserveIdBlock(): Promise<number> {
     return ++this.#open().blocks
   }
 
-  async ends(): Promise<readonly Offset[]> {
+  async endOffsets(): Promise<readonly Offset[]> {
     return this.#open().records.map(({ length }) => length)
   }
 

@@ -1,16 +1,18 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { expectError } from './expect-error.ts'
-import { FakeServices, key, openApp } from './fake-services.ts'
+import { key, testServer } from './fake-services.ts'
 
-const services = new FakeServices()
-const app = await openApp(services)
-afterAll(() => app.close())
+const server = testServer(beforeAll, afterAll)
 
 const operations = [
   ['GET', '/v1/pets'],
   ['HEAD', '/v1/pets'],
   ['POST', '/v1/pets'],
   ['GET', '/v1/pets/1'],
+  ['GET', '/v1/store/orders'],
+  ['POST', '/v1/store/orders'],
+  ['GET', '/v1/store/orders/1'],
+  ['PATCH', '/v1/store/orders/1'],
 ] as const
 const bare = 'Bearer realm="petstore"'
 const withError = 'Bearer realm="petstore", error="invalid_token"'
@@ -29,7 +31,8 @@ describe.each(operations)('%s %s without a valid key is 401', (method, url) => {
     ['two keys in one header', `Bearer ${key}, Bearer ${key}`, withError],
     ['no space', `Bearer${key}`, bare],
   ])('Authorization: %s', async (_what, authorization, challenge) => {
-    const response = await app.inject({ method, url, headers: authorization === undefined ? {} : { authorization } })
+    const headers = authorization === undefined ? {} : { authorization }
+    const response = await server.app.inject({ method, url, headers })
     expect(response.headers['www-authenticate']).toBe(challenge)
     if (method === 'HEAD')
       expect({ status: response.statusCode, body: response.body }).toEqual({ status: 401, body: '' })
@@ -38,48 +41,42 @@ describe.each(operations)('%s %s without a valid key is 401', (method, url) => {
 })
 
 it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('the scheme may be written %s', async (scheme) => {
-  const response = await app.inject({ url: '/v1/pets', headers: { authorization: `${scheme} ${key}` } })
+  const response = await server.get('/v1/pets', { authorization: `${scheme} ${key}` })
   expect(response.statusCode).toBe(200)
   expect(response.headers).not.toHaveProperty('www-authenticate')
 })
 
 it('is decided before the request is looked at any further', async () => {
-  const headers = { 'content-type': 'text/plain' }
-  const requests = [
-    { method: 'POST', url: '/v1/pets?x=1', headers, payload: 'x'.repeat(20_000) },
-    { method: 'POST', url: '/v1/pets', headers: { 'content-type': 'application/json' }, payload: '{' },
-    { method: 'GET', url: '/v1/pets?limit=0' },
-    { method: 'GET', url: '/v1/pets/abc' },
-  ] as const
-  for (const request of requests) expectError(await app.inject(request), 401, 'unauthorized')
+  const authorization = ''
+  const answers = [
+    await server.post('/v1/pets?x=1', 'x'.repeat(20_000), { authorization, 'content-type': 'text/plain' }),
+    await server.post('/v1/pets', '{', { authorization }),
+    await server.patch('/v1/store/orders/x', '{', { authorization, 'content-type': 'text/plain', 'if-match': 'x' }),
+    await server.get('/v1/pets?limit=0', { authorization }),
+    await server.get('/v1/pets/abc', { authorization }),
+  ]
+  for (const answer of answers) expectError(answer, 401, 'unauthorized')
 })
 
 it('is decided for each request anew', async () => {
-  const list = async () => {
-    const { statusCode } = await app.inject({ url: '/v1/pets', headers: { authorization: 'Bearer other' } })
-    return statusCode
-  }
+  const list = async () => (await server.get('/v1/pets', { authorization: 'Bearer other' })).statusCode
   expect(await list()).toBe(401)
-  services.keys.set('other', 'key-2')
+  server.services.keys.set('other', 'key-2')
   expect(await list()).toBe(200)
-  services.keys.delete('other')
+  server.services.keys.delete('other')
   expect(await list()).toBe(401)
 })
 
 it('a look-up that fails is not taken for a refusal', async () => {
-  const broken = new FakeServices()
-  const keyId = (): string => {
+  vi.spyOn(server.services, 'keyId').mockImplementationOnce(() => {
     throw new Error('keys not readable')
-  }
-  const other = await openApp({ ...broken, draining: broken.draining, api: { ...broken.api, keyId } })
-  const response = await other.inject({ url: '/v1/pets', headers: { authorization: 'Bearer x' } })
-  expectError(response, 500, 'internal_error', 'An unexpected error occurred.')
-  await other.close()
+  })
+  expectError(await server.get('/v1/pets'), 500, 'internal_error', 'An unexpected error occurred.')
 })
 
 it.each(['/livez', '/readyz', '/metrics', '/openapi.json', '/docs', '/docs/static/swagger-ui.css'])(
   '%s needs no key',
   async (url) => {
-    expect((await app.inject({ url })).statusCode).toBe(200)
+    expect((await server.app.inject({ url })).statusCode).toBe(200)
   },
 )

@@ -1,14 +1,12 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ErrorCode } from '../../src/lib/errors.ts'
 import { expectError } from './expect-error.ts'
-import { authorization, FakeServices, openApp } from './fake-services.ts'
+import { authorization, testServer } from './fake-services.ts'
 
-const services = new FakeServices()
-const app = await openApp(services)
-afterAll(() => app.close())
-
-const post = (payload: string | Buffer, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
-  app.inject({ method: 'POST', url: '/v1/pets', payload, headers: { authorization, ...headers } })
+const server = testServer(beforeAll, afterAll)
+const type = 'application/json'
+const post = (payload: string | Buffer, headers: Record<string, string> = { 'content-type': type }) =>
+  server.app.inject({ method: 'POST', url: '/v1/pets', payload, headers: { authorization, ...headers } })
 
 const notInt64 = 'categoryId must be an integer from -9223372036854775808 to 9223372036854775807'
 const notName = 'name must be 1 to 128 characters of well-formed Unicode, not only white space'
@@ -52,7 +50,37 @@ describe('a body with invalid values is 400 and names the field', () => {
     ['deep nesting in a field', `{"name":${'['.repeat(8000)}${']'.repeat(8000)}}`, 'name must be string'],
   ])('%s', async (_what, body, message) => expectError(await post(body), 400, 'invalid_request', message))
 
-  it('nothing was stored by any of them', () => expect(services.stored).toEqual([]))
+  it.each([
+    ['no petId', '{}', 'body: petId is required'],
+    ['null', '{"petId":null}', 'body: petId must be an integer from -9223372036854775808 to 9223372036854775807'],
+    ['a string', '{"petId":"1"}', 'body: petId must be an integer'],
+    ['1.5', '{"petId":1.5}', 'body: petId must be an integer'],
+    ['2^63', '{"petId":9223372036854775808}', 'body: petId must be an integer'],
+    ['-2^63 - 1', '{"petId":-9223372036854775809}', 'body: petId must be an integer'],
+    ['nearly 1', '{"petId":1.00000000000000000001}', 'body: petId must be an integer'],
+    ['an id', '{"petId":1,"id":2}', 'body: "id" is not known here'],
+    ['a status and a quantity', '{"petId":1,"status":"placed","quantity":2}', '"status" is not known here; "quantity"'],
+    ['an array', '[{"petId":1}]', 'body: the value must be object'],
+  ])('an order of %s', async (_what, body, message) => {
+    expectError(await server.post('/v1/store/orders', body), 400, 'invalid_request', message)
+  })
+
+  it.each([
+    ['no status', '{}', 'body: status is required'],
+    ['an unknown one', '{"status":"lost"}', 'body: status must be one of placed, approved, delivered, cancelled'],
+    ['that of a pet', '{"status":"sold"}', 'body: status must be one of'],
+    ['one in capitals', '{"status":"APPROVED"}', 'body: status must be one of'],
+    ['null', '{"status":null}', 'body: status must be string'],
+    ['another pet', '{"status":"approved","petId":2}', 'body: "petId" is not known here'],
+    ['a JSON Patch', '[{"op":"replace","path":"/status","value":"approved"}]', 'body: the value must be object'],
+  ])('a change of an order to %s', async (_what, body, message) => {
+    expectError(await server.patch('/v1/store/orders/1', body), 400, 'invalid_request', message)
+  })
+
+  it('nothing was asked for or stored by any of them', () => {
+    const { handled, atLeast, events } = server.services
+    expect([handled, atLeast, events]).toEqual([[], [], []])
+  })
 })
 
 describe('a body that cannot be read', () => {
@@ -80,7 +108,7 @@ describe('a body that cannot be read', () => {
   })
 
   it('nothing at all, without a type', async () => {
-    const response = await app.inject({ method: 'POST', url: '/v1/pets', headers: { authorization } })
+    const response = await server.app.inject({ method: 'POST', url: '/v1/pets', headers: { authorization } })
     expectError(response, 400, 'invalid_request', 'body: the value must be object')
   })
 
@@ -96,8 +124,19 @@ describe('a body that cannot be read', () => {
     'multipart/form-data; boundary=x',
     'nonsense',
   ])('type %j is 415', async (type) => {
-    expectError(await post(valid, { 'content-type': type }), 415, 'unsupported_media_type', 'application/json')
+    const answer = await post(valid, { 'content-type': type })
+    expectError(answer, 415, 'unsupported_media_type', 'application/json')
+    expect(answer.headers).not.toHaveProperty('accept-patch')
   })
+
+  it.each(['application/merge-patch+json', 'application/json-patch+json', 'text/plain', ''])(
+    'a PATCH of type %j is 415 and told the type that is taken',
+    async (type) => {
+      const answer = await server.patch('/v1/store/orders/1', '{"status":"approved"}', { 'content-type': type })
+      expectError(answer, 415, 'unsupported_media_type')
+      expect(answer.headers['accept-patch']).toBe('application/json')
+    },
+  )
 
   it('a body without a type is 415', async () => {
     const response = await post(Buffer.from(valid), {})

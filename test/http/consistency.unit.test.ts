@@ -1,26 +1,19 @@
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import type { CommandOptions } from '../../src/command-handling/command-handler.ts'
 import { readTokens, writeToken } from '../../src/http/consistency-token.ts'
 import { preferredWait } from '../../src/http/prefer.ts'
 import { seal } from '../../src/http/sealed-text.ts'
-import { ServiceError } from '../../src/lib/errors.ts'
-import type { Wait } from '../../src/read-models/applied-progress.ts'
 import { expectError } from './expect-error.ts'
-import { authorization, FakeServices, openApp, tokenScope } from './fake-services.ts'
+import { authorization, headerOf, testServer, tokenScope } from './fake-services.ts'
 
-let services: FakeServices
-let app: Awaited<ReturnType<typeof openApp>>
-beforeEach(async () => {
-  services = new FakeServices()
-  app = await openApp(services)
-})
-afterEach(() => app.close())
-
-const payload = { name: 'Rex', categoryId: 7 }
-const post = (headers: Record<string, string> = {}) =>
-  app.inject({ method: 'POST', url: '/v1/pets', payload, headers: { authorization, ...headers } })
-const get = (url: string, headers: Record<string, string>) =>
-  app.inject({ url, headers: { authorization, ...headers } })
+const server = testServer()
+const rex = { name: 'Rex', categoryId: 7, status: 'available' } as const
+const post = (headers: Record<string, string> = {}) => server.post('/v1/pets', rex, headers)
+const timeouts = () => server.services.handled.map(({ wait }) => wait.timeoutMs)
+const at = (partition: number, offset: number) => ({ partition, offset })
+const tokenOf = (partition: number, offset: number) => writeToken(tokenScope, [at(partition, offset)])
+const told = (answer: Awaited<ReturnType<typeof post>>) => readTokens(tokenScope, headerOf(answer, 'consistency-token'))
 
 describe('Prefer', () => {
   it.each([
@@ -36,7 +29,7 @@ describe('Prefer', () => {
     ['wait=3, wait=5', 3],
   ])('%s makes a POST wait %d seconds at most, and the answer says so', async (prefer, seconds) => {
     const response = await post({ prefer })
-    expect(services.waits).toMatchObject([{ timeoutMs: seconds * 1000 }])
+    expect(timeouts()).toEqual([seconds * 1000])
     expect(response.headers).toMatchObject({ 'preference-applied': `wait=${seconds}`, vary: 'Prefer' })
   })
 
@@ -45,7 +38,7 @@ describe('Prefer', () => {
     async (prefer) => {
       const response = await post({ prefer })
       expect(response.statusCode).toBe(201)
-      expect(services.waits).toMatchObject([{ timeoutMs: 1000 }])
+      expect(timeouts()).toEqual([1000])
       expect(response.headers).not.toHaveProperty('preference-applied')
     },
   )
@@ -64,73 +57,77 @@ describe('Prefer', () => {
     )
   })
 
-  it('a wait ends when the client goes', async () => {
-    let isAbandoned: Wait['isAbandoned']
-    const waiting = Promise.withResolvers<boolean>()
-    const api = {
-      ...services.api,
-      whenApplied: (_position: unknown, wait: Wait) => {
-        isAbandoned = wait.isAbandoned
-        return waiting.promise
-      },
+  it.each([{}, { 'idempotency-key': '"k"' }])('a wait ends when the client goes: %j', async (keyed) => {
+    const { promise: held, resolve: end } = Promise.withResolvers<void>()
+    let wait: CommandOptions['wait'] | undefined
+    server.services.beforeCommand = (options) => {
+      wait = options.wait
+      return held
     }
-    const other = await openApp({ ...services, draining: services.draining, api })
-    const url = await other.listen({ port: 0 })
+    const url = await server.app.listen({ port: 0 })
     const gone = new AbortController()
-    const headers = { authorization, 'content-type': 'application/json' }
-    const body = JSON.stringify(payload)
-    const answer = fetch(`${url}/v1/pets`, { method: 'POST', headers, body, signal: gone.signal })
-    await expect.poll(() => isAbandoned?.()).toBe(false)
+    const headers = { authorization, 'content-type': 'application/json', ...keyed }
+    const answer = fetch(`${url}/v1/pets`, { method: 'POST', headers, body: JSON.stringify(rex), signal: gone.signal })
+    await expect.poll(() => wait?.isAbandoned?.()).toBe(false)
     gone.abort()
     await expect(answer).rejects.toThrow()
-    await expect.poll(() => isAbandoned?.()).toBe(true)
-    waiting.resolve(false)
-    await other.close()
+    await expect.poll(() => wait?.isAbandoned?.()).toBe(true)
+    end()
   })
 })
 
 describe('a Consistency-Token', () => {
   it('comes with every 201, and names the position of the event', async () => {
     await post()
-    const token = String((await post()).headers['consistency-token'])
-    expect(readTokens(tokenScope, token)).toEqual([{ partition: 0, offset: 1 }])
+    expect(told(await post())).toEqual([at(0, 1)])
   })
 
-  it.each(['/v1/pets', '/v1/pets/1', '/v1/pets?status=available'])('is honoured by GET %s', async (url) => {
-    const token = String((await post()).headers['consistency-token'])
-    const plain = await get(url, { 'consistency-token': token })
-    expect([plain.statusCode, plain.headers.vary]).toEqual([200, 'Consistency-Token, Prefer'])
-    const waiting = await get(url, { 'consistency-token': token, prefer: 'wait=7' })
+  const urls = ['/v1/pets', '/v1/pets/1', '/v1/pets?status=available', '/v1/store/orders', '/v1/store/orders/1']
+  it.each(urls)('is honoured by GET %s', async (url) => {
+    const token = headerOf(await post(), 'consistency-token')
+    expect((await server.get(url, { 'consistency-token': token })).headers.vary).toBe('Consistency-Token, Prefer')
+    const waiting = await server.get(url, { 'consistency-token': token, prefer: 'wait=7' })
     expect(waiting.headers['preference-applied']).toBe('wait=7')
-    const positions = [{ partition: 0, offset: 0 }]
-    expect(services.atLeast).toEqual([
-      { positions, timeoutMs: 1000 },
-      { positions, timeoutMs: 7000 },
+    const positions = [at(0, 0)]
+    expect(server.services.atLeast).toMatchObject([
+      { positions, wait: { timeoutMs: 1000 } },
+      { positions, wait: { timeoutMs: 7000 } },
     ])
   })
 
+  const session = { 'consistency-token': `${tokenOf(3, 30)}, ${tokenOf(0, 0)}` }
+  it.each([...urls, '/v1/pets/2', '/v1/pets/0'])('is given back by GET %s, with what was told', async (url) => {
+    await post()
+    await post()
+    const answers = [await server.get(url, session), await server.get(url, { ...session, 'if-none-match': '*' })]
+    for (const answer of answers) {
+      const seen = url === '/v1/pets/0' ? 0 : 1 // an id that is never assigned tells nothing
+      expect(told(answer)).toEqual([at(3, 30), at(0, seen)])
+    }
+    expect((await server.get(url)).headers).not.toHaveProperty('consistency-token')
+  })
+
+  it('is honoured by commands, and given back with what they did', async () => {
+    const positions = [at(3, 30), at(0, 0)]
+    const answers = [
+      await post(session),
+      await post({ ...session, 'idempotency-key': '"k"' }),
+      await server.post('/v1/store/orders', { petId: 1 }, session),
+      await server.patch('/v1/store/orders/3', { status: 'approved' }, session),
+      await server.patch('/v1/store/orders/3', { status: 'approved' }, session), // nothing to do
+    ]
+    expect(answers.map(told)).toEqual([0, 1, 2, 3, 3].map((offset) => [at(3, 30), at(0, offset)]))
+    expect(server.services.handled).toMatchObject(answers.map(() => ({ atLeast: { positions } })))
+  })
+
   it.each([',', ', ', ' ,\t'])('can stand beside others, separated by %j', async (separator) => {
-    const positions = [0, 5, 3].map((partition) => ({ partition, offset: partition * 100 }))
-    const tokens = positions.map((position) => writeToken(tokenScope, position)).join(separator)
-    await get('/v1/pets', { 'consistency-token': tokens })
-    expect(services.atLeast).toMatchObject([{ positions }])
+    const tokens = [0, 5, 3, 5].map((partition, index) => tokenOf(partition, index * 100)).join(separator)
+    await server.get('/v1/pets', { 'consistency-token': tokens })
+    const positions = [at(0, 0), at(5, 300), at(3, 200)]
+    expect(server.services.atLeast).toMatchObject([{ positions }])
   })
 
-  it('not reached in time is 503, with the time to try again', async () => {
-    services.reads = {
-      range: async () => {
-        throw new ServiceError('read_model_behind', 'not yet')
-      },
-    }
-    const token = writeToken(tokenScope, { partition: 1, offset: 1 })
-    for (const url of ['/v1/pets', '/v1/pets/1']) {
-      const response = await get(url, { 'consistency-token': token })
-      expectError(response, 503, 'read_model_behind')
-      expect(response.headers['retry-after']).toBe('1')
-    }
-  })
-
-  const whole = writeToken(tokenScope, { partition: 5, offset: 123456 })
+  const whole = tokenOf(5, 123456)
   it.each([
     ['cut short', whole.slice(0, -1)],
     ['cut in the middle', whole.slice(0, 20)],
@@ -138,38 +135,58 @@ describe('a Consistency-Token', () => {
     ['empty', ''],
     ['one of several that is missing', `${whole},`],
     ['one of several that is damaged', `${whole}, ${whole.slice(1)}`],
+    ['one of more than 256', new Array(257).fill(whole).join()],
     ['anything', 'anything'],
-    ['made by hand without a checksum', Buffer.from('epoch-1:0:0').toString('base64url')],
-    ['of a partition that is not there', seal('epoch-1:6:0')],
-    ['with an offset that is none', seal('epoch-1:0:-1')],
-    ['with an offset beyond 2^53', seal('epoch-1:0:9007199254740992')],
-    ['with a partition of many digits', seal('epoch-1:0000000000:1')],
+    ['made by hand without a checksum', Buffer.from('f00dcafe-1:0:0').toString('base64url')],
+    ['of a partition that is not there', seal('f00dcafe-1:6:0')],
+    ['with a second partition that is not there', seal('f00dcafe-1:5:0,6:0')],
+    ['without positions', seal('f00dcafe-1:')],
+    ['with an offset that is none', seal('f00dcafe-1:0:-1')],
+    ['with an offset beyond 2^53', seal('f00dcafe-1:0:9007199254740992')],
+    ['with a partition of many digits', seal('f00dcafe-1:0000000000:1')],
   ])('%s is 400', async (_, token) => {
-    for (const url of ['/v1/pets', '/v1/pets/1']) {
-      expectError(await get(url, { 'consistency-token': token }), 400, 'invalid_consistency_token')
-    }
-    expect(services.atLeast).toEqual([])
+    const headers = { 'consistency-token': token }
+    const answers = [
+      ...(await Promise.all(urls.map((url) => server.get(url, headers)))),
+      await post(headers),
+      await server.post('/v1/store/orders', { petId: 0 }, headers),
+      await server.patch('/v1/store/orders/1', { status: 'approved' }, headers),
+    ]
+    for (const answer of answers) expectError(answer, 400, 'invalid_consistency_token')
+    expect([server.services.atLeast, server.services.handled]).toEqual([[], []])
   })
 
   it('of another event log is 400, and says so', async () => {
-    const foreign = writeToken({ ...tokenScope, epoch: 'epoch-0' }, { partition: 0, offset: 0 })
-    const response = await get('/v1/pets', { 'consistency-token': foreign })
+    const foreign = writeToken({ ...tokenScope, logId: 'f00dcafe-0' }, [at(0, 0)])
+    const response = await server.get('/v1/pets', { 'consistency-token': foreign })
     expectError(response, 400, 'invalid_consistency_token', 'another event log')
   })
 
-  it('gives back any position', () => {
-    const position = fc.record({ partition: fc.nat(5), offset: fc.maxSafeNat() })
+  it('gives back any positions, the furthest of each partition', () => {
+    const position = fc.record({ partition: fc.nat(255), offset: fc.maxSafeNat() })
     fc.assert(
-      fc.property(fc.uuid(), position, (epoch, at) => {
-        const scope = { epoch, partitions: 6 }
-        expect(readTokens(scope, writeToken(scope, at))).toEqual([at])
+      fc.property(fc.uuid(), fc.array(position, { minLength: 1 }), (logId, positions) => {
+        const scope = { logId, partitions: 256 }
+        const furthest = new Map<number, number>()
+        for (const { partition, offset } of positions) {
+          furthest.set(partition, Math.max(offset, furthest.get(partition) ?? 0))
+        }
+        const read = readTokens(scope, writeToken(scope, positions))
+        expect(new Map(read.map(({ partition, offset }) => [partition, offset]))).toEqual(furthest)
+        expect(read.length).toBe(furthest.size)
       }),
     )
+  })
+
+  it('of the release before is read, and one of a single position is still written like it', () => {
+    const token = 'ZjAwZGNhZmUtMTowOjI6OTljYjk2NTE'
+    expect(readTokens(tokenScope, token)).toEqual([at(0, 2)])
+    expect(tokenOf(0, 2)).toBe(token)
   })
 })
 
 it('without a token a GET waits for nothing, whatever it prefers', async () => {
-  const response = await get('/v1/pets', { prefer: 'wait=5' })
-  expect(services.atLeast).toEqual([])
+  const response = await server.get('/v1/pets', { prefer: 'wait=5' })
+  expect(server.services.atLeast).toEqual([undefined])
   expect(response.headers).not.toHaveProperty('preference-applied')
 })

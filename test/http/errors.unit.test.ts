@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { pino } from 'pino'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/http/app.ts'
 import { parserErrorToServiceError, toServiceError } from '../../src/http/error-mapping.ts'
 import { retryAfterSeconds, statusOf } from '../../src/http/error-status.ts'
 import { type ErrorCode, errorFacts, ServiceError } from '../../src/lib/errors.ts'
 import { expectError } from './expect-error.ts'
-import { authorization, FakeServices, openApp } from './fake-services.ts'
+import { authorization, FakeServices, testServer } from './fake-services.ts'
 
 const codes = Object.keys(errorFacts) as ErrorCode[]
 
@@ -33,14 +33,23 @@ describe('the catalogue, the statuses and docs/errors.md say the same', () => {
   })
 })
 
-it.each(codes)('%s thrown by a part passes with its message', async (code) => {
-  const services = new FakeServices()
-  services.reads = { range: () => Promise.reject(new ServiceError(code, 'What happened: "ü".')) }
-  const app = await openApp(services)
-  const response = await app.inject({ url: '/v1/pets', headers: { authorization } })
-  expectError(response, statusOf[code], code, 'What happened: "ü".')
-  expect(response.headers['retry-after']).toBe(retryAfterSeconds[code]?.toString())
-  await app.close()
+describe('passes on with its message, from reads and from commands', () => {
+  const server = testServer(beforeAll, afterAll)
+
+  it.each(codes)('%s', async (code) => {
+    const fail = () => Promise.reject(new ServiceError(code, 'What happened: "ü".'))
+    Object.assign(server.services, { beforeRead: fail, beforeCommand: fail })
+    const answers = [
+      ...['/v1/pets', '/v1/pets/1', '/v1/store/orders', '/v1/store/orders/1'].map((url) => server.get(url)),
+      server.post('/v1/pets', { name: 'Rex', categoryId: 1 }),
+      server.post('/v1/store/orders', { petId: 1 }),
+      server.patch('/v1/store/orders/1', { status: 'approved' }),
+    ]
+    for (const answer of await Promise.all(answers)) {
+      expectError(answer, statusOf[code], code, 'What happened: "ü".')
+      expect(answer.headers['retry-after']).toBe(retryAfterSeconds[code]?.toString())
+    }
+  })
 })
 
 describe('an error without a code of ours', () => {
@@ -55,15 +64,12 @@ describe('an error without a code of ours', () => {
     ['null', null],
   ]
 
+  const server = testServer(beforeAll, afterAll)
   it.each(bugs)('%s is 500 and tells the client nothing', async (_what, bug) => {
-    const services = new FakeServices()
-    services.createPet = () => Promise.reject(bug)
-    const app = await openApp(services)
-    const payload = { name: 'Rex', categoryId: 1 }
-    const response = await app.inject({ method: 'POST', url: '/v1/pets', payload, headers: { authorization } })
+    server.services.beforeCommand = () => Promise.reject(bug)
+    const response = await server.post('/v1/pets', { name: 'Rex', categoryId: 1 })
     expectError(response, 500, 'internal_error')
     expect(response.json().message).toBe('An unexpected error occurred.')
-    await app.close()
   })
 })
 
@@ -72,7 +78,7 @@ describe('the log', () => {
     const lines: Record<string, unknown>[] = []
     const logger = pino({ level, base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
     const services = new FakeServices()
-    if (error !== undefined) services.reads = { range: () => Promise.reject(error) }
+    if (error !== undefined) services.beforeRead = () => Promise.reject(error)
     const app = await buildApp(services, { logger })
     await app.inject({ url: '/v1/pets?limit=5', headers: { authorization, 'x-request-id': 'id-1' } })
     await app.inject({ url: '/v1/pets', headers: { authorization: 'Bearer wrong' } })

@@ -1,68 +1,89 @@
-import type { CreatePet } from '../../src/command-handling/create-pet.ts'
-import type { CreatePetOnce } from '../../src/command-handling/create-pet-once.ts'
-import type { RequestIdentity } from '../../src/command-handling/request-identity.ts'
-import { type NewPet, type Pet, type PetId, petDocument } from '../../src/domain/pet.ts'
-import { PetReads, type Reads, statusIndex } from '../../src/domain/read-pets.ts'
-import type { Position } from '../../src/event-log/event-log.ts'
+import { afterEach, beforeEach, expect } from 'vitest'
+import { orders } from '../../projections/orders.ts'
+import { pets } from '../../projections/pets.ts'
+import type { CommandHandler, CommandOptions, Handled } from '../../src/command-handling/command-handler.ts'
+import { type Decider, Rejected } from '../../src/command-handling/decider.ts'
+import type { PetEvent } from '../../src/domain/events.ts'
+import type { NewPet, PetId } from '../../src/domain/pet.ts'
+import { type PetState, petDecider } from '../../src/domain/pet-stream.ts'
 import { type AppServices, buildApp } from '../../src/http/app.ts'
-import type { Wait } from '../../src/read-models/applied-progress.ts'
+import type { RouteServices } from '../../src/http/services.ts'
+import { ServiceError } from '../../src/lib/errors.ts'
+import { noRecords } from '../../src/read-models/checkpoint.ts'
+import type { IdempotencyRecord } from '../../src/read-models/idempotency-record.ts'
+import type { AtLeast, Reached } from '../../src/read-models/read-model.ts'
 
 export const key = 'test-key'
-/** Of the log that the tokens of `FakeServices` belong to. */
-export const tokenScope = { epoch: 'epoch-1', partitions: 6 }
 export const authorization = `Bearer ${key}`
+/** Of the log that the tokens of `FakeServices` belong to. */
+export const tokenScope = { logId: 'f00dcafe-1', partitions: 6 }
+export const tagScope = { log: tokenScope, readModelVersion: 'pets-3.orders-1' }
 
-/** The services of an API process with the pets in an array; each part can be replaced by a test. */
+type State = PetState | undefined
+interface StoredDocument {
+  readonly id: number
+  readonly json: string
+  readonly version: number
+  readonly indexes: readonly string[]
+}
+
+/**
+ * The services of an API process over streams in memory, all in partition 0, decided and shown as in production; what
+ * the command handler and the read model do beside that is for their own tests. Each part can be replaced by a test.
+ */
 export class FakeServices implements AppServices {
-  readonly stored: Pet[] = []
-  /** What createPet was given beside the pet, and the waits asked for. */
-  readonly traceparents: (string | undefined)[] = []
-  readonly waits: { position: Position; timeoutMs: number }[] = []
-  readonly identities: RequestIdentity[] = []
-  /** What reads were asked to have in their answers. */
-  readonly atLeast: { positions: readonly Position[]; timeoutMs: number }[] = []
+  readonly events: PetEvent[] = []
+  /** What commands were to be handled with, and what reads were asked to have in their answers. */
+  readonly handled: CommandOptions[] = []
+  readonly atLeast: (AtLeast | undefined)[] = []
   readonly keys = new Map([[key, 'key-1']])
-  /** Whether every event comes to be parked. */
-  parks = false
+  maxInFlightPerKey = 1000
+  isReadable = true
   isDraining = false
   isLive = true
   isReady = true
-  createPet: CreatePet = async (newPet, { traceparent }) => {
-    this.traceparents.push(traceparent)
-    const pet = this.add(newPet)
-    return { id: pet.id, document: petDocument(pet), position: { partition: 0, offset: this.stored.length - 1 } }
-  }
-  createPetOnce: CreatePetOnce = async (newPet, request) => {
-    this.identities.push(request.identity)
-    return { ...(await this.createPet(newPet, request)), replayed: false }
-  }
-  reads: Reads = {
-    range: async ({ index, from, to = Number.MAX_SAFE_INTEGER, limit }) => {
-      const found = this.stored.filter(
-        ({ id, status }) => id >= from && id <= to && (index === undefined || index === statusIndex(status)),
-      )
-      const shown = found.slice(0, limit)
-      const last = found.length > limit ? shown.at(-1)?.id : undefined
-      return { documents: shown.map(petDocument).join(','), count: shown.length, last }
-    },
-  }
+  time = '2026-11-20T09:30:00.000Z'
+  keyId = (candidate: string) => this.keys.get(candidate)
+  /** To fail, or to be waited for. */
+  beforeRead: () => Promise<void> | void = () => {}
+  beforeCommand: (options: CommandOptions) => Promise<void> | void = () => {}
+  /** Of rivals: between what a route has read and what its command is decided on. */
+  afterRead: () => void = () => {}
+  readonly #streams = new Map<string, { readonly state: State; readonly version: number }>()
+  readonly #documents = new Map<string, Map<number, StoredDocument>>()
+  readonly #decided = new Map<string, IdempotencyRecord>()
+  #lastId = 0
 
-  readonly api = {
-    log: tokenScope,
-    createPetOnce: ((newPet, request) => this.createPetOnce(newPet, request)) satisfies CreatePetOnce as CreatePetOnce,
-    createPet: ((newPet, request) => this.createPet(newPet, request)) satisfies CreatePet as CreatePet,
-    pets: new PetReads({
-      range: (query, atLeast) => {
-        if (atLeast) this.atLeast.push({ positions: atLeast.positions, timeoutMs: atLeast.wait.timeoutMs })
-        return this.reads.range(query, atLeast)
-      },
-    }),
-    whenApplied: async (position: Position, { timeoutMs }: Wait) => {
-      this.waits.push({ position, timeoutMs })
-      return true
+  readonly readModel: RouteServices['readModel'] = {
+    find: async ({ collection, id }, atLeast) => {
+      await this.#beginRead(atLeast)
+      const found = { document: this.#documents.get(collection)?.get(id), reached: this.#reached() }
+      this.afterRead()
+      return found
     },
-    isParked: () => this.parks,
-    keyId: (candidate: string) => this.keys.get(candidate),
+    page: async ({ collection, index, after, limit }, atLeast) => {
+      await this.#beginRead(atLeast)
+      const behind = [...(this.#documents.get(collection)?.values() ?? [])]
+        .filter(({ id, indexes }) => id > after && (index === undefined || indexes.includes(index)))
+        .sort((a, b) => a.id - b.id)
+      const shown = behind.slice(0, limit)
+      const last = behind.length > limit ? shown.at(-1)?.id : undefined
+      const documents = shown.map(({ json }) => json).join(',')
+      return { documents, count: shown.length, last, reached: this.#reached() }
+    },
+  }
+  readonly commands: CommandHandler<State, PetEvent> = {
+    handle: async (decider, command, options) => {
+      this.handled.push(options)
+      await this.beforeCommand(options)
+      return this.#decided.has(options.idempotency?.key ?? '')
+        ? this.#replay(options)
+        : this.#decide(decider, command, options)
+    },
+  }
+  get api() {
+    const { readModel, commands, maxInFlightPerKey } = this
+    return { ...tagScope, readModel, commands, maxInFlightPerKey, keyId: (candidate: string) => this.keyId(candidate) }
   }
   readonly health = {
     live: () => ({ live: this.isLive, checks: { projector: { status: this.isLive ? 'ok' : 'stalled' } } }),
@@ -74,13 +95,108 @@ export class FakeServices implements AppServices {
   }
   readonly draining = () => this.isDraining
 
-  add(newPet: NewPet, id = (this.stored.at(-1)?.id ?? 0) + 1): Pet {
-    const pet: Pet = { id: id as PetId, ...newPet }
-    this.stored.push(pet)
-    return pet
+  add(newPet: NewPet, id = this.#lastId + 1): number {
+    this.append({ type: 'PetCreated', pet: { id: id as PetId, ...newPet } })
+    this.#lastId = id
+    return id
+  }
+
+  /** Returns the state after it. */
+  append(event: PetEvent): { readonly state: State; readonly version: number } {
+    const stream = String(event.type === 'PetCreated' ? event.pet.id : event.petId)
+    const { state, version } = this.#streamOf(stream)
+    const after = {
+      state: petDecider.evolve(state, { event, version: version + 1, time: this.time }),
+      version: version + 1,
+    }
+    this.events.push(event)
+    this.#streams.set(stream, after)
+    for (const { collection, ...document } of [...pets.documents(after.state), ...orders.documents(after.state)]) {
+      this.store(collection, document)
+    }
+    return after
+  }
+
+  store(collection: string, document: StoredDocument): void {
+    const documents = this.#documents.get(collection) ?? new Map<number, StoredDocument>()
+    this.#documents.set(collection, documents.set(document.id, document))
+  }
+
+  clear(): void {
+    this.#streams.clear()
+    this.#documents.clear()
+  }
+
+  #decide<Command>(
+    decider: Decider<State, Command, PetEvent>,
+    command: (id: number) => Command,
+    { stream, drawsId, idempotency }: CommandOptions,
+  ): Handled<State> {
+    const id = stream === 'new' || drawsId ? ++this.#lastId : 0
+    const before = this.#streamOf(stream === 'new' ? String(id) : stream)
+    const event = decider.decide(command(id), before.state)
+    if (event instanceof Rejected) throw new ServiceError(event.code, event.message)
+    if (event === 'unchanged') return { outcome: 'unchanged', ...before }
+    const after = this.append(event)
+    const offset = this.events.length - 1
+    if (idempotency !== undefined) {
+      const effect = { stream, id, version: after.version, time: this.time, parked: false }
+      this.#decided.set(idempotency.key, { partition: 0, ...idempotency, offset, ...effect })
+    }
+    return { outcome: 'applied', ...after, position: { partition: 0, offset }, isReadable: this.isReadable }
+  }
+
+  #replay({ idempotency }: CommandOptions): Handled<State> {
+    const record = this.#decided.get(idempotency?.key ?? '')
+    if (record?.fingerprint !== idempotency?.fingerprint || record === undefined) {
+      throw new ServiceError('idempotency_key_reused', 'Something else was sent under this key before.')
+    }
+    return { outcome: 'replayed', record, position: { partition: 0, offset: record.offset } }
+  }
+
+  #streamOf(stream: string): { readonly state: State; readonly version: number } {
+    return this.#streams.get(stream) ?? { state: petDecider.initialState, version: 0 }
+  }
+
+  async #beginRead(atLeast: AtLeast | undefined): Promise<void> {
+    this.atLeast.push(atLeast)
+    await this.beforeRead()
+  }
+
+  #reached(): Reached {
+    const next = this.events.length
+    return [next === 0 ? new Map() : new Map([[0, { next, last: null, counts: noRecords }]])]
   }
 }
 
 export function openApp(services: AppServices = new FakeServices()) {
   return buildApp(services, { logger: false })
+}
+
+type Headers = Record<string, string>
+
+/** A server for each test, or for all of a file, and what sends it requests. A body may be text or a value. */
+export function testServer(start: typeof beforeEach = beforeEach, end: typeof afterEach = afterEach) {
+  const server = { services: new FakeServices(), app: undefined as unknown as Awaited<ReturnType<typeof openApp>> }
+  start(async () => {
+    server.services = new FakeServices()
+    server.app = await openApp(server.services)
+  })
+  end(() => server.app.close())
+  const send = (method: 'GET' | 'POST' | 'PATCH', url: string, body?: string | object, headers: Headers = {}) => {
+    const type: Headers = body === undefined ? {} : { 'content-type': 'application/json' }
+    const payload = body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }
+    return server.app.inject({ method, url, ...payload, headers: { authorization, ...type, ...headers } })
+  }
+  return Object.assign(server, {
+    get: (url: string, headers?: Headers) => send('GET', url, undefined, headers),
+    post: (url: string, body: string | object, headers?: Headers) => send('POST', url, body, headers),
+    patch: (url: string, body: string | object, headers?: Headers) => send('PATCH', url, body, headers),
+  })
+}
+
+/** The header of an answer that has it. */
+export function headerOf({ headers }: { readonly headers: Readonly<Record<string, unknown>> }, name: string): string {
+  expect(headers).toHaveProperty(name)
+  return String(headers[name])
 }

@@ -1,19 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { expectError } from './expect-error.ts'
-import { authorization, FakeServices, openApp } from './fake-services.ts'
+import { authorization, openApp, testServer } from './fake-services.ts'
 
-let services: FakeServices
-let app: Awaited<ReturnType<typeof openApp>>
-beforeEach(async () => {
-  services = new FakeServices()
-  app = await openApp(services)
-})
-afterEach(() => app.close())
+const server = testServer()
 
 describe('/livez', () => {
   it('is 200 with the state of each part, also while draining', async () => {
-    services.isDraining = true
-    const response = await app.inject('/livez')
+    server.services.isDraining = true
+    const response = await server.app.inject('/livez')
     expect([response.statusCode, response.json()]).toEqual([
       200,
       { status: 'ok', checks: { projector: { status: 'ok' } } },
@@ -21,8 +15,8 @@ describe('/livez', () => {
   })
 
   it('is 503 when only a restart helps', async () => {
-    services.isLive = false
-    const response = await app.inject('/livez')
+    server.services.isLive = false
+    const response = await server.app.inject('/livez')
     expect([response.statusCode, response.json()]).toEqual([
       503,
       { status: 'stalled', checks: { projector: { status: 'stalled' } } },
@@ -32,7 +26,7 @@ describe('/livez', () => {
 
 describe('/readyz', () => {
   it('is 200 with the state of each part', async () => {
-    const response = await app.inject('/readyz')
+    const response = await server.app.inject('/readyz')
     expect([response.statusCode, response.json()]).toEqual([
       200,
       { status: 'ok', checks: { eventLog: { status: 'ok' } } },
@@ -44,8 +38,8 @@ describe('/readyz', () => {
   })
 
   it('is 503 when nothing can be served', async () => {
-    services.isReady = false
-    const response = await app.inject('/readyz')
+    server.services.isReady = false
+    const response = await server.app.inject('/readyz')
     expect([response.statusCode, response.json()]).toEqual([
       503,
       { status: 'unready', checks: { eventLog: { status: 'down' } } },
@@ -53,14 +47,14 @@ describe('/readyz', () => {
   })
 
   it('is 503 while draining', async () => {
-    services.isDraining = true
-    const response = await app.inject('/readyz')
+    server.services.isDraining = true
+    const response = await server.app.inject('/readyz')
     expect([response.statusCode, response.json().status]).toEqual([503, 'draining'])
   })
 })
 
 it('/metrics is text in the format of Prometheus', async () => {
-  const response = await app.inject('/metrics')
+  const response = await server.app.inject('/metrics')
   expect([response.statusCode, response.body]).toEqual([200, 'petstore_parked_events 3\n'])
   expect(response.headers).toMatchObject({
     'content-type': 'text/plain; version=0.0.4; charset=utf-8',
@@ -70,9 +64,9 @@ it('/metrics is text in the format of Prometheus', async () => {
 
 it('a process without the API has nothing but the probes and the metrics', async () => {
   const projector = await openApp({
-    health: services.health,
-    metrics: services.metrics,
-    draining: services.draining,
+    health: server.services.health,
+    metrics: server.services.metrics,
+    draining: server.services.draining,
   })
   for (const url of ['/livez', '/readyz', '/metrics']) expect((await projector.inject(url)).statusCode).toBe(200)
   for (const url of ['/v1/pets', '/v1/pets/1', '/docs', '/openapi.json']) {

@@ -1,31 +1,25 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { requestIdentity } from '../../src/command-handling/request-identity.ts'
-import { ServiceError } from '../../src/lib/errors.ts'
+import { describe, expect, it } from 'vitest'
+import { createPetIdempotency, placeOrderIdempotency } from '../../src/domain/idempotency.ts'
+import type { PetId } from '../../src/domain/pet.ts'
 import { expectError } from './expect-error.ts'
-import { authorization, FakeServices, openApp } from './fake-services.ts'
+import { testServer } from './fake-services.ts'
 
-let services: FakeServices
-let app: Awaited<ReturnType<typeof openApp>>
-beforeEach(async () => {
-  services = new FakeServices()
-  app = await openApp(services)
-})
-afterEach(() => app.close())
+const server = testServer()
+const rex = { name: 'Rex', categoryId: 7, status: 'available' } as const
+const idempotencies = () => server.services.handled.map(({ idempotency }) => idempotency)
 
-const payload = { name: 'Rex', categoryId: 7 }
-const rex = { name: 'Rex', categoryId: 7n, status: 'available' } as const
-
-/** An array stands for a header that is sent more than once, joined as Node joins it. */
-function post(key: string | string[] | undefined, headers: Record<string, string> = {}, body: object = payload) {
-  const idempotencyKey = key === undefined ? {} : { 'idempotency-key': Array.isArray(key) ? key.join(', ') : key }
-  const all = { authorization, ...idempotencyKey, ...headers }
-  return app.inject({ method: 'POST', url: '/v1/pets', payload: body, headers: all })
+function post(key: string, headers: Record<string, string> = {}, body: object = { name: 'Rex', categoryId: 7 }) {
+  return server.post('/v1/pets', body, { 'idempotency-key': key, ...headers })
 }
 
 describe('a POST with an Idempotency-Key', () => {
-  it('is identified by API key, Idempotency-Key and pet', async () => {
-    expect((await post('"order 7"')).statusCode).toBe(201)
-    expect(services.identities).toEqual([requestIdentity('key-1', 'order 7', rex)])
+  it('is identified by API key, Idempotency-Key and what is asked for', async () => {
+    await post('"order 7"')
+    await server.post('/v1/store/orders', { petId: 1 }, { 'idempotency-key': '"order 7"' })
+    expect(idempotencies()).toEqual([
+      createPetIdempotency('key-1', 'order 7', rex),
+      placeOrderIdempotency('key-1', 'order 7', 1 as PetId),
+    ])
   })
 
   it.each([
@@ -35,72 +29,87 @@ describe('a POST with an Idempotency-Key', () => {
     ['"a, b; c"', 'a, b; c'],
     ['"quote \\" and backslash \\\\"', 'quote " and backslash \\'],
     [`"${'\\\\'.repeat(255)}"`, '\\'.repeat(255)],
+    ['order-7', 'order-7'],
+    ['8e03978e-40d5-43e8-bc93-6894a57f9324', '8e03978e-40d5-43e8-bc93-6894a57f9324'],
+    ["*a:/!#$%&'*+.^_`|~", "*a:/!#$%&'*+.^_`|~"],
+    ['x'.repeat(255), 'x'.repeat(255)],
   ])('%s is a key', async (header, key) => {
     expect((await post(header)).statusCode).toBe(201)
-    expect(services.identities).toEqual([requestIdentity('key-1', key, rex)])
+    expect(idempotencies()).toEqual([createPetIdempotency('key-1', key, rex)])
   })
 
   it.each([
-    ['unquoted', 'order-7'],
     ['empty', '""'],
     ['no text at all', ''],
     ['of 256 characters', `"${'x'.repeat(256)}"`],
+    ['of 256 characters without quotes', 'x'.repeat(256)],
+    ['of two words without quotes', 'order 7'],
     ['half quoted', '"order-7'],
-    ['with text behind the quotes', '"order-7" '.concat('x')],
+    ['with text behind the quotes', '"order-7" x'],
     ['with parameters', '"order-7";a=1'],
+    ['a token with parameters', 'order-7;a=1'],
     ['with an unknown escape', '"a\\n"'],
     ['with a quote in it', '"a"b"'],
     ['with a tab', '"a\tb"'],
     ['beyond ASCII', '"Zo\u00eb"'],
-    ['sent twice', ['"order-7"', '"order-7"']],
-    ['sent twice with different keys', ['"order-7"', '"order-8"']],
+    ['beyond ASCII without quotes', 'Zo\u00eb'],
+    ['sent twice', '"order-7", "order-7"'], // as Node joins two headers
+    ['sent twice without quotes', 'order-7, order-7'],
   ])('%s is refused, and nothing is stored', async (_, header) => {
     expectError(await post(header), 400, 'invalid_idempotency_key', 'Idempotency-Key')
-    expect([services.stored, services.identities]).toEqual([[], []])
+    const order = await server.post('/v1/store/orders', { petId: 0 }, { 'idempotency-key': header })
+    expectError(order, 400, 'invalid_idempotency_key', 'Idempotency-Key')
+    expect(server.services.handled).toEqual([])
   })
 
-  it('says when an earlier request created the pet', async () => {
+  it('gets the first answer again, whatever became of the pet since', async () => {
     const first = await post('"k"')
+    await server.post('/v1/store/orders', { petId: 1 })
+    const again = await post('k')
     expect(first.headers).not.toHaveProperty('idempotency-replayed')
-    services.createPetOnce = async () => ({
-      id: 1 as never,
-      document: first.body,
-      position: { partition: 0, offset: 0 },
-      replayed: true,
-    })
-    const again = await post('"k"')
-    expect([again.statusCode, again.body]).toEqual([201, first.body])
-    expect(again.headers).toMatchObject({ 'idempotency-replayed': 'true', location: '/v1/pets/1' })
-    expect(again.headers['consistency-token']).toBe(first.headers['consistency-token'])
+    expect([again.statusCode, again.body]).toEqual([201, '{"id":1,"name":"Rex","categoryId":7,"status":"available"}'])
+    const { location, etag, 'consistency-token': token, 'cache-control': control } = first.headers
+    const expected = { location, etag, 'consistency-token': token, 'cache-control': control }
+    expect(again.headers).toMatchObject({ ...expected, location: '/v1/pets/1', 'idempotency-replayed': 'true' })
   })
 
-  it('is answered once its key is decided, whatever it prefers', async () => {
+  it('gets the order as it was placed again, whatever became of it since', async () => {
+    server.services.add(rex)
+    const place = () => server.post('/v1/store/orders', { petId: 1 }, { 'idempotency-key': '"k"' })
+    server.services.time = '2026-11-20T10:30:00+01:00'
+    const first = await place()
+    server.services.time = '2026-11-21T09:30:00.000Z'
+    await server.patch('/v1/store/orders/2', { status: 'cancelled' })
+    const again = await place()
+    expect([again.statusCode, again.body]).toEqual([201, first.body])
+    expect(again.json()).toMatchObject({ status: 'placed', placedAt: '2026-11-20T09:30:00.000Z' })
+    const { location, etag, 'consistency-token': token } = first.headers
+    expect(again.headers).toMatchObject({ location, etag, 'consistency-token': token, 'idempotency-replayed': 'true' })
+  })
+
+  it('is 422 for another body, and another request for another API key or pet', async () => {
+    await post('"k"')
+    expectError(await post('"k"', {}, { name: 'Ada', categoryId: 7 }), 422, 'idempotency_key_reused')
+    server.services.keys.set('other', 'key-2')
+    expect((await post('"k"', { authorization: 'Bearer other' })).json()).toMatchObject({ id: 2 })
+    const orders = [1, 2].map((petId) => server.post('/v1/store/orders', { petId }, { 'idempotency-key': '"k"' }))
+    for (const order of await Promise.all(orders)) expect(order.headers).not.toHaveProperty('idempotency-replayed')
+  })
+
+  it('is answered once its key is decided, whatever it prefers, and says nothing of what can be read', async () => {
     const response = await post('"k"', { prefer: 'wait=0' })
     expect(response.statusCode).toBe(201)
     expect(response.headers).not.toHaveProperty('preference-applied')
-    expect(services.waits).toEqual([])
-  })
-
-  it.each([
-    ['idempotency_key_reused', 422],
-    ['append_outcome_unknown', 504],
-    ['event_parked', 500],
-    ['read_model_unavailable', 503],
-  ] as const)('can end in %s', async (code, status) => {
-    services.createPetOnce = async () => {
-      throw new ServiceError(code, 'as it is')
-    }
-    expectError(await post('"k"'), status, code, 'as it is')
+    expect(response.headers).not.toHaveProperty('read-model-applied')
   })
 
   it('is refused for its body before its key is looked at', async () => {
-    expectError(await post('not quoted', {}, { name: '' }), 400, 'invalid_request')
+    expectError(await post('"', {}, { name: '' }), 400, 'invalid_request')
   })
 })
 
 it('a POST without an Idempotency-Key is no repetition of any other', async () => {
-  await post(undefined)
-  await post(undefined)
-  expect(services.identities).toEqual([])
-  expect(services.stored).toHaveLength(2)
+  for (const name of ['Rex', 'Rex']) await server.post('/v1/pets', { name, categoryId: 7 })
+  expect(idempotencies()).toEqual([undefined, undefined])
+  expect(server.services.events).toHaveLength(2)
 })

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { orderStatuses } from '../../src/domain/order.ts'
 import { petStatuses } from '../../src/domain/pet.ts'
 import { authorization, FakeServices, openApp } from './fake-services.ts'
 
@@ -8,10 +9,12 @@ interface Schema {
 interface Response {
   readonly description: string
   readonly headers?: Record<string, { schema: Schema; description: string }>
-  readonly content: Record<string, { schema: Schema; example?: unknown }>
+  readonly content?: Record<string, { schema: Schema; example?: unknown }>
 }
 interface Operation {
   readonly operationId: string
+  readonly summary: string
+  readonly 'x-stability'?: string
   readonly tags: string[]
   readonly security: object[]
   readonly deprecated?: boolean
@@ -28,8 +31,13 @@ const operations: Record<string, Operation> = {
   listPets: document.paths['/pets'].get,
   createPet: document.paths['/pets'].post,
   getPet: document.paths['/pets/{petId}'].get,
+  listOrders: document.paths['/store/orders'].get,
+  placeOrder: document.paths['/store/orders'].post,
+  getOrder: document.paths['/store/orders/{orderId}'].get,
+  updateOrder: document.paths['/store/orders/{orderId}'].patch,
 }
 const each = Object.entries(operations)
+const isBeta = (id: string) => id.includes('Order')
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
 it('is served as JSON, without a key', () => {
@@ -38,14 +46,21 @@ it('is served as JSON, without a key', () => {
 
 it('is OpenAPI 3.1 of version 1.0.0 under /v1', () => {
   expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' }, servers: [{ url: '/v1' }] })
-  expect(document.tags).toMatchObject([{ name: 'animals' }])
+  expect(document.tags).toMatchObject([{ name: 'animals' }, { name: 'store' }])
 })
 
-it('has the three operations of the specification and no other', () => {
-  expect(Object.keys(document.paths)).toEqual(['/pets', '/pets/{petId}'])
-  expect(Object.keys(document.paths['/pets'])).toEqual(['get', 'post'])
-  expect(Object.keys(document.paths['/pets/{petId}'])).toEqual(['get'])
-  for (const [id, { operationId, tags }] of each) expect([operationId, tags]).toEqual([id, ['animals']])
+it('has the operations of the specification, those of orders in beta, and no other', () => {
+  const found = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods as object).map((method) => `${method} ${path}`),
+  )
+  expect(found).toHaveLength(each.length)
+  for (const [id, { operationId, tags, summary, 'x-stability': stability }] of each) {
+    expect([operationId, tags, stability]).toEqual([
+      id,
+      ...(isBeta(id) ? [['store'], 'beta'] : [['animals'], undefined]),
+    ])
+    expect(summary.endsWith(' (beta)')).toBe(isBeta(id))
+  }
 })
 
 it('protects each by the bearer scheme', () => {
@@ -54,7 +69,7 @@ it('protects each by the bearer scheme', () => {
 })
 
 it('marks getPet alone as deprecated', () => {
-  expect(each.map(([, { deprecated }]) => deprecated)).toEqual([undefined, undefined, true])
+  expect(each.flatMap(([id, { deprecated }]) => (deprecated ? [id] : []))).toEqual(['getPet'])
 })
 
 it('refers only to what is there', () => {
@@ -67,10 +82,12 @@ it('refers only to what is there', () => {
 })
 
 describe('the schemas', () => {
-  const { Pet, NewPet, Pets, PetStatus, Error: ErrorBody } = document.components.schemas
+  const { Pet, NewPet, Pets, PetStatus, Order, NewOrder, OrderStatus, Error: ErrorBody } = document.components.schemas
 
   it('are the named ones', () => {
-    expect(Object.keys(document.components.schemas)).toEqual(['Pet', 'NewPet', 'Pets', 'PetStatus', 'Error'])
+    const ofPets = ['Pet', 'NewPet', 'Pets', 'PetStatus']
+    const ofOrders = ['Order', 'NewOrder', 'OrderChange', 'Orders', 'OrderStatus']
+    expect(Object.keys(document.components.schemas)).toEqual([...ofPets, ...ofOrders, 'Error'])
     expect(PetStatus).toMatchObject({ type: 'string', enum: [...petStatuses] })
     expect(Pets).toMatchObject({ type: 'array', items: reference('Pet') })
   })
@@ -87,6 +104,20 @@ describe('the schemas', () => {
     expect(Pet.properties.id).toMatchObject({ type: 'integer', format: 'int64' })
   })
 
+  it('Order and NewOrder have the fields of the design', () => {
+    expect(NewOrder).toMatchObject({ required: ['petId'], additionalProperties: false })
+    expect(NewOrder.properties).toMatchObject({ petId: { type: 'integer', format: 'int64' } })
+    const fields = ['id', 'petId', 'status', 'placedAt', 'updatedAt']
+    expect(Order).toMatchObject({ required: fields, additionalProperties: false })
+    expect(Object.keys(Order.properties)).toEqual(fields)
+    expect(Order.properties.status).toEqual(reference('OrderStatus'))
+    expect(OrderStatus.enum).toEqual([...orderStatuses])
+    for (const id of [Order.properties.id, Order.properties.petId]) expect(id).toMatchObject({ format: 'int64' })
+    for (const at of ['placedAt', 'updatedAt']) {
+      expect(Order.properties[at]).toMatchObject({ type: 'string', format: 'date-time' })
+    }
+  })
+
   it('Error has code, message and status', () => {
     expect(ErrorBody).toMatchObject({ type: 'object', required: ['code', 'message', 'status'] })
     expect(ErrorBody.properties).toMatchObject({
@@ -98,78 +129,75 @@ describe('the schemas', () => {
 })
 
 describe('the requests', () => {
-  const readHeaders = [
-    { name: 'Consistency-Token', in: 'header', required: false, schema: { type: 'string' } },
-    { name: 'Prefer', in: 'header', required: false, schema: { type: 'string' } },
-  ]
+  const limit = { type: 'integer', minimum: 1, maximum: 100, default: 20 }
+  const id = { type: 'integer', format: 'int64' }
+  const list = (status: string) => ({ limit, status: reference(status), cursor: { type: 'string' } })
+  const read = ['Consistency-Token', 'Prefer']
+  const requests: Record<string, { query?: object; path?: object; header: string[]; body?: string }> = {
+    listPets: { query: list('PetStatus'), header: read },
+    createPet: { header: ['Idempotency-Key', ...read], body: 'NewPet' },
+    getPet: { path: { petId: id }, header: ['If-None-Match', ...read] },
+    listOrders: { query: list('OrderStatus'), header: read },
+    placeOrder: { header: ['Idempotency-Key', ...read], body: 'NewOrder' },
+    getOrder: { path: { orderId: id }, header: ['If-None-Match', ...read] },
+    updateOrder: { path: { orderId: id }, header: ['If-Match', ...read], body: 'OrderChange' },
+  }
 
-  it('listPets has limit, status and cursor, and headers', () => {
-    expect(operations.listPets?.parameters).toMatchObject([
-      {
-        name: 'limit',
-        in: 'query',
-        required: false,
-        schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-      },
-      { name: 'status', in: 'query', required: false, schema: reference('PetStatus') },
-      { name: 'cursor', in: 'query', required: false, schema: { type: 'string' } },
-      ...readHeaders,
-    ])
-  })
-
-  it('createPet has a body and headers', () => {
-    expect(operations.createPet?.requestBody).toEqual({
-      required: true,
-      content: { 'application/json': { schema: reference('NewPet') } },
-    })
-    expect(operations.createPet?.parameters).toMatchObject([
-      { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string' } },
-      { name: 'Prefer', in: 'header', required: false, schema: { type: 'string' } },
-    ])
-  })
-
-  it('getPet has a path parameter and headers', () => {
-    expect(operations.getPet?.parameters).toMatchObject([
-      { name: 'petId', in: 'path', required: true, schema: { type: 'integer', format: 'int64' } },
-      ...readHeaders,
-    ])
+  it.each(each)('%s has its parameters, headers and body', (id, { parameters = [], requestBody }) => {
+    const { query = {}, path = {}, header, body } = requests[id] ?? { header: [] }
+    const found = (place: string) => parameters.filter((parameter) => parameter.in === place)
+    const schemas = (place: string) => Object.fromEntries(found(place).map(({ name, schema }) => [name, schema]))
+    expect([schemas('query'), schemas('path')]).toMatchObject([query, path])
+    expect(Object.keys(schemas('query'))).toEqual(Object.keys(query))
+    expect(found('header').map(({ name, schema }) => [name, schema.type])).toEqual(
+      header.map((name) => [name, 'string']),
+    )
+    for (const { in: place, required } of parameters) expect(required).toBe(place === 'path')
+    const content = { 'application/json': { schema: reference(body ?? '') } }
+    expect(requestBody).toEqual(body === undefined ? undefined : { required: true, content })
   })
 })
 
 describe('the responses', () => {
   const deprecation = ['Deprecation', 'Sunset', 'Link']
+  const read = ['Consistency-Token', 'Preference-Applied']
+  const common = {
+    400: [],
+    401: ['WWW-Authenticate'],
+    429: ['Retry-After'],
+    500: [],
+    503: ['Retry-After'],
+    default: [],
+  }
+  const withBody = { ...common, 413: [], 415: [], 504: [] }
+  const made = ['Location', 'ETag', 'Consistency-Token', 'Idempotency-Replayed']
+  const list = { ...common, 200: ['Link', ...read] }
+  const find = { ...common, 200: ['ETag', ...read], 304: ['ETag', ...read], 404: [] }
   const headers: Record<string, Record<string, string[]>> = {
-    listPets: {
-      200: ['Link', 'Preference-Applied'],
-      400: [],
-      401: ['WWW-Authenticate'],
-      500: [],
-      503: ['Retry-After'],
-      default: [],
-    },
-    createPet: {
-      201: ['Location', 'Consistency-Token', 'Idempotency-Replayed', 'Preference-Applied'],
-      400: [],
-      401: ['WWW-Authenticate'],
-      413: [],
-      415: [],
-      422: [],
-      500: [],
-      503: ['Retry-After'],
-      504: [],
-      default: [],
-    },
-    getPet: {
-      200: ['Preference-Applied', ...deprecation],
-      400: deprecation,
-      401: ['WWW-Authenticate', ...deprecation],
-      404: deprecation,
-      500: deprecation,
-      503: ['Retry-After', ...deprecation],
-      default: deprecation,
+    listPets: list,
+    createPet: { ...withBody, 201: [...made, 'Read-Model-Applied', 'Preference-Applied'], 422: [] },
+    getPet: Object.fromEntries(Object.entries(find).map(([status, names]) => [status, [...names, ...deprecation]])),
+    listOrders: list,
+    placeOrder: { ...withBody, 201: [...made, 'Preference-Applied'], 409: [], 422: [], 504: ['Location'] },
+    getOrder: find,
+    updateOrder: {
+      ...withBody,
+      200: ['ETag', 'Consistency-Token', 'Preference-Applied'],
+      404: [],
+      409: [],
+      412: [],
+      415: ['Accept-Patch'],
     },
   }
-  const bodies: Record<string, string> = { 'listPets 200': 'Pets', 'createPet 201': 'Pet', 'getPet 200': 'Pet' }
+  const bodies: Record<string, string> = {
+    'listPets 200': 'Pets',
+    'createPet 201': 'Pet',
+    'getPet 200': 'Pet',
+    'listOrders 200': 'Orders',
+    'placeOrder 201': 'Order',
+    'getOrder 200': 'Order',
+    'updateOrder 200': 'Order',
+  }
 
   it.each(each)('of %s have their headers', (id, { responses }) => {
     const found = Object.entries(responses).map(([status, { headers = {} }]) => [status, Object.keys(headers)])
@@ -185,9 +213,13 @@ describe('the responses', () => {
 
   it.each(each)('of %s have their body and an example that fits', (id, { responses }) => {
     for (const [status, { content }] of Object.entries(responses)) {
+      if (status === '304') {
+        expect(content).toBeUndefined()
+        continue
+      }
       const name = bodies[`${id} ${status}`] ?? 'Error'
-      expect(Object.keys(content)).toEqual(['application/json'])
-      const { schema, example } = content['application/json'] ?? { schema: {} }
+      expect(Object.keys(content ?? {})).toEqual(['application/json'])
+      const { schema, example } = content?.['application/json'] ?? { schema: {} }
       expect(schema).toEqual(reference(name))
       if (name === 'Error' && status !== 'default') expect(example).toMatchObject({ status: Number(status) })
       if (status !== 'default') expectFits(example, schema)

@@ -1,16 +1,14 @@
 import fc from 'fast-check'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Pet, type PetId, petDocument, petStatuses } from '../../src/domain/pet.ts'
-import { authorization, FakeServices, openApp } from './fake-services.ts'
+import { expectError } from './expect-error.ts'
+import { testServer } from './fake-services.ts'
 
-const services = new FakeServices()
-const app = await openApp(services)
-afterAll(() => app.close())
+const server = testServer(beforeAll, afterAll)
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
 const name = fc.string({ unit: 'binary', minLength: 1, maxLength: 128 }).filter((text) => /\S/.test(text))
 const status = fc.constantFrom(...petStatuses)
-const headers = { authorization }
 
 it('a valid NewPet comes back as it was sent, from POST and from GET', async () => {
   const newPet = fc.record({ name, categoryId: int64, status: fc.option(status, { nil: undefined }) })
@@ -18,11 +16,10 @@ it('a valid NewPet comes back as it was sent, from POST and from GET', async () 
     fc.asyncProperty(newPet, async ({ name, categoryId, status }) => {
       const rest = status === undefined ? '' : `,"status":"${status}"`
       const payload = `{"categoryId":${categoryId},"name":${JSON.stringify(name)}${rest}}`
-      const json = { 'content-type': 'application/json', ...headers }
-      const created = await app.inject({ method: 'POST', url: '/v1/pets', payload, headers: json })
-      const id = services.stored.length as PetId
+      const created = await server.post('/v1/pets', payload)
+      const id = server.services.events.length as PetId
       expect(created.body).toBe(petDocument({ id, name, categoryId, status: status ?? 'available' }))
-      expect((await app.inject({ url: `/v1/pets/${id}`, headers })).body).toBe(created.body)
+      expect((await server.get(`/v1/pets/${id}`)).body).toBe(created.body)
     }),
   )
 })
@@ -33,21 +30,21 @@ it('following the links visits each pet of the filter once, in order, with any l
   const limit = fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 100 }))
   await fc.assert(
     fc.asyncProperty(pets, limit, fc.option(status, { nil: undefined }), async (pets, limit, filter) => {
-      services.stored.splice(0)
-      for (const [id, status] of pets) services.add({ name: 'Rex', categoryId: 1n, status }, id)
-      const expected = services.stored.filter(({ status }) => filter === undefined || status === filter)
+      server.services.clear()
+      for (const [id, status] of pets) server.services.add({ name: 'Rex', categoryId: 1, status }, id)
+      const expected = pets.filter(([, status]) => filter === undefined || status === filter)
       const pages = await followLinks(`/v1/pets?limit=${limit}${filter === undefined ? '' : `&status=${filter}`}`)
-      expect(pages.flat().map(({ id }) => id)).toEqual(expected.map(({ id }) => id))
+      expect(pages.flat().map(({ id }) => id)).toEqual(expected.map(([id]) => id))
       expect(pages.map((page) => page.length)).toEqual(pageSizes(expected.length, limit))
     }),
   )
 })
 
 it('a pet that is added meanwhile is on a later page', async () => {
-  services.stored.splice(0)
-  for (let count = 0; count < 3; count++) services.add({ name: 'Rex', categoryId: 1n, status: 'sold' })
-  const first = await app.inject({ url: '/v1/pets?limit=2', headers })
-  services.add({ name: 'Late', categoryId: 1n, status: 'sold' })
+  server.services.clear()
+  for (const id of [1, 2, 3]) server.services.add({ name: 'Rex', categoryId: 1, status: 'sold' }, id)
+  const first = await server.get('/v1/pets?limit=2')
+  server.services.add({ name: 'Late', categoryId: 1, status: 'sold' })
   const pages = await followLinks(nextOf(first.headers.link) ?? '')
   expect(pages.flat().map(({ id }) => id)).toEqual([3, 4])
 })
@@ -55,7 +52,7 @@ it('a pet that is added meanwhile is on a later page', async () => {
 async function followLinks(first: string): Promise<Pet[][]> {
   const pages: Pet[][] = []
   for (let url: string | undefined = first; url !== undefined; ) {
-    const response: Awaited<ReturnType<typeof app.inject>> = await app.inject({ url, headers })
+    const response: Awaited<ReturnType<typeof server.get>> = await server.get(url)
     expect(response.statusCode).toBe(200)
     pages.push(response.json())
     url = nextOf(response.headers.link)
@@ -72,3 +69,24 @@ function pageSizes(count: number, limit: number): number[] {
   const full = new Array(Math.floor(count / limit)).fill(limit)
   return count % limit > 0 || count === 0 ? [...full, count % limit] : full
 }
+
+it('pages of orders link on to orders, of the same status', async () => {
+  server.services.clear()
+  for (const id of [101, 103, 105]) {
+    server.services.add({ name: 'Rex', categoryId: 1, status: 'available' }, id)
+    await server.post('/v1/store/orders', { petId: id })
+  }
+  await server.patch('/v1/store/orders/104', { status: 'approved' })
+  const placed = await server.get('/v1/store/orders?limit=1&status=placed')
+  expect(placed.headers.link).toMatch(/^<\/v1\/store\/orders\?limit=1&status=placed&cursor=[\w-]+>; rel="next"$/)
+  for (const [status, ids] of Object.entries({ '': [102, 104, 106], '&status=placed': [102, 106] })) {
+    const pages = await followLinks(`/v1/store/orders?limit=1${status}`)
+    expect(pages.map((page) => page.map(({ id }) => id))).toEqual(ids.map((id) => [id]))
+  }
+  const cursor = /cursor=[\w-]+/.exec(String(placed.headers.link))?.[0]
+  for (const list of ['/v1/pets?', '/v1/pets?status=sold&', '/v1/store/orders?', '/v1/store/orders?status=approved&']) {
+    expectError(await server.get(`${list}${cursor}`), 400, 'invalid_cursor', 'another list')
+  }
+  const [ofPets = ''] = /cursor=[\w-]+/.exec(String((await server.get('/v1/pets?limit=1')).headers.link)) ?? []
+  expectError(await server.get(`/v1/store/orders?${ofPets}`), 400, 'invalid_cursor', 'another list')
+})

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ServiceError } from '../../src/lib/errors.ts'
-import { LimitedLog } from '../../src/projector/limited-log.ts'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
+import { limitedLog } from './limited-log.ts'
+import { everything } from './projecting.ts'
 import { adjustableClock, filledWorld, interrupted, names, startRebuild } from './rebuilding.ts'
-import { disturbed, everything, openWorld, silentAtFirst, somePets, underEpoch, until, withMethods } from './world.ts'
+import { disturbed, openWorld, silentAtFirst, somePets, underLogId, until, withMethods } from './world.ts'
 
 /** The shortest time for which a configuration has what is being built kept without renewal. */
 const leastGraceMs = 5000
@@ -16,7 +17,7 @@ describe('a rebuild that is disturbed', () => {
     const other = openWorld()
     for (let from = 1; from < 2700; from += 900) await other.append(somePets(5000 + from, 900))
     const before = await names(world)
-    const log = underEpoch(world.log.epoch, other.log)
+    const log = underLogId(world.log.logId, other.log)
     await expect(startRebuild({ log, store: world.store })).rejects.toMatchObject({
       name: 'RebuildError',
       message: expect.stringContaining('holds another record'),
@@ -30,7 +31,7 @@ describe('a rebuild that is disturbed', () => {
     const store = disturbed(world.store, (method) => {
       if (method !== 'apply') return undefined
       return async () => {
-        for (const { name } of await world.store.generations()) await world.store.remove(name)
+        for (const { name } of await world.store.generations.all()) await world.store.generations.remove(name)
       }
     })
     await expect(startRebuild({ log: world.log, store })).rejects.toMatchObject({ name: 'RebuildError' })
@@ -49,26 +50,25 @@ describe('a rebuild that is disturbed', () => {
 
   it('never removes what another one builds in place of what was removed', async () => {
     const world = await filledWorld(5)
-    const other = { name: 'of another rebuild', epoch: world.log.epoch }
+    const other = { name: 'of another rebuild', logId: world.log.logId }
     const skipTime = adjustableClock()
     let looks = 0
     const store = disturbed(world.store, async (method) => {
       if (method === 'apply') throw new ServiceError('read_model_unavailable', 'never gets anywhere')
       if (method !== 'checkpoints' || looks++ > 0) return
-      for (const { name } of await world.store.generations()) await world.store.remove(name)
-      await world.store.build(other)
+      for (const { name } of await world.store.generations.all()) await world.store.generations.remove(name)
+      await world.store.generations.build(other)
       skipTime(6000) // it is time to say that the rebuild still goes on
     })
     await expect(startRebuild({ log: world.log, store })).rejects.toMatchObject({ name: 'RebuildError' })
     expect(await names(world)).toContainEqual({ name: other.name, state: 'building' })
   })
 
-  it('keeps what it builds from the housekeeping of other processes, however long it waits', async () => {
+  it('keeps what it builds from the retention of other processes, however long it waits', async () => {
     const world = await filledWorld(5)
-    const limited = new LimitedLog(world.log)
-    limited.raise(new Map([[0, 3]]))
-    const log = withMethods(world.log, { subscribe: (group, subscriber) => limited.subscribe(group, subscriber) })
-    const other = openSqliteReadModels({ file: join(world.path, 'read-models.db'), version: 'test' })
+    const { log, raise } = limitedLog(world.log)
+    raise(3)
+    const other = openSqliteReadModels({ file: join(world.path, 'read-models.db'), version: 'test', home: 'pets' })
     onTestFinished(() => other.close())
     const skipTime = adjustableClock()
     const [progress, stop] = [vi.fn(), new AbortController()]
@@ -78,20 +78,20 @@ describe('a rebuild that is disturbed', () => {
       const looks = progress.mock.calls.length
       // The first look may have begun before: with the third, the second is over.
       await vi.waitFor(() => expect(progress.mock.calls.length).toBeGreaterThanOrEqual(looks + 3), until)
-      expect(await other.prune(leastGraceMs)).toEqual([])
+      expect(await other.generations.prune(leastGraceMs)).toEqual([])
       skipTime(2000)
     }
-    limited.raise(new Map([[0, 5]]))
+    raise(5)
     expect(await rebuilding).toBe('activated')
   })
 
   it('waits for a store and a log that do not answer for a while', async () => {
     const world = await filledWorld(2600)
     const before = await everything(world.store)
-    const ends = vi.fn(world.log.ends.bind(world.log))
-    for (let i = 0; i < 5; i++) ends.mockRejectedValueOnce(new ServiceError('event_log_unavailable', 'away'))
+    const endOffsets = vi.fn(world.log.endOffsets.bind(world.log))
+    for (let i = 0; i < 5; i++) endOffsets.mockRejectedValueOnce(new ServiceError('event_log_unavailable', 'away'))
     const store = silentAtFirst(world.store)
-    expect(await startRebuild({ log: withMethods(world.log, { ends }), store })).toBe('activated')
+    expect(await startRebuild({ log: withMethods(world.log, { endOffsets }), store })).toBe('activated')
     expect(await everything(world.store)).toEqual(before)
   }, 20_000)
 
@@ -112,7 +112,7 @@ describe('a rebuild that is disturbed', () => {
     const skipTime = adjustableClock()
     const close = vi.fn()
     const log = withMethods(world.log, {
-      ends: () => {
+      endOffsets: () => {
         skipTime(16_000)
         return Promise.reject(new ServiceError('event_log_unavailable', 'away'))
       },

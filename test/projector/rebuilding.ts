@@ -1,29 +1,30 @@
 import { expect, onTestFinished, vi } from 'vitest'
-import type { PetEvent } from '../../src/domain/pet-created.ts'
+import { petStreams } from '../../src/app/petstore.ts'
+import type { PetEvent } from '../../src/domain/events.ts'
+import type { PetState } from '../../src/domain/pet-stream.ts'
 import { type RebuildOptions, rebuild } from '../../src/projector/rebuild.ts'
-import { countedPets as definition, disturbed, logger, openWorld, somePets, untilCaughtUp } from './world.ts'
-
-type World = ReturnType<typeof openWorld>
+import { logger } from './projecting.ts'
+import { disturbed, openWorld, somePets, untilCaughtUp, type World } from './world.ts'
 
 export function startRebuild(
   { log, store }: Pick<World, 'log' | 'store'>,
-  over: Partial<RebuildOptions<PetEvent>> = {},
+  over: Partial<RebuildOptions<PetState | undefined, PetEvent>> = {},
 ) {
-  return rebuild({ log, store, definition, group: 'rebuild', logger, ...over })
+  return rebuild({ log, store, definition: petStreams, group: 'rebuild', logger, ...over })
 }
 
 /** A world whose read models are caught up with some pets, and whose projector has stopped. */
 export async function filledWorld(count = 20): Promise<World> {
   const world = openWorld()
   await world.append(somePets(1, count))
-  await world.start({ definition })
+  await world.start()
   await untilCaughtUp(world)
   await world.stop()
   return world
 }
 
 export async function names({ store }: Pick<World, 'store'>) {
-  return (await store.generations()).map(({ name, state }) => ({ name, state }))
+  return (await store.generations.all()).map(({ name, state }) => ({ name, state }))
 }
 
 /** A generation of the first records, left by a rebuild that was interrupted on the way. */

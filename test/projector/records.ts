@@ -1,30 +1,69 @@
-import type { RequestIdentity } from '../../src/command-handling/request-identity.ts'
+import type { EventContext } from '../../src/command-handling/event-writer.ts'
+import { encodeDiscard, encodeEvent } from '../../src/domain/event-codec.ts'
+import type { OrderEvent } from '../../src/domain/events.ts'
+import type { OrderId } from '../../src/domain/order.ts'
 import type { NewPet, PetId } from '../../src/domain/pet.ts'
-import { petCreatedRecord } from '../../src/domain/pet-created.ts'
-import type { LogRecord } from '../../src/event-log/event-log.ts'
+import type { LogRecord, NewRecord, Offset } from '../../src/event-log/event-log.ts'
 
-export function record(offset: number, value: string | Buffer | null, key: string | null = null): LogRecord {
-  return { offset, key: key === null ? null : Buffer.from(key), value: value === null ? null : Buffer.from(value) }
+/** A record before it has its place in a log. */
+export type AnyRecord = Omit<LogRecord, 'offset'>
+
+export function record(value: string | Buffer | null, key: string | Buffer | null = null): AnyRecord {
+  return { key: key === null ? null : Buffer.from(key), value: value === null ? null : Buffer.from(value) }
 }
 
-export function petCreated(
-  offset: number,
-  pet: Partial<NewPet> & { id: number },
-  eventId = `event-${pet.id}`,
-  identity?: RequestIdentity,
-): LogRecord {
-  const defaults: NewPet = { name: `pet ${pet.id}`, categoryId: 1n, status: 'available' }
+export function logOf(records: readonly AnyRecord[], from: Offset = 0): LogRecord[] {
+  return records.map(({ key, value }, at) => ({ key, value, offset: from + at }))
+}
+
+const context: EventContext = { eventId: 'event', version: 1, time: '2026-11-20T09:30:00.000Z' }
+
+export function petCreated(pet: Partial<NewPet> & { id: number }, over: Partial<EventContext> = {}): AnyRecord {
+  const defaults: NewPet = { name: `pet ${pet.id}`, categoryId: 1, status: 'available' }
   const complete = { ...defaults, ...pet, id: pet.id as PetId }
-  const { key, value } = petCreatedRecord(complete, { eventId, time: new Date(0), identity })
-  return record(offset, value, key)
+  return written(encodeEvent({ type: 'PetCreated', pet: complete }, { ...context, ...over }))
 }
 
-/** A CloudEvent of a known shape with some attributes replaced; `undefined` leaves one out. */
-export function foreignRecord(
-  offset: number,
+export function orderEvent(
+  type: OrderEvent['type'],
+  petId: number,
+  orderId: number,
+  version: number,
+  over: Partial<EventContext> = {},
+): AnyRecord {
+  const event = { type, petId: petId as PetId, orderId: orderId as OrderId }
+  return written(encodeEvent(event, { ...context, version, ...over }))
+}
+
+export function discard(stream: string, offset: Offset): AnyRecord {
+  const { key, value } = encodeDiscard({ stream, offset }, new Date(0))
+  return record(value.replace(/"id":"[^"]*"/, `"id":"discard ${offset}"`), key) // the same each time
+}
+
+/** The record with some attributes of its CloudEvent replaced; `undefined` leaves one out. */
+export function altered(
+  { key, value }: AnyRecord,
   attributes: Record<string, unknown>,
-  key: string | null = null,
-): LogRecord {
-  const event = { specversion: '1.0', id: `foreign-${offset}`, type: 'petstore.PetCreated.v1', source: '/elsewhere' }
-  return record(offset, JSON.stringify({ ...event, ...attributes }), key)
+  otherKey: string | Buffer | null = key,
+): AnyRecord {
+  return record(JSON.stringify({ ...JSON.parse(String(value)), ...attributes }), otherKey)
+}
+
+/** An event of a type that only a newer release knows. */
+export function newerEvent(
+  stream: string,
+  streamversion: unknown,
+  attributes: Record<string, unknown> = {},
+): AnyRecord {
+  const event = { specversion: '1.0', id: 'newer', type: 'petstore.PetMoved.v1', source: '/v1/pets', subject: stream }
+  return record(JSON.stringify({ ...event, streamversion, ...attributes }), stream)
+}
+
+/** A key by an Idempotency-Key, as part of the context of an event. */
+export function keyed(key: string): Pick<EventContext, 'idempotency'> {
+  return { idempotency: { key, fingerprint: `fingerprint of ${key}` } }
+}
+
+function written({ key, value }: NewRecord): AnyRecord {
+  return record(value, key)
 }

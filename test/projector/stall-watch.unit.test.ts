@@ -13,8 +13,8 @@ function at(next: number, generation = 'first'): Lag {
 
 /** A watch of 30 s, shown one look a second; tells after each whether partition 0 is stalled. */
 function watch() {
-  const state = { held: [0] as readonly number[], second: 0 }
-  const stalls = new StallWatch(30_000, () => state.held)
+  const state = { assigned: [0] as readonly number[], second: 0 }
+  const stalls = new StallWatch(30_000, () => state.assigned)
   function look(lag: Lag, seconds = 1): boolean[] {
     return Array.from({ length: seconds }, () => {
       stalls.look(lag, state.second++ * 1000)
@@ -53,35 +53,35 @@ describe('a stall', () => {
     expect(watch().look(lag, 100)).toEqual(never(100))
   })
 
-  it('is not one of a partition that this process does not hold', () => {
+  it('is not one of a partition that this process is not to project', () => {
     const { look, state } = watch()
-    state.held = [1]
+    state.assigned = [1]
     expect(look(at(4), 100)).toEqual(never(100))
-    state.held = [0]
+    state.assigned = [0]
     expect(look(at(4), 31)).toEqual([...never(30), true])
   })
 
   it('is not left behind by a partition that was given away for good', () => {
     const { look, state } = watch()
     look(at(4), 10)
-    state.held = []
+    state.assigned = []
     expect(look(at(4), 100)).toEqual(never(100))
   })
 
   it('is not hidden by a consumer that is made anew over and over, without partitions each time', () => {
     const { look, state } = watch()
     const seen = Array.from({ length: 4 }, () => {
-      state.held = [0]
-      const held = look(at(4), 1)
-      state.held = []
-      return [...held, ...look(at(4), 9)]
+      state.assigned = [0]
+      const first = look(at(4), 1)
+      state.assigned = []
+      return [...first, ...look(at(4), 9)]
     }).flat()
     expect(seen.lastIndexOf(false)).toBe(29)
   })
 
   it('is told for each partition by itself', () => {
     const { stalls, state } = watch()
-    state.held = [0, 1, 2]
+    state.assigned = [0, 1, 2]
     for (let second = 0; second <= 30; second++) {
       const positions = [4, second % 10, 5] // 0 and 2 stand still
       const partitions = positions.map((next, partition) => {

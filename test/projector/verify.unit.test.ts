@@ -1,19 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../src/lib/errors.ts'
-import { rebuild } from '../../src/projector/rebuild.ts'
-import { recordOf } from './log-model.ts'
-import { adjustableClock } from './rebuilding.ts'
+import { everything } from './projecting.ts'
+import { adjustableClock, startRebuild } from './rebuilding.ts'
+import { discard, newerEvent } from './records.ts'
 import { everyKind, startVerify, worldOfEveryKind } from './verifying.ts'
 import {
-  countedPets as definition,
   disturbed,
-  everything,
-  logger,
   openWorld,
   silentAtFirst,
   somePets,
-  underEpoch,
+  underLogId,
   until,
   untilCaughtUp,
   withMethods,
@@ -25,27 +22,26 @@ describe('verify', () => {
     const found = await everything(world.store)
     const { differences, compared, generation } = await startVerify(world)
     expect(differences).toEqual([])
-    expect(generation).toBe((await world.store.active())?.name)
-    // Each pet stands in the collection and one index; one decision, three parked events, one partition.
-    expect(compared).toBe(2 * (found?.documents.held ?? 0) + 1 + 3 + 1)
+    expect(generation).toBe((await world.store.generations.active())?.name)
+    expect(compared).toBe(found.sizes.reduce((sum, [, size]) => sum + size, 1)) // and the checkpoint
   })
 
   it('finds nothing in an empty one', async () => {
     const world = openWorld()
-    await world.start({ definition })
-    await expect.poll(() => world.store.active(), until).toBeDefined()
+    await world.start()
+    await expect.poll(() => world.store.generations.active(), until).toBeDefined()
     expect((await startVerify(world)).differences).toEqual([])
   })
 
   it('finds nothing while writes go on all the time, over several chunks', async () => {
     const world = openWorld()
     for (let from = 100_000; from < 102_500; from += 500) await world.append(somePets(from, 500))
-    await world.start({ definition })
+    await world.start()
     await untilCaughtUp(world)
     let done = false
     const writing = (async () => {
       for (let turn = 0; !done; turn++) {
-        const [end = 0] = await world.log.ends()
+        const [end = 0] = await world.log.endOffsets()
         await world.append(everyKind(1 + turn * 10, end)) // below and between what was compared
         await nextTurn()
       }
@@ -59,18 +55,20 @@ describe('verify', () => {
 
   it('misses no parked event that is discarded while those that are missing are looked for', async () => {
     const world = await worldOfEveryKind()
-    world.sql('DELETE FROM parked WHERE record_offset = 6')
-    await world.start({ definition })
+    world.sql('DELETE FROM parked WHERE record_offset = 7')
+    await world.start()
+    await world.append([newerEvent('50', 1)])
+    await untilCaughtUp(world)
     let isDiscarded = false
     const store = disturbed(world.store, async (method) => {
       if (method !== 'parkedAt' || isDiscarded) return
       isDiscarded = true
-      await world.append([recordOf({ kind: 'discard', subject: '1', target: 4 })])
+      await world.append([discard('50', 24)])
       await untilCaughtUp(world)
     })
     const { differences } = await startVerify({ log: world.log, store })
     expect(isDiscarded).toBe(true)
-    expect(differences.map(({ where, id }) => `${where} ${id}`)).toEqual(['parked event 0/6', 'size parked events'])
+    expect(differences.map(({ where, id }) => `${where} ${id}`)).toEqual(['parked 0/7', 'size parked'])
   })
 
   it('ends with an error when another generation takes over meanwhile', async () => {
@@ -79,7 +77,7 @@ describe('verify', () => {
     const store = disturbed(world.store, async (method) => {
       if (method !== 'entries' || taken) return
       taken = true
-      await rebuild({ ...world, definition, group: 'rebuild', logger })
+      await startRebuild(world)
     })
     await expect(startVerify({ log: world.log, store })).rejects.toMatchObject({ name: 'VerifyError' })
   })
@@ -102,33 +100,34 @@ describe('verify', () => {
   it('ends with an error when the log ends before the read models do', async () => {
     const [world, shorter] = [await worldOfEveryKind(), openWorld()]
     await shorter.append(everyKind(1, 0))
-    const log = underEpoch(world.log.epoch, shorter.log)
+    const log = underLogId(world.log.logId, shorter.log)
     await expect(startVerify({ log, store: world.store })).rejects.toMatchObject({ name: 'MismatchError' })
   })
 
-  it('asks again where log or read models do not answer at once', async () => {
+  it('asks again where read models do not answer at once', async () => {
     const world = await worldOfEveryKind()
-    const [ends, store] = [vi.fn(world.log.ends.bind(world.log)), silentAtFirst(world.store)]
-    ends.mockRejectedValueOnce(new ServiceError('event_log_unavailable', 'away'))
-    const { differences, compared } = await startVerify({ log: withMethods(world.log, { ends }), store })
+    const { differences, compared } = await startVerify({ log: world.log, store: silentAtFirst(world.store) })
     const undisturbed = await startVerify(world)
     expect([differences, compared]).toEqual([undisturbed.differences, undisturbed.compared])
   })
 
   it.each([['event_log_unavailable'], ['read_model_unavailable']] as const)(
-    'says %s when it stays away',
+    'asks again, and says %s when it stays away',
     async (code) => {
       const world = await worldOfEveryKind()
       const skipTime = adjustableClock()
-      const away = () => {
+      const away = vi.fn(() => {
         skipTime(16_000)
         throw new ServiceError(code, 'away')
-      }
-      const log = code === 'event_log_unavailable' ? withMethods(world.log, { ends: async () => away() }) : world.log
-      const store = disturbed(world.store, (method) => {
-        if (code === 'read_model_unavailable' && method === 'decisions') away()
       })
+      const isLog = code === 'event_log_unavailable'
+      const silent = { endOffsets: async () => away(), subscribe: async () => ({ seek() {}, close: async () => {} }) }
+      const store = disturbed(world.store, (method) => {
+        if (!isLog && method === 'keys') away()
+      })
+      const log = isLog ? withMethods(world.log, silent) : world.log
       await expect(startVerify({ log, store })).rejects.toMatchObject({ code })
+      expect(away.mock.calls.length).toBeGreaterThan(1)
     },
   )
 })

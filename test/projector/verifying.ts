@@ -1,35 +1,33 @@
 import { onTestFinished } from 'vitest'
-import type { PetEvent } from '../../src/domain/pet-created.ts'
-import type { LogRecord } from '../../src/event-log/event-log.ts'
+import { petStreams } from '../../src/app/petstore.ts'
+import type { PetEvent } from '../../src/domain/events.ts'
+import type { PetState } from '../../src/domain/pet-stream.ts'
 import { type VerifyOptions, verify } from '../../src/projector/verify.ts'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
-import { recordOf } from './log-model.ts'
-import { foreignRecord, petCreated, record } from './records.ts'
-import { countedPets as definition, logger, openWorld, somePets, untilCaughtUp } from './world.ts'
-
-type World = ReturnType<typeof openWorld>
+import { logger } from './projecting.ts'
+import { type AnyRecord, discard, keyed, newerEvent, orderEvent, petCreated, record } from './records.ts'
+import { openWorld, somePets, untilCaughtUp, type World } from './world.ts'
 
 /** Verifies the store of a world against its log, with a scratch read model of its own. */
-export function startVerify({ log, store }: Pick<World, 'log' | 'store'>, over: Partial<VerifyOptions<PetEvent>> = {}) {
-  const scratch = openSqliteReadModels({ file: ':memory:', version: 'scratch' })
+export function startVerify(
+  { log, store }: Pick<World, 'log' | 'store'>,
+  over: Partial<VerifyOptions<PetState | undefined, PetEvent>> = {},
+) {
+  const scratch = openSqliteReadModels({ file: ':memory:', version: 'scratch', home: 'pets' })
   onTestFinished(() => scratch.close())
-  return verify({ log, store, scratch, definition, group: 'verify', logger, ...over })
+  return verify({ log, store, scratch, definition: petStreams, group: 'verify', logger, ...over })
 }
 
-/** Of every kind: applied, keyed, repeated, parked, parked behind, skipped, discarded. Ids begin at `id`. */
-export function everyKind(id: number, offset: number): LogRecord[] {
+/** Records of every kind: applied, duplicate, superseded, parked, behind it, skipped, discarded, taken up. Ids begin at `id`. */
+export function everyKind(id: number, offset: number): AnyRecord[] {
+  const key = keyed(`key ${id}`)
+  const stream = (at: number) => String(id + at)
   return [
-    petCreated(0, { id }),
-    petCreated(1, { id: id + 1, status: 'sold' }, `keyed ${id}`, { key: `key ${id}`, fingerprint: 'f' }),
-    petCreated(2, { id: id + 2 }, `keyed ${id}`, { key: `key ${id}`, fingerprint: 'f' }),
-    petCreated(3, { id }),
-    petCreated(4, { id }, `another ${id}`),
-    foreignRecord(5, { type: 'petstore.PetCreated.v9', subject: `${id + 3}` }),
-    petCreated(6, { id: id + 3 }),
-    record(7, 'garbage'),
-    foreignRecord(8, { type: 'petstore.PetCreated.v9', subject: `${id + 4}` }),
-    petCreated(9, { id: id + 4 }),
-    recordOf({ kind: 'discard', subject: `${id + 4}`, target: offset + 8 }),
+    ...[petCreated({ id }), petCreated({ id: id + 1, status: 'sold' }, key), petCreated({ id: id + 2 }, key)],
+    ...[petCreated({ id }), orderEvent('OrderPlaced', id, id, 2), orderEvent('OrderApproved', id, id, 3)],
+    ...[newerEvent(stream(3), 1), petCreated({ id: id + 3 }, { version: 2 }), record('garbage')],
+    ...[newerEvent(stream(4), 1), petCreated({ id: id + 4 }, { version: 2 }), discard(stream(4), offset + 9)],
+    ...[newerEvent(stream(5), 1), discard(stream(5), offset + 12)],
   ]
 }
 
@@ -38,7 +36,7 @@ export async function worldOfEveryKind(): Promise<World> {
   const world = openWorld()
   await world.append(everyKind(1, 0))
   await world.append(somePets(100, 10))
-  await world.start({ definition })
+  await world.start()
   await untilCaughtUp(world)
   await world.stop()
   return world

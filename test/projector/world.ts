@@ -2,24 +2,25 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { pino } from 'pino'
 import { expect, onTestFinished, vi } from 'vitest'
-import { pets } from '../../projections/pets.ts'
-import type { PetEvent } from '../../src/domain/pet-created.ts'
-import type { EventLog, LogRecord } from '../../src/event-log/event-log.ts'
+import { petStreams } from '../../src/app/petstore.ts'
+import type { PetEvent } from '../../src/domain/events.ts'
+import type { PetState } from '../../src/domain/pet-stream.ts'
+import type { EventLog } from '../../src/event-log/event-log.ts'
 import { openSqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts'
 import { ServiceError } from '../../src/lib/errors.ts'
-import type { ReadModelDefinition } from '../../src/projector/definition.ts'
 import { Projector, type ProjectorOptions } from '../../src/projector/projector.ts'
-import type { ReadModels } from '../../src/read-models/read-models.ts'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
-import { allParked } from '../read-models/contract/samples.ts'
-import { petCreated } from './records.ts'
+import type { ReadModelStore } from '../../src/read-models/store.ts'
+import { Tracker, type TrackerOptions } from '../../src/read-models/tracker.ts'
+import { everything, logger } from './projecting.ts'
+import { type AnyRecord, petCreated } from './records.ts'
 
-export const logger = pino({ level: 'silent' })
 let groups = 0
-/** Of waits for what a projector does. */
+/** How long to wait for what a projector does. */
 export const until = { timeout: 10_000, interval: 5 }
+/** Looks so often that only what is announced can have an effect in time. */
+export const never = 3_600_000
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'petstore-projector-'))
@@ -27,42 +28,35 @@ function folder(): string {
   return path
 }
 
-/** `pets`, with a counter for each status. */
-export const countedPets: ReadModelDefinition<PetEvent> = {
-  ...pets,
-  countings: [{ name: 'pets', version: 1, by: { status: ({ pet }) => pet.status } }],
+export interface StartOptions extends Partial<ProjectorOptions<PetState | undefined, PetEvent>> {
+  readonly store?: ReadModelStore
+  readonly tracking?: TrackerOptions
 }
 
 /** A log and a store in files of their own, with projectors that can be started and stopped. */
 export function openWorld(path = folder()) {
   const storeFile = join(path, 'read-models.db')
   const log = openSqliteEventLog({ file: join(path, 'log.db') })
-  const store = openSqliteReadModels({ file: storeFile, version: 'test' })
-  const running: Projector<unknown>[] = []
+  const store = openSqliteReadModels({ file: storeFile, version: 'test', home: 'pets' })
+  const running: { close(): Promise<void> }[] = []
 
-  async function start(over: Partial<ProjectorOptions<PetEvent>> = {}): Promise<Projector<unknown>> {
+  async function start({ tracking = { lookMs: 20 }, ...over }: StartOptions = {}) {
+    const tracker = new Tracker((over.store ?? store).generations, tracking)
     const group = `group ${groups++}` // of its own, so that two projectors hold the partition at once
-    const projector = await Projector.start({ log, store, definition: pets, group, logger, reconcileMs: 20, ...over })
-    running.push(projector as Projector<unknown>)
-    return projector as Projector<unknown>
+    const projector = await Projector.start({ log, store, tracker, definition: petStreams, group, logger, ...over })
+    running.push(projector, tracker)
+    return projector
   }
   async function stop(): Promise<void> {
-    await Promise.all(running.splice(0).map((projector) => projector.close()))
+    for (const each of running.splice(0)) await each.close()
   }
-  async function append(records: readonly LogRecord[]): Promise<void> {
-    // The service appends text only; records without key or value are the business of decide.unit.test.ts.
+  async function append(records: readonly AnyRecord[]): Promise<void> {
+    // The service appends text only; records without key or value are the business of classify.unit.test.ts.
     const text = (bytes: Buffer | null) => bytes?.toString() ?? ''
     await log.append(
       0,
       records.map(({ key, value }) => ({ key: text(key), value: text(value), headers: {} })),
     )
-  }
-  /** Runs SQL for each table of the store, behind the back of whoever has it open. */
-  function inEachTable(sql: (table: string) => string, before = ''): void {
-    const db = new DatabaseSync(storeFile, { timeout: 5000 })
-    const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all()
-    db.exec(`${before}; BEGIN IMMEDIATE; ${tables.map(({ name }) => sql(String(name))).join('; ')}; COMMIT`)
-    db.close()
   }
   /** Runs SQL on the store, behind the back of whoever has it open. */
   function sql(text: string): void {
@@ -70,14 +64,27 @@ export function openWorld(path = folder()) {
     db.exec(text)
     db.close()
   }
-  const flush = () => inEachTable((table) => `DELETE FROM ${table}`)
-  function snapshot(): { restore: () => void } {
-    const file = join(path, `snapshot-${groups++}.db`)
+  /** The table of a set of documents in the only generation. */
+  function tableOf(set: string): string {
     const db = new DatabaseSync(storeFile, { timeout: 5000 })
-    db.exec(`VACUUM INTO '${file}'`)
+    const key = db.prepare('SELECT key FROM collection WHERE name = ?').get(set)?.key
     db.close()
+    return `collection_${key}`
+  }
+  /** Runs SQL for each table of the store at once. */
+  function inEachTable(statement: (table: string) => string, before = ''): void {
+    const db = new DatabaseSync(storeFile, { timeout: 5000 })
+    const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all()
+    db.exec(`${before}; BEGIN IMMEDIATE; ${tables.map(({ name }) => statement(String(name))).join('; ')}; COMMIT`)
+    db.close()
+  }
+  const flush = () => inEachTable((table) => `DELETE FROM ${table}`)
+  /** Returns what puts the store back to what it is now. */
+  function snapshot(): () => void {
+    const file = join(path, `snapshot-${groups++}.db`)
+    sql(`VACUUM INTO '${file}'`)
     const copy = (table: string) => `DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM old.${table}`
-    return { restore: () => inEachTable(copy, `ATTACH '${file}' AS old`) }
+    return () => inEachTable(copy, `ATTACH '${file}' AS old`)
   }
   async function close(): Promise<void> {
     await stop()
@@ -85,49 +92,19 @@ export function openWorld(path = folder()) {
     await log.close()
   }
   onTestFinished(close)
-  return { path, log, store, start, stop, append, sql, flush, snapshot, close }
+  return { path, log, store, start, stop, append, sql, tableOf, flush, snapshot, close }
 }
 
-/** Everything in the active generation. */
-export async function contents(store: ReadModels) {
-  const generation = (await store.active())?.name ?? ''
-  const states = await store.partitionStates(generation, [0])
-  const inAll = async (index?: string) => {
-    const { documents, count, last } = await store.range(generation, { index, from: 1, limit: 100_000 })
-    return { documents, count, last }
-  }
-  return {
-    documents: await inAll(),
-    available: await inAll('status:available'),
-    sold: await inAll('status:sold'),
-    state: states?.get(0),
-  }
+export type World = ReturnType<typeof openWorld>
+
+export async function positionOf({ generations }: Pick<ReadModelStore, 'generations'>): Promise<number | undefined> {
+  const active = await generations.active()
+  return active && ((await generations.checkpoints(active.name))?.get(0)?.next ?? 0)
 }
 
-/** Everything there is in a generation, the active one unless told otherwise. */
-export async function everything(store: ReadModels, generation?: string) {
-  const name = generation ?? (await store.active())?.name ?? ''
-  const found = await store.contents(name)
-  if (found === undefined) return undefined
-  const { moment, ...rest } = found
-  const entries = async (index?: string) =>
-    (await store.entries(name, { index, from: 1, limit: 100_000 }))?.entries.map(({ id, text }) => ({ id, text }))
-  return {
-    ...rest,
-    parkedEvents: (await allParked(store, name)) ?? [],
-    checkpoints: moment.checkpoints,
-    entries: await entries(),
-    byIndex: await Promise.all([...rest.indexes.keys()].sort().map(async (index) => [index, await entries(index)])),
-    decided: (await store.decisions(name, '', 100_000))?.decisions.toSorted((a, b) => a.offset - b.offset),
-  }
-}
-
-export async function untilCaughtUp({ log, store }: { log: EventLog; store: ReadModels }) {
-  const [end] = await log.ends()
-  await vi.waitFor(async () => {
-    const { state } = await contents(store)
-    expect(state?.checkpoint.next).toBe(end)
-  }, until)
+export async function untilCaughtUp({ log, store }: Pick<World, 'log' | 'store'>) {
+  const [end] = await log.endOffsets()
+  await vi.waitFor(async () => expect(await positionOf(store)).toBe(end), until)
 }
 
 /** What a projector makes of the log when nothing disturbs it. */
@@ -135,37 +112,52 @@ export async function undisturbed(log: EventLog) {
   const world = openWorld()
   await world.start({ log })
   await untilCaughtUp({ log, store: world.store })
-  const expected = await contents(world.store)
-  await world.stop()
+  const expected = await everything(world.store)
+  await world.close()
   return expected
 }
 
-export function somePets(from: number, count: number): LogRecord[] {
-  return Array.from({ length: count }, (_, i) => petCreated(i, { id: from + i, status: i % 2 ? 'sold' : 'available' }))
+export function somePets(from: number, count: number): AnyRecord[] {
+  return Array.from({ length: count }, (_, i) => petCreated({ id: from + i, status: i % 2 ? 'sold' : 'available' }))
 }
 
-export type Method = keyof ReadModels
+type Methods<Port> = { [Name in keyof Port]: Port[Name] extends (...args: never[]) => Promise<unknown> ? Name : never }
+/** Every method of a store that answers with a promise. */
+export type Method = {
+  [Name in 'reads' | 'projection' | 'generations' | 'inspection']: Methods<
+    ReadModelStore[Name]
+  >[keyof ReadModelStore[Name]]
+}['reads' | 'projection' | 'generations' | 'inspection']
 type After = void | (() => void | Promise<void>)
 
 /** A store that does before and after each call what `disturb` says. */
-export function disturbed(store: ReadModels, disturb: (method: Method) => After | Promise<After>): ReadModels {
-  return new Proxy(store, {
-    get(target, method: Method) {
-      return (...args: never[]) => {
-        if (method === 'listen' || method === 'close') return (target[method] as (...args: never[]) => unknown)(...args)
-        return (async () => {
-          const after = await disturb(method)
-          const result = await (target[method] as (...args: never[]) => Promise<unknown>)(...args)
+export function disturbed(store: ReadModelStore, disturb: (method: Method) => After | Promise<After>): ReadModelStore {
+  function port<Port extends object>(target: Port): Port {
+    return new Proxy(target, {
+      get(_, name) {
+        const method = Reflect.get(target, name) as (...args: unknown[]) => unknown
+        if (name === 'listen') return method.bind(target)
+        return async (...args: unknown[]) => {
+          const after = await disturb(name as Method)
+          const result = await method.apply(target, args)
           await after?.()
           return result
-        })()
-      }
-    },
-  })
+        }
+      },
+    })
+  }
+  const { reads, projection, generations, inspection } = store
+  return {
+    reads: port(reads),
+    projection: port(projection),
+    generations: port(generations),
+    inspection: port(inspection),
+    close: () => store.close(),
+  }
 }
 
 /** `store`, where each method fails a few times before it answers. */
-export function silentAtFirst(store: ReadModels): ReadModels {
+export function silentAtFirst(store: ReadModelStore): ReadModelStore {
   const asked = new Map<Method, number>()
   return disturbed(store, (method) => {
     const times = (asked.get(method) ?? 0) + 1
@@ -174,15 +166,15 @@ export function silentAtFirst(store: ReadModels): ReadModels {
   })
 }
 
-/** `log`, as if it had the epoch of another. */
-export function underEpoch(epoch: string, log: EventLog): EventLog {
-  return withMethods(log, { epoch })
+/** `log`, as if it had the log id of another. */
+export function underLogId(logId: string, log: EventLog): EventLog {
+  return withMethods(log, { logId })
 }
 
 /** `log` with some of it replaced. */
 export function withMethods(log: EventLog, over: Partial<EventLog>): EventLog {
-  const { partitions, epoch, replaced } = log
-  const methods = ['append', 'ends', 'subscribe', 'claimBlock', 'partitionFor', 'close'] as const
+  const { partitions, logId, replaced } = log
+  const methods = ['append', 'endOffsets', 'subscribe', 'reserveIdBlock', 'partitionFor', 'close'] as const
   const bound = Object.fromEntries(methods.map((method) => [method, log[method].bind(log)]))
-  return { epoch, partitions, replaced, ...bound, ...over } as EventLog
+  return { logId, partitions, replaced, ...bound, ...over } as EventLog
 }

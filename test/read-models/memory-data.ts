@@ -1,8 +1,11 @@
 import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../../src/read-models/checkpoint.ts'
-import type { Contents, Size } from '../../src/read-models/inspection.ts'
-import type { KeyDecision } from '../../src/read-models/key-decision.ts'
-import type { ApplyResult, Batch, Insert, ParkedAt } from '../../src/read-models/read-models.ts'
-import type { StoredGeneration, StoredVersion } from '../../src/read-models/upkeep.ts'
+import { type DocumentId, type StoredDocument, setName } from '../../src/read-models/document.ts'
+import type { Generation, StoredGeneration, StoredVersion } from '../../src/read-models/generations.ts'
+import type { IdempotencyKey, IdempotencyRecord } from '../../src/read-models/idempotency-record.ts'
+import type { Size } from '../../src/read-models/inspection.ts'
+import type { ParkedEvent } from '../../src/read-models/parked-event.ts'
+import type { ApplyResult, Batch, DocumentPut } from '../../src/read-models/projection-store.ts'
+import { decodeRow, homeIdOf, type StreamRow } from '../../src/read-models/stream-row.ts'
 
 /** What stores share that are opened on the same data: the versions by name. */
 export class MemoryData {
@@ -23,43 +26,39 @@ export class VersionData {
   renewed: number | undefined
   readonly generations = new Map<string, GenerationData>()
 
-  /** The generation that is active, or the one that is being built. */
   inState(state: 'active' | 'building'): GenerationData | undefined {
     return [...this.generations.values()].find((generation) => generation.state === state)
   }
 
   /** The active one first. */
   stored(): StoredGeneration[] {
-    const shown = ({ name, epoch, state, since }: StoredGeneration) => ({ name, epoch, state, since })
+    const shown = ({ name, logId, state, since }: StoredGeneration) => ({ name, logId, state, since })
     const isActive = ({ state }: StoredGeneration) => Number(state === 'active')
     return [...this.generations.values()].map(shown).sort((a, b) => isActive(b) - isActive(a))
   }
 }
 
-/** The whole collection or one index. `added` is kept apart from the documents, so that their loss shows. */
-export interface Collection {
-  readonly inserts: Map<number, Insert>
-  added: number
-}
-
 export class GenerationData {
   readonly name: string
-  readonly epoch: string
+  readonly logId: string
   state: StoredGeneration['state']
   since = Date.now()
+  /** When `apply` last began to answer 'later'. */
+  paused = 0
   continues: string | undefined
   readonly checkpoints = new Map<number, Checkpoint>()
-  /** By partition and offset. */
-  readonly parked = new Map<string, ParkedAt>()
-  readonly parkedSubjects = new Map<number, Set<string>>()
-  readonly documents: Collection = { inserts: new Map(), added: 0 }
-  readonly indexes = new Map<string, Collection>()
-  readonly counters = new Map<string, number>()
-  readonly decisions = new Map<string, KeyDecision>()
+  /** By set and id. */
+  readonly documents = new Map<string, Map<number, StoredDocument>>()
+  readonly rows = new Map<string, string>()
+  /** By `<partition>/<key>`. */
+  readonly keys = new Map<string, IdempotencyRecord>()
+  /** By `<partition>/<offset>`. */
+  readonly parked = new Map<string, ParkedEvent>()
+  readonly #recorded = new Map<string, number>()
 
-  constructor({ name, epoch }: { name: string; epoch: string }, state: StoredGeneration['state']) {
+  constructor({ name, logId }: Generation, state: StoredGeneration['state']) {
     this.name = name
-    this.epoch = epoch
+    this.logId = logId
     this.state = state
   }
 
@@ -68,78 +67,95 @@ export class GenerationData {
     this.since = Date.now()
   }
 
-  apply(batch: Batch): ApplyResult {
-    const stored = this.checkpoints.get(batch.partition) ?? startOfPartition
-    if (encodeCheckpoint(stored) !== encodeCheckpoint(batch.expected)) return { outcome: 'checkpoint_mismatch' }
-    const keys = batch.decisions.map(({ key }) => key).filter((key) => this.decisions.has(key))
-    if (keys.length > 0) return { outcome: 'keys_decided', keys }
-    const taken = batch.inserts.flatMap(({ id }) => this.documents.inserts.get(id) ?? [])
-    if (taken.length > 0) return { outcome: 'ids_taken', tags: new Map(taken.map(({ id, tag }) => [id, tag])) }
-    for (const insert of batch.inserts) this.#insert(insert)
-    this.count(batch)
-    for (const decision of batch.decisions) this.decisions.set(decision.key, decision)
-    this.#park(batch)
-    this.checkpoints.set(batch.partition, batch.checkpoint)
+  checkpoint(partition: number): Checkpoint {
+    return this.checkpoints.get(partition) ?? startOfPartition
+  }
+
+  row(home: string, stream: string): StreamRow | undefined {
+    const shown = this.documents.get(home)?.get(homeIdOf(stream) ?? 0)
+    if (shown?.row !== undefined) return decodeRow(stream, { json: shown.json, version: shown.version }, shown.row)
+    const row = this.rows.get(stream)
+    return row === undefined ? undefined : decodeRow(stream, undefined, row)
+  }
+
+  key({ partition, key }: IdempotencyKey): IdempotencyRecord | undefined {
+    return this.keys.get(`${partition}/${key}`)
+  }
+
+  /** In order of offset. */
+  queue(stream: string): ParkedEvent[] {
+    return [...this.parked.values()].filter((event) => event.stream === stream).sort((a, b) => a.offset - b.offset)
+  }
+
+  sizes(): Map<string, Size> {
+    const size = ([set, recorded]: [string, number]): [string, Size] => [set, { actual: this.#set(set).size, recorded }]
+    return new Map([...this.#recorded].map(size))
+  }
+
+  isComplete(...sets: readonly string[]): boolean {
+    return sets.every((set) => this.#set(set).size === (this.#recorded.get(set) ?? 0))
+  }
+
+  /** Takes one entry out of a set, which the recorded size does not notice. */
+  damage(set: string, entry: number | string): void {
+    this.#set(set).delete(entry)
+  }
+
+  apply(home: string, batch: Batch): ApplyResult {
+    if (encodeCheckpoint(this.checkpoint(batch.partition)) !== encodeCheckpoint(batch.expected)) {
+      return { outcome: 'checkpoint_mismatch' }
+    }
+    const isThere = (stream: string) => this.row(home, stream) !== undefined || this.queue(stream).length > 0
+    const streams = batch.newStreams.filter(isThere)
+    const isTaken = ({ collection, id }: DocumentId) => this.documents.get(collection)?.has(id)
+    const documents = batch.documents.flatMap(({ before, after }) => (!before && isTaken(after) ? [after] : []))
+    if (streams.length + documents.length > 0) {
+      return { outcome: 'exist', streams, documents: documents.map(({ collection, id }) => ({ collection, id })) }
+    }
+    this.#apply(batch)
     return { outcome: 'applied' }
   }
 
-  count({ counters }: Pick<Batch, 'counters'>): void {
-    for (const [name, added] of counters) this.counters.set(name, (this.counters.get(name) ?? 0) + added)
+  #apply({ partition, checkpoint, documents, rows, rowsShown, keys, parked, unparked }: Batch): void {
+    for (const put of documents) this.#putDocument(put)
+    for (const { stream, row } of rows) this.#put('rows', this.rows, stream, row)
+    for (const stream of rowsShown) this.#remove('rows', this.rows, stream)
+    for (const record of keys) this.#put('keys', this.keys, `${partition}/${record.key}`, record)
+    for (const { offset } of unparked) this.#remove('parked', this.parked, `${partition}/${offset}`)
+    for (const event of parked) this.#put('parked', this.parked, `${partition}/${event.offset}`, event)
+    this.checkpoints.set(partition, checkpoint)
   }
 
-  /** In order of id. */
-  inserts(index: string | undefined): Insert[] {
-    const { inserts } = this.collection(index)
-    return [...inserts.values()].sort((a, b) => a.id - b.id)
+  #putDocument({ before, after }: DocumentPut): void {
+    for (const set of setsOf(before)) this.#set(set).delete(after.id)
+    for (const set of setsOf(after)) (this.#set(set) as Map<number, StoredDocument>).set(after.id, after)
+    for (const set of setsOf(before)) this.#resize(set, -1)
+    for (const set of setsOf(after)) this.#resize(set, 1)
   }
 
-  size(index: string | undefined): Size {
-    const { inserts, added } = this.collection(index)
-    return { held: inserts.size, added }
+  #put<Key, Value>(set: string, entries: Map<Key, Value>, key: Key, value: Value): void {
+    if (!entries.has(key)) this.#resize(set, 1)
+    entries.set(key, value)
   }
 
-  contents(): Omit<Contents, 'moment'> {
-    return {
-      documents: this.size(undefined),
-      indexes: new Map([...this.indexes.keys()].map((index) => [index, this.size(index)])),
-      counters: new Map(this.counters),
-      parked: this.parked.size,
-      decisions: this.decisions.size,
-    }
+  #remove<Key>(set: string, entries: Map<Key, unknown>, key: Key): void {
+    entries.delete(key)
+    this.#resize(set, -1)
   }
 
-  parkedInOrder(): ParkedAt[] {
-    return [...this.parked.values()].sort((a, b) => a.partition - b.partition || a.offset - b.offset)
+  #resize(set: string, added: number): void {
+    this.#recorded.set(set, (this.#recorded.get(set) ?? 0) + added)
   }
 
-  isComplete(): boolean {
-    return [undefined, ...this.indexes.keys()]
-      .map((index) => this.size(index))
-      .every(({ held, added }) => held === added)
+  #set(name: string): Map<string | number, unknown> {
+    const others: Record<string, Map<string, unknown>> = { rows: this.rows, keys: this.keys, parked: this.parked }
+    const set = others[name] ?? this.documents.get(name) ?? new Map<number, StoredDocument>()
+    if (others[name] === undefined) this.documents.set(name, set as Map<number, StoredDocument>)
+    return set as Map<string | number, unknown>
   }
+}
 
-  collection(index: string | undefined): Collection {
-    if (index === undefined) return this.documents
-    return this.indexes.get(index) ?? { inserts: new Map(), added: 0 }
-  }
-
-  #insert(insert: Insert): void {
-    for (const index of [undefined, ...insert.indexes]) {
-      const collection = this.collection(index)
-      if (index !== undefined) this.indexes.set(index, collection)
-      collection.inserts.set(insert.id, insert)
-      collection.added++
-    }
-  }
-
-  #park({ partition, parked, unparked, freed }: Batch): void {
-    const subjects = this.parkedSubjects.get(partition) ?? new Set()
-    this.parkedSubjects.set(partition, subjects)
-    for (const offset of unparked) this.parked.delete(`${partition}/${offset}`)
-    for (const subject of freed) subjects.delete(subject)
-    for (const event of parked) {
-      this.parked.set(`${partition}/${event.offset}`, { ...event, partition })
-      subjects.add(event.subject)
-    }
-  }
+function setsOf(document: StoredDocument | undefined): string[] {
+  if (document === undefined) return []
+  return [undefined, ...document.indexes].map((index) => setName(document.collection, index))
 }

@@ -1,19 +1,19 @@
 import { setTimeout } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
-import type { ReadModels } from '../../src/read-models/read-models.ts'
 import { openRedisReadModels } from '../../src/read-models/redis/redis-read-models.ts'
+import type { ReadModelStore } from '../../src/read-models/store.ts'
 import { type RedisServer, startRedis } from '../brokers/brokers.ts'
 import { describeWithOwnBrokers } from '../brokers/describe.ts'
 import { everyCall } from './contract/calls.ts'
-import { applyAll, batchAfter, firstBatch, idsIn, insert, newGeneration } from './contract/samples.ts'
+import { added, applyAll, batchAfter, firstBatch, home, idsIn, newGeneration, pet } from './contract/samples.ts'
 import { openHeard, silentLogger } from './redis-fixture.ts'
 
-const first = firstBatch({ inserts: [insert(1, ['a'])] })
-const second = batchAfter(first.checkpoint, { inserts: [insert(2, ['a'])] })
+const first = firstBatch({ documents: added(pet(1, ['a'])) })
+const second = batchAfter(first, { documents: added(pet(2, ['a'])) })
 
 /** Every method, many times at once, fails with the code of the catalogue within two seconds. */
-async function expectUnavailable(store: ReadModels, generation: string): Promise<void> {
+async function expectUnavailable(store: ReadModelStore, generation: string): Promise<void> {
   const before = performance.now()
   const asked = Object.values(everyCall).flatMap((call) => Array.from({ length: 20 }, () => call(store, generation)))
   for (const result of await Promise.allSettled(asked)) {
@@ -22,14 +22,15 @@ async function expectUnavailable(store: ReadModels, generation: string): Promise
   expect(performance.now() - before).toBeLessThan(2000)
 }
 
-/** Ranges in many groups, asked for at once and one after the other, fail within one second each. */
-async function expectRangesUnavailable(store: ReadModels, generation: string): Promise<void> {
+/** Reads in many groups, asked for at once and one after the other, fail within one second each. */
+async function expectReadsUnavailable(store: ReadModelStore, generation: string): Promise<void> {
   const asked: Promise<{ reason: unknown; took: number }>[] = []
   const ask = (count: number) => {
     const before = performance.now()
     for (let i = 0; i < count; i++) {
-      const range = store.range(i % 50 === 49 ? 'another' : generation, { index: 'a', from: 1, limit: 10 })
-      const settled = range.then(
+      const name = i % 50 === 49 ? 'another' : generation
+      const read = store.reads.page(name, { collection: home, index: 'a', after: 0, limit: 10 })
+      const settled = read.then(
         () => undefined,
         (reason: unknown) => reason,
       )
@@ -49,7 +50,7 @@ async function expectRangesUnavailable(store: ReadModels, generation: string): P
 
 describeWithOwnBrokers('redis read models on a failing server', () => {
   let server: RedisServer
-  let store: ReadModels
+  let store: ReadModelStore
   let generation: string
   let heard: string[]
   const logger = silentLogger()
@@ -69,7 +70,7 @@ describeWithOwnBrokers('redis read models on a failing server', () => {
 
   async function expectHealed(): Promise<void> {
     await vi.waitFor(() => expect(heard).toEqual(['connected', 'disconnected', 'connected']), { timeout: 10_000 })
-    await vi.waitFor(() => store.active(), { timeout: 10_000 })
+    await vi.waitFor(() => store.generations.active(), { timeout: 10_000 })
     expect(await idsIn(store, generation)).toEqual([1])
     await applyAll(store, generation, second)
     await vi.waitFor(() => expect(heard.at(-1)).toBe(`progress ${second.checkpoint.next}`))
@@ -99,26 +100,26 @@ describeWithOwnBrokers('redis read models on a failing server', () => {
     await expectHealed()
   })
 
-  it('paused: every range is answered with unavailable within one second, however many there are', async () => {
+  it('paused: every read is answered with unavailable within one second, however many there are', async () => {
     await server.pause()
-    await expectRangesUnavailable(store, generation)
+    await expectReadsUnavailable(store, generation)
     await server.resume()
-    await vi.waitFor(() => store.active(), { timeout: 10_000 })
+    await vi.waitFor(() => store.generations.active(), { timeout: 10_000 })
     expect(await idsIn(store, generation)).toEqual([1])
   })
 
-  it('killed: every range is answered with unavailable within one second, however many there are', async () => {
+  it('killed: every read is answered with unavailable within one second, however many there are', async () => {
     await server.kill()
-    await expectRangesUnavailable(store, generation)
+    await expectReadsUnavailable(store, generation)
     await server.start()
     await expectHealed()
   })
 
   it('paused for a moment: goes on over the same connections', async () => {
     await server.pause()
-    await expect(everyCall.range(store, generation)).rejects.toMatchObject({ code: 'read_model_unavailable' })
+    await expect(everyCall.page?.(store, generation)).rejects.toMatchObject({ code: 'read_model_unavailable' })
     await server.resume()
-    await vi.waitFor(() => store.active())
+    await vi.waitFor(() => store.generations.active())
     expect(await idsIn(store, generation)).toEqual([1])
     expect(logged()).toEqual([[], []])
   })
@@ -126,8 +127,8 @@ describeWithOwnBrokers('redis read models on a failing server', () => {
   it('emptied: the generation is gone', async () => {
     const client = new Redis(server.url)
     await client.flushall()
-    expect(await store.active()).toBeUndefined()
-    expect(await store.apply(generation, second)).toEqual({ outcome: 'generation_gone' })
+    expect(await store.generations.active()).toBeUndefined()
+    expect(await store.projection.apply(generation, second)).toEqual({ outcome: 'generation_gone' })
     expect(await client.dbsize()).toBe(0)
     await client.quit()
   })
@@ -144,7 +145,7 @@ describeWithOwnBrokers('redis read models on a failing server', () => {
   it('no memory left: unavailable, having written nothing', async () => {
     const client = new Redis(server.url)
     await client.config('SET', 'maxmemory', '1')
-    await expect(store.apply(generation, second)).rejects.toMatchObject({ code: 'read_model_unavailable' })
+    await expect(store.projection.apply(generation, second)).rejects.toMatchObject({ code: 'read_model_unavailable' })
     expect(await idsIn(store, generation)).toEqual([1])
     await client.config('SET', 'maxmemory', '0')
     await applyAll(store, generation, second)
@@ -167,7 +168,7 @@ describeWithOwnBrokers('opening redis read models', () => {
     return server
   }
 
-  const open = (url: string) => openRedisReadModels({ url, prefix: 'test', version: 'v1', logger })
+  const open = (url: string) => openRedisReadModels({ url, prefix: 'test', version: 'v1', home, logger })
 
   async function urlOfUser(server: RedisServer, ...rules: string[]): Promise<string> {
     const client = new Redis(server.url)
@@ -182,7 +183,7 @@ describeWithOwnBrokers('opening redis read models', () => {
     const opening = open(server.url)
     await server.start()
     const store = await opening
-    expect(await store.active()).toBeUndefined()
+    expect(await store.generations.active()).toBeUndefined()
     await store.close()
   })
 

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { Cluster, Redis } from 'ioredis'
 import { expect, vi } from 'vitest'
-import type { Batch, ReadModels } from '../../src/read-models/read-models.ts'
-import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
+import type { Batch } from '../../src/read-models/projection-store.ts'
+import { isHash, redisKeys } from '../../src/read-models/redis/redis-keys.ts'
 import { openRedisReadModels, type RedisReadModelsOptions } from '../../src/read-models/redis/redis-read-models.ts'
+import type { ReadModelStore } from '../../src/read-models/store.ts'
 import type { ReadModelsFixture } from './contract/fixture.ts'
-import { applyAll, newGeneration } from './contract/samples.ts'
+import { applyAll, home, newGeneration } from './contract/samples.ts'
 
 export function silentLogger() {
   return { info: vi.fn(), warn: vi.fn() }
@@ -20,9 +21,9 @@ export interface RedisFixture extends ReadModelsFixture {
 
 /** Keys of their own, under a prefix that nobody else uses. */
 export function redisFixture(url: string): RedisFixture {
-  const prefix = `test-${randomUUID()}`
+  const prefix = newPrefix()
   const client = new Redis(url)
-  const keys = () => client.keys(`*${prefix}*`)
+  const keys = async () => (await client.keys('*')).filter((key) => key.includes(prefix))
   const empty = async () => {
     const found = await keys()
     if (found.length > 0) await client.unlink(...found)
@@ -30,39 +31,44 @@ export function redisFixture(url: string): RedisFixture {
   return { prefix, client, keys, ...fixtureOn(url, prefix, client, empty) }
 }
 
+/** With characters that mean something to SCAN. */
+function newPrefix(): string {
+  return `test-[x]*-${randomUUID()}`
+}
+
 /** A store, its only generation, and what it told its listener. */
 export interface Heard {
-  readonly store: ReadModels
+  readonly store: ReadModelStore
   readonly generation: string
   readonly heard: string[]
 }
 
 /** With `first` applied; of what it told, no more than that it is connected is left. */
-export async function openHeard(options: RedisReadModelsOptions, first: Batch): Promise<Heard> {
-  const store = await openRedisReadModels(options)
-  const { name: generation, epoch } = newGeneration()
-  await store.start({ name: generation, epoch }, undefined)
+export async function openHeard(options: Omit<RedisReadModelsOptions, 'home'>, first: Batch): Promise<Heard> {
+  const store = await openRedisReadModels({ ...options, home })
+  const generation = newGeneration()
+  await store.generations.start(generation, undefined)
   const heard: string[] = []
-  store.listen({
-    progress: (_generation, at) => heard.push(`progress ${at?.next}`),
+  store.generations.listen({
+    progress: (_generation, progress) => heard.push(`progress ${progress?.next}`),
     connected: () => heard.push('connected'),
     disconnected: () => heard.push('disconnected'),
   })
   await vi.waitFor(() => expect(heard).toContain('connected'))
-  await applyAll(store, generation, first)
+  await applyAll(store, generation.name, first)
   await vi.waitFor(() => expect(heard.at(-1)).toBe(`progress ${first.checkpoint.next}`))
   heard.splice(0, heard.length, 'connected')
-  return { store, generation, heard }
+  return { store, generation: generation.name, heard }
 }
 
 /** As `redisFixture`, on a cluster. */
 export function clusterFixture(url: string): ReadModelsFixture {
-  const prefix = `test-${randomUUID()}`
+  const prefix = newPrefix()
   const client = new Cluster([url])
   async function empty(): Promise<void> {
     await client.ping() // by then it knows its nodes
     for (const node of client.nodes('master')) {
-      for (const key of await node.keys(`*${prefix}*`)) await node.unlink(key)
+      for (const key of await node.keys('*')) if (key.includes(prefix)) await node.unlink(key)
     }
   }
   return fixtureOn(url, prefix, client, empty)
@@ -74,16 +80,18 @@ function fixtureOn(
   client: Redis | Cluster,
   empty: () => Promise<void>,
 ): ReadModelsFixture {
-  const opened: ReadModels[] = []
+  const opened: ReadModelStore[] = []
   return {
     empty,
-    async damage(generation, id, index) {
-      const keys = redisKeys({ prefix, version: 'v1' }).generation(generation)
-      await client.zremrangebyscore(index === undefined ? keys.documents : keys.index(index), id, id)
+    async damage(generation, set, entry) {
+      const key = redisKeys({ prefix, version: 'v1' }).generation(generation).sized(set)
+      if (isHash(set)) await client.hdel(key, `${entry}`)
+      else await client.zremrangebyscore(key, entry, entry)
     },
     progressIsHeardBy: 'every store on the data',
+    readsProveSizes: true,
     async open(version = 'v1') {
-      const store = await openRedisReadModels({ url, prefix, version, logger: silentLogger() })
+      const store = await openRedisReadModels({ url, prefix, version, home, logger: silentLogger() })
       opened.push(store)
       return store
     },

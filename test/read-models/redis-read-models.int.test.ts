@@ -1,145 +1,157 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Batch } from '../../src/read-models/read-models.ts'
+import { startOfPartition } from '../../src/read-models/checkpoint.ts'
 import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
+import type { ReadModelStore } from '../../src/read-models/store.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
+import { contentOf } from './contract/contents.ts'
+import { fullBatch } from './contract/full.ts'
+import { listenerOn, progressOf } from './contract/hearing.ts'
 import {
+  added,
+  allParked,
   applyAll,
   batchAfter,
-  contents,
-  documentOf,
   firstBatch,
-  found,
   idsIn,
-  idsOf,
-  insert,
   newGeneration,
+  order,
+  parkedEvent,
+  pet,
   started,
 } from './contract/samples.ts'
+import { numbers } from './contract/values.ts'
 import { readModelsContract } from './read-models.contract.ts'
 import { type RedisFixture, redisFixture } from './redis-fixture.ts'
-
-/** One that writes every key of a generation. */
-function fullBatch(): Batch {
-  return firstBatch({ inserts: [insert(1, ['a'])], counters: [['c', 1]], parked: ['subject'], keys: ['k'] })
-}
 
 describeWithBrokers('redis read models', ({ redisUrl }) => {
   readModelsContract('redis', async () => redisFixture(redisUrl))
 
   describe('in Redis', () => {
     let fixture: RedisFixture
-    beforeEach(() => {
+    let store: ReadModelStore
+    let generation: string
+    beforeEach(async () => {
       fixture = redisFixture(redisUrl)
+      ;({ store, generation } = await started(fixture))
     })
     afterEach(() => fixture.remove())
 
+    const keysOf = (name: string) => redisKeys({ prefix: fixture.prefix, version: 'v1' }).generation(name)
+    const page = (index?: string): Promise<unknown> =>
+      store.reads.page(generation, { collection: 'pets', index, after: 0, limit: 5 })
+
     it('use the declared keys, all with one hash tag', async () => {
-      const { store, generation } = await started(fixture)
       await applyAll(store, generation, fullBatch())
-      const next = newGeneration()
-      await store.start(next, generation)
-      await store.build(newGeneration())
-      const { active, building, replaced, generation: keysOf } = redisKeys({ prefix: fixture.prefix, version: 'v1' })
-      const { index, ...named } = keysOf(generation)
-      const built = (await store.generations()).flatMap(({ name }) => keysOf(name).checkpoints)
-      const declared = [active, building, replaced, index('a'), ...new Set([...Object.values(named), ...built])]
+      await store.generations.start(newGeneration(), generation)
+      await store.generations.build(newGeneration())
+      const { active, building, replaced } = redisKeys({ prefix: fixture.prefix, version: 'v1' })
+      const { set, sized: _, pattern: __, ...named } = keysOf(generation)
+      const sets = ['pets', 'pets:a', 'pets:b', 'orders', 'orders:a'].map(set)
+      const others = (await store.generations.all()).map(({ name }) => keysOf(name).checkpoints)
+      const declared = [active, building, replaced, ...sets, ...new Set([...Object.values(named), ...others])]
       expect((await fixture.keys()).sort()).toEqual(declared.sort())
       for (const key of declared) expect(key.startsWith(`{${fixture.prefix}:v1}:`)).toBe(true)
     })
 
-    it('keep a parked event with all that is needed to look into it', async () => {
-      const { store, generation } = await started(fixture)
-      const event = { subject: '12', reason: 'data: name', value: '{"é":"🐕"}' }
-      await applyAll(store, generation, { ...firstBatch({ partition: 3 }), parked: [{ offset: 7, ...event }] })
-      const { parked } = redisKeys({ prefix: fixture.prefix, version: 'v1' }).generation(generation)
-      const fields = await fixture.client.hgetall(parked)
-      expect(Object.entries(fields).map(([field, json]) => [field, JSON.parse(json)])).toEqual([['3/7', event]])
+    it('tell of what is parked that it lost something, whichever of its keys did', async () => {
+      const { parked, parkedQueue, parkedStreams } = keysOf(generation)
+      const { client } = fixture
+      await applyAll(store, generation, firstBatch({ parked: ['a', 'b'] }))
+      const size = async () => (await store.inspection.contents(generation))?.sizes.get('parked')
+      for (const [key, lose] of [
+        [parked, () => client.hdel(parked, '0/0')],
+        [parkedQueue, () => client.zremrangebyrank(parkedQueue, 0, 0)],
+        [parkedStreams, () => client.hdel(parkedStreams, 'a')],
+      ] as const) {
+        expect(await size()).toEqual({ actual: 2, recorded: 2 })
+        const copy = `${key}:copy`
+        await client.copy(key, copy)
+        await lose()
+        expect(await size()).toEqual({ actual: 1, recorded: 2 })
+        await client.rename(copy, key)
+      }
+      await client.del(parkedStreams)
+      expect(await store.reads.load(generation, { stream: 'a' })).toMatchObject({ proof: { isComplete: false } })
     })
 
-    it('tell of documents that were lost', async () => {
-      const { store, generation } = await started(fixture)
-      await applyAll(store, generation, firstBatch({ inserts: [insert(1, ['a']), insert(2, ['a'])] }))
-      const keys = redisKeys({ prefix: fixture.prefix, version: 'v1' }).generation(generation)
-      await fixture.client.zrem(keys.index('a'), documentOf(1))
-      await fixture.client.unlink(keys.documents)
-      const inIndex = await store.range(generation, { index: 'a', from: 1, limit: 5 })
-      const inAll = await store.range(generation, { from: 1, limit: 5 })
-      expect([inIndex, inAll]).toMatchObject([
-        { ...found([documentOf(2)]), held: 1, added: 2 },
-        { ...found([]), held: 0, added: 2 },
+    it('find an id that is taken among those of other partitions', async () => {
+      const odd = numbers(100).map((i) => pet(2 * i - 1))
+      await applyAll(store, generation, firstBatch({ documents: added(...odd) }))
+      const even = odd.map(({ id }) => pet(id + 1)).reverse()
+      const taken = [pet(101, [], 2), order(7), pet(Number.MAX_SAFE_INTEGER)]
+      const clash = firstBatch({ documents: added(...even, ...taken) }, 1)
+      const documents = [{ collection: 'pets', id: 101 }]
+      expect(await store.projection.apply(generation, clash)).toEqual({ outcome: 'exist', streams: [], documents })
+      await applyAll(store, generation, firstBatch({ documents: added(...even) }, 1))
+      expect(await idsIn(store, generation)).toEqual(numbers(200))
+    })
+
+    it('go on behind text that is no Unicode', async () => {
+      const event = { ...parkedEvent(0, 0, 'a\ud800', '\udfff'), value: '\ud800' }
+      const first = { ...firstBatch({ parked: [''] }), parked: [event] }
+      await applyAll(store, generation, first)
+      expect(await allParked(store, generation)).toEqual([
+        { ...event, stream: 'a\ufffd', reason: '\ufffd', value: '\ufffd' },
       ])
+      const again = batchAfter(first, { newStreams: [event.stream] })
+      expect(await store.projection.apply(generation, again)).toMatchObject({
+        outcome: 'exist',
+        streams: [event.stream],
+      })
+      await applyAll(store, generation, batchAfter(first, { unparked: [event] }))
+      expect(await allParked(store, generation)).toEqual([])
+      expect(await store.reads.load(generation, { stream: event.stream })).toMatchObject({ hasParked: false })
     })
 
     it('answer all that share a failing call with read_model_unavailable, and those after it', async () => {
-      const { store, generation } = await started(fixture)
-      await applyAll(store, generation, firstBatch({ inserts: [insert(1, ['a'])] }))
-      const keys = redisKeys({ prefix: fixture.prefix, version: 'v1' }).generation(generation)
-      await fixture.client.set(keys.index('broken'), 'not a sorted set')
-      const asked = ['a', 'broken', undefined].map((index) => store.range(generation, { index, from: 1, limit: 5 }))
-      for (const result of await Promise.allSettled(asked)) {
+      await applyAll(store, generation, firstBatch({ documents: added(pet(1, ['a'])) }))
+      await fixture.client.set(keysOf(generation).set('pets:broken'), 'not a sorted set')
+      for (const result of await Promise.allSettled(['a', 'broken', undefined].map(page))) {
         expect(result).toMatchObject({ status: 'rejected', reason: { code: 'read_model_unavailable' } })
       }
       expect(await idsIn(store, generation, 'a')).toEqual([1])
     })
 
-    it('read a hundred ranges in fewer than ten calls, and each in one', async () => {
-      const { store, generation } = await started(fixture)
-      await applyAll(store, generation, firstBatch({ inserts: [insert(1, ['a']), insert(2, ['b'])] }))
-      const read = (count: number) =>
-        Promise.all(
-          Array.from({ length: count }, (_, i) =>
-            store.range(generation, { index: [undefined, 'a', 'b'][i % 3], from: 1, limit: 5 }),
-          ),
-        )
-      await read(1)
+    it('make a hundred reads in fewer than ten calls', async () => {
+      await applyAll(store, generation, fullBatch())
+      await page()
       const calls: string[][] = []
       const monitor = await fixture.client.monitor()
       monitor.on('monitor', (_time: string, command: string[]) => {
         if (command.some((part) => part.includes(generation))) calls.push(command)
       })
-      const ended = (name: string) => vi.waitFor(() => expect(calls.some((call) => call.includes(name))).toBe(true))
-      await read(100)
-      await fixture.client.get(`end of ${generation}`)
-      await ended(`end of ${generation}`)
+      const query = { stream: '1', key: { partition: 0, key: 'k' } }
+      const load = (): Promise<unknown> => store.reads.load(generation, query)
+      await Promise.all(numbers(100).map((i) => [() => page(), () => page('a'), load][i % 3]?.()))
+      const last = `end of ${generation}`
+      await fixture.client.get(last)
+      await vi.waitFor(() => expect(calls.some((call) => call.includes(last))).toBe(true))
       monitor.disconnect()
       const scripts = calls.filter(([name]) => /^evalsha$/i.test(name ?? ''))
       expect(scripts.length).toBeGreaterThan(1)
       expect(scripts.length).toBeLessThan(10)
     })
 
-    it('take a batch that is larger than the stack of Lua', async () => {
-      const { store, generation } = await started(fixture)
-      const inserts = Array.from({ length: 5000 }, (_, i) => insert(i + 1, ['a']))
-      await applyAll(store, generation, firstBatch({ inserts }))
-      expect(await idsIn(store, generation, 'a')).toEqual(inserts.map(({ id }) => id))
-    })
-
     it('go on when the server forgot the scripts', async () => {
-      const { store, generation } = await started(fixture)
-      const first = firstBatch({ inserts: [insert(1)] })
-      await applyAll(store, generation, first)
-      const before = await contents(store, generation)
-      await fixture.client.script('FLUSH')
-      expect(await contents(store, generation)).toEqual(before)
-      await fixture.client.script('FLUSH')
-      const all = { from: 1, limit: 10 }
-      const asked = Array.from({ length: 100 }, () => store.range(generation, all))
-      for (const answer of await Promise.all(asked)) expect(idsOf(answer)).toEqual([1])
-      await fixture.client.script('FLUSH')
-      await applyAll(store, generation, batchAfter(first.checkpoint, { inserts: [insert(2)] }))
+      const { client } = fixture
+      await applyAll(store, generation, fullBatch())
+      const before = await contentOf(store, generation)
+      await client.script('FLUSH')
+      expect(await contentOf(store, generation)).toEqual(before)
+      await client.script('FLUSH')
+      const answers = await Promise.all(numbers(100).map(() => idsIn(store, generation)))
+      for (const ids of answers) expect(ids).toEqual([1, 2])
+      await client.script('FLUSH')
+      await applyAll(store, generation, batchAfter(fullBatch(), { documents: added(pet(3)) }))
     })
 
     it('ignore a message that is none of theirs', async () => {
-      const { store, generation } = await started(fixture)
-      const heard: unknown[][] = []
-      const connected = new Promise<void>((resolve) => {
-        store.listen({ progress: (...all) => heard.push(all), connected: resolve, disconnected: () => {} })
-      })
-      await connected
+      const { heard } = await listenerOn(store)
       await fixture.client.publish(redisKeys({ prefix: fixture.prefix, version: 'v1' }).progress, 'a b c d')
-      await applyAll(store, generation, firstBatch())
-      await vi.waitFor(() => expect(heard.at(-1)).toEqual([generation, { partition: 0, next: 1, parked: [] }]))
-      expect(heard.map(([name]) => name)).not.toContain('a')
+      const batch = batchAfter({ partition: 0, checkpoint: startOfPartition })
+      await applyAll(store, generation, batch)
+      await vi.waitFor(() => expect(heard.at(-1)).toEqual(progressOf(generation, batch)))
+      expect(JSON.stringify(heard)).not.toContain('"a')
     })
   })
 })

@@ -54,17 +54,21 @@ describe('Lua scripts', () => {
 })
 
 describe('progress messages', () => {
+  const greatest = Number.MAX_SAFE_INTEGER
   it.each([
     undefined,
-    { partition: 0, next: 1, parked: [] },
-    { partition: 12, next: Number.MAX_SAFE_INTEGER, parked: [] },
-    { partition: 12, next: 9, parked: [8] },
-    { partition: 12, next: 9, parked: [3, 5, 8] },
-  ])('are read as they were written: %o', (at) =>
-    expect(parseProgressMessage(progressMessage('generation', at))).toEqual({ generation: 'generation', at }),
+    { partition: 0, from: 0, next: 1, withoutEffect: [] },
+    { partition: 12, from: greatest - 1, next: greatest, withoutEffect: [] },
+    { partition: 12, from: 8, next: 9, withoutEffect: [8] },
+    { partition: 12, from: 1, next: 9, withoutEffect: [3, 5, 8] },
+  ])('are read as they were written: %o', (progress) =>
+    expect(parseProgressMessage(progressMessage('generation', progress))).toEqual({
+      generation: 'generation',
+      progress,
+    }),
   )
 
-  it.each(['', 'a b', 'a b c', 'a 1 2 3 4', 'a 1 2 ', 'a 1 2 3,', 'a 1 2 ,3', 'a 1 -2', ' 1 2'])(
+  it.each(['', 'a b', 'a b c', 'a 1 2', 'a 1 2 3 4 5', 'a 1 2 3 ', 'a 1 2 3 4,', 'a 1 2 3 ,4', 'a 1 2 -3', ' 1 2 3'])(
     'are told from anything else: "%s"',
     (message) => {
       expect(parseProgressMessage(message)).toBeUndefined()

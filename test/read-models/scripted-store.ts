@@ -1,72 +1,74 @@
+import { setImmediate } from 'node:timers/promises'
+import { expect, onTestFinished, vi } from 'vitest'
 import { ServiceError } from '../../src/lib/errors.ts'
-import { type Checkpoint, startOfPartition } from '../../src/read-models/checkpoint.ts'
-import type { KeyDecision } from '../../src/read-models/key-decision.ts'
+import { startOfPartition } from '../../src/read-models/checkpoint.ts'
+import type { DocumentId } from '../../src/read-models/document.ts'
 import type {
   ActiveGeneration,
-  AppliedTo,
-  RangeAnswer,
-  RangeQuery,
-  ReadModels,
-  ReadModelsListener,
-} from '../../src/read-models/read-models.ts'
+  Checkpoints,
+  Generations,
+  Progress,
+  ProgressListener,
+} from '../../src/read-models/generations.ts'
+import type { IdempotencyRecord } from '../../src/read-models/idempotency-record.ts'
+import { ProvenReadModel } from '../../src/read-models/proven-read-model.ts'
+import type {
+  Found,
+  PageQuery,
+  Proof,
+  StoredPage,
+  StoredReads,
+  StoredStream,
+  StreamQuery,
+} from '../../src/read-models/stored-reads.ts'
+import { Tracker } from '../../src/read-models/tracker.ts'
 
 /** The reading side of a store, in the hands of a test: it says what is stored, and when the connection breaks. */
-export class ScriptedStore implements Pick<ReadModels, 'active' | 'checkpoints' | 'range' | 'decision' | 'listen'> {
-  generation: ActiveGeneration | undefined = { name: 'first', epoch: 'epoch', continues: undefined }
+export class ScriptedStore implements StoredReads, Pick<Generations, 'active' | 'checkpoints' | 'listen'> {
+  generation: ActiveGeneration | undefined = { name: 'first', logId: 'log', continues: undefined }
   readonly next = new Map<number, number>()
-  /** Ids of documents; each document is its id as text. */
+  /** Of the documents, `{"id":1}` say, which all sets hold. */
   ids: number[] = []
-  added = 0
-  readonly decisions = new Map<string, KeyDecision>()
-  away = false
-  reads = { range: 0, checkpoints: 0 }
+  recorded = 0
+  /** By `<partition>/<key>`. */
+  readonly decided = new Map<string, IdempotencyRecord>()
+  isAway = false
+  /** How often what was asked. */
+  readonly asked = { active: 0, reads: 0 }
   #held: Promise<void> | undefined
-  readonly #listeners = new Set<ReadModelsListener>()
+  readonly #listeners = new Set<ProgressListener>()
 
   async active(): Promise<ActiveGeneration | undefined> {
-    this.#answer()
+    this.asked.active++
+    this.#checkThere()
     return this.generation
   }
 
-  async checkpoints(generation: string): Promise<Map<number, Checkpoint> | undefined> {
-    this.#answer()
-    this.reads.checkpoints++
-    const checkpoints = generation === this.generation?.name ? this.#checkpoints() : undefined
-    await this.#held
-    return checkpoints
+  async checkpoints(generation: string): Promise<Checkpoints | undefined> {
+    return await this.#answer(generation === this.generation?.name ? this.#checkpoints() : undefined)
   }
 
-  async range(
-    generation: string,
-    { from, to = Number.MAX_SAFE_INTEGER, limit }: Omit<RangeQuery, 'index'>,
-  ): Promise<RangeAnswer> {
-    this.#answer()
-    this.reads.range++
-    const isThere = generation === this.generation?.name
-    const ids = isThere ? this.ids : []
-    const inRange = ids.filter((id) => id >= from && id <= to)
-    const shown = inRange.slice(0, limit)
-    const answer = {
-      documents: shown.join(','),
-      count: shown.length,
-      last: inRange.length > limit ? shown.at(-1) : undefined,
-      moment: {
-        active: this.generation?.name,
-        checkpoints: isThere ? this.#checkpoints() : new Map<number, Checkpoint>(),
-      },
-      held: ids.length,
-      added: isThere ? this.added : 0,
-    }
-    await this.#held
-    return answer
+  async find(generation: string, { id }: DocumentId): Promise<Found> {
+    const document = this.#ids(generation).includes(id) ? { json: `{"id":${id}}`, version: 1 } : undefined
+    return await this.#read(generation, { document })
   }
 
-  async decision(generation: string, key: string): Promise<KeyDecision | undefined> {
-    this.#answer()
-    return generation === this.generation?.name ? this.decisions.get(key) : undefined
+  async page(generation: string, { after, limit }: PageQuery): Promise<StoredPage> {
+    const found = this.#ids(generation).filter((id) => id > after)
+    const shown = found.slice(0, limit)
+    const documents = shown.map((id) => `{"id":${id}}`).join(',')
+    const last = found.length > limit ? shown.at(-1) : undefined
+    return await this.#read(generation, { documents, count: shown.length, last })
   }
 
-  /** From now on what is read is on its way, as it was when it was read, until what this returns is called. */
+  async load(generation: string, { stream = '', key }: StreamQuery): Promise<StoredStream> {
+    const isThere = this.#ids(generation).includes(Number(stream))
+    const row = isThere ? { stream, version: 1, offsets: [], document: undefined, hidden: '' } : undefined
+    const decided = key && this.decided.get(`${key.partition}/${key.key}`)
+    return await this.#read(generation, { row, hasParked: false, isParked: false, decided })
+  }
+
+  /** From now on positions and answers are on their way, as they were when read, until what this returns is called. */
   hold(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#held = promise
@@ -76,9 +78,9 @@ export class ScriptedStore implements Pick<ReadModels, 'active' | 'checkpoints' 
     }
   }
 
-  listen(listener: ReadModelsListener): () => void {
+  listen(listener: ProgressListener): () => void {
     this.#listeners.add(listener)
-    if (!this.away) listener.connected()
+    if (!this.isAway) listener.connected()
     return () => this.#listeners.delete(listener)
   }
 
@@ -86,50 +88,107 @@ export class ScriptedStore implements Pick<ReadModels, 'active' | 'checkpoints' 
     return this.#listeners.size
   }
 
-  /** Adds a document and moves the position, as an apply does. */
-  apply(id: number, at: Partial<AppliedTo> & Pick<AppliedTo, 'partition' | 'next'>, announce = true): void {
-    this.ids = [...this.ids, id].sort((a, b) => a - b)
-    this.added++
-    this.next.set(at.partition, at.next)
-    if (!announce) return
-    for (const listener of this.#listeners) listener.progress(this.generation?.name ?? '', { parked: [], ...at })
+  /** A document is applied, as the record before `next`, and nobody hears of it. */
+  store(id: number, partition: number, next: number): void {
+    this.ids = [...this.ids, id].sort((one, other) => one - other)
+    this.recorded++
+    this.next.set(partition, next)
+  }
+
+  apply(id: number, partition: number, next: number): void {
+    this.store(id, partition, next)
+    this.announce({ partition, from: next - 1, next, withoutEffect: [] })
+  }
+
+  announce(progress?: Progress, generation = this.generation?.name ?? ''): void {
+    for (const listener of this.#listeners) listener.progress(generation, progress)
+  }
+
+  /** To before the last document of partition 0, without a sign of it. */
+  rollBack(): void {
+    this.next.set(0, (this.next.get(0) ?? 0) - 1)
+    this.ids = this.ids.slice(0, -1)
+    this.recorded--
   }
 
   flush(): void {
     this.generation = undefined
     this.next.clear()
     this.ids = []
-    this.added = 0
-    this.decisions.clear()
+    this.recorded = 0
+    this.decided.clear()
   }
 
-  start(name: string, epoch = 'epoch'): void {
+  start(name: string, logId = 'log'): void {
     this.flush()
-    this.generation = { name, epoch, continues: undefined }
-    for (const listener of this.#listeners) listener.progress(name)
+    this.generation = { name, logId, continues: undefined }
+    this.announce()
   }
 
   /** Another generation takes the place of the active one, with all that is in it. */
-  takeOver(name: string, announce = true): void {
-    this.generation = { name, epoch: 'epoch', continues: this.generation?.name }
-    if (announce) for (const listener of this.#listeners) listener.progress(name)
+  takeOver(name: string): void {
+    this.generation = { name, logId: 'log', continues: this.generation?.name }
   }
 
   disconnect(): void {
-    this.away = true
+    this.isAway = true
     for (const listener of this.#listeners) listener.disconnected()
   }
 
   connect(): void {
-    this.away = false
+    this.isAway = false
     for (const listener of this.#listeners) listener.connected()
   }
 
-  #checkpoints(): Map<number, Checkpoint> {
+  #ids(generation: string): readonly number[] {
+    return generation === this.generation?.name ? this.ids : []
+  }
+
+  #checkpoints(): Checkpoints {
     return new Map([...this.next].map(([partition, next]) => [partition, { ...startOfPartition, next }]))
   }
 
-  #answer(): void {
-    if (this.away) throw new ServiceError('read_model_unavailable', 'away')
+  async #read<T>(generation: string, found: T): Promise<T & { proof: Proof }> {
+    this.asked.reads++
+    const isThere = generation === this.generation?.name
+    const checkpoints = isThere ? this.#checkpoints() : new Map()
+    const isComplete = !isThere || this.ids.length === this.recorded
+    return await this.#answer({ ...found, proof: { active: this.generation?.name, checkpoints, isComplete } })
   }
+
+  async #answer<T>(answer: T): Promise<T> {
+    this.#checkThere()
+    await this.#held
+    return answer
+  }
+
+  #checkThere(): void {
+    if (this.isAway) throw new ServiceError('read_model_unavailable', 'away')
+  }
+}
+
+/** A read model over a store that does as it is told, beside a log with these end offsets. */
+export function openProven(ends: number[] = [0, 0], store = new ScriptedStore()) {
+  const log = { logId: 'log', endOffsets: vi.fn(async (): Promise<readonly number[]> => ends) }
+  const tracker = new Tracker(store)
+  const incomplete = vi.fn()
+  const model = new ProvenReadModel({ reads: store, tracker, log, incomplete })
+  onTestFinished(() => {
+    model.close()
+    return tracker.close()
+  })
+  const until = (status: string) => vi.waitFor(() => expect(model.state.status).toBe(status), { interval: 2 })
+  const page = async (limit = 10) => idsIn(await model.page({ ...all, limit }))
+  return { store, ends, log, tracker, incomplete, model, until, page }
+}
+
+export const all = { collection: 'pets', after: 0, limit: 10 }
+
+export function idsIn({ documents }: { readonly documents: string }): number[] {
+  return JSON.parse(`[${documents}]`).map(({ id }: { id: number }) => id)
+}
+
+/** Whatever is waiting to be looked at has been. */
+export async function someTurns(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await setImmediate()
 }

@@ -2,28 +2,68 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ReadModels } from '../../src/read-models/read-models.ts'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
-import { applyAll, firstBatch, idsIn, insert, started } from './contract/samples.ts'
+import type { ReadModelStore } from '../../src/read-models/store.ts'
+import type { ReadModelsFixture } from './contract/fixture.ts'
+import {
+  added,
+  applyAll,
+  batchAfter,
+  firstBatch,
+  home,
+  idsIn,
+  newGeneration,
+  pet,
+  started,
+} from './contract/samples.ts'
 import { readModelsContract } from './read-models.contract.ts'
 
-function openFixture() {
+interface SqliteFixture extends ReadModelsFixture {
+  readonly file: string
+  openAsOwner(): ReadModelStore
+  /** Runs statements on a connection of its own, as another process does. */
+  sql(statements: string): void
+}
+
+function openFixture(): SqliteFixture {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-read-models-'))
   const file = join(folder, 'read-models.db')
-  const opened: ReadModels[] = []
+  const opened: ReadModelStore[] = []
+  const open = (version: string, isOwner: boolean) => {
+    const store = openSqliteReadModels({ file, version, home, isOwner })
+    opened.push(store)
+    return store
+  }
+  const sql = (statements: string) => {
+    const db = new DatabaseSync(file)
+    db.exec(statements)
+    db.close()
+  }
   return {
     file,
-    progressIsHeardBy: 'the store that made it' as const,
-    async open(version = 'v1') {
-      const store = openSqliteReadModels({ file, version })
-      opened.push(store)
-      return store
-    },
+    sql,
+    progressIsHeardBy: 'the store that made it',
+    readsProveSizes: false,
+    open: async (version = 'v1') => open(version, false),
+    openAsOwner: () => open('v1', true),
     async empty() {
+      sql(
+        tablesIn(file)
+          .map((name) => `DELETE FROM ${name};`)
+          .join(''),
+      )
+    },
+    async damage(generation, set, entry) {
       const db = new DatabaseSync(file)
-      const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
-      for (const { name } of tables) db.exec(`DELETE FROM ${name}`)
+      const key = Number(db.prepare('SELECT key FROM generation WHERE name = ?').get(generation)?.key)
+      const found = db.prepare('SELECT key FROM collection WHERE generation = ? AND name = ?').get(key, set)
+      const others: Record<string, string> = {
+        rows: 'stream_row WHERE stream = ?',
+        keys: "idempotency_key WHERE partition || '/' || key = ?",
+        parked: "parked WHERE partition || '/' || record_offset = ?",
+      }
+      db.prepare(`DELETE FROM ${others[set] ?? `collection_${found?.key} WHERE id = ?`}`).run(entry)
       db.close()
     },
     async remove() {
@@ -33,31 +73,101 @@ function openFixture() {
   }
 }
 
+function tablesIn(file: string): unknown[] {
+  const db = new DatabaseSync(file)
+  const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
+  db.close()
+  return names.map(({ name }) => name)
+}
+
 readModelsContract('sqlite', async () => openFixture())
 
 describe('sqlite read models', () => {
-  let fixture: ReturnType<typeof openFixture>
+  let fixture: SqliteFixture
   beforeEach(() => {
     fixture = openFixture()
   })
   afterEach(() => fixture.remove())
 
-  it('keep a parked event with all that is needed to look into it', async () => {
-    const { store, generation } = await started(fixture)
-    const parked = [{ offset: 7, subject: '12', reason: 'data: name', value: '{"é":"🐕"}' }]
-    await applyAll(store, generation, { ...firstBatch({ partition: 3 }), parked })
-    const db = new DatabaseSync(fixture.file)
-    const rows = db.prepare('SELECT partition, record_offset AS offset, subject, reason, value FROM parked').all()
-    db.close()
-    expect(rows.map((row) => ({ ...row }))).toEqual(parked.map((event) => ({ partition: 3, ...event })))
+  /** An owner of an active generation with pet 1. */
+  async function owning() {
+    const store = fixture.openAsOwner()
+    const generation = newGeneration()
+    await store.generations.start(generation, undefined)
+    const batch = firstBatch({ documents: added(pet(1)) })
+    await applyAll(store, generation.name, batch)
+    return { store, generation: generation.name, batch }
+  }
+
+  /** Another process makes read models beside the active ones, with pets 1 and 2, and lets them take over. */
+  async function replaced() {
+    const other = await fixture.open()
+    const next = await other.generations.build(newGeneration())
+    await applyAll(other, next.name, firstBatch({ documents: added(pet(1), pet(2)) }))
+    expect(await other.generations.activate(next.name)).toBe('activated')
+    return next.name
+  }
+
+  const find = ({ reads }: ReadModelStore, generation: string) => reads.find(generation, { collection: home, id: 1 })
+  it('tell their owner with its next read what it wrote itself', async () => {
+    const { store, generation, batch } = await owning()
+    const before = await find(store, generation)
+    expect((await find(store, generation)).proof).toBe(before.proof)
+    const after = pet(1, [], 2, 'changed')
+    const second = batchAfter(batch, { documents: [{ before: pet(1), after }] })
+    await applyAll(store, generation, second)
+    const { proof, document } = await find(store, generation)
+    expect(document).toEqual({ json: after.json, version: 2 })
+    expect(proof.checkpoints).toEqual(new Map([[0, second.checkpoint]]))
+  })
+
+  it('tell their owner within a second that another process activated a generation', async () => {
+    const { store, generation } = await owning()
+    await find(store, generation)
+    const next = await replaced()
+    await vi.waitFor(async () => expect((await find(store, generation)).proof.active).toBe(next), 1000)
+    expect(await idsIn(store, next)).toEqual([1, 2])
+  })
+
+  it.each<[string, (store: ReadModelStore, generation: string) => Promise<unknown>]>([
+    ['asks for the active generation', ({ generations }) => generations.active()],
+    ['asks for checkpoints', ({ generations }, generation) => generations.checkpoints(generation)],
+    ['loads a stream', ({ reads }, generation) => reads.load(generation, { stream: '1' })],
+    ['writes', ({ projection }, generation) => projection.apply(generation, firstBatch())],
+  ])('tell so at once to an owner that %s', async (_, look) => {
+    const { store, generation } = await owning()
+    await find(store, generation)
+    const next = await replaced()
+    await look(store, generation)
+    expect((await find(store, generation)).proof.active).toBe(next)
+  })
+
+  it('never answer their owner from a generation that another process removed, nor from one in its place', async () => {
+    const { store, generation } = await owning()
+    const other = await fixture.open()
+    const building = await other.generations.build(newGeneration())
+    await applyAll(other, building.name, firstBatch({ documents: added(pet(1)) }))
+    expect((await find(store, building.name)).document).toEqual({ json: pet(1).json, version: 1 })
+    expect(await other.generations.remove(building.name)).toBe(true)
+    const another = await other.generations.build(newGeneration())
+    await applyAll(other, another.name, firstBatch({ documents: added(pet(1, [], 1, 'another')) }))
+    const proof = { active: generation, checkpoints: new Map(), isComplete: true }
+    expect(await find(store, building.name)).toEqual({ proof, document: undefined })
+  })
+
+  it('say so when a table of theirs is gone and the generation is not', async () => {
+    const { store, generation } = await owning()
+    await find(store, generation)
+    fixture.sql('DROP TABLE collection_1')
+    await expect(find(store, generation)).rejects.toMatchObject({ code: 'read_model_unavailable' })
   })
 
   it('answer read_model_unavailable while another process keeps the file locked, and go on after', async () => {
     const { store, generation } = await started(fixture)
     const other = new DatabaseSync(fixture.file)
     other.exec('BEGIN IMMEDIATE')
-    const batch = firstBatch({ inserts: [insert(1)] })
-    await expect(store.apply(generation, batch)).rejects.toMatchObject({
+    const batch = firstBatch({ documents: added(pet(1)) })
+    await expect(store.projection.apply(generation, batch)).rejects.toMatchObject({
       code: 'read_model_unavailable',
       cause: expect.objectContaining({ message: 'database is locked' }),
     })
@@ -71,23 +181,16 @@ describe('sqlite read models', () => {
     other.exec('PRAGMA journal_mode = WAL; CREATE TABLE generation (old); CREATE TABLE "an old one" (x); BEGIN')
     other.exec('INSERT INTO generation VALUES (1); COMMIT; PRAGMA user_version = 99; BEGIN')
     expect(other.prepare('SELECT old FROM generation').all()).toHaveLength(1) // a read that goes on
-    await openSqliteReadModels({ file: fixture.file, version: 'v1', isOwner: true }).close()
+    const { store, generation } = await owning()
     expect(other.prepare('SELECT old FROM generation').all()).toHaveLength(1)
-    other.exec('COMMIT')
-    expect(other.prepare("SELECT name FROM sqlite_schema WHERE name = 'an old one'").all()).toEqual([])
     other.close()
-    const { store, generation } = await started(fixture)
-    await applyAll(store, generation, firstBatch({ inserts: [insert(1)] }))
-    const again = openSqliteReadModels({ file: fixture.file, version: 'v1', isOwner: true })
-    expect(await idsIn(again, generation)).toEqual([1])
-    await again.close()
+    expect(tablesIn(fixture.file)).not.toContain('an old one')
+    expect(await idsIn(fixture.openAsOwner(), generation)).toEqual(await idsIn(store, generation))
   })
 
-  it('of another layout are left to their owner by everybody else, who is told what to do', () => {
-    const db = new DatabaseSync(fixture.file)
-    db.exec('CREATE TABLE old (x); PRAGMA user_version = 99')
-    expect(() => openSqliteReadModels({ file: fixture.file, version: 'v1' })).toThrow(/layout 99 .* start the service/)
-    expect(db.prepare('SELECT * FROM old').all()).toEqual([])
-    db.close()
+  it('of another layout are left to their owner by everybody else, who is told what to do', async () => {
+    fixture.sql('CREATE TABLE old (x); PRAGMA user_version = 99')
+    await expect(fixture.open()).rejects.toThrow(/layout 99 .* start the service/)
+    expect(tablesIn(fixture.file)).toEqual(['old'])
   })
 })

@@ -10,16 +10,16 @@ const lookLimitMs = 2000
 export class IdentityWatch {
   readonly #reader: KafkaReader
   readonly #idBlocks: string
-  readonly #epoch: string
+  readonly #logId: string
   readonly #replaced = Promise.withResolvers<void>()
   readonly #looking = new SingleFlight(() => this.#look())
   readonly #timer: NodeJS.Timeout
   #isReplaced = false
 
-  constructor(reader: KafkaReader, idBlocks: string, epoch: string) {
+  constructor(reader: KafkaReader, idBlocks: string, logId: string) {
     this.#reader = reader
     this.#idBlocks = idBlocks
-    this.#epoch = epoch
+    this.#logId = logId
     this.#timer = setInterval(() => void this.#looking.request(), lookEveryMs).unref()
   }
 
@@ -32,7 +32,7 @@ export class IdentityWatch {
   async confirm(limitMs: number): Promise<void> {
     this.failIfReplaced()
     try {
-      if (!(await holdsIdentity(this.#reader, this.#idBlocks, this.#epoch, limitMs))) this.markReplaced()
+      if (!(await holdsIdentity(this.#reader, this.#idBlocks, this.#logId, limitMs))) this.markReplaced()
     } catch (error) {
       throw unavailable(error)
     }

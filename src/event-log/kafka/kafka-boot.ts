@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { OutOfReachError } from '../../lib/errors.ts'
-import { within } from '../../lib/time-limit.ts'
+import { withTimeout } from '../../lib/with-timeout.ts'
 import { BootRefusal } from './boot-refusal.ts'
 import { type KafkaAccess, KafkaClient } from './kafka-client.ts'
 import { establishIdentity, type LogIdentity } from './kafka-identity.ts'
@@ -32,7 +32,7 @@ export async function bootLog(
   const deadline = performance.now() + limitMs
   for (let attempts = 1; ; attempts++) {
     try {
-      return await within(deadline - performance.now(), attempt(access, topics, parts))
+      return await withTimeout(deadline - performance.now(), attempt(access, topics, parts))
     } catch (error) {
       if (error instanceof BootRefusal) throw error
       if (isFinal(error))

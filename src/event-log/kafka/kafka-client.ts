@@ -2,9 +2,6 @@ import { connect, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { type ISocketFactoryArgs, Kafka, logLevel, type SASLOptions } from 'kafkajs'
 import type { Logger } from 'pino'
-import { calmTimers } from './kafkajs-timers.ts'
-
-calmTimers()
 
 /** Where the brokers are and how to be let in. */
 export interface KafkaAccess {

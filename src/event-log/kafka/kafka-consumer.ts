@@ -1,9 +1,8 @@
 import type { Consumer, ConsumerStartBatchProcessEvent, EachBatchPayload } from 'kafkajs'
 import type { Logger } from 'pino'
-import { within } from '../../lib/time-limit.ts'
+import { withTimeout } from '../../lib/with-timeout.ts'
 import type { Offset } from '../event-log.ts'
 import type { KafkaClient } from './kafka-client.ts'
-import { keepArraysYoung } from './kafkajs-garbage.ts'
 import { OffsetsToCommit } from './offsets-to-commit.ts'
 
 export interface ConsumerOptions {
@@ -26,7 +25,7 @@ const sessionTimeoutMs = 6000 // the least that brokers allow: a killed process 
 const heartbeatMs = 2000
 const rebalanceTimeoutMs = 10_000
 const fetchWaitMs = 100 // a stop and a rebalance wait for the fetch under way
-// Of a partition. All partitions fetched are decoded in one go, and the read models wait for that; a record may be larger.
+// For one partition: all partitions fetched are decoded in one go, and the read models wait for that; a record may be larger.
 const fetchBytes = 512 * 1024
 const commitIntervalMs = 5000
 const lifeSignLimitMs = 30_000
@@ -34,7 +33,7 @@ const leaveLimitMs = 5000
 const lastCommitLimitMs = 1000
 
 /** One kafkajs consumer, from its start until it has crashed, shown no sign of life, or been stopped. */
-export class LivingConsumer {
+export class KafkaConsumer {
   readonly #options: ConsumerOptions
   readonly #handlers: ConsumerHandlers
   readonly #client: KafkaClient
@@ -46,7 +45,6 @@ export class LivingConsumer {
   #committing = Promise.resolve()
 
   constructor(options: ConsumerOptions, handlers: ConsumerHandlers) {
-    keepArraysYoung()
     this.#options = options
     this.#handlers = handlers
     this.#client = options.newClient()
@@ -75,8 +73,8 @@ export class LivingConsumer {
     clearInterval(upkeep)
     signal.removeEventListener('abort', stop)
     // A group that is stopped keeps what was committed last: without this, tools would show it behind until it runs again.
-    if (error === undefined) await within(lastCommitLimitMs, this.#commitInTurn()).catch(() => {})
-    await within(leaveLimitMs, this.#consumer.disconnect()).catch(() => {}) // the group finds out by itself
+    if (error === undefined) await withTimeout(lastCommitLimitMs, this.#commitInTurn()).catch(() => {})
+    await withTimeout(leaveLimitMs, this.#consumer.disconnect()).catch(() => {}) // the group finds out by itself
     this.#client.abandon()
     return error
   }

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import kafkajs, { type PartitionMetadata } from 'kafkajs'
 import { ServiceError } from '../../lib/errors.ts'
-import { within } from '../../lib/time-limit.ts'
+import { withTimeout } from '../../lib/with-timeout.ts'
 import type { EventLog, NewRecord, Offset, Subscriber, Subscription } from '../event-log.ts'
+import { partitionOf } from './default-partitioner.ts'
 import { IdentityWatch } from './identity-watch.ts'
 import { bootLog } from './kafka-boot.ts'
 import { type KafkaAccess, KafkaClient } from './kafka-client.ts'
@@ -13,7 +13,7 @@ import { KafkaSubscription } from './kafka-subscription.ts'
 import type { LogTopics } from './kafka-topics.ts'
 
 export interface KafkaLogOptions extends KafkaAccess {
-  /** Of the events; `<topic>.id-blocks` holds the identity of the log and the blocks claimed. */
+  /** The topic of the events; `<topic>.id-blocks` holds the identity of the log and the blocks reserved. */
   readonly topic: string
   readonly partitions: number
   /** From the call of an append to its outcome. */
@@ -22,7 +22,6 @@ export interface KafkaLogOptions extends KafkaAccess {
   readonly bootTimeoutMs?: number | undefined
 }
 
-const byDefault = kafkajs.Partitioners.DefaultPartitioner()
 const bootTimeoutMs = 30_000
 const endsTimeoutMs = 1900 // the port allows two seconds
 const endsQueryMs = 1500
@@ -42,7 +41,7 @@ export async function openKafkaEventLog(options: KafkaLogOptions): Promise<Event
   }
   try {
     const identity = await bootLog(options, topics, parts, options.bootTimeoutMs ?? bootTimeoutMs)
-    const watch = new IdentityWatch(parts.reader, topics.idBlocks, identity.epoch)
+    const watch = new IdentityWatch(parts.reader, topics.idBlocks, identity.logId)
     return new KafkaEventLog(options, newClient, identity, { ...parts, watch })
   } catch (error) {
     await Promise.all([parts.reader.close(), parts.idBlocksProducer.close()])
@@ -58,13 +57,12 @@ interface Parts {
 }
 
 class KafkaEventLog implements EventLog {
-  readonly epoch: string
+  readonly logId: string
   readonly partitions: number
   readonly replaced: Promise<void>
   readonly #options: KafkaLogOptions
   readonly #newClient: () => KafkaClient
   readonly #parts: Parts
-  readonly #metadata: PartitionMetadata[]
   readonly #subscriptions = new Set<KafkaSubscription>()
   readonly #writes = new Set<Promise<unknown>>()
   #appendsSucceed = true
@@ -73,20 +71,17 @@ class KafkaEventLog implements EventLog {
   #closed: Promise<void> | undefined
 
   constructor(options: KafkaLogOptions, newClient: () => KafkaClient, identity: LogIdentity, parts: Parts) {
-    this.epoch = identity.epoch
+    this.logId = identity.logId
     this.partitions = identity.partitions
     this.replaced = parts.watch.replaced
     void this.replaced.then(() => this.#closeProducers())
     this.#options = options
     this.#newClient = newClient
     this.#parts = parts
-    // The partitioner only counts them where there is a key.
-    const metadata = { partitionErrorCode: 0, leader: 0, replicas: [], isr: [] }
-    this.#metadata = Array.from({ length: identity.partitions }, (_, partitionId) => ({ partitionId, ...metadata }))
   }
 
   partitionFor(key: string): number {
-    return byDefault({ topic: this.#options.topic, partitionMetadata: this.#metadata, message: { key, value: null } })
+    return partitionOf(key, this.partitions)
   }
 
   async append(partition: number, records: readonly NewRecord[]): Promise<Offset> {
@@ -94,13 +89,13 @@ class KafkaEventLog implements EventLog {
     return await this.#track(this.#append(partition, records))
   }
 
-  async claimBlock(): Promise<number> {
+  async reserveIdBlock(): Promise<number> {
     this.#failIfEnded()
     return await this.#track(this.#claim())
   }
 
   /** A new leader that does not know yet what was acknowledged before it says so instead of naming an end (KIP-207). */
-  async ends(): Promise<readonly Offset[]> {
+  async endOffsets(): Promise<readonly Offset[]> {
     this.#failIfEnded()
     // A query under way may have been answered before an append that its new caller knows of: that one gets the next.
     this.#nextEndsQuery ??= (this.#endsQuery ?? Promise.resolve())
@@ -111,7 +106,7 @@ class KafkaEventLog implements EventLog {
         return this.#parts.reader.offsets(this.#options.topic, 'next', endsQueryMs)
       })
     try {
-      return await within(endsTimeoutMs, this.#nextEndsQuery)
+      return await withTimeout(endsTimeoutMs, this.#nextEndsQuery)
     } catch (error) {
       throw unavailable(error)
     }
@@ -167,7 +162,7 @@ class KafkaEventLog implements EventLog {
     for (;;) {
       try {
         await watch.confirm(deadline - performance.now())
-        const record = { key: 'block', value: this.epoch }
+        const record = { key: 'block', value: this.logId }
         const block = await idBlocksProducer.append(0, [record], deadline - performance.now())
         if (block === 0) watch.markReplaced() // after the look, and before the new log got its identity
         watch.failIfReplaced()

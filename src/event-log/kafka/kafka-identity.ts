@@ -6,9 +6,9 @@ import type { KafkaProducer } from './kafka-producer.ts'
 import type { KafkaReader } from './kafka-reader.ts'
 import type { LogTopics } from './kafka-topics.ts'
 
-/** What makes this log this one: the first record of the id-blocks topic, as JSON. */
+/** What makes this log this one: the first record of the id-blocks topic, as JSON in which the log id is named `epoch`. */
 export interface LogIdentity {
-  readonly epoch: string
+  readonly logId: string
   readonly partitions: number
 }
 
@@ -36,15 +36,15 @@ export async function establishIdentity(
   return checkIdentity(await firstRecord(reader, topics.idBlocks), topics)
 }
 
-/** Whether the log that is there is still the one of this epoch. Throws where that cannot be told. */
+/** Whether the log that is there is still the one with this log id. Throws where that cannot be told. */
 export async function holdsIdentity(
   reader: KafkaReader,
   idBlocks: string,
-  epoch: string,
+  logId: string,
   limitMs: number,
 ): Promise<boolean> {
   const first = await reader.firstRecord(idBlocks, limitMs / 2)
-  if (first !== undefined) return parseIdentity(first.value)?.epoch === epoch
+  if (first !== undefined) return parseIdentity(first.value)?.logId === logId
   // A new leader may hold back records for a moment, but then it does not tell where they end.
   const [end] = await reader.offsets(idBlocks, 'next', limitMs / 2)
   if (end === 0) return false
@@ -88,8 +88,8 @@ function checkIdentity({ value }: LogRecord, { events, partitions, idBlocks }: L
 
 function parseIdentity(value: Buffer | null): LogIdentity | undefined {
   try {
-    const { epoch, partitions } = JSON.parse(value?.toString('utf8') ?? '')
-    if (typeof epoch === 'string' && epoch !== '' && Number.isInteger(partitions)) return { epoch, partitions }
+    const { epoch: logId, partitions } = JSON.parse(value?.toString('utf8') ?? '')
+    if (typeof logId === 'string' && logId !== '' && Number.isInteger(partitions)) return { logId, partitions }
   } catch {
     // not JSON, or not an object
   }

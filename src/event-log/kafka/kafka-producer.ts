@@ -1,7 +1,7 @@
 import kafkajs, { type Message, type Producer, type RecordMetadata } from 'kafkajs'
 import type { Logger } from 'pino'
 import { ServiceError } from '../../lib/errors.ts'
-import { within } from '../../lib/time-limit.ts'
+import { withTimeout } from '../../lib/with-timeout.ts'
 import type { Offset } from '../event-log.ts'
 import type { KafkaClient } from './kafka-client.ts'
 import { toOffset } from './kafka-offset.ts'
@@ -48,7 +48,7 @@ export class KafkaProducer {
     const messages = records.map((record) => ({ ...record, partition }))
     try {
       const sending = producer.send({ topic: this.#topic, acks: -1, timeout: replicationLimitMs, messages })
-      const offset = baseOffset(await within(deadline - performance.now(), sending), partition)
+      const offset = baseOffset(await withTimeout(deadline - performance.now(), sending), partition)
       this.#note(undefined)
       return offset
     } catch (error) {
@@ -58,7 +58,7 @@ export class KafkaProducer {
     }
   }
 
-  /** Of what is in flight, the outcome is unknown; nothing may be appended after the call. */
+  /** The outcome of what is in flight stays unknown; nothing may be appended after the call. */
   async close(): Promise<void> {
     await this.#connecting?.catch(() => {})
     this.#connected?.client.abandon()
@@ -99,7 +99,7 @@ async function connect(client: KafkaClient, limitMs: number): Promise<Connected>
     retry: { retries: 0 }, // what kafkajs sends again may be there twice
   })
   try {
-    await within(limitMs, producer.connect())
+    await withTimeout(limitMs, producer.connect())
     return { client, producer }
   } catch (error) {
     client.abandon()

@@ -1,5 +1,5 @@
 import type { Cluster, PartitionAssigner } from 'kafkajs'
-import { within } from '../../lib/time-limit.ts'
+import { withTimeout } from '../../lib/with-timeout.ts'
 import type { LogRecord, Offset } from '../event-log.ts'
 import type { KafkaClient } from './kafka-client.ts'
 import { toOffset } from './kafka-offset.ts'
@@ -74,8 +74,8 @@ export class KafkaReader {
     this.#connected ??= connectedCluster(this.#newClient(), limitMs)
     const connecting = this.#connected
     try {
-      const { cluster } = await within(limitMs, connecting)
-      return await within(deadline - performance.now(), read(cluster))
+      const { cluster } = await withTimeout(limitMs, connecting)
+      return await withTimeout(deadline - performance.now(), read(cluster))
     } catch (error) {
       if (this.#connected === connecting) this.#connected = undefined
       connecting.then(({ client }) => client.abandon()).catch(() => {})
@@ -104,7 +104,7 @@ async function connectedCluster(client: KafkaClient, limitMs: number): Promise<C
   })
   try {
     if (captured === undefined) throw new Error('kafkajs made no partition assigner')
-    await within(limitMs, captured.connect())
+    await withTimeout(limitMs, captured.connect())
     return { client, cluster: captured }
   } catch (error) {
     client.abandon()

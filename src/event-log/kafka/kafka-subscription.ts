@@ -3,7 +3,7 @@ import type { Batch, ConsumerStartBatchProcessEvent, EachBatchPayload } from 'ka
 import type { Logger } from 'pino'
 import type { LogRecord, Offset, RecordBatch, Subscriber, Subscription } from '../event-log.ts'
 import type { KafkaClient } from './kafka-client.ts'
-import { LivingConsumer } from './kafka-consumer.ts'
+import { KafkaConsumer } from './kafka-consumer.ts'
 import { toOffset } from './kafka-offset.ts'
 
 export interface KafkaSubscriptionOptions {
@@ -15,8 +15,8 @@ export interface KafkaSubscriptionOptions {
   readonly logger: Logger
 }
 
-/** A partition held since an assignment; another object after the next one, even for the same partition. */
-interface Held {
+/** A partition assigned to this member: another object after the next rebalance, even for the same partition. */
+interface Assignment {
   /** 0 until the subscriber seeks: before that kafkajs stands at the committed offset, which is not to be used. */
   seeks: number
 }
@@ -31,8 +31,8 @@ export class KafkaSubscription implements Subscription {
   readonly #closing = new AbortController()
   readonly #ended: Promise<void>
   readonly #turns = new Map<number, Promise<void>>()
-  #held = new Map<number, Held>()
-  #consumer: LivingConsumer | undefined
+  #assignments = new Map<number, Assignment>()
+  #consumer: KafkaConsumer | undefined
 
   constructor(options: KafkaSubscriptionOptions) {
     this.#options = options
@@ -40,15 +40,15 @@ export class KafkaSubscription implements Subscription {
   }
 
   seek(partition: number, offset: Offset): void {
-    const held = this.#held.get(partition)
-    if (held === undefined) return
-    held.seeks++
+    const assignment = this.#assignments.get(partition)
+    if (assignment === undefined) return
+    assignment.seeks++
     this.#consumer?.seek(partition, offset)
   }
 
   async close(): Promise<void> {
     this.#closing.abort()
-    this.#held.clear()
+    this.#assignments.clear()
     await this.#ended
     await Promise.allSettled(this.#turns.values())
   }
@@ -57,7 +57,7 @@ export class KafkaSubscription implements Subscription {
   async #run(): Promise<void> {
     const { signal } = this.#closing
     while (!signal.aborted) {
-      this.#consumer = new LivingConsumer(this.#options, {
+      this.#consumer = new KafkaConsumer(this.#options, {
         assigned: (partitions) => this.#assigned(partitions),
         eachBatch: (payload) => this.#eachBatch(payload),
         filtered: (event) => this.#filtered(event),
@@ -65,14 +65,14 @@ export class KafkaSubscription implements Subscription {
       const error = await this.#consumer.run(signal)
       if (signal.aborted) return
       this.#options.logger.warn({ err: error, group: this.#options.group }, 'Kafka: a new consumer is made')
-      if (this.#held.size > 0) this.#assigned([])
+      if (this.#assignments.size > 0) this.#assigned([])
       await delay(restartDelayMs, undefined, { signal }).catch(() => {})
     }
   }
 
   #assigned(partitions: readonly number[]): void {
     if (this.#closing.signal.aborted) return
-    this.#held = new Map(partitions.map((partition) => [partition, { seeks: 0 }]))
+    this.#assignments = new Map(partitions.map((partition) => [partition, { seeks: 0 }]))
     this.#options.subscriber.assigned(partitions)
   }
 
@@ -81,10 +81,10 @@ export class KafkaSubscription implements Subscription {
    * to come, as the one behind the batch in hand: the next fetch then goes on beside that.
    */
   async #eachBatch({ batch, isStale, resolveOffset, heartbeat }: EachBatchPayload): Promise<void> {
-    const held = this.#held.get(batch.partition)
-    if (held === undefined || held.seeks === 0 || isStale()) return
+    const assignment = this.#assignments.get(batch.partition)
+    if (assignment === undefined || assignment.seeks === 0 || isStale()) return
     const inHand = this.#turns.get(batch.partition)
-    this.#handleInTurn(toRecordBatch(batch), held)
+    this.#handleInTurn(toRecordBatch(batch), assignment)
     resolveOffset(batch.lastOffset())
     await beating(heartbeat, inHand)
   }
@@ -92,16 +92,19 @@ export class KafkaSubscription implements Subscription {
   /** What kafkajs filters out whole, such as transaction markers, it steps over by itself; the subscriber hears of it. */
   #filtered({ payload }: ConsumerStartBatchProcessEvent): void {
     const { partition, firstOffset, lastOffset } = payload
-    const held = this.#held.get(partition)
-    if (held === undefined || held.seeks === 0 || firstOffset === null) return
-    this.#handleInTurn({ partition, from: toOffset(firstOffset), records: [], next: toOffset(lastOffset) + 1 }, held)
+    const assignment = this.#assignments.get(partition)
+    if (assignment === undefined || assignment.seeks === 0 || firstOffset === null) return
+    this.#handleInTurn(
+      { partition, from: toOffset(firstOffset), records: [], next: toOffset(lastOffset) + 1 },
+      assignment,
+    )
   }
 
   /** Batches of one partition are handled one at a time, those of an earlier assignment or consumer included. */
-  #handleInTurn(batch: RecordBatch, held: Held): void {
+  #handleInTurn(batch: RecordBatch, assignment: Assignment): void {
     const { partition } = batch
-    const { seeks } = held
-    const isStale = () => this.#held.get(partition) !== held || held.seeks !== seeks
+    const { seeks } = assignment
+    const isStale = () => this.#assignments.get(partition) !== assignment || assignment.seeks !== seeks
     const inHand = this.#turns.get(partition)
     this.#turns.set(partition, this.#handle(batch, isStale, inHand))
   }

@@ -13,7 +13,7 @@ const schemaVersion = 1
 const busyTimeoutMs = 1000
 const sqliteIoError = 10
 
-/** Offsets begin at 0 and have no gaps. `meta` holds the log's epoch and the block claimed last. */
+/** Offsets begin at 0 and have no gaps. `meta` holds the log id (as 'epoch') and the block reserved last. */
 const schema = `
   CREATE TABLE IF NOT EXISTS records ("offset" INTEGER PRIMARY KEY, key BLOB, value BLOB, headers TEXT) STRICT;
   CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
@@ -34,7 +34,7 @@ export function openSqliteEventLog({ file }: SqliteLogOptions): EventLog {
 }
 
 class SqliteEventLog implements EventLog {
-  readonly epoch: string
+  readonly logId: string
   readonly partitions = 1
   readonly replaced = new Promise<void>(() => {})
   readonly #db: DatabaseSync
@@ -58,7 +58,7 @@ class SqliteEventLog implements EventLog {
       "INSERT INTO meta VALUES ('block', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value",
     )
     db.prepare("INSERT INTO meta VALUES ('epoch', ?) ON CONFLICT (name) DO NOTHING").run(randomUUID())
-    this.epoch = String(db.prepare("SELECT value FROM meta WHERE name = 'epoch'").get()?.value)
+    this.logId = String(db.prepare("SELECT value FROM meta WHERE name = 'epoch'").get()?.value)
   }
 
   partitionFor(_key: string): number {
@@ -73,11 +73,11 @@ class SqliteEventLog implements EventLog {
     return appended[0]?.offset ?? 0
   }
 
-  async claimBlock(): Promise<number> {
+  async reserveIdBlock(): Promise<number> {
     return this.#attempt(() => Number(this.#claim.get()?.value))
   }
 
-  async ends(): Promise<readonly Offset[]> {
+  async endOffsets(): Promise<readonly Offset[]> {
     return this.#attempt(() => [this.#readEnd()])
   }
 

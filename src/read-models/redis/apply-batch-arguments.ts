@@ -1,84 +1,56 @@
 import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../checkpoint.ts'
-import { eventTagLength } from '../event-tag.ts'
-import { encodeDecision } from '../key-decision.ts'
-import type { Batch, Insert } from '../read-models.ts'
+import type { StoredDocument } from '../document.ts'
+import { encodeIdempotencyRecord } from '../idempotency-record.ts'
+import type { Batch } from '../projection-store.ts'
+import { homeIdOf } from '../stream-row.ts'
+import { type DocumentChanges, documentChanges } from './document-changes.ts'
 import { progressMessage } from './progress-message.ts'
-import { addedField, type RedisKeys } from './redis-keys.ts'
-import { encodeParkedEvent, parkedField } from './stored-parked-event.ts'
+import { keyField, type RedisKeys } from './redis-keys.ts'
+import { encodeParkedEvent, parkedField, queueMember } from './stored-parked-event.ts'
 
 /** KEYS and ARGV of `apply-batch.lua`: in few and long texts where there are many, which cost least to write. */
 export function applyBatchArguments(
   storeKeys: RedisKeys,
   generation: string,
   batch: Batch,
-): { keys: string[]; args: string[] } {
-  const { partition, expected, checkpoint, parked } = batch
+  home: string,
+): { keys: string[]; args: (string | number)[] } {
+  const { partition, expected, checkpoint, newStreams, withoutEffect } = batch
   const keys = storeKeys.generation(generation)
-  const inserts = batch.inserts.toSorted((a, b) => a.id - b.id)
-  const marks = indexMarks(inserts)
-  const at = { partition, next: checkpoint.next, parked: parked.map(({ offset }) => offset) }
+  const changes = documentChanges(batch.documents)
+  const progress = { partition, from: expected.next, next: checkpoint.next, withoutEffect }
   return {
     keys: [
       storeKeys.active,
       storeKeys.building,
       keys.checkpoints,
-      keys.documents,
-      keys.decisions,
+      keys.sizes,
+      keys.set(home),
+      keys.rows,
+      keys.keys,
       keys.parked,
-      keys.parkedOffsets,
-      keys.parkedSubjects,
-      keys.counters,
-      ...[...marks.keys()].map((name) => keys.index(name)),
+      keys.parkedQueue,
+      keys.parkedStreams,
+      ...changes.sets.map(({ name }) => keys.set(name)),
     ],
     args: [
       generation,
-      String(partition),
+      partition,
       storedText(expected),
       encodeCheckpoint(checkpoint),
       storeKeys.progress,
-      progressMessage(generation, at),
-      String(eventTagLength),
-      String(inserts.length),
-      inserts.map(insertText).join(''),
-      addedField(undefined),
-      ...[...marks].flatMap(([name, marked]) => [addedField(name), marked.toString('latin1')]),
-      ...lists(batch).flatMap((list) => [String(list.length), ...list]),
+      progressMessage(generation, progress),
+      newStreams.length === 0 ? '' : JSON.stringify(newStreams.map((stream) => stream.toWellFormed())),
+      idsToLookFor(batch, home).join(' '),
+      changes.created.map(({ set, first, last }) => `${set} ${first} ${last} `).join(''),
+      changes.after.length,
+      changes.after.map(documentText).join(''),
+      changes.before.length,
+      changes.before.map(documentText).join(''),
+      ...setArguments(changes),
+      ...lists(batch).flatMap((list) => [list.length, ...list]),
     ],
   }
-}
-
-/** No JSON text holds a NUL. */
-function insertText({ id, document, tag }: Insert): string {
-  if (tag.length !== eventTagLength) throw new RangeError(`a tag of ${tag.length} characters`)
-  if (document.includes('\0')) throw new RangeError('a document with a NUL')
-  return `${id}\0${document}${tag}\0`
-}
-
-const one = '1'.charCodeAt(0)
-
-/** For each index a 1 in the place of every insert that it holds, and a 0 in that of the others. */
-function indexMarks(inserts: readonly Insert[]): Map<string, Buffer> {
-  const marks = new Map<string, Buffer>()
-  inserts.forEach(({ indexes }, place) => {
-    for (const name of indexes) {
-      const marked = marks.get(name) ?? Buffer.alloc(inserts.length, '0')
-      marks.set(name, marked)
-      marked[place] = one
-    }
-  })
-  return marks
-}
-
-function lists({ partition, decisions, parked, counters, unparked, freed }: Batch): string[][] {
-  return [
-    decisions.flatMap((decision) => [decision.key, encodeDecision(decision)]),
-    parked.flatMap((event) => [parkedField(partition, event.offset), encodeParkedEvent(event)]),
-    parked.flatMap(({ subject, offset }) => ['0', `${partition}/${subject}/${offset}`]),
-    parked.flatMap(({ subject }) => ['0', `${partition}/${subject}`]),
-    [...counters].flatMap(([name, count]) => [name, String(count)]),
-    unparked.map((offset) => parkedField(partition, offset)),
-    freed.map((subject) => `${partition}/${subject}`),
-  ]
 }
 
 const start = encodeCheckpoint(startOfPartition)
@@ -86,4 +58,47 @@ const start = encodeCheckpoint(startOfPartition)
 function storedText(checkpoint: Checkpoint): string {
   const text = encodeCheckpoint(checkpoint)
   return text === start ? '' : text
+}
+
+/** The ids of new streams that a document may show, without those whose new document is looked for anyway. */
+function idsToLookFor({ newStreams, documents }: Batch, home: string): number[] {
+  const created = new Set<string>()
+  for (const { before, after } of documents) {
+    if (before === undefined && after.collection === home) created.add(String(after.id))
+  }
+  return newStreams.filter((stream) => !created.has(stream)).flatMap((stream) => homeIdOf(stream) ?? [])
+}
+
+function documentText({ id, json, version, row = '' }: StoredDocument): string {
+  if (json.includes('\0') || row.includes('\0')) throw new RangeError('a document with a NUL')
+  return `${id}\0${json}\0${version}\0${row}\0`
+}
+
+function setArguments({ sets, after, before }: DocumentChanges): (string | number)[] {
+  return sets.flatMap(({ name, isWhole, added, removed }) => [
+    name,
+    added.length - removed.length,
+    isWhole ? 1 : 0,
+    marks(added, after.length),
+    marks(removed, before.length),
+  ])
+}
+
+/** A 1 in each of these places, and a 0 in the others. */
+function marks(places: readonly number[], length: number): string {
+  const marked = Buffer.alloc(length, '0')
+  for (const place of places) marked[place] = 0x31
+  return marked.toString('latin1')
+}
+
+function lists({ rows, rowsShown, keys, parked, unparked, partition }: Batch): (string | number)[][] {
+  return [
+    rows.flatMap(({ stream, row }) => [stream, row]),
+    [...rowsShown],
+    keys.flatMap((record) => [keyField(record), encodeIdempotencyRecord(record)]),
+    parked.flatMap((event) => [parkedField(event), encodeParkedEvent(event), queueMember(event), event.stream]),
+    unparked
+      .map((event) => ({ partition, ...event }))
+      .flatMap((event) => [parkedField(event), queueMember(event), event.stream]),
+  ]
 }

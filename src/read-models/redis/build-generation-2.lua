@@ -1,9 +1,9 @@
 --[[ build-generation-2: has a generation built, unless one is being built already.
   KEYS[1] building, hash    KEYS[2] checkpoints of the generation, hash
-  ARGV[1] name    ARGV[2] epoch
-  Returns {name, epoch} of the one being built: where it is of another epoch, nothing is written ]]
-local name, epoch = unpack(redis.call('HMGET', KEYS[1], 'name', 'epoch'))
-if name and epoch ~= ARGV[2] then return {name, epoch} end
+  ARGV[1] name    ARGV[2] log id
+  Returns {name, log id} of the one being built: where it is of another log, nothing is written ]]
+local name, logId = unpack(redis.call('HMGET', KEYS[1], 'name', 'epoch'))
+if name and logId ~= ARGV[2] then return {name, logId} end
 if not name then
   name = ARGV[1]
   redis.call('HSET', KEYS[2], 'epoch', ARGV[2])

@@ -1,5 +1,5 @@
---[[ entries-3: some members of the documents or of an index as they are stored, at one moment.
-  KEYS[1] active, hash    KEYS[2] checkpoints, hash    KEYS[3] documents or an index, sorted set
+--[[ entries-3: some members of a set of documents as they are stored, at one moment.
+  KEYS[1] active, hash    KEYS[2] checkpoints, hash    KEYS[3] a collection or an index, sorted set
   ARGV[1] lowest id    ARGV[2] how many at most
   Returns {name of the active generation or '', {field, value, ...} of checkpoints, {member, id, ...}}; or nil where the
           generation is gone ]]

@@ -1,5 +1,5 @@
 --[[ parked-events-4: some of what is parked, at one moment. O(log n) and what it looks at.
-  KEYS[1] active, hash    KEYS[2] checkpoints, hash    KEYS[3] parked, hash    KEYS[4] parked offsets, sorted set
+  KEYS[1] active, hash    KEYS[2] checkpoints, hash    KEYS[3] parked, hash    KEYS[4] parked queue, sorted set
   ARGV[1] the member to go on behind, or ''    ARGV[2] how many at most    ARGV[3] the bytes of events to end with
   Returns {name of the active generation or '', {field, value, ...} of checkpoints, the member looked at last or '' at the end,
           {field, parked event, ...}}; or nil where the generation is gone ]]
@@ -8,7 +8,7 @@ local from = ARGV[1] == '' and '-' or '(' .. ARGV[1]
 local limit, most = tonumber(ARGV[2]), tonumber(ARGV[3])
 local events, bytes, last = {}, 0, ''
 for i, member in ipairs(redis.call('ZRANGE', KEYS[4], from, '+', 'BYLEX', 'LIMIT', 0, limit)) do
-  local partition, offset = string.match(member, '^(%d+)/.*/(%d+)$')
+  local offset, partition = string.match(member, '%z0*(%d+)/(%d+)$')
   local field = partition .. '/' .. offset
   local event = redis.call('HGET', KEYS[3], field)
   if event then

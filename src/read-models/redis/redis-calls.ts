@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import { ServiceError } from '../../lib/errors.ts'
-import { type GenerationKeys, indexOfField } from './redis-keys.ts'
+import type { GenerationKeys } from './redis-keys.ts'
+import { type Replies, runScript, type Script } from './redis-scripts.ts'
 
 /** Commands and scripts on one connection: all of them fail with the code of the catalogue. */
 export class RedisCalls {
@@ -8,6 +9,14 @@ export class RedisCalls {
 
   constructor(redis: Redis) {
     this.#redis = redis
+  }
+
+  run<S extends Script>(
+    script: S,
+    keys: readonly string[],
+    args: readonly (string | number)[] = [],
+  ): Promise<Replies[S]> {
+    return this.answer((redis) => runScript(redis, script, keys, args))
   }
 
   async answer<T>(ask: (redis: Redis) => Promise<T>): Promise<T> {
@@ -18,9 +27,18 @@ export class RedisCalls {
     }
   }
 
-  /** The indexes that anything was ever added to. There may be another one at once. */
-  async indexesOf({ checkpoints }: GenerationKeys): Promise<string[]> {
-    const fields = await this.answer((redis) => redis.hkeys(checkpoints))
-    return fields.flatMap((field) => indexOfField(field) ?? [])
+  /** Everything of a generation whose size is recorded, by field of `sizes`. There may be more at once. */
+  sizedFields({ sizes }: GenerationKeys): Promise<string[]> {
+    return this.answer((redis) => redis.hkeys(sizes))
+  }
+
+  /** Nothing may write to these keys any more. On a cluster: those of the node that the connection leads to. */
+  async removeKeys(pattern: string): Promise<void> {
+    let cursor = '0'
+    do {
+      const [next, found] = await this.answer((redis) => redis.scan(cursor, 'MATCH', pattern, 'COUNT', 1000))
+      if (found.length > 0) await this.answer((redis) => redis.unlink(found))
+      cursor = next
+    } while (cursor !== '0')
   }
 }

@@ -1,10 +1,10 @@
+import slotOf from 'cluster-key-slot'
 import type { Redis, RedisOptions } from 'ioredis'
-import { hashSlot } from './hash-slot.ts'
 import { type ConnectionLogger, connect, logStateChanges, refuseEviction, untilReady } from './redis-connection.ts'
 import { defineScripts } from './redis-scripts.ts'
 import { connectorTo, isClusterNode } from './slot-master.ts'
 
-/** Of one store: to one server, or to the master of a cluster that has the store's slot. */
+/** The connections of one store: to one server, or to the master of a cluster that has the store's slot. */
 export interface RedisConnections {
   readonly commands: Redis
   readonly subscriber: Redis
@@ -26,7 +26,7 @@ export async function openConnections(
   const opened = [first]
   try {
     await untilReady(first, openTimeoutMs)
-    const Connector = (await isClusterNode(first)) ? connectorTo(hashSlot(key)) : undefined
+    const Connector = (await isClusterNode(first)) ? connectorTo(slotOf(key)) : undefined
     const commands = Connector === undefined ? first : connect(url, { Connector })
     const subscriber = connect(url, { ...subscribing, ...(Connector && { Connector }) })
     opened.push(commands, subscriber)
@@ -36,7 +36,7 @@ export async function openConnections(
     defineScripts(commands)
     if (Connector === undefined) return onOneServer(commands, subscriber)
     first.disconnect()
-    return inCluster(url, commands, subscriber, hashSlot(key))
+    return inCluster(url, commands, subscriber, slotOf(key))
   } catch (error) {
     for (const redis of opened) redis.disconnect()
     throw error
@@ -55,11 +55,11 @@ function inCluster(url: string, commands: Redis, subscriber: Redis, slot: number
     if (subscriber.status === 'ready') subscriber.disconnect(true)
   })
   function to(key: string): Redis {
-    const other = hashSlot(key)
+    const other = slotOf(key)
     if (other === slot || closed) return commands
     const known = elsewhere.get(other)
     if (known !== undefined) return known
-    // For upkeep, which has time: the first command waits until it is connected.
+    // For retention, which has time: the first command waits until it is connected.
     const redis = connect(url, { Connector: connectorTo(other), enableOfflineQueue: true })
     defineScripts(redis)
     elsewhere.set(other, redis)

@@ -1,20 +1,19 @@
+import type { Position } from '../../event-log/event-log.ts'
+import { decodeIdempotencyRecord, type IdempotencyKey, type IdempotencyRecord } from '../idempotency-record.ts'
 import {
   type Contents,
-  type DecidedKeys,
   type Entries,
+  type InspectedPage,
   type Inspection,
-  type ParkedEvents,
-  type ParkedThere,
-  type Place,
   parkedCharactersMax,
   type Size,
+  type Snapshot,
 } from '../inspection.ts'
-import { decodeDecision } from '../key-decision.ts'
-import type { RangeQuery } from '../read-models.ts'
+import type { ParkedEvent } from '../parked-event.ts'
 import type { RedisCalls } from './redis-calls.ts'
-import { addedField, indexOfField, type RedisKeys } from './redis-keys.ts'
-import { decodeParkedAt, parkedField } from './stored-parked-event.ts'
-import { pairs, type StoredState, storedState } from './stored-state.ts'
+import { isHash, keyField, keyOfField, type RedisKeys } from './redis-keys.ts'
+import { decodeParkedEvent, parkedField } from './stored-parked-event.ts'
+import { decodeSnapshot, pairs } from './stored-snapshot.ts'
 
 /** Each answer is read by one script, so that it is of one moment. */
 export class RedisInspection implements Inspection {
@@ -28,88 +27,125 @@ export class RedisInspection implements Inspection {
 
   async contents(generation: string): Promise<Contents | undefined> {
     const keys = this.#keys.generation(generation)
-    const { active } = this.#keys
-    // The script is told the indexes, and may find that there is one more by now.
-    for (let indexes = await this.#calls.indexesOf(keys); ; ) {
-      const sets = [keys.documents, ...indexes.map((name) => keys.index(name))]
-      const all = [active, keys.checkpoints, keys.counters, keys.parked, keys.decisions, ...sets]
-      const reply = await this.#calls.answer((redis) => redis.contents(all.length, all))
+    // The script is told the sets, and may find that there is one more by now.
+    for (let fields = await this.#calls.sizedFields(keys); ; ) {
+      const all = [this.#keys.active, keys.checkpoints, keys.sizes, ...fields.map(keys.sized)]
+      const reply = await this.#calls.run(
+        'contents',
+        all,
+        fields.map((field) => (isHash(field) ? 'h' : 'z')),
+      )
       if (reply === null) return undefined
-      const [activeName, fields, counters, parked, decisions, sizes] = reply
-      const state = storedState(activeName, fields)
-      const now = [...state.added.keys()].flatMap((field) => indexOfField(field) ?? [])
-      if (now.every((name) => indexes.includes(name))) {
-        return {
-          moment: state.moment,
-          documents: sizeOf(state, undefined, sizes[0]),
-          indexes: new Map(indexes.map((name, i) => [name, sizeOf(state, name, sizes[i + 1])])),
-          counters: new Map(pairs(counters).map(([name, count]) => [name, Number(count)])),
-          parked: Number(parked),
-          decisions: Number(decisions),
+      const [active, checkpoints, recorded, actual] = reply
+      const found = new Map(pairs(recorded).map(([field, size]) => [field, Number(size)]))
+      if (found.size === fields.length) {
+        const sizes = new Map<string, Size>()
+        for (const [i, field] of fields.entries()) {
+          sizes.set(field, { actual: Number(actual[i]), recorded: found.get(field) ?? 0 })
         }
+        return { snapshot: decodeSnapshot(active, checkpoints), sizes: withOneOfParked(sizes) }
       }
-      indexes = now
+      fields = [...found.keys()]
     }
   }
 
-  async entries(
-    generation: string,
-    { index, from, limit }: Pick<RangeQuery, 'index' | 'from' | 'limit'>,
-  ): Promise<Entries | undefined> {
-    const { checkpoints, documents, index: indexKey } = this.#keys.generation(generation)
-    const set = index === undefined ? documents : indexKey(index)
-    const reply = await this.#calls.answer((redis) =>
-      redis.entries(this.#keys.active, checkpoints, set, String(from), String(limit)),
-    )
+  async entries(generation: string, set: string, from: number, limit: number): Promise<Entries | undefined> {
+    const { checkpoints, set: keyOf } = this.#keys.generation(generation)
+    const reply = await this.#calls.run('entries', [this.#keys.active, checkpoints, keyOf(set)], [from, limit])
     if (reply === null) return undefined
     const [active, fields, members] = reply
     const entries = pairs(members).map(([text, id]) => ({ id: Number(id), text }))
-    return { moment: storedState(active, fields).moment, entries }
+    return { snapshot: decodeSnapshot(active, fields), entries }
   }
 
-  async decisions(generation: string, from: string, limit: number): Promise<DecidedKeys | undefined> {
-    const { checkpoints, decisions } = this.#keys.generation(generation)
-    const cursor = from === '' ? '0' : from
-    const reply = await this.#calls.answer((redis) =>
-      redis.decidedKeys(this.#keys.active, checkpoints, decisions, cursor, String(limit)),
+  rows(generation: string, from: string, limit: number): Promise<InspectedPage<readonly [string, string]> | undefined> {
+    return this.#scan(generation, 'rows', from, limit, (stream, row) => [stream, row])
+  }
+
+  keys(generation: string, from: string, limit: number): Promise<InspectedPage<IdempotencyRecord> | undefined> {
+    return this.#scan(generation, 'keys', from, limit, (field, record) =>
+      decodeIdempotencyRecord(keyOfField(field), record),
     )
-    if (reply === null) return undefined
-    const [active, fields, [next, found]] = reply
-    return {
-      moment: storedState(active, fields).moment,
-      decisions: pairs(found).map(([key, text]) => decodeDecision(key, text)),
-      next: next === '0' ? undefined : next,
-    }
   }
 
-  async parked(generation: string, from: string, limit: number): Promise<ParkedEvents | undefined> {
-    const { checkpoints, parked, parkedOffsets } = this.#keys.generation(generation)
-    const args = [from, String(limit), String(parkedCharactersMax)]
-    const reply = await this.#calls.answer((redis) =>
-      redis.parkedEvents(this.#keys.active, checkpoints, parked, parkedOffsets, ...args),
+  async parked(generation: string, from: string, limit: number): Promise<InspectedPage<ParkedEvent> | undefined> {
+    const { checkpoints, parked, parkedQueue } = this.#keys.generation(generation)
+    const reply = await this.#calls.run(
+      'parkedEvents',
+      [this.#keys.active, checkpoints, parked, parkedQueue],
+      [from, limit, parkedCharactersMax],
     )
     if (reply === null) return undefined
     const [active, fields, last, found] = reply
     return {
-      moment: storedState(active, fields).moment,
-      events: pairs(found).map(([field, text]) => decodeParkedAt(field, text)),
+      snapshot: decodeSnapshot(active, fields),
+      items: pairs(found).map(([field, text]) => decodeParkedEvent(field, text)),
       next: last === '' ? undefined : last,
     }
   }
 
-  async parkedAt(generation: string, { partition, offset }: Place): Promise<ParkedThere | undefined> {
-    const { checkpoints, parked } = this.#keys.generation(generation)
-    const field = parkedField(partition, offset)
-    const reply = await this.#calls.answer((redis) => redis.parkedEvent(this.#keys.active, checkpoints, parked, field))
+  async parkedAt(
+    generation: string,
+    position: Position,
+  ): Promise<{ readonly snapshot: Snapshot; readonly event: ParkedEvent | undefined } | undefined> {
+    const field = parkedField(position)
+    const found = await this.#field(generation, 'parked', field, (text) => decodeParkedEvent(field, text))
+    return found && { snapshot: found.snapshot, event: found.value }
+  }
+
+  async key(
+    generation: string,
+    key: IdempotencyKey,
+  ): Promise<{ readonly snapshot: Snapshot; readonly record: IdempotencyRecord | undefined } | undefined> {
+    const found = await this.#field(generation, 'keys', keyField(key), (text) => decodeIdempotencyRecord(key, text))
+    return found && { snapshot: found.snapshot, record: found.value }
+  }
+
+  async row(
+    generation: string,
+    stream: string,
+  ): Promise<{ readonly snapshot: Snapshot; readonly row: string | undefined } | undefined> {
+    const found = await this.#field(generation, 'rows', stream, (text) => text)
+    return found && { snapshot: found.snapshot, row: found.value }
+  }
+
+  async #scan<Item>(
+    generation: string,
+    hash: 'rows' | 'keys',
+    from: string,
+    limit: number,
+    decode: (field: string, value: string) => Item,
+  ): Promise<InspectedPage<Item> | undefined> {
+    const { checkpoints, [hash]: key } = this.#keys.generation(generation)
+    const reply = await this.#calls.run('scanHash', [this.#keys.active, checkpoints, key], [from || '0', limit])
     if (reply === null) return undefined
-    const [active, fields, text] = reply
+    const [active, fields, [next, found]] = reply
     return {
-      moment: storedState(active, fields).moment,
-      event: text === null ? undefined : decodeParkedAt(field, text),
+      snapshot: decodeSnapshot(active, fields),
+      items: pairs(found).map(([field, value]) => decode(field, value)),
+      next: next === '0' ? undefined : next,
     }
+  }
+
+  async #field<Item>(
+    generation: string,
+    hash: 'rows' | 'keys' | 'parked',
+    field: string,
+    decode: (value: string) => Item,
+  ): Promise<{ readonly snapshot: Snapshot; readonly value: Item | undefined } | undefined> {
+    const { checkpoints, [hash]: key } = this.#keys.generation(generation)
+    const reply = await this.#calls.run('field', [this.#keys.active, checkpoints, key], [field])
+    if (reply === null) return undefined
+    const [active, fields, value] = reply
+    return { snapshot: decodeSnapshot(active, fields), value: value === null ? undefined : decode(value) }
   }
 }
 
-function sizeOf({ added }: StoredState, index: string | undefined, held: string | number | undefined): Size {
-  return { held: Number(held), added: added.get(addedField(index)) ?? 0 }
+/** What is parked is kept in three keys: the one that lost something speaks for all. */
+function withOneOfParked(sizes: Map<string, Size>): Map<string, Size> {
+  const fields = ['parked', 'parked-queue', 'parked-streams']
+  const parked = fields.flatMap((field) => sizes.get(field) ?? [])
+  for (const field of fields) sizes.delete(field)
+  const shown = parked.find(({ actual, recorded }) => actual !== recorded) ?? parked[0]
+  return shown === undefined ? sizes : sizes.set('parked', shown)
 }

@@ -1,5 +1,7 @@
+import slotOf from 'cluster-key-slot'
+import { otherSets } from '../document.ts'
+import type { IdempotencyKey } from '../idempotency-record.ts'
 import { shardNamed } from '../shards.ts'
-import { hashSlot, slots } from './hash-slot.ts'
 
 /** What all keys of one store begin with; another version of the read models has a store of its own. */
 export interface StoreName {
@@ -10,17 +12,21 @@ export interface StoreName {
 /**
  * Every key and channel that the read models use in Redis. All of one store have one hash tag, `{prefix:version}`, so
  * that they share a slot of a Redis Cluster and one script can touch them together. Written by the scripts beside
- * this file only.
+ * this file only. Releases before had `active`, `building`, `replaced` and `checkpoints` too, with these fields: their
+ * versions are listed and pruned by this one.
  */
 export interface RedisKeys {
   /**
-   * Hash: `name` and `epoch` of the active generation, `since` when it is (milliseconds, by Redis), and which one it
-   * `continues`, or ''. Lives as long as the store.
+   * Hash: `name` and `epoch` (the log id) of the active generation, `since` when it is (milliseconds, by Redis), which one
+   * it `continues`, or '', and when `apply` to it was last `paused`. Lives as long as the store.
    */
   readonly active: string
   /** Hash: `name` and `epoch` of the generation being built, `since` when it was last asked for. Lives as long as it is built. */
   readonly building: string
-  /** Sorted set: the generations that were active once and are not removed yet; score = since when, in milliseconds. */
+  /**
+   * Sorted set: the generations that were active once and those being removed, until their last key is gone; score =
+   * since when, in milliseconds.
+   */
   readonly replaced: string
   /** Channel: a `progressMessage` for each batch applied to the active generation, and for each that becomes active. */
   readonly progress: string
@@ -30,25 +36,38 @@ export interface RedisKeys {
 /** The keys of one generation. They live as long as it, and are removed together. */
 export interface GenerationKeys {
   /**
-   * Hash. `epoch`: of the log; present from the start, so that the key exists as long as its generation.
-   * `<partition>`: the checkpoint as `encodeCheckpoint` writes it. `added` and `added:<index>`: how many members were
-   * ever added to the documents and to each index.
+   * Hash. `epoch`: the log id; present from the start, so that the key exists as long as its generation.
+   * `<partition>`: the checkpoint as `encodeCheckpoint` writes it.
    */
   readonly checkpoints: string
-  /** Sorted set: score = id, member = document followed by its tag of `eventTagLength` characters. */
-  readonly documents: string
-  /** Sorted set: score = id, member = document. */
-  index(name: string): string
-  /** Hash: name -> number. Not among the checkpoints, as they are read with every range. */
-  readonly counters: string
-  /** Hash: `<partition>/<offset>` -> JSON of subject, reason and value. */
+  /** Hash: the name of each key below -> how much `apply-batch.lua` has put into it, less what it took out. */
+  readonly sizes: string
+  /**
+   * Sorted set, score = id. Of a collection: JSON, version and row, with a NUL in between, or without row. Of an index,
+   * `<collection>:<index>`: JSON alone.
+   */
+  set(name: string): string
+  /** Hash: stream -> row as `encodeRow` writes it, of streams that no document shows. */
+  readonly rows: string
+  /** Hash: `<partition>/<idempotency key>` -> record as `encodeIdempotencyRecord` writes it. */
+  readonly keys: string
+  /** Hash: `<partition>/<offset>` -> JSON of stream, reason and value. */
   readonly parked: string
-  /** Sorted set read by member, all scores 0: `<partition>/<subject>/<offset>` of every parked event. */
-  readonly parkedOffsets: string
-  /** Sorted set read by member, all scores 0: `<partition>/<subject>` of every subject with parked events. */
-  readonly parkedSubjects: string
-  /** Hash: idempotency key -> the decision as `encodeDecision` writes it. */
-  readonly decisions: string
+  /** Sorted set read by member, all scores 0: stream, a NUL, `<offset in 16 digits>/<partition>`. */
+  readonly parkedQueue: string
+  /** Hash: stream -> how many of its events are parked, 1 or more. */
+  readonly parkedStreams: string
+  /** The key that a field of `sizes` is about. */
+  sized(field: string): string
+  /** For SCAN: matches every key of the generation, whichever release wrote it. */
+  readonly pattern: string
+}
+
+/** Fields of `sizes` that are about no set of documents. */
+const otherFields: ReadonlySet<string> = new Set([...otherSets, 'parked-queue', 'parked-streams'])
+
+export function isHash(field: string): boolean {
+  return otherFields.has(field) && field !== 'parked-queue'
 }
 
 export function redisKeys({ prefix, version }: StoreName): RedisKeys {
@@ -58,17 +77,32 @@ export function redisKeys({ prefix, version }: StoreName): RedisKeys {
     building: `${store}:building`,
     replaced: `${store}:replaced`,
     progress: `${store}:progress`,
-    generation: (name) => ({
-      checkpoints: `${store}:${name}:checkpoints`,
-      documents: `${store}:${name}:documents`,
-      index: (index) => `${store}:${name}:index:${index}`,
-      counters: `${store}:${name}:counters`,
-      parked: `${store}:${name}:parked`,
-      parkedOffsets: `${store}:${name}:parked-offsets`,
-      parkedSubjects: `${store}:${name}:parked-subjects`,
-      decisions: `${store}:${name}:decisions`,
-    }),
+    generation: (name) => {
+      const key = (rest: string) => `${store}:${name}:${rest}`
+      const set = (setName: string) => key(`set:${setName}`)
+      return {
+        checkpoints: key('checkpoints'),
+        sizes: key('sizes'),
+        set,
+        rows: key('rows'),
+        keys: key('keys'),
+        parked: key('parked'),
+        parkedQueue: key('parked-queue'),
+        parkedStreams: key('parked-streams'),
+        sized: (field) => (otherFields.has(field) ? key(field) : set(field)),
+        pattern: `${key('').replace(/[\\*?[\]]/g, '\\$&')}*`,
+      }
+    },
   }
+}
+
+export function keyField({ partition, key }: IdempotencyKey): string {
+  return `${partition}/${key}`
+}
+
+export function keyOfField(field: string): IdempotencyKey {
+  const slash = field.indexOf('/')
+  return { partition: Number(field.slice(0, slash)), key: field.slice(slash + 1) }
 }
 
 /**
@@ -80,7 +114,7 @@ function hashTag(prefix: string, version: string): string {
   const { shard, shards } = shardNamed(version)
   if (shards === 1) return tag
   for (let n = 0; ; n++) {
-    const place = (hashSlot(`${tag}.${n}`) / slots) * shards - shard
+    const place = (slotOf(`${tag}.${n}`) / 16_384) * shards - shard
     if (place >= 0.25 && place < 0.75) return `${tag}.${n}` // well within its part: masters may differ by some slots
   }
 }
@@ -91,14 +125,4 @@ function hashTag(prefix: string, version: string): string {
  */
 export function versionsKey(prefix: string): string {
   return `${prefix}:versions`
-}
-
-/** The field of the checkpoints hash that counts what was added to an index, or to the documents. */
-export function addedField(index: string | undefined): string {
-  return index === undefined ? 'added' : `added:${index}`
-}
-
-/** The index that a field of the checkpoints hash counts; undefined for any other field. */
-export function indexOfField(field: string): string | undefined {
-  return field.startsWith('added:') ? field.slice('added:'.length) : undefined
 }

@@ -17,8 +17,8 @@ export class RedisProgress {
     this.#channel = channel
     this.#listeners = listeners
     redis.on('message', (_channel, message) => {
-      const progress = parseProgressMessage(message)
-      if (progress !== undefined) listeners.progress(progress.generation, progress.at)
+      const heard = parseProgressMessage(message)
+      if (heard !== undefined) listeners.progress(heard.generation, heard.progress)
     })
     redis.on('close', () => {
       this.#connection++

@@ -6,7 +6,7 @@ interface Address {
   readonly host: string
   readonly port: number
 }
-/** Of a node of `CLUSTER SLOTS`, where the first one is the master. Numbers may come as text. */
+/** A node in the answer to `CLUSTER SLOTS`, where the first one of a range is the master. Numbers may come as text. */
 type Node = readonly [host: string | null, port: number | string, ...rest: unknown[]]
 interface Topology {
   readonly master: Address | undefined

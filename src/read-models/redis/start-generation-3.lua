@@ -1,6 +1,6 @@
 --[[ start-generation-3: makes an empty generation the active one if the one to be replaced still is.
   KEYS[1] active, hash    KEYS[2] replaced, sorted set    KEYS[3] checkpoints of the new generation, hash
-  ARGV[1] name    ARGV[2] epoch    ARGV[3] name of the generation to be replaced, '' for none
+  ARGV[1] name    ARGV[2] log id    ARGV[3] name of the generation to be replaced, '' for none
   ARGV[4] progress channel    ARGV[5] progress message
   Returns 1; or 0, having written nothing ]]
 local before = redis.call('HGET', KEYS[1], 'name')
@@ -8,6 +8,7 @@ if (before or '') ~= ARGV[3] then return 0 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 if before then redis.call('ZADD', KEYS[2], now, before) end
+redis.call('DEL', KEYS[1])
 redis.call('HSET', KEYS[1], 'name', ARGV[1], 'epoch', ARGV[2], 'since', now, 'continues', '')
 redis.call('HSET', KEYS[3], 'epoch', ARGV[2])
 redis.call('PUBLISH', ARGV[4], ARGV[5])

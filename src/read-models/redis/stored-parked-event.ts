@@ -1,28 +1,31 @@
-import type { ParkedAt, ParkedEvent } from '../read-models.ts'
+import type { Position } from '../../event-log/event-log.ts'
+import type { ParkedEvent } from '../parked-event.ts'
 
-/** A field of the parked hash. */
-export function parkedField(partition: number, offset: number): string {
+/** Its field of the parked hash. */
+export function parkedField({ partition, offset }: Position): string {
   return `${partition}/${offset}`
 }
 
-/**
- * Without lone surrogates, which would be written as escapes that `apply-batch.lua` cannot decode; as keys and members
- * Redis keeps no such text anyway.
- */
-export function encodeParkedEvent({ subject, reason, value }: ParkedEvent): string {
+/** Its member of the parked queue. */
+export function queueMember({
+  partition,
+  stream,
+  offset,
+}: Pick<ParkedEvent, 'partition' | 'stream' | 'offset'>): string {
+  return `${stream}\0${String(offset).padStart(16, '0')}/${partition}`
+}
+
+/** Without lone surrogates: Redis keeps no such text as key or member, and what names the event is to match it. */
+export function encodeParkedEvent({ stream, reason, value }: ParkedEvent): string {
   return JSON.stringify({
-    subject: subject.toWellFormed(),
+    stream: stream.toWellFormed(),
     reason: reason.toWellFormed(),
     value: value.toWellFormed(),
   })
 }
 
-export function decodeParkedEvent(offset: number, text: string): ParkedEvent {
-  const { subject, reason, value } = JSON.parse(text) as Omit<ParkedEvent, 'offset'>
-  return { offset, subject, reason, value }
-}
-
-export function decodeParkedAt(field: string, text: string): ParkedAt {
-  const [partition = '', offset = ''] = field.split('/')
-  return { partition: Number(partition), ...decodeParkedEvent(Number(offset), text) }
+export function decodeParkedEvent(field: string, text: string): ParkedEvent {
+  const [partition = 0, offset = 0] = field.split('/').map(Number)
+  const { stream, reason, value } = JSON.parse(text) as Omit<ParkedEvent, keyof Position>
+  return { partition, offset, stream, reason, value }
 }

@@ -1,16 +1,10 @@
 import { type Checkpoint, decodeCheckpoint, encodeCheckpoint, startOfPartition } from '../checkpoint.ts'
-import { encodeDecision } from '../key-decision.ts'
-import type { ApplyResult, Batch } from '../read-models.ts'
-import type { Table } from './sqlite-collections.ts'
+import { type DocumentId, type otherSets, setName } from '../document.ts'
+import { encodeIdempotencyRecord } from '../idempotency-record.ts'
+import type { ApplyResult, Batch, DocumentPut } from '../projection-store.ts'
+import { homeIdOf } from '../stream-row.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import { collectionName } from './sqlite-tables.ts'
-
-/** A collection that a batch adds to. */
-interface Filled {
-  readonly key: number
-  readonly table: Table
-  added: number
-}
+import type { DocumentSet } from './sqlite-sets.ts'
 
 /** To be called in a transaction of which nothing is kept unless the outcome is `applied`. */
 export function applyBatch(database: SqliteDatabase, key: number, batch: Batch): ApplyResult {
@@ -18,52 +12,107 @@ export function applyBatch(database: SqliteDatabase, key: number, batch: Batch):
   if (encodeCheckpoint(storedCheckpoint(database, key, batch.partition)) !== encodeCheckpoint(batch.expected)) {
     return { outcome: 'checkpoint_mismatch' }
   }
-  const decided = batch.decisions.filter((decision) => statements.decision.get(key, decision.key) !== undefined)
-  if (decided.length > 0) return { outcome: 'keys_decided', keys: decided.map((decision) => decision.key) }
-  const tags = insertDocuments(database, key, batch)
-  if (tags.size > 0) return { outcome: 'ids_taken', tags }
-  for (const [name, added] of batch.counters) statements.count.run(key, name, added)
+  const streams = existingStreams(database, key, batch.newStreams)
+  const documents = putDocuments(database, key, batch.documents)
+  if (streams.length + documents.length > 0) return { outcome: 'exist', streams, documents }
+  putRows(database, key, batch)
+  decideKeys(database, key, batch)
   park(database, key, batch)
-  for (const decision of batch.decisions) statements.insertDecision.run(key, decision.key, encodeDecision(decision))
   statements.setCheckpoint.run(key, batch.partition, encodeCheckpoint(batch.checkpoint))
   return { outcome: 'applied' }
 }
 
 export function storedCheckpoint({ statements }: SqliteDatabase, key: number, partition: number): Checkpoint {
-  const text = statements.checkpoint.get(key, partition)?.checkpoint as string | undefined
-  return text === undefined ? startOfPartition : decodeCheckpoint(text)
+  const found = statements.checkpoint.get(key, partition)
+  return found === undefined ? startOfPartition : decodeCheckpoint(String(found.checkpoint))
 }
 
-/** The tags of the documents that were there before. */
-function insertDocuments(database: SqliteDatabase, generation: number, { inserts }: Batch): Map<number, string> {
-  const tags = new Map<number, string>()
-  const filled = new Map<string, Filled>()
-  const fill = (name: string, id: number, document: string, tag: string | null) => {
-    const into = filled.get(name) ?? toFill(database, generation, name)
-    filled.set(name, into)
-    if (into.table.insert.run(id, document, tag).changes === 1) into.added++
-    else if (tag !== null) tags.set(id, String(into.table.tag.get(id)?.tag))
-  }
-  for (const { id, document, tag, indexes } of inserts) {
-    fill(collectionName(undefined), id, document, tag)
-    for (const index of indexes) fill(collectionName(index), id, document, null)
-  }
-  for (const { key, added } of filled.values()) database.statements.addToCollection.run(added, key)
-  return tags
+/** Those that a document shows, or that have a row or parked events. */
+function existingStreams(database: SqliteDatabase, key: number, streams: Batch['newStreams']): string[] {
+  const homeSet = database.documentSet(key, database.home)
+  const isShown = (id: number | undefined) => id !== undefined && homeSet?.find(id) !== undefined
+  const exists = (stream: string) => database.statements.streamExists.get(key, stream) !== undefined
+  return streams.filter((stream) => isShown(homeIdOf(stream)) || exists(stream))
 }
 
-function toFill({ statements, collections }: SqliteDatabase, generation: number, name: string): Filled {
-  let key = statements.collectionKey.get(generation, name)?.key as number | undefined
-  if (key === undefined) {
-    key = Number(statements.insertCollection.run(generation, name).lastInsertRowid)
-    collections.create(key)
-  }
-  return { key, table: collections.table(key), added: 0 }
+/** A set of documents that a batch changes. */
+interface ChangedSet {
+  readonly set: DocumentSet
+  added: number
 }
 
-function park({ statements }: SqliteDatabase, key: number, { partition, parked, unparked }: Batch): void {
-  for (const offset of unparked) statements.unpark.run(key, partition, offset)
-  for (const { offset, subject, reason, value } of parked) {
-    statements.park.run(key, partition, offset, subject, reason, value)
+/** Those taken to be new that are there. */
+function putDocuments(database: SqliteDatabase, key: number, puts: Batch['documents']): DocumentId[] {
+  const changed = new Map<string, ChangedSet>()
+  const setFor = (name: string): ChangedSet => {
+    const set = changed.get(name) ?? { set: documentSetToFill(database, key, name), added: 0 }
+    changed.set(name, set)
+    return set
   }
+  const existing = puts
+    .filter((put) => !putDocument(put, setFor))
+    .map(({ after: { collection, id } }) => ({ collection, id }))
+  for (const { set, added } of changed.values()) database.statements.resizeCollection.run(added, set.key)
+  return existing
+}
+
+/** False when it was taken to be new, and is there. */
+function putDocument({ before, after }: DocumentPut, setFor: (name: string) => ChangedSet): boolean {
+  const { collection, id, json, version, row = null, indexes } = after
+  const whole = setFor(setName(collection))
+  if (before === undefined) {
+    if (whole.set.insert.run(id, json, version, row).changes === 0) return false
+    whole.added++
+  } else whole.set.put.run(id, json, version, row)
+  for (const index of before?.indexes ?? []) {
+    if (indexes.includes(index)) continue
+    const left = setFor(setName(collection, index))
+    left.set.remove.run(id)
+    left.added--
+  }
+  for (const index of indexes) {
+    const isJoined = !before?.indexes.includes(index)
+    if (!isJoined && before?.json === json) continue
+    const covering = setFor(setName(collection, index))
+    covering.set.put.run(id, json, null, null)
+    if (isJoined) covering.added++
+  }
+  return true
+}
+
+function documentSetToFill(database: SqliteDatabase, generation: number, name: string): DocumentSet {
+  const found = database.documentSet(generation, name)
+  if (found !== undefined) return found
+  const key = Number(database.statements.insertCollection.run(generation, name).lastInsertRowid)
+  database.documentSets.create(key)
+  return database.documentSets.get(key)
+}
+
+function putRows(database: SqliteDatabase, key: number, { rows, rowsShown }: Batch): void {
+  const { statements } = database
+  const added = rows.filter(({ stream }) => statements.row.get(key, stream) === undefined)
+  for (const { stream, row } of rows) statements.putRow.run(key, stream, row)
+  for (const stream of rowsShown) statements.removeRow.run(key, stream)
+  resize(database, key, 'rows', added.length - rowsShown.length)
+}
+
+function decideKeys(database: SqliteDatabase, key: number, { keys }: Batch): void {
+  for (const record of keys) {
+    database.statements.putKey.run(key, record.key, record.partition, encodeIdempotencyRecord(record))
+  }
+  resize(database, key, 'keys', keys.length)
+}
+
+function park(database: SqliteDatabase, key: number, { partition, parked, unparked }: Batch): void {
+  const { statements } = database
+  const added = parked.filter(({ offset }) => statements.parkedAt.get(key, partition, offset) === undefined)
+  for (const { offset } of unparked) statements.unpark.run(key, partition, offset)
+  for (const { offset, stream, reason, value } of parked) {
+    statements.park.run(key, partition, offset, stream, reason, value)
+  }
+  resize(database, key, 'parked', added.length - unparked.length)
+}
+
+function resize({ statements }: SqliteDatabase, key: number, set: (typeof otherSets)[number], added: number): void {
+  if (added !== 0) statements.resizeOtherSet.run(key, set, added)
 }

@@ -1,73 +1,118 @@
 import { DatabaseSync } from 'node:sqlite'
 import { OutOfReachError, ServiceError } from '../../lib/errors.ts'
-import { type Checkpoint, decodeCheckpoint } from '../checkpoint.ts'
-import type { Generation, Moment } from '../read-models.ts'
-import type { StoredGeneration } from '../upkeep.ts'
-import { Collections } from './sqlite-collections.ts'
+import { decodeCheckpoint } from '../checkpoint.ts'
+import type { Checkpoints, Generation, StoredGeneration } from '../generations.ts'
+import { decodeIdempotencyRecord, type IdempotencyKey, type IdempotencyRecord } from '../idempotency-record.ts'
+import { decodeRow, homeIdOf, type StreamId, type StreamRow } from '../stream-row.ts'
+import { type DocumentSet, DocumentSets } from './sqlite-sets.ts'
 import { layout, layoutVersion, prepare, type Statements } from './sqlite-tables.ts'
+
+export interface SqliteReadModelsOptions {
+  readonly file: string
+  readonly version: string
+  /** The collection whose documents show streams, and have their rows. */
+  readonly home: string
+  /**
+   * Whether this is the one process that serves the read models: it alone applies to the active generation, and drops
+   * what a release with another layout has left.
+   */
+  readonly isOwner?: boolean
+}
 
 /** Rows of the tables, as the statements give them. */
 export interface GenerationRow extends Generation {
   readonly key: number
-  readonly since: number
   readonly continues: string | null
+  readonly paused: number
 }
 export interface CollectionRow {
   readonly name: string
   readonly key: number
-  readonly added: number
+  readonly size: number
 }
 
 /** One connection to the file, for one version of the read models: what its parts have in common. */
 export class SqliteDatabase {
   readonly db: DatabaseSync
   readonly version: string
+  readonly isOwner: boolean
   readonly statements: Statements
-  readonly collections: Collections
-  /** Another number whenever this connection may have written. */
-  writes = 0
+  readonly documentSets: DocumentSets
+  readonly home: string
+  /** Another number whenever something may have been written: by others, as far as was looked. */
+  changes = 0
+  /** When that was, by performance.now(). */
+  lookedAt = Number.NEGATIVE_INFINITY
+  #dataVersion: unknown
 
   /** Throws when the file cannot be used, or has another layout and `isOwner` is false. */
-  constructor(file: string, version: string, isOwner: boolean) {
+  constructor({ file, version, home, isOwner = false }: SqliteReadModelsOptions) {
     this.db = open(file, isOwner)
     this.version = version
+    this.isOwner = isOwner
     this.statements = prepare(this.db)
-    this.collections = new Collections(this.db)
+    this.documentSets = new DocumentSets(this.db)
+    this.home = home
   }
 
   inState(state: 'active' | 'building'): GenerationRow | undefined {
     return this.statements.inState.get(this.version, state) as GenerationRow | undefined
   }
 
-  generation(name: string): { readonly key: number; readonly state: StoredGeneration['state'] } | undefined {
+  generation(name: string): { key: number; state: StoredGeneration['state']; paused: number } | undefined {
     return this.statements.generation.get(this.version, name) as ReturnType<SqliteDatabase['generation']>
   }
 
-  key(generation: string): number | undefined {
-    return this.generation(generation)?.key
-  }
-
-  checkpoints(key: number): ReadonlyMap<number, Checkpoint> {
+  checkpoints(key: number): Checkpoints {
     const rows = this.statements.checkpoints.all(key) as { partition: number; checkpoint: string }[]
     return new Map(rows.map(({ partition, checkpoint }) => [partition, decodeCheckpoint(checkpoint)]))
   }
 
-  moment(key: number): Moment {
-    return { active: this.inState('active')?.name, checkpoints: this.checkpoints(key) }
-  }
-
-  collectionsOf(key: number): readonly CollectionRow[] {
+  collections(key: number): readonly CollectionRow[] {
     return this.statements.collections.all(key) as unknown as CollectionRow[]
   }
 
-  /** Reads at one moment. Throws ServiceError read_model_unavailable. */
+  /** Undefined where nothing was ever put into it. */
+  documentSet(key: number, name: string): DocumentSet | undefined {
+    const found = this.statements.collection.get(key, name)
+    return found && this.documentSets.get(Number(found.key))
+  }
+
+  row(key: number, homeSet: DocumentSet | undefined, stream: StreamId): StreamRow | undefined {
+    const id = homeIdOf(stream)
+    const [json = '', version = 0, row = null] = (id === undefined ? undefined : homeSet?.find(id)) ?? []
+    if (row !== null) return decodeRow(stream, { json, version }, row)
+    const found = this.statements.row.get(key, stream)
+    return found && decodeRow(stream, undefined, String(found.row))
+  }
+
+  /** What was decided under an idempotency key. */
+  record(key: number, idempotencyKey: IdempotencyKey): IdempotencyRecord | undefined {
+    const found = this.statements.key.get(key, idempotencyKey.key, idempotencyKey.partition)
+    return found && decodeIdempotencyRecord(idempotencyKey, String(found.record))
+  }
+
+  /** Reads in one atomic step, and notices what others wrote. Throws ServiceError read_model_unavailable. */
   read<T>(work: () => T): T {
-    return this.answer(() => this.#transaction('DEFERRED', work, () => true))
+    return this.answer(() => {
+      return this.#transaction('DEFERRED', () => {
+        this.#look()
+        return work()
+      })
+    })
+  }
+
+  /** As `read`, of one generation; undefined when it is not there. */
+  readGeneration<T>(name: string, work: (key: number) => T): T | undefined {
+    return this.read(() => {
+      const key = this.generation(name)?.key
+      return key === undefined ? undefined : work(key)
+    })
   }
 
   /** Writes all or nothing: nothing where `isKept` says no of the result. Throws ServiceError read_model_unavailable. */
-  write<T>(work: () => T, isKept: (result: T) => boolean = () => true): T {
-    this.writes++
+  write<T>(work: () => T, isKept?: (result: T) => boolean): T {
+    this.changes++
     return this.answer(() => this.#transaction('IMMEDIATE', work, isKept))
   }
 
@@ -81,7 +126,14 @@ export class SqliteDatabase {
     }
   }
 
-  #transaction<T>(kind: 'DEFERRED' | 'IMMEDIATE', work: () => T, isKept: (result: T) => boolean): T {
+  #look(): void {
+    const found = this.statements.dataVersion.get()?.data_version
+    if (found !== this.#dataVersion) this.changes++
+    this.#dataVersion = found
+    this.lookedAt = performance.now()
+  }
+
+  #transaction<T>(kind: 'DEFERRED' | 'IMMEDIATE', work: () => T, isKept: (result: T) => boolean = () => true): T {
     this.db.exec(`BEGIN ${kind}`)
     try {
       const result = work()

@@ -1,133 +1,124 @@
+import type { Position } from '../../event-log/event-log.ts'
+import { decodeIdempotencyRecord, type IdempotencyKey, type IdempotencyRecord } from '../idempotency-record.ts'
 import {
   type Contents,
-  type DecidedKeys,
   type Entries,
+  type InspectedPage,
   type Inspection,
-  type ParkedEvents,
-  type ParkedThere,
-  type Place,
   parkedCharactersMax,
   type Size,
+  type Snapshot,
 } from '../inspection.ts'
-import { decodeDecision } from '../key-decision.ts'
-import type { ParkedAt, ParkedEvent, RangeQuery } from '../read-models.ts'
+import type { ParkedEvent } from '../parked-event.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import { collectionName } from './sqlite-tables.ts'
-
-interface ParkedRow extends Omit<ParkedEvent, 'offset'> {
-  readonly record_offset: number
-}
-type ParkedAtRow = ParkedRow & Pick<ParkedAt, 'partition'>
-
-const empty: Size = { held: 0, added: 0 }
 
 export class SqliteInspection implements Inspection {
-  protected readonly database: SqliteDatabase
+  readonly #database: SqliteDatabase
 
   constructor(database: SqliteDatabase) {
-    this.database = database
+    this.#database = database
   }
 
   async contents(generation: string): Promise<Contents | undefined> {
+    return this.#read(generation, (key) => ({ sizes: sizesOf(this.#database, key) }))
+  }
+
+  async entries(generation: string, set: string, from: number, limit: number): Promise<Entries | undefined> {
     return this.#read(generation, (key) => {
-      const { statements } = this.database
-      const counters = statements.counters.all(key) as { name: string; count: number }[]
+      const rows = this.#database.documentSet(key, set)?.entries.all(from, limit) ?? []
+      const textOf = (...fields: unknown[]) => fields.filter((field) => field !== null).join('\0')
       return {
-        moment: this.database.moment(key),
-        ...this.#sizes(key),
-        counters: new Map(counters.map(({ name, count }) => [name, count])),
-        parked: Number(statements.countParked.get(key)?.count),
-        decisions: Number(statements.countDecisions.get(key)?.count),
+        entries: rows.map(({ id, json, version, row }) => ({ id: Number(id), text: textOf(json, version, row) })),
       }
     })
   }
 
-  async entries(
+  async rows(
     generation: string,
-    { index, from, limit }: Pick<RangeQuery, 'index' | 'from' | 'limit'>,
-  ): Promise<Entries | undefined> {
+    from: string,
+    limit: number,
+  ): Promise<InspectedPage<readonly [string, string]> | undefined> {
     return this.#read(generation, (key) => {
-      const moment = this.database.moment(key)
-      const collection = this.database.statements.collectionKey.get(key, collectionName(index))?.key
-      if (collection === undefined) return { moment, entries: [] }
-      const rows = this.database.collections.table(Number(collection)).entries.all(from, limit)
-      return { moment, entries: rows.map(({ id, text }) => ({ id: Number(id), text: String(text) })) }
+      const found = this.#database.statements.rowsFrom.all(key, from, limit) as { stream: string; row: string }[]
+      const items = found.map(({ stream, row }) => [stream, row] as const)
+      return { items, next: found.length < limit ? undefined : `${found.at(-1)?.stream}\0` }
     })
   }
 
-  async decisions(generation: string, from: string, limit: number): Promise<DecidedKeys | undefined> {
-    return this.#read(generation, (key) => {
-      const rows = this.database.statements.decisionsFrom.all(key, from, limit) as { key: string; decision: string }[]
+  async keys(generation: string, from: string, limit: number): Promise<InspectedPage<IdempotencyRecord> | undefined> {
+    const [, partition = -1, behind = ''] = /^(\d+) (.*)$/s.exec(from) ?? []
+    return this.#read(generation, (ofGeneration) => {
+      const found = this.#database.statements.keysBehind.all(ofGeneration, behind, partition, limit)
+      const rows = found as unknown as (IdempotencyKey & { record: string })[]
+      const last = rows.length < limit ? undefined : rows.at(-1)
       return {
-        moment: this.database.moment(key),
-        decisions: rows.map((row) => decodeDecision(row.key, row.decision)),
-        next: rows.length < limit ? undefined : rows.at(-1)?.key,
+        items: rows.map((row) => decodeIdempotencyRecord(row, row.record)),
+        next: last && `${last.partition} ${last.key}`,
       }
     })
   }
 
-  async parked(generation: string, from: string, limit: number): Promise<ParkedEvents | undefined> {
+  async parked(generation: string, from: string, limit: number): Promise<InspectedPage<ParkedEvent> | undefined> {
     const [partition, offset] = from === '' ? [-1, -1] : from.split('/').map(Number)
     return this.#read(generation, (key) => {
-      const rows = this.database.statements.parkedBehind.iterate(key, partition as number, offset as number, limit)
-      const events: ParkedAt[] = []
+      const rows = this.#database.statements.parkedBehind.iterate(key, partition as number, offset as number, limit)
+      const items: ParkedEvent[] = []
       let characters = 0
-      for (const row of rows as unknown as Iterable<ParkedAtRow>) {
-        events.push(parkedAt(row))
-        characters += row.value.length
+      for (const event of rows as unknown as Iterable<ParkedEvent>) {
+        items.push(event)
+        characters += event.value.length
         if (characters >= parkedCharactersMax) break
       }
-      const isEnd = events.length < limit && characters < parkedCharactersMax
-      const last = events.at(-1)
-      return {
-        moment: this.database.moment(key),
-        events,
-        next: isEnd || last === undefined ? undefined : `${last.partition}/${last.offset}`,
-      }
+      const isEnd = items.length < limit && characters < parkedCharactersMax
+      const last = isEnd ? undefined : items.at(-1)
+      return { items, next: last && `${last.partition}/${last.offset}` }
     })
   }
 
-  async parkedAt(generation: string, { partition, offset }: Place): Promise<ParkedThere | undefined> {
+  async parkedAt(
+    generation: string,
+    { partition, offset }: Position,
+  ): Promise<{ readonly snapshot: Snapshot; readonly event: ParkedEvent | undefined } | undefined> {
     return this.#read(generation, (key) => {
-      const row = this.database.statements.parkedAt.get(key, partition, offset) as ParkedAtRow | undefined
-      return { moment: this.database.moment(key), event: row && parkedAt(row) }
+      return { event: this.#database.statements.parkedAt.get(key, partition, offset) as ParkedEvent | undefined }
     })
   }
 
-  /** In order of offset. */
-  async parkedUnder(generation: string, partition: number, subject: string): Promise<readonly ParkedEvent[]> {
-    const events = this.#read(generation, (key) => {
-      const rows = this.database.statements.parkedUnder.all(key, partition, subject) as unknown as ParkedRow[]
-      return rows.map(parkedEvent)
-    })
-    return events ?? []
+  async key(
+    generation: string,
+    key: IdempotencyKey,
+  ): Promise<{ readonly snapshot: Snapshot; readonly record: IdempotencyRecord | undefined } | undefined> {
+    return this.#read(generation, (ofGeneration) => ({ record: this.#database.record(ofGeneration, key) }))
   }
 
-  #sizes(key: number): Pick<Contents, 'documents' | 'indexes'> {
-    const sizes = this.database.collectionsOf(key).map(({ name, key: collection, added }): [string, Size] => {
-      return [name, { held: Number(this.database.collections.table(collection).count.get()?.count), added }]
-    })
-    const documents = collectionName(undefined)
-    const prefix = collectionName('')
-    const indexes = sizes.filter(([name]) => name !== documents)
-    return {
-      documents: new Map(sizes).get(documents) ?? empty,
-      indexes: new Map(indexes.map(([name, size]) => [name.slice(prefix.length), size])),
-    }
+  async row(
+    generation: string,
+    stream: string,
+  ): Promise<{ readonly snapshot: Snapshot; readonly row: string | undefined } | undefined> {
+    return this.#read(generation, (key) => ({
+      row: this.#database.statements.row.get(key, stream)?.row as string | undefined,
+    }))
   }
 
-  #read<T>(generation: string, work: (key: number) => T): T | undefined {
-    return this.database.read(() => {
-      const key = this.database.key(generation)
-      return key === undefined ? undefined : work(key)
+  #read<T extends object>(generation: string, work: (key: number) => T): (T & { snapshot: Snapshot }) | undefined {
+    return this.#database.readGeneration(generation, (key) => {
+      const active = this.#database.inState('active')?.name
+      return { snapshot: { active, checkpoints: this.#database.checkpoints(key) }, ...work(key) }
     })
   }
 }
 
-function parkedEvent({ record_offset: offset, subject, reason, value }: ParkedRow): ParkedEvent {
-  return { offset, subject, reason, value }
-}
-
-function parkedAt(row: ParkedAtRow): ParkedAt {
-  return { partition: row.partition, ...parkedEvent(row) }
+/** Of every set of a generation. */
+export function sizesOf(database: SqliteDatabase, key: number): ReadonlyMap<string, Size> {
+  const { statements, documentSets } = database
+  const counts = { rows: statements.countRows, keys: statements.countKeys, parked: statements.countParked }
+  const others = statements.otherSets.all(key) as { name: keyof typeof counts; size: number }[]
+  return new Map([
+    ...database.collections(key).map(({ name, key: collection, size: recorded }): [string, Size] => {
+      return [name, { actual: Number(documentSets.get(collection).count.get()?.count), recorded }]
+    }),
+    ...others.map(({ name, size: recorded }): [string, Size] => {
+      return [name, { actual: Number(counts[name].get(key)?.count), recorded }]
+    }),
+  ])
 }

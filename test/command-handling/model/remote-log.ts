@@ -19,7 +19,7 @@ export const appendMsMax = slowMs + 100
 
 /** The event log as one process reaches it. */
 export class RemoteLog implements EventLog {
-  readonly epoch: string
+  readonly logId: string
   readonly partitions: number
   readonly replaced: Promise<void>
   readonly #log: EventLog
@@ -28,7 +28,7 @@ export class RemoteLog implements EventLog {
   #faults: AppendFault[] = []
 
   constructor(log: EventLog, wire: Wire) {
-    this.epoch = log.epoch
+    this.logId = log.logId
     this.partitions = log.partitions
     this.replaced = log.replaced
     this.#log = log
@@ -58,12 +58,12 @@ export class RemoteLog implements EventLog {
     return this.#wire.carry(() => carryOut(() => this.#log.append(partition, records), fault))
   }
 
-  claimBlock(): Promise<number> {
-    return this.#wire.carry(() => this.#log.claimBlock())
+  reserveIdBlock(): Promise<number> {
+    return this.#wire.carry(() => this.#log.reserveIdBlock())
   }
 
-  ends(): Promise<readonly Offset[]> {
-    return this.#wire.carry(() => this.#log.ends())
+  endOffsets(): Promise<readonly Offset[]> {
+    return this.#wire.carry(() => this.#log.endOffsets())
   }
 
   async subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { statusIndex } from '../../../src/domain/read-pets.ts'
+import { orderStatuses } from '../../../src/domain/order.ts'
 import { appendFaults } from './remote-log.ts'
 
 function kind<K extends string>(name: K) {
@@ -7,41 +7,53 @@ function kind<K extends string>(name: K) {
 }
 
 const api = fc.constantFrom(0, 1)
+const who = fc.constantFrom<(number | 'projector')[]>('projector', 0, 1)
 const requestsArrive = fc.boolean()
+const choice = fc.nat(100)
 
-/** Few keys and few pets, so that requests meet. */
-const create = fc.record({
-  ...kind('create'),
+/** Few keys, pets and orders, so that requests meet. */
+const key = fc.constantFrom(undefined, 'k', 'k', 'l')
+const what = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({ ...kind('create'), pet: fc.constantFrom<('Rex' | 'Mia')[]>('Rex', 'Rex', 'Mia'), key }),
+  },
+  { weight: 3, arbitrary: fc.record({ ...kind('order'), pet: fc.nat(5), key }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ ...kind('update'), order: fc.nat(3), status: fc.constantFrom(...orderStatuses) }),
+  },
+)
+const write = fc.record({
+  ...kind('write'),
   api,
-  key: fc.constantFrom(undefined, 'k', 'k', 'l'),
-  pet: fc.constantFrom<('Rex' | 'Mia')[]>('Rex', 'Rex', 'Mia'),
+  what,
   waitMs: fc.constantFrom(0, 100),
+  withToken: fc.constantFrom(true, false, false),
   goesAfterMs: fc.option(fc.constantFrom(1, 20), { freq: 8, nil: undefined }),
 })
 
 const read = fc.record({
   ...kind('read'),
   api,
-  index: fc.constantFrom(undefined, statusIndex('available')),
+  collection: fc.constantFrom('pets', 'orders'),
+  status: fc.constantFrom(undefined, 'available', 'placed'),
   withToken: fc.boolean(),
   waitMs: fc.constantFrom(0, 300),
 })
 
+export const foreignKinds = ['pet', 'pet', 'rival', 'rival', 'stale', 'newer', 'discard'] as const
+
 const disturbance = fc.oneof(
   { weight: 4, arbitrary: fc.record({ ...kind('append fault'), api, fault: fc.constantFrom(...appendFaults) }) },
-  { weight: 3, arbitrary: fc.record({ ...kind('crash'), api, requestsArrive }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      ...kind('read models out of reach'),
-      of: fc.constantFrom<(number | 'projector')[]>('projector', 0, 1),
-      ms: fc.constantFrom(20, 300, 2500),
-    }),
-  },
+  { weight: 6, arbitrary: fc.record({ ...kind('foreign event'), what: fc.constantFrom(...foreignKinds), choice }) },
+  { weight: 3, arbitrary: fc.record({ ...kind('crash'), who, requestsArrive }) },
+  { weight: 3, arbitrary: fc.record({ ...kind('read models out of reach'), who, ms: fc.constantFrom(20, 300, 2500) }) },
+  { weight: 2, arbitrary: fc.record({ ...kind('messages lost'), who, count: fc.constantFrom(1, 3) }) },
   { weight: 1, arbitrary: fc.record(kind('projector closed')) },
-  { weight: 1, arbitrary: fc.record({ ...kind('projector killed'), requestsArrive }) },
   { weight: 1, arbitrary: fc.record(kind('read models emptied')) },
   { weight: 1, arbitrary: fc.record(kind('generation started')) },
+  { weight: 1, arbitrary: fc.record(kind('rebuild')) },
 )
 
 /** Milliseconds of virtual time before a step: often none, now and then enough for every time limit to pass. */
@@ -52,14 +64,14 @@ const pause = fc.oneof(
 )
 
 const step = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ pause, what: create }) },
+  { weight: 6, arbitrary: fc.record({ pause, what: write }) },
   { weight: 2, arbitrary: fc.record({ pause, what: read }) },
   { weight: 2, arbitrary: fc.record({ pause, what: disturbance }) },
 )
 export type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
 export const script = fc.record({
-  steps: fc.array(step, { minLength: 1, maxLength: 25, size: 'medium' }),
+  steps: fc.array(step, { minLength: 1, maxLength: 30, size: 'medium' }),
   /** What each request and each reply takes on its way, in turn. */
   latenciesMs: fc.array(fc.integer({ min: 1, max: 15 }), { minLength: 1, maxLength: 12 }),
 })

@@ -1,83 +1,128 @@
-import { pino } from 'pino'
-import { pets } from '../../../projections/pets.ts'
+import { randomUUID } from 'node:crypto'
+import { petStreams } from '../../../src/app/petstore.ts'
 import type { EventLog } from '../../../src/event-log/event-log.ts'
-import { Projector } from '../../../src/projector/projector.ts'
-import { ApiProcess } from './api-process.ts'
+import { ServiceError } from '../../../src/lib/errors.ts'
+import { readModelVersion } from '../../../src/projector/definition.ts'
+import { RebuildError } from '../../../src/projector/rebuild.ts'
+import { partitionsOf } from '../../event-log/contract/fixture.ts'
+import { RecordingSubscriber } from '../../event-log/recording-subscriber.ts'
+import { type AnyRecord, discard } from '../../projector/records.ts'
+import { MemoryData } from '../../read-models/memory-data.ts'
+import { memoryReadModels } from '../../read-models/memory-store.ts'
 import { Clients } from './clients.ts'
-import { Machine } from './machine.ts'
+import { firstEvents, foreignEvent } from './foreign-events.ts'
+import { LogModel } from './log-model.ts'
+import { ApiProcess, ProjectorProcess, RebuildProcess, type Shared } from './process.ts'
 import { appendMsMax } from './remote-log.ts'
-import { SharedReadModels } from './shared-read-models.ts'
 import type { Step } from './steps.ts'
 import { done, pass, until } from './virtual-time.ts'
 
-const logger = pino({ level: 'silent' })
-const settledMsMax = 30_000
+const settledMsMax = 60_000
 const closedMsMax = 1000
 
 /** Two API processes and a projector over one event log and one set of read models, and the clients that use them. */
 export class World {
   readonly clients = new Clients()
-  readonly log: EventLog
-  readonly readModels = new SharedReadModels()
   readonly apis: ApiProcess[]
-  readonly #latencyMs: () => number
-  #projector: { readonly machine: Machine; readonly started: Promise<{ close(): Promise<void> }> }
-  #projectors = 0
+  readonly store: Shared['store']
+  readonly log: EventLog
+  /** Of an operator's command: an error that is none of those it may end with. */
+  readonly bugs: unknown[] = []
+  readonly #data = new MemoryData()
+  readonly #shared: Shared
+  readonly #reader: Promise<RecordingSubscriber>
+  #projector: ProjectorProcess
+  readonly #rebuilds = new Set<RebuildProcess>()
 
   constructor(log: EventLog, latenciesMs: readonly number[]) {
-    this.log = log
     let turn = 0
-    this.#latencyMs = () => latenciesMs[turn++ % latenciesMs.length] ?? 1
-    this.#projector = this.#startProjector()
-    this.apis = [0, 1].map(() => new ApiProcess(this.#newMachine()))
+    this.log = log
+    this.store = memoryReadModels({ data: this.#data, version: readModelVersion(petStreams.projections) })
+    this.#shared = { log, store: this.store, latencyMs: () => latenciesMs[turn++ % latenciesMs.length] ?? 1 }
+    this.#reader = RecordingSubscriber.on(log)
+    this.#projector = new ProjectorProcess(this.#shared)
+    this.apis = [0, 1].map(() => new ApiProcess(this.#shared))
+  }
+
+  async begin(): Promise<void> {
+    const { records, pets, order } = firstEvents(this.log)
+    for (const record of records) await this.#append(record)
+    this.clients.pets.push(...pets)
+    this.clients.orders.push(order)
+    await this.settled()
   }
 
   async take({ pause, what }: Step): Promise<void> {
     await pass(pause)
     switch (what.kind) {
-      case 'create':
-        return this.clients.create(this.#api(what.api), what)
+      case 'write':
+        return this.clients.write(this.#api(what.api), what.what, what)
       case 'read':
         return this.clients.read(this.#api(what.api), what)
       case 'append fault':
-        return this.#api(what.api).machine.log.failAppend(what.fault)
+        return this.#api(what.api).log.failAppend(what.fault)
+      case 'foreign event':
+        return this.#append(foreignEvent(await this.model(), this.log, what.what, what.choice))
       case 'crash':
-        this.#api(what.api).machine.kill(what)
-        this.apis[what.api] = new ApiProcess(this.#newMachine())
-        return
+        return this.#crash(what.who, what)
       case 'read models out of reach':
-        return (what.of === 'projector' ? this.#projector : this.#api(what.of)).machine.store.goAwayFor(what.ms)
+        return this.#process(what.who).store.goAwayFor(what.ms)
+      case 'messages lost':
+        return this.#process(what.who).store.loseMessages(what.count)
       case 'projector closed':
-        void this.#projector.started.then((projector) => projector.close())
-        this.#projector = this.#startProjector()
-        return
-      case 'projector killed':
-        this.#projector.machine.kill(what)
-        this.#projector = this.#startProjector()
+        void this.#projector.close()
+        this.#projector = new ProjectorProcess(this.#shared)
         return
       case 'read models emptied':
-        return this.readModels.empty()
-      case 'generation started':
-        return this.readModels.startGeneration(this.log.epoch)
+        return this.#data.versions.clear()
+      case 'generation started': {
+        const { generations } = this.store
+        const active = await generations.active()
+        return generations.start({ name: randomUUID(), logId: this.log.logId }, active?.name)
+      }
+      case 'rebuild':
+        return this.#rebuild()
     }
   }
 
-  /** From now on nothing fails, and what was on its way to the log is there. */
+  /** What is in the log by now. */
+  async model(upTo?: (partition: number) => number): Promise<LogModel> {
+    const reader = await this.#reader
+    const records = partitionsOf(this.log).map((partition) => reader.records(partition))
+    return new LogModel(records, upTo)
+  }
+
+  /** From now on nothing fails, what was on its way to the log is there, and an operator discards what is parked. */
   async heal(): Promise<void> {
-    for (const { machine } of [this.#projector, ...this.apis]) machine.heal()
+    for (const process of [this.#projector, ...this.apis, ...this.#rebuilds]) process.heal()
     await pass(appendMsMax)
+    await this.settled()
+    const firstParked = async () => (await this.model()).partitions.flatMap((partition) => partition.firstParked)[0]
+    for (let first = await firstParked(); first; first = await firstParked()) {
+      await this.#append(discard(first.stream, first.position.offset))
+      await this.settled()
+    }
   }
 
   /** Everybody has an answer whom a living process can give one, and the read models are up to the log. */
   settled(): Promise<void> {
     const isSettled = () =>
-      this.clients.allAnswered(this.apis) && this.apis.every(({ isUp }) => isUp) && this.#isCaughtUp()
+      this.clients.allAnswered(this.apis) &&
+      this.apis.every(({ readModel }) => readModel.state.status === 'up') &&
+      this.#rebuilds.size === 0 &&
+      this.#isCaughtUp()
     return until(isSettled, settledMsMax)
   }
 
   async close(): Promise<void> {
-    for (const { machine } of [this.#projector, ...this.apis]) machine.kill({ requestsArrive: false })
-    await done(Promise.all([this.readModels.close(), this.log.close()]), closedMsMax)
+    for (const process of [this.#projector, ...this.apis]) process.kill({ requestsArrive: false })
+    await done(Promise.all([this.store.close(), this.log.close()]), closedMsMax)
+  }
+
+  async #append(record: AnyRecord | undefined): Promise<void> {
+    if (record === undefined) return
+    const [key, value] = [String(record.key), String(record.value)]
+    await this.log.append(this.log.partitionFor(key), [{ key, value, headers: {} }])
   }
 
   #api(index: number): ApiProcess {
@@ -86,22 +131,33 @@ export class World {
     return api
   }
 
-  #newMachine(): Machine {
-    return new Machine(this.log, this.readModels, this.#latencyMs)
+  #process(who: number | 'projector'): ApiProcess | ProjectorProcess {
+    return who === 'projector' ? this.#projector : this.#api(who)
   }
 
-  #startProjector() {
-    const machine = this.#newMachine()
-    // A group of its own: the one before it may still be at work.
-    const group = `projector ${this.#projectors++}`
-    const started = Projector.start({ ...machine, definition: pets, group, logger, reconcileMs: 200 })
-    return { machine, started }
+  #crash(who: number | 'projector', end: { readonly requestsArrive: boolean }): void {
+    this.#process(who).kill(end)
+    if (who === 'projector') this.#projector = new ProjectorProcess(this.#shared)
+    else this.apis[who] = new ApiProcess(this.#shared)
+  }
+
+  #rebuild(): void {
+    const process = new RebuildProcess(this.#shared)
+    this.#rebuilds.add(process)
+    const ended = (error?: unknown) => {
+      this.#rebuilds.delete(process)
+      if (error && !(error instanceof ServiceError || error instanceof RebuildError)) this.bugs.push(error)
+    }
+    process.done.then(() => ended(), ended)
   }
 
   async #isCaughtUp(): Promise<boolean> {
-    const active = await this.readModels.data.active()
-    const checkpoints = active && (await this.readModels.data.checkpoints(active.name))
-    const ends = await this.log.ends()
-    return ends.every((end, partition) => end === (checkpoints?.get(partition)?.next ?? 0))
+    const active = await this.store.generations.active()
+    const checkpoints = active && (await this.store.generations.checkpoints(active.name))
+    const reader = await this.#reader
+    const ends = await this.log.endOffsets()
+    return ends.every(
+      (end, partition) => end === (checkpoints?.get(partition)?.next ?? 0) && end === reader.records(partition).length,
+    )
   }
 }

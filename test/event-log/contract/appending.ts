@@ -45,18 +45,18 @@ export function appending(at: LogUnderTest): void {
     })
   })
 
-  describe('epoch', () => {
+  describe('logId', () => {
     it('is the same for every object on the log, now and after all were closed', async () => {
       const beside = await at.fixture.open()
-      expect(beside.epoch).toBe(at.log.epoch)
+      expect(beside.logId).toBe(at.log.logId)
       await Promise.all([at.log.close(), beside.close()])
-      expect((await at.fixture.open()).epoch).toBe(at.log.epoch)
+      expect((await at.fixture.open()).logId).toBe(at.log.logId)
     })
 
     it('is another one for another log', async () => {
       const other = await at.openFixture()
-      expect(other.log.epoch).not.toBe(at.log.epoch)
-      expect(at.log.epoch).not.toBe('')
+      expect(other.log.logId).not.toBe(at.log.logId)
+      expect(at.log.logId).not.toBe('')
       await other.remove()
     })
   })
@@ -71,35 +71,35 @@ export function appending(at: LogUnderTest): void {
     })
   })
 
-  describe('claimBlock', () => {
+  describe('reserveIdBlock', () => {
     it('never gives a number twice: at once, from two objects, nor after reopening', async () => {
       const beside = await at.fixture.open()
-      const claims = Array.from({ length: 20 }, (_, i) => (i % 2 ? at.log : beside).claimBlock())
+      const claims = Array.from({ length: 20 }, (_, i) => (i % 2 ? at.log : beside).reserveIdBlock())
       const first = await Promise.all(claims)
       await Promise.all([at.log.close(), beside.close()])
       const reopened = await at.fixture.open()
-      const all = [...first, await reopened.claimBlock(), await reopened.claimBlock()]
+      const all = [...first, await reopened.reserveIdBlock(), await reopened.reserveIdBlock()]
       expect(new Set(all).size).toBe(all.length)
       expect(Math.min(...all)).toBeGreaterThanOrEqual(1)
     })
 
     it('leaves the records alone', async () => {
-      await at.log.claimBlock()
+      await at.log.reserveIdBlock()
       expect(await at.log.append(0, records('a'))).toBe(0)
     })
   })
 
   describe('ends', () => {
     it('is 0 for each partition of an empty log', async () => {
-      expect(await at.log.ends()).toEqual(partitionsOf(at.log).map(() => 0))
+      expect(await at.log.endOffsets()).toEqual(partitionsOf(at.log).map(() => 0))
     })
 
     it('is above every append acknowledged before the call, here or through another object', async () => {
       const beside = await at.fixture.open()
       for (let appended = 0; appended < 5; appended++) {
-        const earlier = at.log.ends() // one under way must not answer for later ones
+        const earlier = at.log.endOffsets() // one under way must not answer for later ones
         await at.log.append(0, records('a'))
-        const [[mine], [theirs]] = await Promise.all([at.log.ends(), beside.ends()])
+        const [[mine], [theirs]] = await Promise.all([at.log.endOffsets(), beside.endOffsets()])
         expect([mine, theirs]).toEqual([appended + 1, appended + 1])
         await earlier
       }
@@ -109,7 +109,7 @@ export function appending(at: LogUnderTest): void {
       for (const partition of partitionsOf(at.log)) {
         await at.log.append(partition, records(...Array.from({ length: partition + 1 }, () => 'x')))
       }
-      expect(await at.log.ends()).toEqual(partitionsOf(at.log).map((partition) => partition + 1))
+      expect(await at.log.endOffsets()).toEqual(partitionsOf(at.log).map((partition) => partition + 1))
     })
   })
 }

@@ -41,10 +41,10 @@ export function closing(at: LogUnderTest): void {
       await at.log.close()
       const unavailable = { code: 'event_log_unavailable' }
       await expect(at.log.append(0, records('a'))).rejects.toMatchObject(unavailable)
-      await expect(at.log.claimBlock()).rejects.toMatchObject(unavailable)
-      await expect(at.log.ends()).rejects.toMatchObject(unavailable)
+      await expect(at.log.reserveIdBlock()).rejects.toMatchObject(unavailable)
+      await expect(at.log.endOffsets()).rejects.toMatchObject(unavailable)
       await expect(at.log.subscribe(newGroup(), new RecordingSubscriber(0))).rejects.toMatchObject(unavailable)
-      expect(await (await at.fixture.open()).ends()).toEqual(partitionsOf(at.log).map(() => 0))
+      expect(await (await at.fixture.open()).endOffsets()).toEqual(partitionsOf(at.log).map(() => 0))
     })
 
     it('of a subscription that has not been assigned anything yet does not wait for that', async () => {

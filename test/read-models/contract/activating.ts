@@ -1,242 +1,164 @@
 import { expect, vi } from 'vitest'
-import type { Batch, ReadModels } from '../../../src/read-models/read-models.ts'
-import { clockMoved, listed, statesOf } from './clock.ts'
+import { startOfPartition } from '../../../src/read-models/checkpoint.ts'
+import type { Batch } from '../../../src/read-models/projection-store.ts'
+import type { ReadModelStore } from '../../../src/read-models/store.ts'
+import { clockMoved, listed, statesOf, timeOf } from './clock.ts'
+import { contentOf, everything } from './contents.ts'
 import { type ReadModelsFixture, topic } from './fixture.ts'
-import { listenerOn, progressOf } from './hearing.ts'
-import { applyAll, batchAfter, contents, firstBatch, idsIn, insert, newGeneration, started } from './samples.ts'
+import { fullBatch, fullSets } from './full.ts'
+import { added, applyAll, batchAfter, firstBatch, idsIn, newGeneration, pet, started } from './samples.ts'
 
-const zero = firstBatch({ inserts: [insert(1, ['a', 'b']), insert(2, ['a'])], keys: ['k'] })
-const one = firstBatch({ partition: 1, inserts: [insert(3)], parked: ['subject'] })
-const records: readonly Batch[] = [zero, one, firstBatch({ partition: 10 })]
+const records: readonly Batch[] = [fullBatch(), firstBatch({}, 1), firstBatch({}, 10)]
 
 /** An active generation and one that is being built, both where `records` end. */
 async function rebuilt(fixture: ReadModelsFixture) {
   const { store, generation: old } = await started(fixture)
-  const { name: next } = await store.build(newGeneration())
-  await applyAll(store, old, ...records)
-  await applyAll(store, next, ...records)
+  const { name: next } = await store.generations.build(newGeneration())
+  for (const name of [old, next]) await applyAll(store, name, ...records)
   return { store, old, next }
 }
 
-async function everything(store: ReadModels, ...names: string[]) {
-  const all = await Promise.all(names.map((name) => contents(store, name)))
-  return { all, generations: await store.generations() }
-}
-
-async function expectRefused(store: ReadModels, old: string, next: string, refusal: 'behind' | 'incomplete') {
-  const before = await everything(store, old, next)
-  expect(await store.activate(next)).toBe(refusal)
-  expect(await everything(store, old, next)).toEqual(before)
-}
-
-/** A damaged one is refused, whatever it was damaged in. */
-function expectIncomplete(id: number, index?: string) {
-  return async (fixture: ReadModelsFixture) => {
-    const { store, old, next } = await rebuilt(fixture)
-    if (fixture.damage === undefined) return
-    await fixture.damage(next, id, index)
-    await expectRefused(store, old, next, 'incomplete')
-  }
+async function expectRefused(store: ReadModelStore, names: string[], name: string, refusal: string) {
+  const before = await everything(store, ...names)
+  expect(await store.generations.activate(name)).toBe(refusal)
+  expect(await everything(store, ...names)).toEqual(before)
 }
 
 export const activating = topic('activating', {
-  'one that is where the active one is takes over from it': async (fixture) => {
+  'one that is where the active one is takes over from it, with what it holds': async (fixture) => {
     const { store, old, next } = await rebuilt(fixture)
     await clockMoved(store)
-    const before = [await listed(store, old), await listed(store, next)]
-    expect(await store.activate(next)).toBe('activated')
-    expect(await store.active()).toEqual({ name: next, epoch: 'epoch-1', continues: old })
+    const names = [old, next]
+    const before = await everything(store, ...names)
+    expect(await store.generations.activate(next)).toBe('activated')
+    expect(await store.generations.active()).toEqual({ name: next, logId: 'log-1', continues: old })
     expect(await statesOf(store)).toEqual({ [next]: 'active', [old]: 'replaced' })
-    expect((await store.generations())[0]?.name).toBe(next)
-    const after = [await listed(store, old), await listed(store, next)]
-    for (const [i, generation] of after.entries()) {
-      expect(generation?.since).toBeGreaterThan(before[i]?.since ?? Infinity)
-    }
-  },
-
-  'the one that took over holds what it held, and goes on': async (fixture) => {
-    const { store, next } = await rebuilt(fixture)
-    const { active: _, ...before } = await contents(store, next)
-    await store.activate(next)
-    expect(await contents(store, next)).toMatchObject({
-      checkpoints: before.checkpoints,
-      states: before.states,
-      decisions: before.decisions,
-      documents: { documents: before.documents.documents, moment: { active: next } },
-    })
-    await applyAll(store, next, batchAfter(zero.checkpoint, { inserts: [insert(4)] }))
-    expect(await idsIn(store, next)).toEqual([1, 2, 3, 4])
-  },
-
-  'the one that was taken over from is read as before, and gone for those who would apply to it': async (fixture) => {
-    const { store, old, next } = await rebuilt(fixture)
-    await store.activate(next)
-    expect(await idsIn(store, old)).toEqual([1, 2, 3])
-    expect(await idsIn(store, old, 'a')).toEqual([1, 2])
-    const range = await store.range(old, { from: 1, limit: 1 })
-    expect(range.moment).toEqual({ active: next, checkpoints: await store.checkpoints(old) })
-    expect((await store.decision(old, 'k'))?.key).toBe('k')
-    const before = await contents(store, old)
-    const further = batchAfter(zero.checkpoint, { inserts: [insert(4)] })
-    expect(await store.apply(old, further)).toEqual({ outcome: 'generation_gone' })
-    expect(await contents(store, old)).toEqual(before)
-  },
-
-  'one that is ahead takes over too': async (fixture) => {
-    const { store, next } = await rebuilt(fixture)
-    const ahead = records.map(({ partition, checkpoint }) => batchAfter(checkpoint, { partition }))
-    await applyAll(store, next, ...ahead, firstBatch({ partition: 11 }))
-    expect(await store.activate(next)).toBe('activated')
-  },
-
-  'one that is behind in a single partition is refused, until it has caught up': async (fixture) => {
-    const { store, old, next } = await rebuilt(fixture)
-    const further = records.map(({ partition, checkpoint }) => batchAfter(checkpoint, { partition }))
-    for (const batch of [...further, firstBatch({ partition: 2, inserts: [insert(9)] })]) {
-      await applyAll(store, old, batch)
-      await expectRefused(store, old, next, 'behind')
-      await applyAll(store, next, batch)
-    }
-    expect(await store.activate(next)).toBe('activated')
-  },
-
-  'one that is ahead in one partition and behind in another is refused': async (fixture) => {
-    const { store, old, next } = await rebuilt(fixture)
-    await applyAll(store, old, batchAfter(one.checkpoint, { partition: 1 }))
-    await applyAll(store, next, batchAfter(zero.checkpoint))
-    await expectRefused(store, old, next, 'behind')
-  },
-
-  'positions are compared as numbers': async (fixture) => {
-    const { store, generation: old } = await started(fixture)
-    const { name: next } = await store.build(newGeneration())
-    const to = (position: number): Batch => ({
-      ...firstBatch(),
-      checkpoint: { ...firstBatch().checkpoint, next: position },
-    })
-    await applyAll(store, old, to(10))
-    await applyAll(store, next, to(9))
-    await expectRefused(store, old, next, 'behind')
-    await applyAll(store, next, { ...to(100), expected: to(9).checkpoint })
-    expect(await store.activate(next)).toBe('activated')
-  },
-
-  'what an active one holds is no measure for the one that is to take over': async (fixture) => {
-    const { store, generation: old } = await started(fixture)
-    const { name: next } = await store.build(newGeneration())
-    const full = firstBatch({ inserts: [insert(1, ['a']), insert(2, ['a'])], keys: ['k'] })
-    await applyAll(store, old, full)
-    await applyAll(store, next, { ...full, inserts: [insert(3, ['b'])] })
-    expect(await store.activate(next)).toBe('activated')
-    expect(await idsIn(store, next)).toEqual([3])
-  },
-
-  'one that lost a document is refused': expectIncomplete(3),
-  'one that lost an entry of an index is refused': expectIncomplete(2, 'a'),
-  'one that lost the only entry of an index is refused': expectIncomplete(1, 'b'),
-
-  'one that is not being built is not activated': async (fixture) => {
-    const { store, old, next } = await rebuilt(fixture)
-    const removed = newGeneration().name
-    expect([await store.activate(old), await store.activate(removed)]).toEqual(['not_building', 'not_building'])
-    expect((await store.active())?.name).toBe(old)
-    await store.activate(next)
-    const before = await everything(store, old, next)
-    expect([await store.activate(old), await store.activate(next)]).toEqual(['not_building', 'not_building'])
-    expect(await everything(store, old, next)).toEqual(before)
-  },
-
-  'where none is active the one that is being built becomes it, and continues none': async (fixture) => {
-    const store = await fixture.open()
-    const generation = await store.build(newGeneration())
-    await applyAll(store, generation.name, ...records)
-    expect(await store.activate(generation.name)).toBe('activated')
-    expect(await store.active()).toEqual({ ...generation, continues: undefined })
-  },
-
-  'it continues the one before it, also once that is removed': async (fixture) => {
-    const { store, old, next } = await rebuilt(fixture)
-    await store.activate(next)
-    const { name: third } = await store.build(newGeneration())
-    await applyAll(store, third, ...records)
-    expect((await store.active())?.continues).toBe(old)
-    await store.activate(third)
-    expect((await store.active())?.continues).toBe(next)
-    await store.remove(next)
-    expect((await store.active())?.continues).toBe(next)
-  },
-
-  'one that is started afterwards continues none': async (fixture) => {
-    const { store, next } = await rebuilt(fixture)
-    await store.activate(next)
-    const fresh = newGeneration()
-    await store.start(fresh, next)
-    expect(await store.active()).toEqual({ ...fresh, continues: undefined })
-  },
-
-  'it is heard of once, without a partition, and no refusal is': async (fixture) => {
-    const { store, old, next } = await rebuilt(fixture)
-    const { heard } = await listenerOn(store)
-    // In Redis progress of before may still be under way: this is behind it.
-    const mark = batchAfter(zero.checkpoint)
-    await applyAll(store, old, mark)
-    await vi.waitFor(() => expect(heard).toContainEqual(progressOf(old, mark)))
-    const begin = heard.length
-    await store.activate(next)
-    await applyAll(store, next, mark)
-    await store.activate(next)
-    await store.activate(next)
-    const further = batchAfter(mark.checkpoint)
+    const after = await everything(store, ...names)
+    expect(after.all[0]?.name).toBe(next)
+    expect(after.contents).toEqual(before.contents)
+    for (const { name, since } of before.all) expect((await listed(store, name))?.since).toBeGreaterThan(since)
+    const further = batchAfter(fullBatch(), { documents: added(pet(9)) })
+    expect(await store.projection.apply(old, further)).toEqual({ outcome: 'generation_gone' })
     await applyAll(store, next, further)
-    await vi.waitFor(() => expect(heard.slice(begin)).toEqual([[next], progressOf(next, further)]))
+    expect([await idsIn(store, old), await idsIn(store, next)]).toEqual([
+      [1, 2],
+      [1, 2, 9],
+    ])
   },
 
-  'one is not activated in place of a generation that is made from another log': async (fixture) => {
+  'one that is behind in a single partition is refused, by numbers, whatever it is ahead in': async (fixture) => {
     const { store, old, next } = await rebuilt(fixture)
-    const other = newGeneration('epoch-2')
-    await store.start(other, old)
-    expect(await store.activate(next)).toBe('not_building')
-    expect((await store.active())?.name).toBe(other.name)
+    const to = (next: number) => ({ ...firstBatch({}, 2), checkpoint: { ...firstBatch().checkpoint, next } })
+    await applyAll(store, next, batchAfter(fullBatch(), { documents: added(pet(100, ['new'])) }), firstBatch({}, 11))
+    await applyAll(store, old, to(10))
+    await expectRefused(store, [old, next], next, 'behind')
+    await applyAll(store, next, to(9))
+    await expectRefused(store, [old, next], next, 'behind')
+    await applyAll(store, next, { ...to(100), expected: to(9).checkpoint })
+    expect(await store.generations.activate(next)).toBe('activated')
   },
 
-  'other stores hear of it where the adapter says so': async (fixture) => {
-    const { store, next } = await rebuilt(fixture)
+  'one found behind stops the active one for 300 ms, at most every 5 s, so that it can catch up': async (fixture) => {
+    const { store, old, next } = await rebuilt(fixture)
+    const batch = firstBatch({}, 2)
+    await applyAll(store, old, batch)
+    const begin = await timeOf(store)
+    expect(await store.generations.activate(next)).toBe('behind')
+    const end = await timeOf(store)
+    const before = await contentOf(store, old)
     const other = await fixture.open()
-    const { heard } = await listenerOn(other)
-    await store.activate(next)
-    const mark = batchAfter(zero.checkpoint)
-    await applyAll(other, next, mark)
-    await vi.waitFor(() => expect(heard.at(-1)).toEqual(progressOf(next, mark)))
-    const times = fixture.progressIsHeardBy === 'every store on the data' ? 1 : 0
-    expect(heard.filter((each) => JSON.stringify(each) === JSON.stringify([next]))).toHaveLength(times)
+    const further = batchAfter(batch, { documents: added(pet(7)) })
+    const tooLate: number[] = []
+    await vi.waitFor(
+      async () => {
+        const at = await timeOf(store)
+        const { outcome } = await other.projection.apply(old, further)
+        if (outcome === 'later' && at > end + 300) tooLate.push(at - end)
+        if (outcome === 'later') expect(await contentOf(store, old)).toEqual(before)
+        expect(outcome).toBe('applied')
+      },
+      { interval: 10 },
+    )
+    expect(tooLate).toEqual([])
+    expect(await timeOf(store)).toBeGreaterThanOrEqual(begin + 300)
+    expect(await store.generations.activate(next)).toBe('behind')
+    const again = await store.projection.apply(old, batchAfter(further))
+    if ((await timeOf(store)) < begin + 5000) expect(again).toEqual({ outcome: 'applied' })
+  },
+
+  'the one that is to catch up is never stopped': async (fixture) => {
+    const { store, old, next } = await rebuilt(fixture)
+    await applyAll(store, old, firstBatch({}, 2))
+    expect(await store.generations.activate(next)).toBe('behind')
+    await applyAll(store, next, firstBatch({}, 2))
+    expect(await store.generations.activate(next)).toBe('activated')
+    await applyAll(store, next, firstBatch({}, 3))
+  },
+
+  'one that has lost an entry of any set is refused': async (fixture) => {
+    const { store, old, next } = await rebuilt(fixture)
+    let building = next
+    for (const [set, entry] of fullSets) {
+      await fixture.damage(building, set, entry)
+      await expectRefused(store, [old, building], building, 'incomplete')
+      await store.generations.remove(building)
+      building = (await store.generations.build(newGeneration())).name
+      await applyAll(store, building, ...records)
+    }
+    expect(await store.generations.activate(building)).toBe('activated')
+  },
+
+  'one is not activated that is not being built, or is made from another log than the active one': async (fixture) => {
+    const { store, old, next } = await rebuilt(fixture)
+    for (const name of [old, newGeneration().name]) await expectRefused(store, [old, next], name, 'not_building')
+    await store.generations.activate(next)
+    for (const name of [old, next]) await expectRefused(store, [old, next], name, 'not_building')
+    const { name: other } = await store.generations.build(newGeneration('log-2'))
+    await expectRefused(store, [next, other], other, 'not_building')
+  },
+
+  'it continues the one before it, if any, also once that is removed': async (fixture) => {
+    const store = await fixture.open()
+    let before: string | undefined
+    for (const generation of [newGeneration(), newGeneration(), newGeneration()]) {
+      await store.generations.build(generation)
+      expect(await store.generations.activate(generation.name)).toBe('activated')
+      expect(await store.generations.active()).toEqual({ ...generation, continues: before })
+      if (before !== undefined) await store.generations.remove(before)
+      expect((await store.generations.active())?.continues).toBe(before)
+      before = generation.name
+    }
+    const fresh = newGeneration()
+    await store.generations.start(fresh, before)
+    expect(await store.generations.active()).toEqual({ ...fresh, continues: undefined })
   },
 
   'of several that activate at once one does': async (fixture) => {
     const { store, old, next } = await rebuilt(fixture)
     const stores = [store, await fixture.open(), await fixture.open()]
-    const results = await Promise.all(stores.map((each) => each.activate(next)))
+    const results = await Promise.all(stores.map(({ generations }) => generations.activate(next)))
     expect(results.sort()).toEqual(['activated', 'not_building', 'not_building'])
-    expect(await Promise.all(stores.map((each) => each.active()))).toEqual(
-      stores.map(() => ({ name: next, epoch: 'epoch-1', continues: old })),
-    )
+    const seen = await Promise.all(stores.map(({ generations }) => generations.active()))
+    expect(seen).toEqual(stores.map(() => ({ name: next, logId: 'log-1', continues: old })))
   },
 
   'what is applied to the active one meanwhile is not left behind': async (fixture) => {
     const { store, generation } = await started(fixture)
     const other = await fixture.open()
-    let active = generation
+    let old = generation
+    await applyAll(store, old, firstBatch())
     for (let round = 1; round <= 20; round++) {
-      const { name: old } = newGeneration()
-      await store.start({ name: old, epoch: 'epoch-1' }, active)
-      const { name: next } = await store.build(newGeneration())
-      for (const name of [old, next]) await applyAll(store, name, zero)
-      const early = round % 2 === 0 ? store.activate(next) : undefined
-      const applying = other.apply(old, batchAfter(zero.checkpoint))
-      const activated = await (early ?? store.activate(next))
-      const { outcome } = await applying
-      expect(['activated, generation_gone', 'behind, applied']).toContain(`${activated}, ${outcome}`)
-      active = activated === 'activated' ? next : old
-      for (const { name } of await store.generations()) await store.remove(name)
+      const { name: next } = await store.generations.build(newGeneration())
+      const checkpoint = (await store.generations.checkpoints(old))?.get(0) ?? startOfPartition
+      const batch = batchAfter({ partition: 0, checkpoint })
+      await applyAll(store, next, { ...firstBatch(), checkpoint })
+      const early = round % 2 === 0 ? store.generations.activate(next) : undefined
+      const applying = other.projection.apply(old, batch)
+      const activated = await (early ?? store.generations.activate(next))
+      const together = `${activated}, ${(await applying).outcome}`
+      expect(['activated, generation_gone', 'activated, later', 'behind, applied', 'behind, later']).toContain(together)
+      if (activated === 'activated') old = next
+      for (const { name } of await store.generations.all()) await store.generations.remove(name)
     }
   },
 })

@@ -1,28 +1,32 @@
-import type { ReadModels } from '../../../src/read-models/read-models.ts'
-import { firstBatch, insert, newGeneration } from './samples.ts'
+import type { ReadModelStore } from '../../../src/read-models/store.ts'
+import { added, firstBatch, newGeneration, pet } from './samples.ts'
 
-type Asking = Exclude<keyof ReadModels, 'listen' | 'close'>
+const request = { partition: 0, streams: ['1'], keys: ['k'], queues: ['1'] }
 
 /** Every method that asks the store, with what does no harm where the call is carried out after it was given up. */
-export const everyCall: Record<Asking, (store: ReadModels, generation: string) => Promise<unknown>> = {
-  active: (store) => store.active(),
-  start: (store) => store.start(newGeneration(), 'one that is not active'),
-  checkpoints: (store, generation) => store.checkpoints(generation),
-  partitionStates: (store, generation) => store.partitionStates(generation, [0]),
-  apply: (store, generation) => store.apply(generation, firstBatch({ inserts: [insert(1, ['a'])] })),
-  range: (store, generation) => store.range(generation, { from: 1, limit: 1 }),
-  decision: (store, generation) => store.decision(generation, 'key'),
-  parkedUnder: (store, generation) => store.parkedUnder(generation, 0, 'subject'),
-  contents: (store, generation) => store.contents(generation),
-  entries: (store, generation) => store.entries(generation, { from: 1, limit: 1 }),
-  decisions: (store, generation) => store.decisions(generation, '', 1),
-  parked: (store, generation) => store.parked(generation, '', 1),
-  parkedAt: (store, generation) => store.parkedAt(generation, { partition: 0, offset: 0 }),
-  generations: (store) => store.generations(),
-  build: (store) => store.build(newGeneration()),
-  activate: (store) => store.activate('one that is not built'),
-  remove: (store) => store.remove('one that is not there'),
-  renew: (store) => store.renew(),
-  versions: (store) => store.versions(),
-  prune: (store) => store.prune(1000),
+export const everyCall: Record<string, (store: ReadModelStore, generation: string) => Promise<unknown>> = {
+  find: ({ reads }, name) => reads.find(name, pet(1)),
+  page: ({ reads }, name) => reads.page(name, { collection: 'pets', after: 0, limit: 1 }),
+  'load of a request': ({ reads }, name) =>
+    reads.load(name, { stream: '1', key: { partition: 0, key: 'k' }, event: { partition: 0, offset: 0 } }),
+  'load of a projector': ({ projection }, name) => projection.load(name, request),
+  apply: ({ projection }, name) => projection.apply(name, firstBatch({ documents: added(pet(1, ['a'])) })),
+  active: ({ generations }) => generations.active(),
+  checkpoints: ({ generations }, name) => generations.checkpoints(name),
+  start: ({ generations }) => generations.start(newGeneration(), 'one that is not active'),
+  all: ({ generations }) => generations.all(),
+  build: ({ generations }) => generations.build(newGeneration()),
+  activate: ({ generations }) => generations.activate('one that is not built'),
+  remove: ({ generations }) => generations.remove('one that is not there'),
+  renew: ({ generations }) => generations.renew(),
+  versions: ({ generations }) => generations.versions(),
+  prune: ({ generations }) => generations.prune(1000),
+  contents: ({ inspection }, name) => inspection.contents(name),
+  entries: ({ inspection }, name) => inspection.entries(name, 'pets', 1, 1),
+  rows: ({ inspection }, name) => inspection.rows(name, '', 1),
+  keys: ({ inspection }, name) => inspection.keys(name, '', 1),
+  parked: ({ inspection }, name) => inspection.parked(name, '', 1),
+  parkedAt: ({ inspection }, name) => inspection.parkedAt(name, { partition: 0, offset: 0 }),
+  key: ({ inspection }, name) => inspection.key(name, { partition: 0, key: 'k' }),
+  row: ({ inspection }, name) => inspection.row(name, '1'),
 }

@@ -1,18 +1,20 @@
-import type { ReadModels } from '../../../src/read-models/read-models.ts'
+import type { ReadModelStore } from '../../../src/read-models/store.ts'
 
-/** Data of its own for one test, and stores opened on it. */
+/** Data of its own for one test, and stores opened on it. Documents of the collection `pets` show streams. */
 export interface ReadModelsFixture {
   /** Another store on the same data; of version `v1` unless told. */
-  open(version?: string): Promise<ReadModels>
+  open(version?: string): Promise<ReadModelStore>
   /** Who hears of progress. Adapters differ here, and the suite holds each to what it declares. */
   readonly progressIsHeardBy: 'every store on the data' | 'the store that made it'
+  /** Whether a read tells that a set which it read has lost something; inspection and activation always do. */
+  readonly readsProveSizes: boolean
   /** Takes everything out of the data behind the stores' backs. */
   empty(): Promise<void>
   /**
-   * Takes a document of version `v1` out of the whole collection, or out of one index alone, behind the stores' backs.
-   * Cases that need it check nothing where an adapter's test does not offer it.
+   * Takes one entry out of one set of version `v1` behind the stores' backs: out of a set of documents by its id, out of
+   * `rows` by its stream, out of `keys` by its key, out of `parked` by `<partition>/<offset>`.
    */
-  damage?(generation: string, id: number, index?: string): Promise<void>
+  damage(generation: string, set: string, entry: number | string): Promise<void>
   /** Closes every store and removes the data. */
   remove(): Promise<void>
 }

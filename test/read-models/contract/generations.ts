@@ -1,125 +1,141 @@
 import { expect } from 'vitest'
+import { type Checkpoint, startOfPartition } from '../../../src/read-models/checkpoint.ts'
+import { clockMoved, listed, statesOf, timeOf } from './clock.ts'
+import { contentOf, everything, expectGone } from './contents.ts'
 import { topic } from './fixture.ts'
-import {
-  applyAll,
-  batchAfter,
-  contents,
-  firstBatch,
-  found,
-  foundIn,
-  idsIn,
-  insert,
-  newGeneration,
-  started,
-} from './samples.ts'
+import { fullBatch } from './full.ts'
+import { applyAll, batchAfter, firstBatch, idsIn, newGeneration, started } from './samples.ts'
+
+/** Every field at its limits. */
+const unusual: Checkpoint = {
+  next: 2 ** 53 - 1,
+  last: { offset: 2 ** 53 - 2, identity: 'a "b"\n[1,2] é🐕' },
+  counts: { applied: 1, duplicate: 2, superseded: 3, parked: 4, discarded: 5, skipped: 2 ** 53 - 16 },
+}
 
 export const generations = topic('generations', {
-  'none is active at first': async (fixture) => {
+  'a started one is active and empty': async (fixture) => {
     const store = await fixture.open()
-    expect(await store.active()).toBeUndefined()
+    expect([await store.generations.active(), await store.generations.all()]).toEqual([undefined, []])
+    const generation = newGeneration('a log é🐕')
+    await store.generations.start(generation, undefined)
+    expect(await store.generations.active()).toEqual({ ...generation, continues: undefined })
+    expect(await contentOf(store, generation.name)).toMatchObject({ checkpoints: new Map(), sizes: new Map() })
+    expect(await store.generations.checkpoints(newGeneration().name)).toBeUndefined()
   },
 
-  'a started one is active, with its epoch, and empty': async (fixture) => {
-    const store = await fixture.open()
-    const generation = newGeneration('epoch of the log')
-    await store.start(generation, undefined)
-    expect(await store.active()).toEqual(generation)
-    expect(await store.checkpoints(generation.name)).toEqual(new Map())
-    expect(await idsIn(store, generation.name)).toEqual([])
-  },
-
-  'one is started in place of the active one, which stays as it was': async (fixture) => {
+  'one is started in place of the active one, which is kept as it was, and is gone for projectors': async (fixture) => {
     const { store, generation: old } = await started(fixture)
-    await applyAll(store, old, firstBatch({ inserts: [insert(1)] }))
-    const next = newGeneration('epoch-2')
-    await store.start(next, old)
-    expect(await store.active()).toEqual(next)
-    expect(await idsIn(store, next.name)).toEqual([])
-    expect(await idsIn(store, old)).toEqual([1])
-  },
-
-  'what one is started in place of is gone for those who would apply to it': async (fixture) => {
-    const { store, generation: old } = await started(fixture)
-    const first = firstBatch({ inserts: [insert(1)] })
-    await applyAll(store, old, first)
-    await store.start(newGeneration(), old)
-    const before = await contents(store, old)
-    for (const batch of [batchAfter(first.checkpoint), firstBatch({ partition: 1 })]) {
-      expect(await store.apply(old, batch)).toEqual({ outcome: 'generation_gone' })
+    await applyAll(store, old, fullBatch())
+    const before = await contentOf(store, old)
+    const next = newGeneration('log-2')
+    await store.generations.start(next, old)
+    expect(await store.generations.active()).toEqual({ ...next, continues: undefined })
+    expect((await contentOf(store, next.name))?.sizes).toEqual(new Map())
+    for (const batch of [batchAfter(fullBatch()), firstBatch({}, 1)]) {
+      expect(await store.projection.apply(old, batch)).toEqual({ outcome: 'generation_gone' })
     }
-    expect(await contents(store, old)).toEqual(before)
+    expect(await contentOf(store, old)).toEqual(before)
+    expect(await idsIn(store, old, 'a')).toEqual([1, 2])
   },
 
-  'starting in place of none changes nothing while one is active': async (fixture) => {
-    const { store, generation } = await started(fixture)
-    const before = await contents(store, generation)
-    const loser = newGeneration('epoch-2')
-    await store.start(loser, undefined)
-    expect(await contents(store, generation)).toEqual(before)
-    expect(await store.checkpoints(loser.name)).toBeUndefined()
-  },
-
-  'starting in place of one that is not active changes nothing': async (fixture) => {
-    const { store, generation } = await started(fixture)
-    const before = await contents(store, generation)
-    const loser = newGeneration('epoch-2')
-    await store.start(loser, newGeneration().name)
-    expect(await contents(store, generation)).toEqual(before)
-    expect(await store.checkpoints(loser.name)).toBeUndefined()
-  },
-
-  'starting in place of one changes nothing while none is active': async (fixture) => {
+  'nothing is started unless what it is to replace is active': async (fixture) => {
     const store = await fixture.open()
-    const loser = newGeneration()
-    await store.start(loser, newGeneration().name)
-    expect(await store.active()).toBeUndefined()
-    expect(await store.checkpoints(loser.name)).toBeUndefined()
+    const loser = newGeneration('log-2')
+    await store.generations.start(loser, 'another')
+    expect(await store.generations.active()).toBeUndefined()
+    const generation = newGeneration()
+    await store.generations.start(generation, undefined)
+    await applyAll(store, generation.name, fullBatch())
+    const before = await everything(store, generation.name)
+    for (const instead of [undefined, 'another']) await store.generations.start(loser, instead)
+    expect(await everything(store, generation.name)).toEqual(before)
+    await expectGone(store, loser.name)
   },
 
   'of several started at once one wins, and every store sees which': async (fixture) => {
     const stores = await Promise.all([fixture.open(), fixture.open(), fixture.open()])
-    const candidates = stores.map((_, i) => newGeneration(`epoch-${i}`))
-    await Promise.all(stores.map((store, i) => store.start(candidates[i] ?? newGeneration(), undefined)))
-    const seen = await Promise.all(stores.map((store) => store.active()))
-    expect(candidates).toContainEqual(seen[0])
-    expect(seen).toEqual([seen[0], seen[0], seen[0]])
-    const there = await Promise.all(candidates.map(({ name }) => stores[0].checkpoints(name)))
-    expect(there.filter((checkpoints) => checkpoints !== undefined)).toHaveLength(1)
+    const candidates = stores.map((_, i) => ({ ...newGeneration(`log-${i}`), continues: undefined }))
+    await Promise.all(stores.map((store, i) => store.generations.start(candidates[i] ?? newGeneration(), undefined)))
+    const [first, ...others] = await Promise.all(stores.map((store) => store.generations.active()))
+    expect(candidates).toContainEqual(first)
+    expect(others).toEqual([first, first])
+    expect(await stores[0].generations.all()).toHaveLength(1)
   },
 
-  'the same id in two generations is two documents': async (fixture) => {
+  'are listed with log, state and since when, the active one first': async (fixture) => {
     const { store, generation: old } = await started(fixture)
-    await applyAll(store, old, firstBatch({ inserts: [insert(1, ['a'], '{"id":1,"of":"old"}')] }))
-    const next = newGeneration()
-    await store.start(next, old)
-    await applyAll(store, next.name, firstBatch({ inserts: [insert(1, ['a'], '{"id":1,"of":"next"}')] }))
-    expect(foundIn(await store.range(old, { from: 1, limit: 5 }))).toEqual(found(['{"id":1,"of":"old"}']))
-    const inNext = await store.range(next.name, { index: 'a', from: 1, limit: 5 })
-    expect(foundIn(inNext)).toEqual(found(['{"id":1,"of":"next"}']))
+    const building = await store.generations.build(newGeneration('log-2'))
+    const before = [await listed(store, old), await listed(store, building.name)]
+    await clockMoved(store)
+    const begin = await timeOf(store)
+    await applyAll(store, old, firstBatch())
+    const active = newGeneration('log-2')
+    await store.generations.start(active, old)
+    const end = await timeOf(store)
+    const [first, ...others] = await store.generations.all()
+    expect(first).toMatchObject({ ...active, state: 'active' })
+    expect(others).toHaveLength(2)
+    expect(others).toContainEqual(before[1])
+    expect(before[1]).toMatchObject({ ...building, state: 'building' })
+    const replaced = others.find(({ name }) => name === old)
+    expect(replaced).toMatchObject({ logId: 'log-1', state: 'replaced' })
+    expect(before[0]?.since).toBeLessThan(begin)
+    for (const since of [first?.since, replaced?.since]) {
+      expect(since).toBeGreaterThanOrEqual(begin)
+      expect(since).toBeLessThanOrEqual(end)
+    }
   },
 
-  'another version starts empty and leaves this one alone': async (fixture) => {
+  'each version has its own': async (fixture) => {
     const { store, generation } = await started(fixture)
-    await applyAll(store, generation, firstBatch({ inserts: [insert(1)] }))
-    const before = await contents(store, generation)
+    const building = await store.generations.build(newGeneration())
+    await applyAll(store, generation, fullBatch())
+    const before = await everything(store, generation)
     const other = await fixture.open('v2')
-    expect(await other.active()).toBeUndefined()
-    expect(await other.checkpoints(generation)).toBeUndefined()
-    expect(await idsIn(other, generation)).toEqual([])
-    await other.start(newGeneration(), undefined)
-    expect(await contents(store, generation)).toEqual(before)
+    await expectGone(other, generation)
+    expect(await other.generations.activate(building.name)).toBe('not_building')
+    for (const name of [generation, building.name]) expect(await other.generations.remove(name)).toBe(false)
+    const own = newGeneration()
+    expect(await other.generations.build(own)).toEqual(own)
+    await other.generations.start(newGeneration(), undefined)
+    expect(await statesOf(other)).toMatchObject({ [own.name]: 'building' })
+    expect(await everything(store, generation)).toEqual(before)
   },
 
-  'an emptied store has none, and none of what it held': async (fixture) => {
+  'are gone once the store was emptied, which begins anew': async (fixture) => {
     const { store, generation } = await started(fixture)
-    await applyAll(store, generation, firstBatch({ inserts: [insert(1)], parked: ['subject'] }))
+    const building = await store.generations.build(newGeneration())
+    for (const name of [generation, building.name]) await applyAll(store, name, fullBatch())
     await fixture.empty()
-    expect(await store.active()).toBeUndefined()
-    expect(await store.checkpoints(generation)).toBeUndefined()
-    expect(await store.partitionStates(generation, [0])).toBeUndefined()
-    expect(await idsIn(store, generation)).toEqual([])
+    for (const name of [generation, building.name]) await expectGone(store, name)
+    expect(await store.projection.apply(generation, batchAfter(fullBatch()))).toEqual({ outcome: 'generation_gone' })
+    expect([await store.generations.active(), await store.generations.all()]).toEqual([undefined, []])
     const next = newGeneration()
-    await store.start(next, undefined)
-    expect(await store.active()).toEqual(next)
+    await store.generations.start(next, undefined)
+    await applyAll(store, next.name, fullBatch())
+    expect(await statesOf(store)).toEqual({ [next.name]: 'active' })
+  },
+
+  'checkpoints are given back exactly, and are what the next batch has to expect': async (fixture) => {
+    const { store, generation } = await started(fixture)
+    const zero = { ...firstBatch(), checkpoint: unusual }
+    const [one, ten] = [firstBatch({}, 1), firstBatch({}, 10)]
+    await applyAll(store, generation, ten, one, zero)
+    const stored = (checkpoint: Checkpoint) =>
+      new Map([one, ten].map((batch) => [batch.partition, batch.checkpoint])).set(0, checkpoint)
+    expect(await store.generations.checkpoints(generation)).toEqual(stored(unusual))
+    const withoutLast = { ...unusual, last: null }
+    await applyAll(store, generation, { ...zero, expected: unusual, checkpoint: withoutLast })
+    expect(await store.generations.checkpoints(generation)).toEqual(stored(withoutLast))
+    const nothing = { streams: [], keys: [], queues: [] }
+    for (const [partition, checkpoint] of [
+      [0, withoutLast],
+      [1, one.checkpoint],
+      [2, startOfPartition],
+    ] as const) {
+      const state = await store.projection.load(generation, { partition, ...nothing })
+      expect(state?.checkpoint).toEqual(checkpoint)
+    }
   },
 })

@@ -1,13 +1,14 @@
 import { expect, vi } from 'vitest'
-import type { Batch, ReadModels } from '../../../src/read-models/read-models.ts'
+import type { Batch } from '../../../src/read-models/projection-store.ts'
+import type { ReadModelStore } from '../../../src/read-models/store.ts'
 import type { ReadModelsFixture } from './fixture.ts'
 import { newGeneration, started } from './samples.ts'
 
 /** A listener that keeps what it hears, and what ends it. Connected once this resolves. */
-export async function listenerOn(store: ReadModels) {
+export async function listenerOn({ generations }: ReadModelStore) {
   const heard: unknown[] = []
-  const end = store.listen({
-    progress: (generation, at) => heard.push(at === undefined ? [generation] : [generation, at]),
+  const end = generations.listen({
+    progress: (generation, progress) => heard.push(progress === undefined ? [generation] : [generation, progress]),
     connected: () => heard.push('connected'),
     disconnected: () => heard.push('disconnected'),
   })
@@ -20,13 +21,13 @@ export async function settled(fixture: ReadModelsFixture) {
   const { store, generation: first } = await started(fixture)
   const { heard, end } = await listenerOn(store)
   const generation = newGeneration()
-  await store.start(generation, first)
+  await store.generations.start(generation, first)
   await vi.waitFor(() => expect(heard.at(-1)).toEqual([generation.name]))
   end()
   return { store, generation: generation.name }
 }
 
 /** What a listener is to hear of a batch that was applied. */
-export function progressOf(generation: string, { partition, checkpoint, parked }: Batch): unknown {
-  return [generation, { partition, next: checkpoint.next, parked: parked.map(({ offset }) => offset) }]
+export function progressOf(generation: string, { partition, expected, checkpoint, withoutEffect }: Batch): unknown {
+  return [generation, { partition, from: expected.next, next: checkpoint.next, withoutEffect }]
 }

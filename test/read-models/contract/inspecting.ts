@@ -1,190 +1,187 @@
 import { expect } from 'vitest'
-import { type Checkpoint, startOfPartition } from '../../../src/read-models/checkpoint.ts'
-import type { Contents, Entries } from '../../../src/read-models/inspection.ts'
+import { type InspectedPage, parkedCharactersMax, type Snapshot } from '../../../src/read-models/inspection.ts'
+import type { ParkedEvent } from '../../../src/read-models/parked-event.ts'
+import type { Batch } from '../../../src/read-models/projection-store.ts'
+import type { ReadModelStore } from '../../../src/read-models/store.ts'
+import { contentOf, expectGone } from './contents.ts'
 import { topic } from './fixture.ts'
-import { applyAll, batchAfter, expectGone, firstBatch, insert, newGeneration, parkedEvent, started } from './samples.ts'
+import { fullBatch, fullSets } from './full.ts'
+import {
+  added,
+  allOf,
+  allParked,
+  applyAll,
+  batchAfter,
+  checkpointsAfter,
+  firstBatch,
+  newGeneration,
+  parkedEvent,
+  pet,
+  rowOf,
+  started,
+} from './samples.ts'
+import { greatestId, jsonOf, numbers, recordOf, rowText, strangeTexts } from './values.ts'
 
-const nothing: Omit<Contents, 'moment'> = {
-  documents: { held: 0, added: 0 },
-  indexes: new Map(),
-  counters: new Map(),
-  parked: 0,
-  decisions: 0,
+/** What goes with every answer. */
+async function snapshotsOf({ inspection }: ReadModelStore, name: string): Promise<(Snapshot | undefined)[]> {
+  const answers = await Promise.all([
+    ...[inspection.contents(name), inspection.entries(name, 'pets', 1, 10), inspection.entries(name, 'none', 1, 10)],
+    ...[inspection.rows(name, '', 10), inspection.keys(name, '', 10), inspection.parked(name, '', 10)],
+    ...[inspection.parkedAt(name, { partition: 0, offset: 0 }), inspection.key(name, { partition: 0, key: 'k' })],
+    inspection.row(name, 's'),
+  ])
+  return answers.map((answer) => answer?.snapshot)
 }
 
 export const inspecting = topic('inspecting', {
-  'of a generation that is not there there is nothing to see': async (fixture) => {
-    const { store } = await started(fixture)
+  'each answer tells what is active, and the checkpoints of the generation read': async (fixture) => {
+    const { store, generation } = await started(fixture)
+    const { name: next } = await store.generations.build(newGeneration())
+    await applyAll(store, generation, fullBatch())
+    await applyAll(store, next, fullBatch(), firstBatch({}, 1))
+    const expectSnapshots = async (name: string, active: string, ...batches: Batch[]) => {
+      const snapshots = await snapshotsOf(store, name)
+      expect(snapshots).toEqual(snapshots.map(() => ({ active, checkpoints: checkpointsAfter(...batches) })))
+    }
+    await expectSnapshots(generation, generation, fullBatch())
+    await expectSnapshots(next, generation, fullBatch(), firstBatch({}, 1))
+    await store.generations.activate(next)
+    await expectSnapshots(generation, next, fullBatch())
+  },
+
+  'what is stored is told as it is stored': async (fixture) => {
+    const { store, generation } = await started(fixture)
+    await applyAll(store, generation, fullBatch())
+    const { inspection } = store
+    const entries = [1, 2].map((id) => ({ id, text: `${jsonOf(id)}\u0000${1}\u0000${rowText(1)}` }))
+    expect((await inspection.entries(generation, 'pets', 1, 10))?.entries).toEqual(entries)
+    const ofOrder = (text: string) => [{ id: 5, text }]
+    expect((await inspection.entries(generation, 'orders', 1, 10))?.entries).toEqual(ofOrder(`${jsonOf(5)}\u0000${1}`))
+    expect((await inspection.entries(generation, 'orders:a', 1, 10))?.entries).toEqual(ofOrder(jsonOf(5)))
+    expect((await inspection.rows(generation, '', 10))?.items).toEqual([['s', rowText(1)]])
+    expect((await inspection.keys(generation, '', 10))?.items).toEqual([recordOf('k', 0)])
+    expect((await inspection.parked(generation, '', 10))?.items).toEqual([parkedEvent(0, 0, 'parked')])
+  },
+
+  'in a new generation there is nothing, and of one that is not there nothing can be told': async (fixture) => {
+    const { store, generation } = await started(fixture)
+    const nothing = { checkpoints: new Map(), sizes: new Map(), entries: new Map(), rows: new Map(), keys: new Set() }
+    expect(await contentOf(store, generation)).toEqual({ ...nothing, parked: [] })
     await expectGone(store, newGeneration().name)
   },
 
-  'a new generation, active or being built, has nothing in it': async (fixture) => {
+  'what was lost shows, to the last entry of a set': async (fixture) => {
     const { store, generation } = await started(fixture)
-    const { name: next } = await store.build(newGeneration())
-    const moment = { active: generation, checkpoints: new Map() }
-    for (const name of [generation, next]) {
-      expect(await store.contents(name)).toEqual({ ...nothing, moment })
-      expect(await store.entries(name, { from: 1, limit: 5 })).toEqual({ moment, entries: [] })
-      expect(await store.decisions(name, '', 5)).toEqual({ moment, decisions: [], next: undefined })
-    }
+    await applyAll(store, generation, fullBatch())
+    const before = (await store.inspection.contents(generation))?.sizes ?? new Map()
+    for (const [set, entry] of fullSets) await fixture.damage(generation, set, entry)
+    const lost = [...before].map(([set, { recorded }]) => [set, { actual: recorded - 1, recorded }] as const)
+    expect((await contentOf(store, generation))?.sizes).toEqual(new Map(lost))
   },
 
-  'contents are how much there is': async (fixture) => {
+  'entries are the first from an id on': async (fixture) => {
     const { store, generation } = await started(fixture)
-    const ten = { ...firstBatch({ partition: 10 }), parked: [parkedEvent(0, '/')] }
-    const two = { ...firstBatch({ partition: 2 }), parked: [100, 9, 10].map((offset) => parkedEvent(offset, 'é🐕')) }
-    const zero = firstBatch({ inserts: [insert(1, ['a', 'b é']), insert(2, ['a']), insert(3)], keys: ['k', 'l'] })
-    await applyAll(store, generation, ten, two, zero)
-    expect(await store.contents(generation)).toEqual({
-      moment: { active: generation, checkpoints: await store.checkpoints(generation) },
-      documents: { held: 3, added: 3 },
-      indexes: new Map([
-        ['a', { held: 2, added: 2 }],
-        ['b é', { held: 1, added: 1 }],
-      ]),
-      counters: new Map(),
-      parked: 4,
-      decisions: 2,
-    })
-  },
-
-  'counters go up by what a batch says, and add up over batches and partitions': async (fixture) => {
-    const { store, generation } = await started(fixture)
-    const names = ['day:2026-01-01', 'é🐕 "', '', '__proto__', '0', 'a/b c\u0000']
-    const first = firstBatch({ inserts: [insert(1)], counters: names.map((name, i) => [name, i + 1]) })
-    await applyAll(store, generation, first, firstBatch({ partition: 1, counters: names.map((name) => [name, 1000]) }))
-    const last = [
-      ['later', 1],
-      ['0', 2 ** 40],
-    ] as const
-    await applyAll(store, generation, batchAfter(first.checkpoint, { counters: last }))
-    const expected = new Map(names.map((name, i) => [name, i + 1001])).set('0', 1005 + 2 ** 40).set('later', 1)
-    expect((await store.contents(generation))?.counters).toEqual(expected)
-  },
-
-  'counters are those of one generation, and go up with nothing that was refused': async (fixture) => {
-    const { store, generation } = await started(fixture)
-    const { name: next } = await store.build(newGeneration())
-    const batch = firstBatch({ inserts: [insert(1)], counters: [['c', 1]] })
-    await applyAll(store, generation, batch, firstBatch({ partition: 1, inserts: [insert(2)], counters: [['c', 1]] }))
-    await applyAll(store, next, batch)
-    await store.apply(next, batch)
-    await store.apply(next, firstBatch({ partition: 1, inserts: [insert(1)], counters: [['c', 1]] }))
-    const counters = await Promise.all([generation, next].map(async (name) => (await store.contents(name))?.counters))
-    expect(counters).toEqual([new Map([['c', 2]]), new Map([['c', 1]])])
-  },
-
-  'a thousand documents with six thousand counters are one batch': async (fixture) => {
-    const { store, generation } = await started(fixture)
-    const inserts = Array.from({ length: 1000 }, (_, i) => insert(i + 1))
-    const counters = Array.from({ length: 6000 }, (_, i) => [`of ${i}`, i + 1] as const)
-    await applyAll(store, generation, firstBatch({ inserts, counters }))
-    expect((await store.contents(generation))?.counters).toEqual(new Map(counters))
-  },
-
-  'what was lost shows, to the last entry of an index': async (fixture) => {
-    const { store, generation } = await started(fixture)
-    await applyAll(store, generation, firstBatch({ inserts: [insert(1, ['a', 'b']), insert(2, ['a'])] }))
-    if (fixture.damage === undefined) return
-    await fixture.damage(generation, 1, 'b')
-    await fixture.damage(generation, 2, 'a')
-    await fixture.damage(generation, 2)
-    const [one, none] = [
-      { held: 1, added: 2 },
-      { held: 0, added: 1 },
-    ]
-    expect(await store.contents(generation)).toMatchObject({
-      documents: one,
-      indexes: new Map([
-        ['a', one],
-        ['b', none],
-      ]),
-    })
-    expect((await store.entries(generation, { index: 'b', from: 1, limit: 10 }))?.entries).toEqual([])
-  },
-
-  'all of it is of one moment': async (fixture) => {
-    const { store, generation } = await started(fixture)
-    const reader = await fixture.open()
-    let reading = true
-    const [seen, pages]: [(Contents | undefined)[], (Entries | undefined)[]] = [[], []]
-    const reads = (async () => {
-      while (reading) {
-        seen.push(await reader.contents(generation))
-        for (const index of [undefined, 'a']) {
-          pages.push(await reader.entries(generation, { index, from: 1, limit: 10_000 }))
+    const all = [1, 2, 9, 10, 100, 2 ** 32, greatestId - 1, greatestId]
+    const even = all.filter((id) => id % 2 === 0)
+    const documents = added(...all.map((id) => pet(id, even.includes(id) ? ['a'] : [])).reverse())
+    await applyAll(store, generation, firstBatch({ documents }))
+    for (const from of [1, 2, 3, 10, 2 ** 32 + 1, greatestId]) {
+      for (const limit of [1, 3, 100]) {
+        for (const [set, ids] of Object.entries({ pets: all, 'pets:a': even })) {
+          const entries = (await store.inspection.entries(generation, set, from, limit))?.entries
+          expect(entries?.map(({ id }) => id)).toEqual(ids.filter((id) => id >= from).slice(0, limit))
         }
       }
-    })()
-    let expected: Checkpoint = startOfPartition
-    for (let first = 1; first <= 1000; first += 50) {
-      const ids = Array.from({ length: 50 }, (_, i) => first + i)
-      const inserts = ids.map((id) => insert(id, ['a']))
-      const content = {
-        inserts,
-        counters: [['c', 50]] as const,
-        keys: ids.map((id) => `key ${id}`),
-        parked: ['s', 't'],
-      }
-      const batch = batchAfter(expected, content)
+    }
+  },
+
+  'rows, keys and parked events of any text are told page by page': async (fixture) => {
+    const { store, generation } = await started(fixture)
+    const { inspection } = store
+    const names = [...strangeTexts, ...numbers(400).map((i) => `name ${i} "é🐕`)]
+    const batch = firstBatch({ rows: names.map((name) => rowOf(name)), keys: names, parked: names })
+    const ten = firstBatch({ parked: names.slice(0, 50).map((name) => `ten ${name}`) }, 10)
+    await applyAll(store, generation, ten, batch)
+    for (const limit of [7, 100, 1000]) {
+      const rows = await allOf((from) => inspection.rows(generation, from, limit))
+      expect(new Map(rows)).toEqual(new Map(names.map((name) => [name, rowText(1)])))
+      const keys = await allOf((from) => inspection.keys(generation, from, limit))
+      expect(new Set(keys.map((record) => JSON.stringify(record)))).toEqual(
+        new Set(batch.keys.map((record) => JSON.stringify(record))),
+      )
+      expect(await allParked(store, generation, limit)).toEqual([...batch.parked, ...ten.parked])
+    }
+    expect((await inspection.parked(generation, '', 7))?.items).toHaveLength(7)
+  },
+
+  'a parked page ends where its values are large': async (fixture) => {
+    const { store, generation } = await started(fixture)
+    const sized = (offset: number, length: number) => ({ ...parkedEvent(0, offset, 's'), value: 'é'.repeat(length) })
+    const parked = numbers(12, 0).map((offset) => sized(offset, parkedCharactersMax / 5))
+    parked.push(sized(12, 1), sized(13, 2 * parkedCharactersMax), sized(14, 1))
+    await applyAll(store, generation, { ...firstBatch(), parked })
+    const found = await allOf(async (from) => {
+      const page: InspectedPage<ParkedEvent> | undefined = await store.inspection.parked(generation, from, 1000)
+      const lengths = page?.items.slice(0, -1).map(({ value }) => value.length) ?? []
+      expect(lengths.reduce((sum, length) => sum + length, 0)).toBeLessThan(parkedCharactersMax)
+      return page
+    })
+    expect(found.sort((a, b) => a.offset - b.offset)).toEqual(parked)
+  },
+
+  'a row or key that is there all the while comes at least once, whatever comes and goes meanwhile': async (
+    fixture,
+  ) => {
+    const { store, generation } = await started(fixture)
+    const names = numbers(600).map((i) => `name ${i}`)
+    const goes = names.filter((_, i) => i % 3 === 0)
+    let batch = firstBatch({ rows: names.map((name) => rowOf(name)), keys: names })
+    await applyAll(store, generation, batch)
+    const during = async <Item>(page: Promise<InspectedPage<Item> | undefined>) => {
+      const found = await page
+      const { next } = batch.checkpoint
+      const more = next > 40 ? [] : numbers(100, next * 1000).map((i) => `name ${i}`) // so that there is an end
+      batch = batchAfter(batch, { rows: more.map((name) => rowOf(name)), keys: more, rowsShown: goes.splice(0, 20) })
       await applyAll(store, generation, batch)
-      expected = batch.checkpoint
+      return found
     }
-    reading = false
-    await reads
-    expect(seen.length).toBeGreaterThan(0)
-    for (const contents of seen) {
-      const { applied, parked } = contents?.moment.checkpoints.get(0) ?? startOfPartition
-      const size = { held: applied, added: applied }
-      expect([contents?.documents, contents?.decisions, contents?.parked]).toEqual([size, applied, parked])
-      expect(contents?.indexes).toEqual(new Map(applied > 0 ? [['a', size]] : []))
-      expect(contents?.counters).toEqual(new Map(applied > 0 ? [['c', applied]] : []))
-    }
-    for (const page of pages) {
-      expect(page?.entries).toHaveLength((page?.moment.checkpoints.get(0) ?? startOfPartition).applied)
-    }
+    const keys = await allOf((from) => during(store.inspection.keys(generation, from, 50)))
+    const rows = await allOf((from) => during(store.inspection.rows(generation, from, 50)))
+    const missing = (found: readonly string[], expected: readonly string[]) =>
+      expected.filter((name) => !found.includes(name))
+    expect(
+      missing(
+        keys.map(({ key }) => key),
+        names,
+      ),
+    ).toEqual([])
+    expect(
+      missing(
+        rows.map(([stream]) => stream),
+        names.filter((_, i) => i % 3 > 0),
+      ),
+    ).toEqual([])
   },
 
-  'what is told of a moment stays as it was': async (fixture) => {
+  'an event that is parked all the while comes once, whatever is parked or unparked meanwhile': async (fixture) => {
     const { store, generation } = await started(fixture)
-    const first = firstBatch({ inserts: [insert(1, ['a'])], counters: [['c', 1]], parked: ['s'], keys: ['k'] })
-    await applyAll(store, generation, first)
-    const read = () => Promise.all([store.contents(generation), store.entries(generation, { from: 1, limit: 5 })])
-    const earlier = await read()
-    const copy = structuredClone(earlier)
-    const inserts = [insert(2, ['a'])]
-    await applyAll(
-      store,
-      generation,
-      batchAfter(first.checkpoint, { inserts, counters: [['c', 1]], unparked: [1], freed: ['s'], keys: ['l'] }),
-    )
-    expect(await read()).not.toEqual(copy)
-    expect(earlier).toEqual(copy)
-  },
-
-  'what is found names what is active, whichever generation is asked for': async (fixture) => {
-    const { store, generation } = await started(fixture)
-    const { name: next } = await store.build(newGeneration())
-    const [old, further] = [firstBatch({ keys: ['k'] }), firstBatch({ partition: 1, keys: ['l'] })]
-    await applyAll(store, generation, old)
-    await applyAll(store, next, old, further)
-    const momentsOf = async (name: string) => [
-      (await store.contents(name))?.moment,
-      (await store.entries(name, { from: 1, limit: 1 }))?.moment,
-      (await store.entries(name, { index: 'a', from: 1, limit: 1 }))?.moment,
-      (await store.decisions(name, '', 1))?.moment,
-    ]
-    const own = { active: generation, checkpoints: new Map([[0, old.checkpoint]]) }
-    const built = {
-      ...own,
-      checkpoints: new Map([
-        [0, old.checkpoint],
-        [1, further.checkpoint],
-      ]),
-    }
-    expect(await momentsOf(generation)).toEqual([own, own, own, own])
-    expect(await momentsOf(next)).toEqual([built, built, built, built])
-    await store.activate(next)
-    expect(new Set((await momentsOf(generation)).map((moment) => moment?.active))).toEqual(new Set([next]))
+    const streams = ['7', '', '/', 'a/1', '0/0', 'é🐕\u0000\n']
+    let batch = firstBatch({ parked: numbers(300).map((i) => streams[i % streams.length] ?? '') })
+    await applyAll(store, generation, batch)
+    const stays = batch.parked.filter((_, i) => i % 3 === 0)
+    let goes = batch.parked.filter((_, i) => i % 3 > 0)
+    const found = await allOf(async (from) => {
+      const page = await store.inspection.parked(generation, from, 20)
+      // What was read last goes first: it may be where the next page begins.
+      const isLast = ({ offset }: ParkedEvent) => offset === page?.items.at(-1)?.offset
+      const unparked = goes.toSorted((a, b) => Number(isLast(b)) - Number(isLast(a))).slice(0, 10)
+      goes = goes.filter((event) => !unparked.includes(event))
+      const next = batchAfter(batch, { unparked, parked: goes.length > 0 ? ['a/1', '', '8'] : [] })
+      batch = { ...next, parked: [...next.parked, ...stays.slice(0, 2)] }
+      await applyAll(store, generation, batch)
+      return page
+    })
+    const times = stays.map((event) => found.filter(({ offset }) => offset === event.offset).length)
+    expect(times).toEqual(stays.map(() => 1))
   },
 })

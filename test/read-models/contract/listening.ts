@@ -1,130 +1,119 @@
 import { expect, vi } from 'vitest'
+import type { ReadModelStore } from '../../../src/read-models/store.ts'
 import { topic } from './fixture.ts'
+import { fullBatch } from './full.ts'
 import { listenerOn, progressOf, settled } from './hearing.ts'
-import { applyAll, batchAfter, firstBatch, insert, newGeneration } from './samples.ts'
+import { added, applyAll, batchAfter, checkpointsAfter, firstBatch, newGeneration, pet } from './samples.ts'
+import { numbers } from './values.ts'
+
+/** Applies one more batch, in a partition of its own, and hears of it: nothing else can be under way then. */
+async function expectHeard(store: ReadModelStore, generation: string, heard: unknown[], expected: unknown[]) {
+  const mark = firstBatch({}, 99)
+  await applyAll(store, generation, mark)
+  await vi.waitFor(() => expect(heard).toEqual(['connected', ...expected, progressOf(generation, mark)]))
+}
 
 export const listening = topic('listening', {
-  'connected is called on subscribing, for each listener': async (fixture) => {
-    const { store } = await settled(fixture)
-    await listenerOn(store)
-    await listenerOn(store)
-  },
-
-  'every listener hears of each batch applied, in order': async (fixture) => {
+  'every listener hears of each batch in order: its records, and those without effect': async (fixture) => {
     const { store, generation } = await settled(fixture)
-    const [one, two] = [await listenerOn(store), await listenerOn(store)]
-    const first = firstBatch({ partition: 3, inserts: [insert(1)] })
-    const second = batchAfter(first.checkpoint, { partition: 3 })
-    const third = firstBatch({ partition: 0 })
+    const listeners = [await listenerOn(store), await listenerOn(store)]
+    const first = firstBatch({ documents: added(pet(1)), parked: ['s', 's', 's'], withoutEffect: [0, 1, 2] }, 3)
+    const second = batchAfter(first, { unparked: first.parked })
+    const third = {
+      ...firstBatch({ withoutEffect: numbers(5000) }),
+      checkpoint: { ...first.checkpoint, next: 2 ** 53 - 1 },
+    }
     await applyAll(store, generation, first, second, third)
-    const expected = ['connected', ...[first, second, third].map((batch) => progressOf(generation, batch))]
-    await vi.waitFor(() => expect([one.heard, two.heard]).toEqual([expected, expected]))
+    const expected = [first, second, third].map((batch) => progressOf(generation, batch))
+    await vi.waitFor(() => {
+      for (const { heard } of listeners) expect(heard).toEqual(['connected', ...expected])
+    })
+    expect(expected[1]).toEqual([generation, { partition: 3, from: 4, next: 5, withoutEffect: [] }])
   },
 
-  'progress tells which of its records were parked, again or for the first time': async (fixture) => {
+  'every listener hears of a generation that is started or activated, without progress': async (fixture) => {
     const { store, generation } = await settled(fixture)
     const { heard } = await listenerOn(store)
-    const first = firstBatch({ partition: 2, inserts: [insert(1)], parked: ['one', 'two', 'one'] })
-    const second = batchAfter(first.checkpoint, { partition: 2, parked: ['three'] })
-    const again = { ...second, parked: [...first.parked.slice(1, 2), ...second.parked] }
-    const third = batchAfter(second.checkpoint, { partition: 2, unparked: [0] })
-    await applyAll(store, generation, first, again, third)
-    const expected = [
-      { partition: 2, next: first.checkpoint.next, parked: [0, 1, 2] },
-      { partition: 2, next: second.checkpoint.next, parked: [1, first.checkpoint.next] },
-      { partition: 2, next: third.checkpoint.next, parked: [] },
-    ]
-    await vi.waitFor(() => expect(heard).toEqual(['connected', ...expected.map((at) => [generation, at])]))
-  },
-
-  'every listener hears of a generation that is started, without a partition': async (fixture) => {
-    const { store, generation } = await settled(fixture)
-    const { heard } = await listenerOn(store)
-    const next = newGeneration()
-    await store.start(next, generation)
-    await vi.waitFor(() => expect(heard).toEqual(['connected', [next.name]]))
+    const [next, last] = [newGeneration(), newGeneration()]
+    await store.generations.start(next, generation)
+    await store.generations.build(last)
+    await store.generations.activate(last.name)
+    await expectHeard(store, last.name, heard, [[next.name], [last.name]])
   },
 
   'nothing is heard of what was refused': async (fixture) => {
     const { store, generation } = await settled(fixture)
     const { heard } = await listenerOn(store)
-    const first = firstBatch({ inserts: [insert(1)] })
+    const first = firstBatch({ documents: added(pet(1)) })
     await applyAll(store, generation, first)
-    await store.apply(generation, first)
-    await store.apply(generation, firstBatch({ partition: 1, inserts: [insert(1)] }))
-    await store.apply(newGeneration().name, firstBatch())
-    await store.start(newGeneration(), undefined)
-    const last = batchAfter(first.checkpoint)
-    await applyAll(store, generation, last)
-    const expected = ['connected', progressOf(generation, first), progressOf(generation, last)]
-    await vi.waitFor(() => expect(heard).toEqual(expected))
+    await store.projection.apply(generation, first)
+    await store.projection.apply(generation, firstBatch({ documents: added(pet(1)) }, 1))
+    await store.projection.apply(newGeneration().name, firstBatch())
+    await store.generations.start(newGeneration(), undefined)
+    const { name } = await store.generations.build(newGeneration('log-2'))
+    await store.generations.activate(name)
+    await expectHeard(store, generation, heard, [progressOf(generation, first)])
+  },
+
+  'nothing is heard of a generation that is being built, nor of upkeep': async (fixture) => {
+    const { store, generation } = await settled(fixture)
+    const { heard } = await listenerOn(store)
+    const { name } = await store.generations.build(newGeneration())
+    await applyAll(store, name, fullBatch())
+    await store.generations.build(newGeneration('log-2'))
+    await store.generations.remove(name)
+    await (await fixture.open('v2')).generations.start(newGeneration(), undefined)
+    await store.generations.renew()
+    await store.generations.prune(0)
+    await expectHeard(store, generation, heard, [])
   },
 
   'what is heard of can be read': async (fixture) => {
     const { store, generation } = await settled(fixture)
-    const batch = firstBatch({ inserts: [insert(1)] })
     const read = new Promise((resolve) => {
-      store.listen({
-        progress: (name) => resolve(store.checkpoints(name)),
-        connected: () => {},
-        disconnected: () => {},
-      })
+      const progress = (name: string) => resolve(store.generations.checkpoints(name))
+      store.generations.listen({ progress, connected: () => {}, disconnected: () => {} })
     })
     await listenerOn(store)
-    await applyAll(store, generation, batch)
-    expect(await read).toEqual(new Map([[0, batch.checkpoint]]))
-  },
-
-  'who unsubscribed hears nothing more': async (fixture) => {
-    const { store, generation } = await settled(fixture)
-    const [gone, there] = [await listenerOn(store), await listenerOn(store)]
-    gone.end()
-    gone.end()
     const batch = firstBatch()
     await applyAll(store, generation, batch)
-    await vi.waitFor(() => expect(there.heard).toEqual(['connected', progressOf(generation, batch)]))
-    await store.close()
-    await vi.waitFor(() => expect(there.heard).toContain('disconnected'))
-    expect(gone.heard).toEqual(['connected'])
+    expect(await read).toEqual(checkpointsAfter(batch))
   },
 
-  'who unsubscribes at once hears nothing at all': async (fixture) => {
-    const { store, generation } = await settled(fixture)
-    const listener = { progress: vi.fn(), connected: vi.fn(), disconnected: vi.fn() }
-    store.listen(listener)()
-    const { heard } = await listenerOn(store)
-    await applyAll(store, generation, firstBatch())
-    await vi.waitFor(() => expect(heard).toHaveLength(2))
-    for (const method of Object.values(listener)) expect(method).not.toHaveBeenCalled()
-  },
-
-  'progress made by another store is heard where the adapter says so': async (fixture) => {
+  'progress and activation of another store are heard of where the adapter says so': async (fixture) => {
     const { store, generation } = await settled(fixture)
     const other = await fixture.open()
     const { heard } = await listenerOn(store)
-    const first = firstBatch()
-    const second = batchAfter(first.checkpoint)
-    await applyAll(other, generation, first)
-    await applyAll(store, generation, second)
-    const [byOther, byOwn] = [first, second].map((batch) => progressOf(generation, batch))
-    const everything = fixture.progressIsHeardBy === 'every store on the data'
-    await vi.waitFor(() => expect(heard).toEqual(['connected', ...(everything ? [byOther] : []), byOwn]))
+    const batch = firstBatch()
+    await applyAll(other, generation, batch)
+    const next = newGeneration()
+    await other.generations.start(next, generation)
+    const isHeard = fixture.progressIsHeardBy === 'every store on the data'
+    await expectHeard(store, next.name, heard, isHeard ? [progressOf(generation, batch), [next.name]] : [])
   },
 
-  'closing calls disconnected': async (fixture) => {
+  'who unsubscribed hears nothing more, and who does so at once nothing at all': async (fixture) => {
+    const { store, generation } = await settled(fixture)
+    const never = { progress: vi.fn(), connected: vi.fn(), disconnected: vi.fn() }
+    store.generations.listen(never)()
+    const [gone, there] = [await listenerOn(store), await listenerOn(store)]
+    gone.end()
+    gone.end()
+    await expectHeard(store, generation, there.heard, [])
+    await store.close()
+    await vi.waitFor(() => expect(there.heard).toContain('disconnected'))
+    expect(gone.heard).toEqual(['connected'])
+    for (const method of Object.values(never)) expect(method).not.toHaveBeenCalled()
+  },
+
+  'closing calls disconnected, once, and nobody is called connected after it': async (fixture) => {
     const { store } = await settled(fixture)
     const { heard } = await listenerOn(store)
+    await store.close()
+    const connected = vi.fn()
+    store.generations.listen({ progress: vi.fn(), connected, disconnected: vi.fn() })
     await store.close()
     await vi.waitFor(() => expect(heard).toEqual(['connected', 'disconnected']))
-  },
-
-  'after closing nobody is called connected': async (fixture) => {
-    const { store } = await settled(fixture)
-    const connected = vi.fn()
-    const { heard } = await listenerOn(store)
-    await store.close()
-    store.listen({ progress: vi.fn(), connected, disconnected: vi.fn() })
-    await vi.waitFor(() => expect(heard).toContain('disconnected'))
     expect(connected).not.toHaveBeenCalled()
   },
 })

@@ -1,160 +1,177 @@
-import fc from 'fast-check'
+import { setImmediate } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { topic } from './fixture.ts'
+import type { Checkpoint } from '../../../src/read-models/checkpoint.ts'
+import type { ReadModelStore } from '../../../src/read-models/store.ts'
+import type { PageQuery, Proof, StoredPage, StreamQuery } from '../../../src/read-models/stored-reads.ts'
+import { decodeRow } from '../../../src/read-models/stream-row.ts'
+import { type ReadModelsFixture, topic } from './fixture.ts'
+import { fullBatch, fullSets } from './full.ts'
 import {
+  added,
   applyAll,
   batchAfter,
   checkpointsAfter,
-  documentOf,
   firstBatch,
-  found,
-  foundIn,
-  idsIn,
-  insert,
+  home,
   newGeneration,
-  nothing,
-  nowhere,
+  pet,
   started,
 } from './samples.ts'
+import { greatestId, jsonOf, recordOf, rowText } from './values.ts'
+
+const ids = [1, 2, 3, 9, 10, 11, 100, 2 ** 31, 2 ** 32 + 1, 10 ** 15 + 1, greatestId - 2, greatestId - 1, greatestId]
+const isEven = (id: number) => id % 2 === 0
+
+const afters = [0, 1, 3, 4, 9, 11, 99, 2 ** 32, 10 ** 15, greatestId - 3, greatestId - 2, greatestId - 1, greatestId]
+const limits = [1, 2, 5, ids.length - 1, ids.length, 100_000]
+const queries: readonly PageQuery[] = [undefined, 'all', 'even', 'none'].flatMap((index) =>
+  afters.flatMap((after) => limits.map((limit) => ({ collection: home, index, after, limit }))),
+)
+
+/** All `ids`, with documents that hold `text`, in two partitions. */
+async function fill(store: ReadModelStore, generation: string, text: string): Promise<ReadonlyMap<number, Checkpoint>> {
+  const all = ids.map((id) => pet(id, isEven(id) ? ['all', 'even'] : ['all'], 1, text)).reverse()
+  const batches = [all.slice(0, 5), all.slice(5)].map((pets, i) => firstBatch({ documents: added(...pets) }, i))
+  await applyAll(store, generation, ...batches)
+  return checkpointsAfter(...batches)
+}
+
+function expectedPage({ index, after, limit }: PageQuery, text: string | undefined): Omit<StoredPage, 'proof'> {
+  const isIn = (id: number) => index === undefined || index === 'all' || (index === 'even' && isEven(id))
+  const found = text === undefined ? [] : ids.filter((id) => isIn(id) && id > after)
+  const shown = found.slice(0, limit)
+  const documents = shown.map((id) => jsonOf(id, text)).join(',')
+  return { documents, count: shown.length, last: found.length > limit ? shown.at(-1) : undefined }
+}
+
+/** The proofs of reads of a full batch, by what they read. */
+async function proofsOf({ reads }: ReadModelStore, name: string): Promise<Record<string, Proof>> {
+  const page = { after: 0, limit: 10, collection: home }
+  const answers = {
+    pets: reads.page(name, page),
+    'pets:a': reads.page(name, { ...page, index: 'a' }),
+    'pets:b': reads.page(name, { ...page, index: 'b' }),
+    orders: reads.find(name, { collection: 'orders', id: 5 }),
+    'orders:a': reads.page(name, { ...page, collection: 'orders', index: 'a' }),
+    rows: reads.load(name, { stream: 's' }),
+    keys: reads.load(name, { key: { partition: 0, key: 'k' } }),
+    parked: reads.load(name, { event: { partition: 0, offset: 0 } }),
+    'pets by stream': reads.load(name, { stream: '1' }),
+  }
+  const proofs = Object.entries(answers).map(async ([set, answer]) => [set, (await answer).proof] as const)
+  return Object.fromEntries(await Promise.all(proofs))
+}
+
+async function full(fixture: ReadModelsFixture) {
+  const { store, generation } = await started(fixture)
+  await applyAll(store, generation, fullBatch())
+  return { store, generation, checkpoints: checkpointsAfter(fullBatch()) }
+}
 
 export const reading = topic('reading', {
-  'ranges asked for after something was applied hold it, whatever is under way': async (fixture) => {
+  'a page holds the first documents above an id in order, and the last id where more follow; many at once': async (
+    fixture,
+  ) => {
+    const { store, generation: first } = await started(fixture)
+    const [second, empty] = [newGeneration(), newGeneration()]
+    const texts = new Map(Object.entries({ [first]: 'first', [second.name]: 'é🐕","' }))
+    const checkpoints = new Map([[first, await fill(store, first, 'first')]])
+    await store.generations.start(second, first)
+    checkpoints.set(second.name, await fill(store, second.name, 'é🐕","'))
+    await store.generations.start(empty, second.name)
+    const names = [first, second.name, empty.name, newGeneration().name]
+    const [answers, expected]: [Promise<StoredPage>[], StoredPage[]] = [[], []]
+    for (const run of [1, 3, 20, 100]) {
+      for (const [i, query] of queries.entries()) {
+        const name = names[Math.floor(i / run) % names.length] ?? ''
+        answers.push(store.reads.page(name, query))
+        const proof = { active: empty.name, checkpoints: checkpoints.get(name) ?? new Map(), isComplete: true }
+        expected.push({ proof, ...expectedPage(query, texts.get(name)) })
+        if (i % 30 === 29) await setImmediate() // some are under way while others come
+      }
+    }
+    expect(await Promise.all(answers)).toEqual(expected)
+  },
+
+  'a load gives row, parked events and decision in one answer, and of what is not asked for nothing': async (
+    fixture,
+  ) => {
+    const { store, generation, checkpoints } = await full(fixture)
+    const proof = { active: generation, checkpoints, isComplete: true }
+    const none = { proof, row: undefined, hasParked: false, isParked: false, decided: undefined }
+    const [stream, key, event] = ['s', { partition: 0, key: 'k' }, { partition: 0, offset: 0 }]
+    const { json, version } = pet(1)
+    const [row, one] = [decodeRow('s', undefined, rowText(1)), decodeRow('1', { json, version }, rowText(1))]
+    const decided = recordOf('k', 0)
+    const cases: [StreamQuery, object][] = [
+      [{}, {}],
+      [{ stream }, { row }],
+      [{ stream: 'parked' }, { hasParked: true }],
+      [{ key }, { decided }],
+      [{ event }, { isParked: true }],
+      [
+        { stream, key, event },
+        { row, decided, isParked: true },
+      ],
+      [{ stream: '1', key: { ...key, key: 'l' }, event: { partition: 0, offset: 1 } }, { row: one }],
+      [{ stream: 'none', key: { ...key, partition: 1 }, event: { partition: 1, offset: 0 } }, {}],
+    ]
+    const answers = await Promise.all(cases.map(([query]) => store.reads.load(generation, query)))
+    expect(answers).toEqual(cases.map(([, answer]) => ({ ...none, ...answer })))
+  },
+
+  'what was applied is in whatever is read after it, and in no earlier answer': async (fixture) => {
     const { store, generation } = await started(fixture)
     const underWay: Promise<unknown>[] = []
     let batch = firstBatch()
     await applyAll(store, generation, batch)
+    const page = { collection: home, index: 'a', after: 0, limit: 100 }
+    const earlier = await store.reads.page(generation, page)
+    const copy = structuredClone(earlier)
     for (let id = 1; id <= 30; id++) {
-      batch = batchAfter(batch.checkpoint, { inserts: [insert(id, ['a'])] })
-      for (let i = 0; i < 20; i++) underWay.push(store.range(generation, { index: 'a', from: 1, limit: 100 }))
+      batch = batchAfter(batch, { documents: added(pet(id, ['a'])) })
+      for (let i = 0; i < 20; i++) underWay.push(store.reads.page(generation, page))
       await applyAll(store, generation, batch)
-      const { count, added, moment } = await store.range(generation, { index: 'a', from: 1, limit: 100 })
-      expect([count, added, moment.checkpoints]).toEqual([id, id, checkpointsAfter(batch)])
+      const { count, proof } = await store.reads.page(generation, page)
+      expect([count, proof.checkpoints]).toEqual([id, checkpointsAfter(batch)])
     }
     await Promise.all(underWay)
+    expect(earlier).toEqual(copy)
   },
 
-  'an answer stays as it was when more is applied': async (fixture) => {
-    const { store, generation } = await started(fixture)
-    const first = firstBatch({ inserts: [insert(1)] })
-    await applyAll(store, generation, first)
-    const earlier = await store.range(generation, { from: 1, limit: 10 })
-    await applyAll(store, generation, batchAfter(first.checkpoint, { inserts: [insert(2)] }))
-    const next = newGeneration()
-    await store.start(next, generation)
-    await store.range(generation, { from: 1, limit: 10 })
-    const moment = { active: generation, checkpoints: checkpointsAfter(first) }
-    expect(earlier).toEqual({ ...found([documentOf(1)]), held: 1, added: 1, moment })
-  },
-
-  'documents are given back as they are, joined by commas': async (fixture) => {
-    const { store, generation } = await started(fixture)
-    const texts = [
-      '{"id":1,"name":"Größe 🐕‍🦺 \u2028 日本語 e\u0301 \u007f\ufeff\u{10ffff}","categoryId":-9223372036854775808}',
-      '{"id":2,"categoryId":9223372036854775807,"n":1.0,"e":1E5,"dup":1,"dup":2}',
-      ' { "id" : 3 ,\n\t"escaped":"\\u00e9\\ud83d\\ude00\\ud800\\u0000\\/" } ',
-      '\n{\n  "id": 4,\r\n  "list": [1,\n2]\n}\n\n',
-      '{"id":5,"text":"},{\\"id\\":6,, %s %1 \\\\n"}',
-      `{"id":6,"long":"${'🐈'.repeat(5000)}"}`,
-    ]
-    const inserts = texts.map((document, i) => insert(i + 1, ['a'], document))
-    await applyAll(store, generation, firstBatch({ inserts }))
-    for (const index of [undefined, 'a']) {
-      expect(foundIn(await store.range(generation, { index, from: 1, limit: 10 }))).toEqual(found(texts))
-      for (const [i, text] of texts.entries()) {
-        const alone = await store.range(generation, { index, from: i + 1, limit: 1 })
-        expect(foundIn(alone)).toEqual(found([text], i + 1 < texts.length ? i + 1 : undefined))
-      }
+  'every answer names the active generation, and has the checkpoints of the one that was read': async (fixture) => {
+    const { store, generation, checkpoints } = await full(fixture)
+    const { name: next } = await store.generations.build(newGeneration())
+    await applyAll(store, next, fullBatch(), firstBatch({}, 1))
+    const both = checkpointsAfter(fullBatch(), firstBatch({}, 1))
+    const expectProofs = async (name: string, proof: Proof) => {
+      const proofs = Object.values(await proofsOf(store, name))
+      expect(proofs).toEqual(proofs.map(() => proof))
     }
-  },
-
-  'documents of any text are given back as they are': async (fixture) => {
-    const { store, generation } = await started(fixture)
-    let batch = firstBatch()
-    await applyAll(store, generation, batch)
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 20 }), async (texts) => {
-        const first = batch.checkpoint.next
-        const inserts = texts.map((text, i) => insert(first + i, ['a'], `${documentOf(first + i, text)}\n`))
-        batch = batchAfter(batch.checkpoint, { inserts })
-        await applyAll(store, generation, batch)
-        const documents = inserts.map(({ document }) => document)
-        const query = { from: first, limit: 100 }
-        expect(foundIn(await store.range(generation, query))).toEqual(found(documents))
-        expect(foundIn(await store.range(generation, { ...query, index: 'a' }))).toEqual(found(documents))
-      }),
-      { numRuns: 50 },
-    )
-  },
-
-  'each answer tells the active generation, every checkpoint, and the size of what was asked': async (fixture) => {
-    const { store, generation } = await started(fixture)
-    const zero = firstBatch({ inserts: [insert(1, ['a']), insert(2)] })
-    const one = firstBatch({ partition: 10, inserts: [insert(3, ['a', 'b'])], parked: ['subject'] })
-    await applyAll(store, generation, zero, one)
-    const moment = { active: generation, checkpoints: checkpointsAfter(zero, one) }
-    const answerOf = (index?: string) => store.range(generation, { index, from: 3, to: 3, limit: 1 })
-    const three = found([documentOf(3)])
-    expect(await answerOf()).toEqual({ ...three, moment, held: 3, added: 3 })
-    expect(await answerOf('a')).toEqual({ ...three, moment, held: 2, added: 2 })
-    expect(await answerOf('b')).toEqual({ ...three, moment, held: 1, added: 1 })
-    expect(await answerOf('another')).toEqual({ ...nothing, moment })
-  },
-
-  'a generation to which nothing was applied has nothing, and no checkpoints': async (fixture) => {
-    const { store, generation } = await started(fixture)
-    for (const index of [undefined, 'a']) {
-      const answer = await store.range(generation, { index, from: 1, limit: 10 })
-      expect(answer).toEqual({ ...nothing, moment: { active: generation, checkpoints: nowhere } })
-    }
-  },
-
-  'an index may have the name of anything': async (fixture) => {
-    const { store, generation } = await started(fixture)
-    const names = ['', '0', 'epoch', 'added', 'documents', 'status:sold', '__proto__', 'é 🐕']
-    await applyAll(store, generation, firstBatch({ inserts: [insert(1), insert(2, names)] }))
-    const asked = names.map((index) => store.range(generation, { index, from: 1, limit: 9 }))
-    for (const [i, answer] of (await Promise.all(asked)).entries()) {
-      expect({ ...foundIn(answer), held: answer.held, added: answer.added }, names[i]).toEqual({
-        ...found([documentOf(2)]),
-        held: 1,
-        added: 1,
-      })
-    }
-    expect((await store.checkpoints(generation))?.size).toBe(1)
-  },
-
-  'an answer about a generation that is no longer active tells which one is': async (fixture) => {
-    const { store, generation: old } = await started(fixture)
-    const batch = firstBatch({ inserts: [insert(1)] })
-    await applyAll(store, old, batch)
-    const next = newGeneration()
-    await store.start(next, old)
-    await applyAll(store, next.name, firstBatch({ partition: 1 }))
-    expect(await store.range(old, { from: 1, limit: 5 })).toEqual({
-      ...found([documentOf(1)]),
-      moment: { active: next.name, checkpoints: checkpointsAfter(batch) },
-      held: 1,
-      added: 1,
-    })
-  },
-
-  'a generation that is not there has no documents and no checkpoints': async (fixture) => {
-    const { store, generation } = await started(fixture)
-    await applyAll(store, generation, firstBatch({ inserts: [insert(1, ['a'])] }))
-    const all = { from: 1, limit: 10 }
-    for (const index of [undefined, 'a']) {
-      expect(await store.range(newGeneration().name, { ...all, index })).toEqual({
-        ...nothing,
-        moment: { active: generation, checkpoints: nowhere },
-      })
-    }
-    expect(await idsIn(store, generation)).toEqual([1])
+    await expectProofs(generation, { active: generation, checkpoints, isComplete: true })
+    await expectProofs(next, { active: generation, checkpoints: both, isComplete: true })
+    await store.generations.activate(next)
+    await expectProofs(generation, { active: next, checkpoints, isComplete: true })
+    await expectProofs(next, { active: next, checkpoints: both, isComplete: true })
     await fixture.empty()
-    for (const index of [undefined, 'a']) {
-      expect(await store.range(generation, { ...all, index })).toEqual({
-        ...nothing,
-        moment: { active: undefined, checkpoints: nowhere },
-      })
+    await expectProofs(next, { active: undefined, checkpoints: new Map(), isComplete: true })
+  },
+
+  'what lost something is told of by the reads of it, where the adapter says so': async (fixture) => {
+    const { store } = await full(fixture)
+    for (const [set, entry] of fullSets) {
+      const { name } = await store.generations.build(newGeneration())
+      await applyAll(store, name, fullBatch())
+      await fixture.damage(name, set, entry)
+      const { [set]: own, 'pets by stream': byStream, rows, keys, parked, ...others } = await proofsOf(store, name)
+      const isFound = fixture.readsProveSizes
+      const proofs = set === 'pets' ? [own, byStream] : [own]
+      expect(
+        proofs.map((proof) => proof?.isComplete),
+        set,
+      ).toEqual(proofs.map(() => !isFound))
+      expect(Object.values(others).map(({ isComplete }) => isComplete)).not.toContain(false)
+      await store.generations.remove(name)
     }
   },
 })

@@ -1,179 +1,116 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import { type Checkpoint, startOfPartition } from '../../../src/read-models/checkpoint.ts'
-import { eventTag } from '../../../src/read-models/event-tag.ts'
-import type { DecidedKeys, ParkedEvents } from '../../../src/read-models/inspection.ts'
-import type { KeyDecision } from '../../../src/read-models/key-decision.ts'
-import type {
-  Batch,
-  Generation,
-  Insert,
-  ParkedAt,
-  ParkedEvent,
-  RangeAnswer,
-  ReadModels,
-} from '../../../src/read-models/read-models.ts'
+import { type Checkpoint, noRecords, startOfPartition } from '../../../src/read-models/checkpoint.ts'
+import { documentsIn, type StoredDocument } from '../../../src/read-models/document.ts'
+import type { Generation } from '../../../src/read-models/generations.ts'
+import type { InspectedPage } from '../../../src/read-models/inspection.ts'
+import type { ParkedEvent } from '../../../src/read-models/parked-event.ts'
+import type { Batch, DocumentPut } from '../../../src/read-models/projection-store.ts'
+import type { ReadModelStore } from '../../../src/read-models/store.ts'
 import type { ReadModelsFixture } from './fixture.ts'
+import { jsonOf, recordOf, rowText } from './values.ts'
 
-export const greatestId = Number.MAX_SAFE_INTEGER
+/** The collection whose documents show the streams that their ids name. */
+export const home = 'pets'
 
-export function newGeneration(epoch = 'epoch-1'): Generation {
-  return { name: randomUUID(), epoch }
+export function newGeneration(logId = 'log-1'): Generation {
+  return { name: randomUUID(), logId }
 }
 
-export function documentOf(id: number, text = ''): string {
-  return `{"id":${id},"text":${JSON.stringify(text)}}`
+/** A document that shows a stream. */
+export function pet(id: number, indexes: readonly string[] = [], version = 1, text = ''): StoredDocument {
+  return { collection: home, id, json: jsonOf(id, text), version, indexes, row: rowText(version) }
 }
 
-export function insert(id: number, indexes: readonly string[] = [], document = documentOf(id)): Insert {
-  return { id, document, tag: eventTag(`event of ${id}`), indexes }
+/** A document that shows none. */
+export function order(id: number, indexes: readonly string[] = [], version = 1, text = ''): StoredDocument {
+  return { ...pet(id, indexes, version, text), collection: 'orders', row: undefined }
 }
 
-export function parkedEvent(offset: number, subject: string, reason = 'data: name is missing'): ParkedEvent {
-  return { offset, subject, reason, value: '{"specversion":"1.0"}' }
+export function added(...documents: readonly StoredDocument[]): DocumentPut[] {
+  return documents.map((after) => ({ before: undefined, after }))
 }
 
-export function decision(key: string, offset: number): KeyDecision {
-  return { key, offset, fingerprint: `fingerprint of ${key}`.replaceAll(' ', '-'), subject: `subject of ${key}` }
+export function changed(before: readonly StoredDocument[], after: readonly StoredDocument[]): DocumentPut[] {
+  return after.map((after, i) => ({ before: before[i], after }))
 }
 
-export interface BatchContent {
-  readonly partition?: number
-  readonly inserts?: readonly Insert[]
-  readonly counters?: readonly (readonly [name: string, added: number])[]
+export function rowOf(stream: string, version = 1): Batch['rows'][number] {
+  return { stream, row: rowText(version) }
+}
+
+export function parkedEvent(partition: number, offset: number, stream: string, reason = 'no name'): ParkedEvent {
+  return { partition, offset, stream, reason, value: '{"specversion":"1.0"}' }
+}
+
+type Lists = 'newStreams' | 'documents' | 'rows' | 'rowsShown' | 'unparked' | 'withoutEffect'
+export interface BatchContent extends Partial<Pick<Batch, Lists>> {
+  /** Streams: an event of each is parked, at the offsets of the batch in turn. */
   readonly parked?: readonly string[]
-  readonly unparked?: readonly number[]
-  readonly freed?: readonly string[]
-  /** Idempotency keys that records of the batch decide. */
   readonly keys?: readonly string[]
 }
 
-/** The batch that goes on from `expected`: one record per insert and per parked subject, and a skipped one. */
-export function batchAfter(
-  expected: Checkpoint,
-  { partition = 0, inserts = [], counters = [], parked = [], unparked = [], freed = [], keys = [] }: BatchContent = {},
-): Batch {
-  const next = expected.next + inserts.length + parked.length + 1
-  const checkpoint = {
+/** The batch that follows another one in its partition: one record for each event that it parks, and one more. */
+export function batchAfter(before: Pick<Batch, 'partition' | 'checkpoint'>, content: BatchContent = {}): Batch {
+  const { partition, checkpoint: expected } = before
+  const { keys = [], parked = [], unparked = [], ...lists } = content
+  const next = expected.next + parked.length + 1
+  const parkedNow = expected.counts.parked + parked.length - unparked.length
+  const checkpoint: Checkpoint = {
     next,
     last: { offset: next - 1, identity: `record ${partition}/${next - 1}` },
-    applied: expected.applied + inserts.length,
-    dropped: expected.dropped,
-    parked: expected.parked + parked.length,
-    skipped: expected.skipped + 1,
+    counts: { ...noRecords, parked: parkedNow, applied: next - parkedNow },
   }
-  const parkedEvents = parked.map((subject, i) => parkedEvent(expected.next + i, subject))
-  const decisions = keys.map((key, i) => decision(key, expected.next + i))
-  const added = { inserts, counters: new Map(counters) }
-  return { partition, expected, checkpoint, ...added, parked: parkedEvents, unparked, freed, decisions }
+  return {
+    ...{ partition, expected, checkpoint, newStreams: [], documents: [], rows: [], rowsShown: [], withoutEffect: [] },
+    ...lists,
+    keys: keys.map((key, i) => recordOf(key, expected.next + i, partition)),
+    parked: parked.map((stream, i) => parkedEvent(partition, expected.next + i, stream)),
+    unparked,
+  }
 }
 
-export function firstBatch(content: BatchContent = {}): Batch {
-  return batchAfter(startOfPartition, content)
+export function firstBatch(content: BatchContent = {}, partition = 0): Batch {
+  return batchAfter({ partition, checkpoint: startOfPartition }, content)
 }
 
 /** A store whose active generation is a new one. */
-export async function started(fixture: ReadModelsFixture): Promise<{ store: ReadModels; generation: string }> {
+export async function started(fixture: ReadModelsFixture): Promise<{ store: ReadModelStore; generation: string }> {
   const store = await fixture.open()
   const generation = newGeneration()
-  await store.start(generation, undefined)
+  await store.generations.start(generation, undefined)
   return { store, generation: generation.name }
 }
 
 /** Applies batches that must be accepted. */
-export async function applyAll(store: ReadModels, generation: string, ...batches: Batch[]): Promise<void> {
-  for (const batch of batches) expect(await store.apply(generation, batch)).toEqual({ outcome: 'applied' })
+export async function applyAll(store: ReadModelStore, generation: string, ...batches: Batch[]): Promise<void> {
+  for (const batch of batches) expect(await store.projection.apply(generation, batch)).toEqual({ outcome: 'applied' })
 }
 
-export async function idsIn(store: ReadModels, generation: string, index?: string): Promise<number[]> {
-  return idsOf(await store.range(generation, { index, from: 1, limit: 10_000 }))
+export async function idsIn({ reads }: ReadModelStore, generation: string, index?: string): Promise<number[]> {
+  const { documents } = await reads.page(generation, { collection: home, index, after: 0, limit: 10_000 })
+  return documentsIn(documents).map(({ id }) => id)
 }
-
-export function idsOf({ documents }: Pick<RangeAnswer, 'documents'>): number[] {
-  return (JSON.parse(`[${documents}]`) as { id: number }[]).map(({ id }) => id)
-}
-
-export type Found = Pick<RangeAnswer, 'documents' | 'count' | 'last'>
-
-/** What a range has found, without its proof. */
-export function foundIn({ documents, count, last }: Found): Found {
-  return { documents, count, last }
-}
-
-export function found(documents: readonly string[], last?: number): Found {
-  return { documents: documents.join(','), count: documents.length, last }
-}
-
-/** The answer to a range of an index that nothing was added to. */
-export const nothing = { ...found([]), held: 0, added: 0 }
-export const nowhere: ReadonlyMap<number, Checkpoint> = new Map()
 
 export function checkpointsAfter(...batches: Batch[]): ReadonlyMap<number, Checkpoint> {
   return new Map(batches.map(({ partition, checkpoint }) => [partition, checkpoint]))
 }
 
-/** Nothing of a generation is there any more, and nothing can be applied to it. */
-export async function expectGone(store: ReadModels, name: string): Promise<void> {
-  const whole = { from: 1, limit: 10 }
-  expect((await store.generations()).map((generation) => generation.name)).not.toContain(name)
-  expect(await store.checkpoints(name)).toBeUndefined()
-  expect(await store.partitionStates(name, [0])).toBeUndefined()
-  expect(await store.contents(name)).toBeUndefined()
-  expect(await store.entries(name, whole)).toBeUndefined()
-  expect(await store.decisions(name, '', 10)).toBeUndefined()
-  expect(await store.decision(name, 'k')).toBeUndefined()
-  expect(await store.parkedUnder(name, 0, 'subject')).toEqual([])
-  expect(await store.parked(name, '', 10)).toBeUndefined()
-  expect(await store.parkedAt(name, { partition: 0, offset: 0 })).toBeUndefined()
-  for (const index of [undefined, 'a']) {
-    const { held, added, moment, ...answer } = await store.range(name, { ...whole, index })
-    expect([foundIn(answer), held, added, moment.checkpoints.size]).toEqual([found([]), 0, 0, 0])
-  }
-  expect(await store.apply(name, firstBatch())).toEqual({ outcome: 'generation_gone' })
-}
-
-/** All that the port shows of a generation. */
-export async function contents(store: ReadModels, generation: string, indexes: readonly string[] = ['a', 'b']) {
-  const all = { from: 1, limit: 10_000 }
-  const collections = [undefined, ...indexes]
-  return {
-    active: await store.active(),
-    checkpoints: await store.checkpoints(generation),
-    states: await store.partitionStates(generation, [0, 1, 2, 10]),
-    decisions: await Promise.all(['k', 'l', 'm'].map((key) => store.decision(generation, key))),
-    documents: await store.range(generation, all),
-    indexes: await Promise.all(indexes.map((index) => store.range(generation, { ...all, index }))),
-    contents: await store.contents(generation),
-    parkedUnder: await Promise.all(['1', 'é🐕'].map((subject) => store.parkedUnder(generation, 0, subject))),
-    parked: await allParked(store, generation),
-    entries: await Promise.all(collections.map((index) => store.entries(generation, { ...all, index }))),
-    keys: new Map((await allDecisions(store, generation))?.map((decision) => [decision.key, decision])),
-  }
-}
-
-/** Undefined when the generation is not there. */
-export async function allDecisions(store: ReadModels, generation: string, limit = 1000) {
-  const all: KeyDecision[] = []
+/** What pages hold together. */
+export async function allOf<Item>(read: (from: string) => Promise<InspectedPage<Item> | undefined>): Promise<Item[]> {
+  const all: Item[] = []
   for (let from: string | undefined = ''; from !== undefined; ) {
-    const page: DecidedKeys | undefined = await store.decisions(generation, from, limit)
-    if (page === undefined) return undefined
-    all.push(...page.decisions)
+    const page: InspectedPage<Item> | undefined = await read(from)
+    if (page === undefined) throw new Error('the generation is gone')
+    all.push(...page.items)
     from = page.next
     if (all.length > 100_000) throw new Error('this does not end')
   }
   return all
 }
 
-/** By partition and offset; undefined when the generation is not there. */
-export async function allParked(store: ReadModels, generation: string, limit = 1000) {
-  const all: ParkedAt[] = []
-  for (let from: string | undefined = ''; from !== undefined; ) {
-    const part: ParkedEvents | undefined = await store.parked(generation, from, limit)
-    if (part === undefined) return undefined
-    expect(part.events.length).toBeLessThanOrEqual(limit)
-    all.push(...part.events)
-    from = part.next
-    if (all.length > 100_000) throw new Error('this does not end')
-  }
+/** In order of partition and offset. */
+export async function allParked({ inspection }: Pick<ReadModelStore, 'inspection'>, generation: string, limit = 1000) {
+  const all = await allOf((from) => inspection.parked(generation, from, limit))
   return all.sort((a, b) => a.partition - b.partition || a.offset - b.offset)
 }

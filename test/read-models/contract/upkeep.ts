@@ -1,167 +1,118 @@
 import { expect, vi } from 'vitest'
-import type { ReadModels } from '../../../src/read-models/read-models.ts'
+import type { ReadModelStore } from '../../../src/read-models/store.ts'
 import { clockMoved, statesOf, timeOf } from './clock.ts'
+import { everything, expectGone } from './contents.ts'
 import { type ReadModelsFixture, topic } from './fixture.ts'
-import { listenerOn, progressOf, settled } from './hearing.ts'
-import { applyAll, contents, expectGone, firstBatch, idsIn, insert, newGeneration, started } from './samples.ts'
+import { fullBatch } from './full.ts'
+import { applyAll, newGeneration, started } from './samples.ts'
 
 const hourMs = 3_600_000
-const content = () =>
-  firstBatch({ inserts: [insert(1, ['a'])], counters: [['c', 1]], keys: ['k'], parked: ['subject'] })
 
-/** A generation in each state, all of them with documents. */
+/** A generation in each state, all of them with something in every set. */
 async function inAllStates(fixture: ReadModelsFixture) {
   const { store, generation: replaced } = await started(fixture)
-  await applyAll(store, replaced, content())
-  const { name: active } = newGeneration()
-  await store.start({ name: active, epoch: 'epoch-1' }, replaced)
-  const { name: building } = await store.build(newGeneration())
-  for (const name of [active, building]) await applyAll(store, name, content())
-  return { store, replaced, active, building }
+  await applyAll(store, replaced, fullBatch())
+  const active = newGeneration()
+  await store.generations.start(active, replaced)
+  const { name: building } = await store.generations.build(newGeneration())
+  for (const name of [active.name, building]) await applyAll(store, name, fullBatch())
+  return { store, replaced, active: active.name, building }
 }
 
-/** Another version with documents, in use until now. */
+/** Another version, in use until now. */
 async function otherVersion(fixture: ReadModelsFixture, version: string) {
   const store = await fixture.open(version)
   const generation = newGeneration()
-  await store.renew()
-  await store.start(generation, undefined)
-  await applyAll(store, generation.name, content())
+  await store.generations.renew()
+  await store.generations.start(generation, undefined)
+  await applyAll(store, generation.name, fullBatch())
   return { store, generation: generation.name }
 }
 
-async function versionsIn(store: ReadModels): Promise<string[]> {
-  return (await store.versions()).map(({ version }) => version).sort()
+async function renewedIn({ generations }: ReadModelStore): Promise<Record<string, number>> {
+  return Object.fromEntries((await generations.versions()).map(({ version, renewed }) => [version, renewed]))
 }
 
 export const upkeep = topic('upkeep', {
-  'one that is being built is removed with all it holds': async (fixture) => {
+  'one that is being built, or was replaced, is removed with all it holds': async (fixture) => {
     const { store, active, replaced, building } = await inAllStates(fixture)
-    const before = [await contents(store, active), await contents(store, replaced)]
-    expect(await store.remove(building)).toBe(true)
-    await expectGone(store, building)
-    expect(await store.activate(building)).toBe('not_building')
-    expect([await contents(store, active), await contents(store, replaced)]).toEqual(before)
+    const before = await everything(store, active)
+    for (const name of [building, replaced]) {
+      expect(await store.generations.remove(name)).toBe(true)
+      await expectGone(store, name)
+      expect(await store.generations.activate(name)).toBe('not_building')
+      expect(await store.generations.remove(name)).toBe(false)
+    }
+    expect(await everything(store, active)).toEqual({ ...before, all: before.all.slice(0, 1) })
     const next = newGeneration()
-    expect(await store.build(next)).toEqual(next)
-    expect(await idsIn(store, next.name)).toEqual([])
+    expect(await store.generations.build(next)).toEqual(next)
   },
 
-  'one that was replaced is removed with all it holds': async (fixture) => {
-    const { store, active, replaced, building } = await inAllStates(fixture)
-    const before = [await contents(store, active), await contents(store, building)]
-    expect(await store.remove(replaced)).toBe(true)
-    await expectGone(store, replaced)
-    expect([await contents(store, active), await contents(store, building)]).toEqual(before)
-  },
-
-  'the active one is not removed': async (fixture) => {
-    const { store, active } = await inAllStates(fixture)
-    const before = [await contents(store, active), await store.generations()]
-    expect(await store.remove(active)).toBe(false)
-    expect([await contents(store, active), await store.generations()]).toEqual(before)
-  },
-
-  'one that is not there is not removed, nor is one twice': async (fixture) => {
-    const { store, building } = await inAllStates(fixture)
-    expect(await store.remove(newGeneration().name)).toBe(false)
-    const results = await Promise.all([store, await fixture.open()].map((each) => each.remove(building)))
+  'neither the active one is removed nor one that is not there, and each by one alone': async (fixture) => {
+    const { store, active, building } = await inAllStates(fixture)
+    const before = await everything(store, active, building)
+    for (const name of [active, newGeneration().name]) expect(await store.generations.remove(name)).toBe(false)
+    expect(await everything(store, active, building)).toEqual(before)
+    const stores = [store, await fixture.open()]
+    const results = await Promise.all(stores.map(({ generations }) => generations.remove(building)))
     expect(results.sort()).toEqual([false, true])
-    expect(await store.remove(building)).toBe(false)
   },
 
   'versions are those that were renewed, with the time when each last was': async (fixture) => {
     const [store, other] = [await fixture.open(), await fixture.open('v2')]
     const begin = await timeOf(store)
-    await other.renew()
-    const first = await store.versions()
-    expect(first.map(({ version }) => version).sort()).toEqual(['v1', 'v2'])
-    expect(await other.versions()).toHaveLength(2)
-    const renewed = (versions: typeof first, name: string) =>
-      versions.find(({ version }) => version === name)?.renewed ?? Number.NaN
-    expect(renewed(first, 'v1')).toBe(begin)
-    expect(renewed(first, 'v2')).toBeGreaterThanOrEqual(begin)
+    // Clocks of other machines may be off by a little; another unit is off by far more.
+    expect(Math.abs(begin - Date.now())).toBeLessThan(hourMs)
+    await other.generations.renew()
+    const first = await renewedIn(other)
+    expect(first).toEqual({ v1: begin, v2: expect.any(Number) })
+    expect(first.v2).toBeGreaterThanOrEqual(begin)
     await clockMoved(store)
-    const second = await store.versions()
-    expect(renewed(second, 'v1')).toBeGreaterThan(begin)
-    expect(renewed(second, 'v2')).toBe(renewed(first, 'v2'))
-    await other.renew()
-    expect(renewed(await store.versions(), 'v2')).toBeGreaterThan(renewed(first, 'v2'))
+    const second = await renewedIn(store)
+    expect(second).toEqual({ v1: expect.any(Number), v2: first.v2 })
+    expect(second.v1).toBeGreaterThan(begin)
   },
 
-  'the clock of a store is of this time': async (fixture) => {
-    const store = await fixture.open()
-    // Stores on other machines may be off by a little; a unit or an epoch of another kind is off by far more.
-    expect(Math.abs((await timeOf(store)) - Date.now())).toBeLessThan(hourMs)
-  },
-
-  'pruning removes other versions that are out of use, with all they hold': async (fixture) => {
-    const { store, active } = await inAllStates(fixture)
-    await store.renew()
-    const [two, three] = [await otherVersion(fixture, 'v2'), await otherVersion(fixture, 'v3')]
-    const { name: built } = await two.store.build(newGeneration())
-    const before = await contents(store, active)
-    expect(await store.prune(0)).toEqual(expect.arrayContaining(['v2', 'v3']))
-    expect(await versionsIn(store)).toEqual(['v1'])
-    for (const [other, name] of [
-      [two, two.generation],
-      [two, built],
-      [three, three.generation],
-    ] as const) {
-      await expectGone(other.store, name)
-      expect(await other.store.active()).toBeUndefined()
-    }
-    expect(await contents(store, active)).toEqual(before)
-  },
-
-  'a version that was removed begins anew': async (fixture) => {
-    const store = await fixture.open()
-    const { store: other } = await otherVersion(fixture, 'v2')
-    await store.prune(0)
-    const next = newGeneration()
-    await other.start(next, undefined)
-    expect(await idsIn(other, next.name)).toEqual([])
-    await applyAll(other, next.name, content())
-    await other.renew()
-    expect(await versionsIn(store)).toContain('v2')
-    expect(await idsIn(other, next.name)).toEqual([1])
-  },
-
-  'pruning removes what is not active of this version, and tells all that it removed': async (fixture) => {
+  'pruning removes other versions, and what is not active of this one, and tells all of it': async (fixture) => {
     const { store, replaced, active, building } = await inAllStates(fixture)
-    await otherVersion(fixture, 'v2')
-    const before = await contents(store, active)
-    expect([...(await store.prune(0))].sort()).toEqual([`v1/${replaced}`, `v1/${building}`, 'v2'].sort())
+    await store.generations.renew()
+    const [two, three] = [await otherVersion(fixture, 'v2'), await otherVersion(fixture, 'v3')]
+    const { name: built } = await two.store.generations.build(newGeneration())
+    await applyAll(two.store, built, fullBatch())
+    const before = await everything(store, active)
+    const removed = await store.generations.prune(0)
+    expect(removed.toSorted()).toEqual(['v2', 'v3', `v1/${replaced}`, `v1/${building}`].sort())
     for (const name of [replaced, building]) await expectGone(store, name)
-    expect(await contents(store, active)).toEqual(before)
-    expect(await statesOf(store)).toEqual({ [active]: 'active' })
-    expect(await store.prune(0)).toEqual([])
+    for (const name of [two.generation, built]) await expectGone(two.store, name)
+    await expectGone(three.store, three.generation)
+    expect(Object.keys(await renewedIn(store))).toEqual(['v1'])
+    expect(await everything(store, active)).toEqual({ ...before, all: before.all.slice(0, 1) })
+    expect(await store.generations.prune(0)).toEqual([])
+    const again = await otherVersion(fixture, 'v2')
+    expect(await statesOf(again.store)).toEqual({ [again.generation]: 'active' })
   },
 
   'pruning never removes the own version, renewed or not': async (fixture) => {
     const { store, generation } = await started(fixture)
-    await applyAll(store, generation, content())
-    const before = await contents(store, generation)
-    await store.prune(0)
-    await store.renew()
+    await applyAll(store, generation, fullBatch())
+    const before = await everything(store, generation)
+    await store.generations.prune(0)
     await clockMoved(store)
-    expect(await store.prune(0)).toEqual([])
-    expect(await contents(store, generation)).toEqual(before)
-    expect(await versionsIn(store)).toEqual(['v1'])
+    expect(await store.generations.prune(0)).toEqual([])
+    expect(await everything(store, generation)).toEqual(before)
   },
 
   'pruning removes nothing that was in use within the grace': async (fixture) => {
     const { store, replaced, active, building } = await inAllStates(fixture)
     const two = await otherVersion(fixture, 'v2')
-    await store.renew()
+    await store.generations.renew()
     const seen = async () => [
-      ...(await Promise.all([replaced, active, building].map((name) => contents(store, name)))),
-      await contents(two.store, two.generation),
-      await store.generations(),
-      await store.versions(),
+      await everything(store, replaced, active, building),
+      await everything(two.store, two.generation),
+      await renewedIn(store),
     ]
     const before = await seen()
-    expect(await store.prune(hourMs)).toEqual([])
+    expect(await store.generations.prune(hourMs)).toEqual([])
     expect(await seen()).toEqual(before)
   },
 
@@ -174,9 +125,9 @@ export const upkeep = topic('upkeep', {
     await vi.waitFor(
       async () => {
         const begin = performance.now()
-        await used.renew()
-        await store.build(newGeneration())
-        const pruned = await store.prune(graceMs)
+        await used.generations.renew()
+        await store.generations.build(newGeneration())
+        const pruned = await store.generations.prune(graceMs)
         // Where the machine stood still between these lines, all was rightly removed.
         const isInUse = performance.now() - begin < graceMs / 2
         if (isInUse) removedInUse.push(...pruned.filter((name) => ['v3', `v1/${building}`].includes(name)))
@@ -186,17 +137,5 @@ export const upkeep = topic('upkeep', {
       { timeout: 3000, interval: 20 },
     )
     expect(removedInUse).toEqual([])
-  },
-
-  'no upkeep is heard of': async (fixture) => {
-    const { store, generation } = await settled(fixture)
-    const { heard } = await listenerOn(store)
-    await otherVersion(fixture, 'v2')
-    await store.build(newGeneration())
-    await store.renew()
-    await store.prune(0)
-    const batch = firstBatch()
-    await applyAll(store, generation, batch)
-    await vi.waitFor(() => expect(heard).toEqual(['connected', progressOf(generation, batch)]))
   },
 })

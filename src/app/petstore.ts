@@ -1,0 +1,22 @@
+import { orders } from '../../projections/orders.ts'
+import { pets } from '../../projections/pets.ts'
+import { decodeEvent, encodeEvent, streamVersion } from '../domain/event-codec.ts'
+import type { PetEvent } from '../domain/events.ts'
+import { WrittenPet } from '../domain/pet.ts'
+import { type PetState, petDecider, petStateCodec } from '../domain/pet-stream.ts'
+import type { StreamDefinition } from '../projector/definition.ts'
+
+/** What there is in this store: the one place that tells the generic parts of it. */
+export const petStreams: StreamDefinition<PetState | undefined, PetEvent> = {
+  decode: decodeEvent,
+  readData: (text) => WrittenPet.in(text),
+  streamVersion,
+  initialState: petDecider.initialState,
+  evolve: petDecider.evolve,
+  codec: petStateCodec,
+  projections: [pets, orders],
+  home: 'pets',
+}
+
+/** How a command handler keeps and writes the same streams. */
+export const petKind = { codec: petStateCodec, encode: encodeEvent }

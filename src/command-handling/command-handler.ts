@@ -1,0 +1,208 @@
+import type { Position } from '../event-log/event-log.ts'
+import { ServiceError } from '../lib/errors.ts'
+import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
+import type { AtLeast, ReadModel, Wait } from '../read-models/read-model.ts'
+import type { StateCodec } from '../read-models/state-codec.ts'
+import type { LoadedStream } from '../read-models/stored-reads.ts'
+import type { StreamRow } from '../read-models/stream-row.ts'
+import { type Decider, Rejected } from './decider.ts'
+import { EventWriter, type EventWriterParts, type Target, type WriteRequest, type Written } from './event-writer.ts'
+import { awaitOutcome, type Learned, nothingLoaded } from './outcome.ts'
+import { Turns } from './turns.ts'
+
+export interface CommandOptions extends WriteRequest {
+  /** What the state that the command is decided on must have in it. */
+  readonly atLeast?: AtLeast | undefined
+  /** For the read model to show a new stream without an Idempotency-Key. Every other write awaits its outcome. */
+  readonly wait: Wait
+}
+
+export type Handled<State> =
+  | {
+      readonly outcome: 'applied'
+      /** The state right after the event. */
+      readonly state: State
+      readonly version: number
+      readonly position: Position
+      /** Whether it can be read now: always but for a new stream without an Idempotency-Key. */
+      readonly isReadable: boolean
+    }
+  /** There was nothing to do. `version`: that of the stream. */
+  | { readonly outcome: 'unchanged'; readonly state: State; readonly version: number }
+  /** An earlier request under the idempotency key did it. */
+  | { readonly outcome: 'replayed'; readonly record: IdempotencyRecord; readonly position: Position }
+
+export interface CommandHandler<State, Event> {
+  /**
+   * Load, decide, append, await, answer; again when a rival's event came first. `command` makes the command from the id
+   * drawn for it, which is that of a new stream as well (0 where none is drawn).
+   * Throws ServiceError: what the decider rejects; idempotency_key_reused; stream_parked, event_parked, conflict; what
+   * reading throws, if that was before anything was appended; what appending throws; append_outcome_unknown (an
+   * UnknownOutcome) also for an event that is stored while its outcome cannot be told in time.
+   */
+  handle<Command>(
+    decider: Decider<State, Command, Event>,
+    command: (id: number) => Command,
+    options: CommandOptions,
+  ): Promise<Handled<State>>
+}
+
+/** The append_outcome_unknown of a command. */
+export class UnknownOutcome extends ServiceError {
+  /** Drawn for what there may be now; 0 where none was. */
+  readonly id: number
+
+  constructor({ id }: Pick<Target, 'id'>, message: string, cause: unknown) {
+    super('append_outcome_unknown', message, { cause })
+    this.id = id
+  }
+}
+
+export interface CommandHandlerParts<State, Event> extends EventWriterParts<Event> {
+  readonly readModel: Pick<ReadModel, 'load' | 'whenApplied'>
+  /** How a kind of stream is kept and written. */
+  readonly kind: EventWriterParts<Event>['kind'] & { readonly codec: StateCodec<State> }
+  /** For a command to be answered, unless it is once its event is durable. An append has a time limit of its own. */
+  readonly timeoutMs: number
+}
+
+export function createCommandHandler<State, Event>(
+  parts: CommandHandlerParts<State, Event>,
+): CommandHandler<State, Event> {
+  const writer = new EventWriter(parts)
+  const turns = new Turns()
+  return {
+    handle(decider, command, options) {
+      const execution = new Execution({ ...parts, writer, decider, command, options })
+      const { stream } = options
+      if (stream === 'new') return execution.run()
+      return turns.take(stream, parts.timeoutMs, () => execution.run(), conflict)
+    },
+  }
+}
+
+interface ExecutionParts<State, Command, Event> extends CommandHandlerParts<State, Event> {
+  readonly writer: EventWriter<Event>
+  readonly decider: Decider<State, Command, Event>
+  readonly command: (id: number) => Command
+  readonly options: CommandOptions
+}
+
+/** One command on its way. */
+class Execution<State, Command, Event> {
+  readonly #parts: ExecutionParts<State, Command, Event>
+  /** A new stream without a key has no rival: it needs no state, and may be answered before its outcome is known. */
+  readonly #isAlone: boolean
+  /** Without a rival it is set by the first append: the wait begins once the event is durable. */
+  #deadline: number | undefined
+
+  constructor(parts: ExecutionParts<State, Command, Event>) {
+    this.#parts = parts
+    const { options, timeoutMs } = parts
+    this.#isAlone = options.stream === 'new' && options.idempotency === undefined
+    this.#deadline = this.#isAlone ? undefined : performance.now() + timeoutMs
+  }
+
+  async run(): Promise<Handled<State>> {
+    const { readModel, writer, options } = this.#parts
+    const isNew = options.stream === 'new'
+    let target: Target | undefined
+    let basis = await this.#load()
+    for (;;) {
+      if (basis.decided !== undefined) return this.#replay(basis.decided)
+      if (basis.hasParked) throw streamParked()
+      if (isNew || target === undefined) target = await writer.target(options)
+      const before = this.#read(basis.row)
+      const event = this.#decide(target, before.state)
+      if (event === 'unchanged') return { outcome: 'unchanged', ...before }
+      const written = await this.#append(target, event, before.version + 1)
+      const wait = { timeoutMs: this.#leftMs, isAbandoned: options.wait.isAbandoned }
+      const learned = await awaitOutcome(readModel, written, wait, this.#isAlone)
+      const { outcome, stream } = learned
+      if (outcome !== 'superseded' && outcome !== 'duplicate') return this.#answer(before.state, written, learned)
+      // What is there under the id of a new stream is somebody else's: the next try draws another one.
+      basis = isNew ? { ...nothingLoaded, decided: stream.decided } : stream
+    }
+  }
+
+  get #leftMs(): number {
+    return (this.#deadline ?? Number.POSITIVE_INFINITY) - performance.now()
+  }
+
+  async #load(): Promise<LoadedStream> {
+    const { readModel, writer, options } = this.#parts
+    if (this.#isAlone) return nothingLoaded
+    const { stream, atLeast } = options
+    const query = { stream: stream === 'new' ? undefined : stream, key: writer.keyOf(options) }
+    if (atLeast === undefined) return await readModel.load(query)
+    const { positions, wait } = atLeast
+    const timeoutMs = Math.min(wait.timeoutMs, this.#leftMs)
+    return await readModel.load(query, { positions, wait: { ...wait, timeoutMs } })
+  }
+
+  #replay(record: IdempotencyRecord): Handled<State> {
+    const { options } = this.#parts
+    if (record.fingerprint !== options.idempotency?.fingerprint) throw keyReused()
+    if (record.parked) throw eventParked()
+    const { partition, offset } = record
+    return { outcome: 'replayed', record, position: { partition, offset } }
+  }
+
+  #read(row: StreamRow | undefined): { readonly state: State; readonly version: number } {
+    const { kind, decider } = this.#parts
+    return row === undefined
+      ? { state: decider.initialState, version: 0 }
+      : { state: kind.codec.read(row), version: row.version }
+  }
+
+  #decide({ id }: Target, state: State): Event | 'unchanged' {
+    const { decider, command } = this.#parts
+    const decision = decider.decide(command(id), state)
+    if (decision instanceof Rejected) throw new ServiceError(decision.code, decision.message)
+    return decision
+  }
+
+  async #append(target: Target, event: Event, version: number): Promise<Written<Event>> {
+    const { writer, options } = this.#parts
+    if (this.#leftMs <= 0) throw conflict()
+    try {
+      const written = await writer.append(options, target, event, version)
+      this.#deadline ??= performance.now() + options.wait.timeoutMs
+      return written
+    } catch (error) {
+      const isUnknown = error instanceof ServiceError && error.code === 'append_outcome_unknown'
+      throw isUnknown ? new UnknownOutcome(target, error.message, error) : error
+    }
+  }
+
+  #answer(before: State, written: Written<Event>, { outcome, stream: { row }, cause }: Learned): Handled<State> {
+    if (outcome === 'parked') throw eventParked()
+    if (outcome !== 'applied' && !(outcome === 'late' && this.#isAlone)) throw outcomeUnknown(written, cause)
+    const { version, position } = written
+    // As it is stored, where that is still this version: should the log have lost its end, `before` is no more.
+    const state = row?.version === version ? this.#read(row).state : this.#parts.decider.evolve(before, written)
+    return { outcome: 'applied', state, version, position, isReadable: outcome === 'applied' }
+  }
+}
+
+function keyReused(): ServiceError {
+  return new ServiceError('idempotency_key_reused', 'Something else was asked for under this Idempotency-Key before.')
+}
+
+function streamParked(): ServiceError {
+  return new ServiceError('stream_parked', 'An earlier event is set aside: nothing can follow it. Nothing was stored.')
+}
+
+function eventParked(): ServiceError {
+  return new ServiceError('event_parked', 'The event is stored, but it could not be applied and is set aside.')
+}
+
+function conflict(): ServiceError {
+  return new ServiceError('conflict', 'Other writes came first until the time was over. Nothing was changed.')
+}
+
+function outcomeUnknown(written: Target, cause: ServiceError | undefined): UnknownOutcome {
+  const message =
+    'It is stored, but whether it took effect is not known yet. With an Idempotency-Key it can be sent again.'
+  return new UnknownOutcome(written, message, cause)
+}

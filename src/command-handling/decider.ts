@@ -1,0 +1,25 @@
+import type { Recorded } from '../event-log/recorded.ts'
+import type { ErrorCode } from '../lib/errors.ts'
+
+/** A command that the state does not allow. */
+export class Rejected {
+  readonly code: ErrorCode
+  readonly message: string
+
+  constructor(code: ErrorCode, message: string) {
+    this.code = code
+    this.message = message
+  }
+}
+
+/**
+ * What a command comes to, and what an event means. Pure: no clock, no randomness, no I/O. Whether the event that it
+ * decides on takes effect is for the order of the log to say.
+ */
+export interface Decider<State, Command, Event> {
+  /** Of a stream without events. */
+  readonly initialState: State
+  decide(command: Command, state: State): Event | 'unchanged' | Rejected
+  /** The state after the event. Throws an Error that says why where the event cannot follow the state. */
+  evolve(state: State, recorded: Recorded<Event>): State
+}

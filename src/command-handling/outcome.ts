@@ -1,0 +1,56 @@
+import { ServiceError } from '../lib/errors.ts'
+import type { ReadModel, Wait } from '../read-models/read-model.ts'
+import type { LoadedStream } from '../read-models/stored-reads.ts'
+import { offsetsKept } from '../read-models/stream-row.ts'
+import type { Written } from './event-writer.ts'
+
+/**
+ * What became of an event. 'duplicate': another one decided its idempotency key. 'superseded': its version was taken, or
+ * what it was based on is gone. 'late': nothing was heard of it in time. 'unknown': something was, but not what.
+ */
+export type Outcome = 'applied' | 'duplicate' | 'parked' | 'superseded' | 'late' | 'unknown'
+
+export interface Learned {
+  readonly outcome: Outcome
+  /** As it was then; with nothing in it where it was not loaded. */
+  readonly stream: LoadedStream
+  /** Why the outcome could not be told. */
+  readonly cause?: ServiceError
+}
+
+export const nothingLoaded: LoadedStream = { row: undefined, hasParked: false, isParked: false, decided: undefined }
+
+/** `isEnough`: that it was applied, without its stream. */
+export async function awaitOutcome(
+  readModel: Pick<ReadModel, 'load' | 'whenApplied'>,
+  event: Written<unknown>,
+  wait: Wait,
+  isEnough: boolean,
+): Promise<Learned> {
+  const { stream: name, key, position } = event
+  const deadline = performance.now() + wait.timeoutMs
+  const heard = await readModel.whenApplied(position, wait)
+  if (heard === 'late' || (heard === 'applied' && isEnough)) return { outcome: heard, stream: nothingLoaded }
+  try {
+    const left = { ...wait, timeoutMs: deadline - performance.now() }
+    const stream = await readModel.load({ stream: name, key, event: position }, { positions: [position], wait: left })
+    return { outcome: outcomeOf(event, stream), stream }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return { outcome: heard === 'unheard' ? 'late' : 'unknown', stream: nothingLoaded, cause: error }
+  }
+}
+
+/** From its stream, loaded once its position was applied (decision 0019). */
+function outcomeOf(
+  { position: { offset }, version }: Written<unknown>,
+  { row, isParked, decided }: LoadedStream,
+): Outcome {
+  // Where the log lost its end, another event may have had this offset: then the row has not come to this version.
+  if (row?.offsets.includes(offset)) return row.version >= version ? 'applied' : 'unknown'
+  if (decided !== undefined && decided.offset !== offset) return 'duplicate'
+  if (isParked || decided?.parked) return 'parked'
+  if (decided !== undefined) return 'applied'
+  const [oldest = 0] = row?.offsets ?? []
+  return row?.offsets.length === offsetsKept && oldest > offset ? 'unknown' : 'superseded'
+}

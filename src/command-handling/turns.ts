@@ -1,0 +1,32 @@
+import { withTimeout } from '../lib/with-timeout.ts'
+
+/** Lets work under one name be done one piece at a time, in the order of its coming. */
+export class Turns {
+  /** Of each name with work: resolves once all of it is done. */
+  readonly #ends = new Map<string, Promise<void>>()
+
+  /** How many names have work. */
+  get size(): number {
+    return this.#ends.size
+  }
+
+  /** Rejects with `late`, the work not begun, where its turn does not come within the time. */
+  async take<T>(name: string, waitMs: number, work: () => Promise<T>, late: () => Error): Promise<T> {
+    const before = this.#ends.get(name)
+    const { promise: done, resolve: end } = Promise.withResolvers<void>()
+    this.#add(name, before === undefined ? done : before.then(() => done))
+    try {
+      if (before !== undefined) await withTimeout(waitMs, before, late)
+      return await work()
+    } finally {
+      end()
+    }
+  }
+
+  #add(name: string, ends: Promise<void>): void {
+    this.#ends.set(name, ends)
+    void ends.then(() => {
+      if (this.#ends.get(name) === ends) this.#ends.delete(name)
+    })
+  }
+}

@@ -1,0 +1,48 @@
+import { Type } from 'typebox'
+import type { PetId } from './pet.ts'
+import { PetIdSchema } from './pet.ts'
+
+export const OrderStatus = Type.Enum(['placed', 'approved', 'delivered', 'cancelled'], {
+  type: 'string',
+  description: 'Where the order stands: placed, approved, delivered; or cancelled before it was delivered',
+})
+export const orderStatuses = ['placed', 'approved', 'delivered', 'cancelled'] as const
+export type OrderStatus = (typeof orderStatuses)[number]
+
+/** Assigned by the service: 1..2^53 - 1. Unique, not chronological. */
+export type OrderId = number & { readonly brand: 'OrderId' }
+
+export interface Order {
+  readonly id: OrderId
+  readonly petId: PetId
+  readonly status: OrderStatus
+  /** RFC 3339, UTC. */
+  readonly placedAt: string
+  /** RFC 3339, UTC; never before `placedAt` or an earlier `updatedAt`. */
+  readonly updatedAt: string
+}
+
+const time = (description: string) =>
+  Type.String({ format: 'date-time', description, examples: ['2026-11-20T09:30:00.000Z'] })
+
+export const OrderSchema = Type.Object(
+  {
+    id: Type.Integer({
+      format: 'int64',
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Unique identifier assigned by the service; says nothing of the order in time',
+      examples: [12],
+    }),
+    petId: PetIdSchema,
+    status: OrderStatus,
+    placedAt: time('When the order was placed'),
+    updatedAt: time('When its status last changed'),
+  },
+  { additionalProperties: false, description: 'An order of one pet' },
+)
+
+/** The order as JSON text: the one way it is written, in read models and in answers. */
+export function orderDocument({ id, petId, status, placedAt, updatedAt }: Order): string {
+  return `{"id":${id},"petId":${petId},"status":"${status}","placedAt":"${placedAt}","updatedAt":"${updatedAt}"}`
+}

@@ -1,0 +1,163 @@
+import { type Decider, Rejected } from '../command-handling/decider.ts'
+import type { Recorded } from '../event-log/recorded.ts'
+import type { StateCodec } from '../read-models/state-codec.ts'
+import type { OrderEvent, PetEvent } from './events.ts'
+import type { Order, OrderId, OrderStatus } from './order.ts'
+import { type NewPet, type Pet, type PetId, type PetStatus, readPetDocument } from './pet.ts'
+
+/** What the events of a pet come to. Earlier orders than the latest one are cancelled, and final. */
+export interface PetState {
+  readonly pet: Pet
+  /** The version of the stream at which the pet last changed. */
+  readonly petVersion: number
+  readonly order: VersionedOrder | undefined
+}
+
+export interface VersionedOrder extends Order {
+  /** The version of the stream at which the order last changed. */
+  readonly version: number
+}
+
+export interface CreatePet {
+  readonly type: 'createPet'
+  readonly id: PetId
+  readonly newPet: NewPet
+}
+
+export interface PlaceOrder {
+  readonly type: 'placeOrder'
+  readonly orderId: OrderId
+  readonly petId: PetId
+}
+
+export interface UpdateOrder {
+  readonly type: 'updateOrder'
+  readonly orderId: OrderId
+  readonly status: OrderStatus
+  /** If-Match: the versions of the order that the client accepts, or any that exists. */
+  readonly ifMatch: readonly number[] | 'any' | undefined
+  /** The version of an earlier order of the pet, which is final; undefined where that is not known. */
+  readonly finalVersion: number | undefined
+}
+
+export type PetCommand = CreatePet | PlaceOrder | UpdateOrder
+
+/** By which event an order gets a status, from which ones, and what the pet is then. */
+const transitions: Readonly<
+  Record<OrderStatus, { event: OrderEvent['type']; from: readonly (OrderStatus | undefined)[]; pet: PetStatus }>
+> = {
+  placed: { event: 'OrderPlaced', from: [], pet: 'pending' },
+  approved: { event: 'OrderApproved', from: ['placed'], pet: 'pending' },
+  delivered: { event: 'OrderDelivered', from: ['approved'], pet: 'sold' },
+  cancelled: { event: 'OrderCancelled', from: ['placed', 'approved'], pet: 'available' },
+}
+
+const statusAfter: Readonly<Record<OrderEvent['type'], OrderStatus>> = {
+  OrderPlaced: 'placed',
+  OrderApproved: 'approved',
+  OrderDelivered: 'delivered',
+  OrderCancelled: 'cancelled',
+}
+
+/** A pet and the orders for it: one stream, since one open order a pet is the rule that must hold. */
+export const petDecider: Decider<PetState | undefined, PetCommand, PetEvent> = {
+  initialState: undefined,
+
+  decide(command, state) {
+    switch (command.type) {
+      case 'createPet':
+        return createPet(command, state)
+      case 'placeOrder':
+        return placeOrder(command, state)
+      case 'updateOrder':
+        return updateOrder(command, state)
+    }
+  },
+
+  evolve(state, { event, version, time }) {
+    if (event.type === 'PetCreated') {
+      if (state !== undefined) throw new Error(`pet ${event.pet.id} exists already`)
+      return { pet: event.pet, petVersion: version, order: undefined }
+    }
+    if (state === undefined) throw new Error(`there is no pet ${event.petId}`)
+    return evolveOrder(state, { event, version, time })
+  },
+}
+
+function createPet({ id, newPet }: CreatePet, state: PetState | undefined): PetEvent | Rejected {
+  if (state !== undefined) return new Rejected('conflict', `Pet ${id} exists already.`)
+  return { type: 'PetCreated', pet: { id, ...newPet } }
+}
+
+function placeOrder({ orderId, petId }: PlaceOrder, state: PetState | undefined): PetEvent | Rejected {
+  if (state === undefined) return new Rejected('unknown_pet', `There is no pet ${petId}.`)
+  const { pet, order } = state
+  if (pet.status === 'available') return { type: 'OrderPlaced', orderId, petId }
+  const holder = order === undefined ? `it was added as ${pet.status}` : `order ${order.id} holds it`
+  return new Rejected('pet_not_available', `Pet ${petId} is ${pet.status}: ${holder}.`)
+}
+
+function updateOrder(command: UpdateOrder, state: PetState | undefined): PetEvent | 'unchanged' | Rejected {
+  const { orderId, status, ifMatch, finalVersion } = command
+  if (state?.order === undefined) return new Rejected('order_not_found', `There is no order ${orderId}.`)
+  const isLatest = state.order.id === orderId
+  const current = isLatest ? state.order.status : 'cancelled'
+  const version = isLatest ? state.order.version : finalVersion
+  if (current === status) return 'unchanged'
+  if (Array.isArray(ifMatch) && !ifMatch.includes(version ?? 0)) {
+    return new Rejected('precondition_failed', `Order ${orderId} is in another state than If-Match says.`)
+  }
+  const { event, from } = transitions[status]
+  if (!from.includes(current)) {
+    return new Rejected('order_transition_invalid', `Order ${orderId} is ${current} and cannot become ${status}.`)
+  }
+  return { type: event, orderId, petId: state.pet.id }
+}
+
+function evolveOrder(state: PetState, { event, version, time }: Recorded<OrderEvent>): PetState {
+  const { pet, order } = state
+  if (event.petId !== pet.id) throw new Error(`the event is about pet ${event.petId}`)
+  const status = statusAfter[event.type]
+  const at = utc(time)
+  const { from, pet: petStatus } = transitions[status]
+  const changed = pet.status === petStatus ? state : { pet: withStatus(pet, petStatus), petVersion: version }
+  if (status === 'placed') {
+    if (pet.status !== 'available') throw new Error(`pet ${pet.id} is ${pet.status}, not available`)
+    if (order?.id === event.orderId) throw new Error(`order ${order.id} exists already`)
+    const placed = { id: event.orderId, petId: pet.id, status, placedAt: at, updatedAt: at, version }
+    return { ...state, ...changed, order: placed }
+  }
+  if (order?.id !== event.orderId) throw new Error(`order ${event.orderId} is not the latest of pet ${pet.id}`)
+  if (!from.includes(order.status)) throw new Error(`order ${order.id} is ${order.status}: it cannot become ${status}`)
+  const updatedAt = at > order.updatedAt ? at : order.updatedAt
+  return { ...state, ...changed, order: { ...order, status, updatedAt, version } }
+}
+
+function withStatus({ id, name, categoryId }: Pet, status: PetStatus): Pet {
+  return { id, name, categoryId, status }
+}
+
+/** RFC 3339 in UTC with milliseconds, so that texts compare as the times do. */
+export function utc(time: string): string {
+  const at = new Date(time)
+  const year = at.getUTCFullYear()
+  if (!(year >= 0 && year <= 9999)) throw new Error(`no time of the event: ${JSON.stringify(time)}`)
+  return at.toISOString()
+}
+
+/** A pet's own document shows all of it; the latest order stands behind it. */
+export const petStateCodec: StateCodec<PetState | undefined> = {
+  hidden(state) {
+    if (state?.order === undefined) return ''
+    const { id, status, placedAt, updatedAt, version } = state.order
+    return `${id} ${status} ${placedAt} ${updatedAt} ${version}`
+  },
+  read({ document, hidden }) {
+    if (document === undefined) return undefined
+    const pet = readPetDocument(document.json)
+    if (hidden === '') return { pet, petVersion: document.version, order: undefined }
+    const [id, status, placedAt = '', updatedAt = '', version] = hidden.split(' ')
+    const order = { id: Number(id) as OrderId, petId: pet.id, status: status as OrderStatus, placedAt, updatedAt }
+    return { pet, petVersion: document.version, order: { ...order, version: Number(version) } }
+  },
+}

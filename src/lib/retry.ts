@@ -1,0 +1,31 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { ServiceError } from './errors.ts'
+
+export interface RetryOptions {
+  readonly logger: Logger
+  readonly signal?: AbortSignal | undefined
+}
+
+const retryForMs = 30_000
+const retryEveryMs = 50
+
+/**
+ * Retries transient errors for 30 s, so that work of minutes survives a short outage of log or read models. Throws the
+ * ServiceError once that time is over or the signal is given, and any other error at once.
+ */
+export async function retry<T>(ask: () => Promise<T>, { logger, signal }: RetryOptions): Promise<T> {
+  let failingSince: number | undefined
+  for (;;) {
+    try {
+      return await ask()
+    } catch (error) {
+      // From the first failure on, not from the last answer: a process that was suspended has waited for nothing.
+      failingSince ??= performance.now()
+      const isOver = performance.now() - failingSince >= retryForMs || signal?.aborted
+      if (!(error instanceof ServiceError) || isOver) throw error
+      logger.warn({ err: error }, 'log or read models do not answer, trying again')
+    }
+    await delay(retryEveryMs, undefined, { signal }).catch(() => {})
+  }
+}

@@ -1,0 +1,127 @@
+import type { Offset } from '../event-log/event-log.ts'
+import type { Recorded } from '../event-log/recorded.ts'
+import type { Batch } from '../read-models/projection-store.ts'
+import { encodeRow, homeIdOf, offsetsKept, type StreamId, type StreamRow } from '../read-models/stream-row.ts'
+import type { Document, StreamDefinition } from './definition.ts'
+
+/** A stream after an event that may take effect. */
+export interface NextState<State> {
+  readonly state: State
+  readonly documents: readonly Document[]
+  /** Those of them that the state before did not show, but for the home document. */
+  readonly added: readonly Document[]
+}
+
+type Lists = Pick<Batch, 'documents' | 'rows' | 'rowsShown'>
+export type StreamChanges = { readonly [List in keyof Lists]: Lists[List][number][] }
+
+/** One stream while a batch is classified: its state folded in memory, so that many events are one change. */
+export class StreamState<State, Event> {
+  readonly #definition: StreamDefinition<State, Event>
+  readonly #stream: StreamId
+  readonly #homeId: number | undefined
+  readonly #row: StreamRow | undefined
+  #version: number
+  readonly #offsets: Offset[]
+  #state: State
+  #shown: readonly Document[]
+  /** Each document that the row or an event of the batch shows: as stored, and as it is to be. */
+  readonly #documents: { readonly before: Document | undefined; after: Document }[]
+  #isChanged = false
+
+  /** `row`: undefined where nothing of the stream took effect yet. */
+  constructor(definition: StreamDefinition<State, Event>, stream: StreamId, row: StreamRow | undefined) {
+    this.#definition = definition
+    this.#stream = stream
+    this.#homeId = homeIdOf(stream)
+    this.#row = row
+    this.#version = row?.version ?? 0
+    this.#offsets = row === undefined ? [] : [...row.offsets]
+    this.#state = row === undefined ? definition.initialState : definition.codec.read(row)
+    this.#shown = row === undefined ? [] : this.#show(this.#state)
+    this.#documents = this.#shown.map((document) => ({ before: document, after: document }))
+  }
+
+  get version(): number {
+    return this.#version
+  }
+
+  /** Whether it is the document that shows the stream, and has its row. */
+  #isHome({ collection, id }: Document): boolean {
+    return id === this.#homeId && collection === this.#definition.home
+  }
+
+  /** Whether the row or an event of the batch shows the document. */
+  hasShown(document: Document): boolean {
+    return this.#documents.some(({ after }) => isSame(after, document))
+  }
+
+  /** Throws where the event cannot follow, or cannot be shown. */
+  after(recorded: Recorded<Event>): NextState<State> {
+    const state = this.#definition.evolve(this.#state, recorded)
+    const documents = this.#show(state)
+    const added = documents.filter(
+      (document) => !this.#isHome(document) && !this.#shown.some((each) => isSame(each, document)),
+    )
+    return { state, documents, added }
+  }
+
+  /** The event at `offset` takes effect. */
+  take({ state, documents }: NextState<State>, offset: Offset): void {
+    for (const document of documents) {
+      const known = this.#documents.find(({ after }) => isSame(after, document))
+      if (known !== undefined) known.after = document
+      else this.#documents.push({ before: undefined, after: document })
+    }
+    this.#state = state
+    this.#shown = documents
+    this.#offsets.push(offset)
+    if (this.#offsets.length > offsetsKept) this.#offsets.shift()
+    this.passOver()
+  }
+
+  /** The next event has its version, and no other effect. */
+  passOver(): void {
+    this.#version++
+    this.#isChanged = true
+  }
+
+  /** Adds what the store has to change. The row goes with the home document, where there is one. */
+  addChanges({ documents, rows, rowsShown }: StreamChanges): void {
+    if (!this.#isChanged) return
+    const hidden = this.#definition.codec.hidden(this.#state)
+    const row = encodeRow({ version: this.#version, offsets: this.#offsets, hidden })
+    const before = this.#row && encodeRow(this.#row)
+    const home = this.#documents.find(({ after }) => this.#isHome(after))
+    for (const document of this.#documents) {
+      if (document === home) documents.push(withRows(home, before, row))
+      else if (isChanged(document)) documents.push(withRows(document, undefined, undefined))
+    }
+    if (home === undefined) rows.push({ stream: this.#stream, row })
+    else if (home.before === undefined && before !== undefined) rowsShown.push(this.#stream)
+  }
+
+  #show(state: State): readonly Document[] {
+    const documents: Document[] = []
+    for (const projection of this.#definition.projections) documents.push(...projection.documents(state))
+    return documents
+  }
+}
+
+interface Change {
+  readonly before: Document | undefined
+  readonly after: Document
+}
+
+function isSame(one: Document, other: Document): boolean {
+  return one.id === other.id && one.collection === other.collection
+}
+
+function isChanged({ before, after }: Change): boolean {
+  if (before?.version !== after.version || before.json !== after.json) return true
+  return before.indexes.join('\0') !== after.indexes.join('\0')
+}
+
+function withRows({ before, after }: Change, rowBefore: string | undefined, row: string | undefined) {
+  return { before: before && { ...before, row: rowBefore }, after: { ...after, row } }
+}

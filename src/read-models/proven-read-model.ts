@@ -1,0 +1,210 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Offset, Position } from '../event-log/event-log.ts'
+import { ServiceError } from '../lib/errors.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
+import type { DocumentId } from './document.ts'
+import type { Checkpoints } from './generations.ts'
+import { KnownGeneration, type ProvingLog, reach } from './known-generation.ts'
+import type { Applied, AtLeast, FoundDocument, Page, ReadModel, Wait } from './read-model.ts'
+import type { LoadedStream, PageQuery, Proof, StoredReads, StreamQuery } from './stored-reads.ts'
+import type { Look, Tracker } from './tracker.ts'
+
+export interface ProvenReadModelParts {
+  readonly reads: StoredReads
+  readonly tracker: Tracker
+  readonly log: ProvingLog
+  /** Told once of each generation that turns out to lack something. */
+  readonly incomplete?: (generation: string) => void
+}
+
+/** 'incomplete': the last answer of the generation, of a set that lacks something, had to be refused. */
+export type ReadModelState = {
+  readonly status: 'up' | 'rebuilding' | 'incomplete' | 'down'
+  readonly generation?: string
+}
+
+const readLimitMs = 1500
+const lookLimitMs = 300
+const logLimitMs = 300
+
+/**
+ * Reads that never leave out what they should hold (decision 0007). Once its generation is proved, each answer comes with
+ * its own proof: the generation is the active one, no position is below any that this process had seen when it asked, and
+ * every set is complete. With `atLeast` an answer is released only by positions that were read together with it (0013).
+ */
+export class ProvenReadModel implements ReadModel {
+  readonly #parts: ProvenReadModelParts
+  readonly #endObserving: () => void
+  readonly #reported = new Set<string>()
+  #known: KnownGeneration | undefined
+  #seenBeforeLook: readonly Offset[] = []
+
+  constructor(parts: ProvenReadModelParts) {
+    this.#parts = parts
+    this.#endObserving = parts.tracker.observe({
+      looking: () => {
+        this.#seenBeforeLook = this.#known?.seen ?? []
+      },
+      looked: (look) => this.#looked(look),
+      progress: (generation, progress) => {
+        if (progress === undefined || generation !== this.#known?.name) return
+        this.#known.seeOne(progress.partition, progress.next)
+        if (this.#known.isDue) parts.tracker.lookSoon()
+      },
+      connected: () => this.#known?.doubt(), // until then it may have lost what it had
+    })
+    parts.tracker.lookSoon()
+  }
+
+  get state(): ReadModelState {
+    const known = this.#known
+    const generation = known && { generation: known.name }
+    if (!this.#parts.tracker.isConnected) return { status: 'down', ...generation }
+    return { status: !known?.isProved ? 'rebuilding' : known.isComplete ? 'up' : 'incomplete', ...generation }
+  }
+
+  async find(document: DocumentId, atLeast?: AtLeast): Promise<FoundDocument> {
+    const found = await this.#read((generation) => this.#parts.reads.find(generation, document), atLeast)
+    return { document: found.document, reached: [found.proof.checkpoints] }
+  }
+
+  async page(query: PageQuery, atLeast?: AtLeast): Promise<Page> {
+    const page = await this.#read((generation) => this.#parts.reads.page(generation, query), atLeast)
+    return { documents: page.documents, count: page.count, last: page.last, reached: [page.proof.checkpoints] }
+  }
+
+  load(query: StreamQuery, atLeast?: AtLeast): Promise<LoadedStream> {
+    return this.#read((generation) => this.#parts.reads.load(generation, query), atLeast)
+  }
+
+  whenApplied(position: Position, wait: Wait): Promise<Applied> {
+    return this.#parts.tracker.whenApplied(position, wait)
+  }
+
+  close(): void {
+    this.#endObserving()
+  }
+
+  #looked({ active, checkpoints }: Look): void {
+    const before = this.#known
+    if (active?.logId !== this.#parts.log.logId) this.#known = undefined
+    else if (before?.name === active.name) before.looked(checkpoints, this.#seenBeforeLook)
+    else {
+      const isContinued = before?.isProved && before.name === active.continues
+      const known = isContinued ? before.followedBy(active.name) : new KnownGeneration(active.name, this.#parts.log)
+      this.#known = known
+      known.looked(checkpoints, known.seen)
+    }
+  }
+
+  #read<T extends { proof: Proof }>(ask: Ask<T>, atLeast: AtLeast | undefined): Promise<T> {
+    return atLeast === undefined ? this.#prove(ask) : this.#reach(ask, atLeast)
+  }
+
+  async #reach<T extends { proof: Proof }>(ask: Ask<T>, { positions, wait }: AtLeast): Promise<T> {
+    const deadline = performance.now() + wait.timeoutMs
+    let beyond: Promise<boolean> | undefined
+    let isBeyond = false
+    const isAbandoned = () => isBeyond || wait.isAbandoned?.() === true
+    for (;;) {
+      const answer = await this.#prove(ask)
+      const missing = positions.filter((position) => !isIn(answer.proof.checkpoints, position))
+      const [first] = missing
+      if (first === undefined) return answer
+      beyond ??= this.#isBeyondEnd(missing).then((is) => {
+        isBeyond = is
+        return is
+      })
+      const timeoutMs = deadline - performance.now()
+      const applied = await this.whenApplied(first, { timeoutMs, isAbandoned })
+      if (applied === 'late') throw (await beyond) ? beyondTheEnd() : behind()
+      await nextTurn() // should the store contradict its announcement, everything else goes on meanwhile
+    }
+  }
+
+  /** False where the log does not say: then there is nothing to do but wait. */
+  async #isBeyondEnd(positions: readonly Position[]): Promise<boolean> {
+    try {
+      const ends = await withTimeout(logLimitMs, this.#parts.log.endOffsets())
+      return positions.some(({ partition, offset }) => offset >= (ends[partition] ?? 0))
+    } catch {
+      return false
+    }
+  }
+
+  /** The store answers within a second, so only what comes after a first answer needs a limit. */
+  async #prove<T extends { proof: Proof }>(ask: Ask<T>): Promise<T> {
+    const startedAt = performance.now()
+    const answer = await this.#askProved(ask)
+    if (answer !== undefined) return answer
+    const leftMs = readLimitMs - (performance.now() - startedAt)
+    return await withTimeout(leftMs, this.#askAgain(ask), () => unavailable('did not answer in time'))
+  }
+
+  /** Another generation may have taken over: one more look, which must not keep the answer for long. */
+  async #askAgain<T extends { proof: Proof }>(ask: Ask<T>): Promise<T> {
+    await withTimeout(lookLimitMs, this.#look()).catch(() => {}) // asking then tells what is wrong
+    const answer = await this.#askProved(ask)
+    if (answer === undefined) throw rebuilding()
+    return answer
+  }
+
+  async #look(): Promise<void> {
+    await this.#parts.tracker.look()
+    await this.#known?.asking
+  }
+
+  /** Undefined when the answer is not proved, though that of another generation may be. */
+  async #askProved<T extends { proof: Proof }>(ask: Ask<T>): Promise<T | undefined> {
+    const known = this.#proved()
+    const { seen } = known
+    const answer = await ask(known.name)
+    const { active, checkpoints, isComplete } = answer.proof
+    if (active === known.name) {
+      known.isComplete = isComplete
+      if (!isComplete) throw this.#refuseIncomplete(known.name)
+      if (!reach(checkpoints, seen)) known.doubt()
+      else if (known.isProved) {
+        known.see(checkpoints)
+        return answer
+      }
+    } else if (active === undefined) known.doubt()
+    return undefined
+  }
+
+  #proved(): KnownGeneration {
+    if (!this.#parts.tracker.isConnected) throw unavailable('are out of reach')
+    if (!this.#known?.isProved) throw rebuilding()
+    return this.#known
+  }
+
+  #refuseIncomplete(generation: string): ServiceError {
+    if (!this.#reported.has(generation)) {
+      this.#reported.add(generation)
+      this.#parts.incomplete?.(generation)
+    }
+    return rebuilding()
+  }
+}
+
+type Ask<T> = (generation: string) => Promise<T>
+
+function isIn(checkpoints: Checkpoints, { partition, offset }: Position): boolean {
+  return (checkpoints.get(partition)?.next ?? 0) > offset
+}
+
+function rebuilding(): ServiceError {
+  return new ServiceError('read_model_rebuilding', 'The read models are catching up with the event log.')
+}
+
+function behind(): ServiceError {
+  return new ServiceError('read_model_behind', 'The read models have not yet reached the position of the token.')
+}
+
+function beyondTheEnd(): ServiceError {
+  return new ServiceError('invalid_consistency_token', 'header: Consistency-Token is beyond the end of the log')
+}
+
+function unavailable(what: string): ServiceError {
+  return new ServiceError('read_model_unavailable', `The read models ${what}.`)
+}

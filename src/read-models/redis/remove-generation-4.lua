@@ -1,0 +1,23 @@
+--[[ remove-generation-4: takes a generation away, so that its other keys can be removed: nothing is written to them any more.
+  KEYS[1] active, hash    KEYS[2] building, hash    KEYS[3] replaced, sorted set    KEYS[4] checkpoints, hash
+  ARGV[1] name    ARGV[2] 'active' to remove it even if it is the active one, or ''
+  ARGV[3] for how many milliseconds it must have been replaced, or not been asked for; the active one is never too young
+  Returns 'removed', having put it among the replaced ones, to be found there until all its keys are gone; 'rest' where
+          that was done before; or, having written nothing, 'kept' ]]
+local name = ARGV[1]
+local isActive = redis.call('HGET', KEYS[1], 'name') == name
+local isBuilding = redis.call('HGET', KEYS[2], 'name') == name
+local since = isBuilding and redis.call('HGET', KEYS[2], 'since') or redis.call('ZSCORE', KEYS[3], name)
+local isThere = redis.call('EXISTS', KEYS[4]) == 1
+if not (isActive or since or isThere) then return 'kept' end
+if isActive and ARGV[2] ~= 'active' then return 'kept' end
+
+local time = redis.call('TIME')
+local latest = time[1] * 1000 + math.floor(time[2] / 1000) - ARGV[3]
+if not isActive and since and tonumber(since) > latest then return 'kept' end
+
+redis.call('UNLINK', KEYS[4])
+redis.call('ZADD', KEYS[3], since or 0, name)
+if isBuilding then redis.call('DEL', KEYS[2]) end
+if isActive then redis.call('DEL', KEYS[1]) end
+return (isThere or isBuilding or isActive) and 'removed' or 'rest'

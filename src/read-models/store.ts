@@ -1,0 +1,18 @@
+import type { Generations } from './generations.ts'
+import type { Inspection } from './inspection.ts'
+import type { ProjectionStore } from './projection-store.ts'
+import type { StoredReads } from './stored-reads.ts'
+
+/**
+ * A store of one version of the read models: four small ports on the same data. Derived from the log: deleted, the read
+ * models come back identical. After `close` listeners are disconnected and no new one is called, and every other call
+ * throws ServiceError read_model_unavailable.
+ */
+export interface ReadModelStore {
+  readonly reads: StoredReads
+  readonly projection: ProjectionStore
+  readonly generations: Generations
+  readonly inspection: Inspection
+  /** May be called again. */
+  close(): Promise<void>
+}

@@ -1,0 +1,225 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { UnknownOutcome } from '../../src/command-handling/command-handler.ts'
+import { eventIdOf } from '../../src/command-handling/idempotency.ts'
+import { petDocument } from '../../src/domain/pet.ts'
+import {
+  applied,
+  failure,
+  keyOfOrder,
+  nextOffset,
+  open,
+  orderApproved,
+  orderCancelled,
+  orderPlaced,
+  petCreated,
+  petId,
+  record,
+  rejection,
+  rex,
+  stream,
+} from './scene.ts'
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] }))
+afterEach(() => void vi.useRealTimers())
+
+const orderData = (orderId: number) => ({ orderId, petId })
+const position = { partition: 0, offset: nextOffset }
+const available = stream([petCreated])
+const ordered = stream([petCreated, orderPlaced(3)], { offsets: [0, nextOffset] })
+/** A rival ordered the pet just before. */
+const lost = stream([petCreated, orderPlaced(12)], { offsets: Array.from({ length: 8 }, (_, index) => 12 + index) })
+
+describe('a command', () => {
+  it('is decided on the state that is loaded, appended as the next version and answered from what is loaded then', async () => {
+    const { order, loads, appended, waits } = open({ loads: [available, ordered] })
+    const isAbandoned = () => false
+    const handled = await order({ wait: { timeoutMs: 0, isAbandoned } })
+    expect(handled).toMatchObject({ outcome: 'applied', version: 2, position, isReadable: true })
+    expect(applied(handled).state).toMatchObject({ pet: { status: 'pending' }, order: { id: 3, version: 2 } })
+    const event = { type: 'petstore.OrderPlaced.v1', streamversion: 2, data: orderData(3) }
+    expect(appended).toMatchObject([{ partition: 0, record: { key: '9' }, event }])
+    const wait = { timeoutMs: 5000, isAbandoned }
+    expect(waits).toEqual([wait])
+    expect(loads).toEqual([
+      { query: { stream: '9', key: undefined }, atLeast: undefined },
+      { query: { stream: '9', key: undefined, event: position }, atLeast: { positions: [position], wait } },
+    ])
+  })
+
+  it('is answered with the state right after its own event, whatever came since', async () => {
+    const since = stream([petCreated, orderPlaced(3), orderApproved(3)], { offsets: [0, nextOffset, nextOffset + 1] })
+    const handled = await open({ loads: [available, since] }).order()
+    expect(applied(handled)).toMatchObject({ version: 2, state: { order: { status: 'placed', version: 2 } } })
+  })
+
+  it('is answered from what is loaded then where that is not what it was decided on, as the log lost its end', async () => {
+    const document = { json: petDocument({ id: petId, ...rex, name: 'Mia', status: 'pending' }), version: 2 }
+    const other = ordered.row && { ...ordered.row, document }
+    const handled = await open({ loads: [available, { ...ordered, row: other }] }).order()
+    expect(applied(handled).state?.pet.name).toBe('Mia')
+  })
+
+  it('that is refused ends with the error of the decider, and appends nothing', async () => {
+    const { order, appended } = open({ loads: [lost] })
+    const message = expect.stringContaining('order 12')
+    await expect(order()).rejects.toMatchObject({ code: 'pet_not_available', message })
+    expect(appended).toEqual([])
+  })
+
+  it('with nothing to do appends nothing', async () => {
+    const { update, appended } = open({ loads: [lost] })
+    expect(await update(12, 'placed')).toMatchObject({ outcome: 'unchanged', version: 2, state: { order: { id: 12 } } })
+    expect(appended).toEqual([])
+  })
+
+  it('about a stream with parked events is refused, and appends nothing', async () => {
+    const { order, appended } = open({ loads: [{ ...available, hasParked: true }] })
+    await expect(order()).rejects.toMatchObject({ code: 'stream_parked' })
+    expect(appended).toEqual([])
+  })
+
+  it('that cannot load ends with the error of that, and appends nothing', async () => {
+    for (const error of [failure('read_model_unavailable'), failure('read_model_behind'), new TypeError('bug')]) {
+      const { order, appended } = open({ loads: [error] })
+      await expect(order()).rejects.toBe(error)
+      expect(appended).toEqual([])
+    }
+  })
+
+  it('waits for what its state must have in it, though not beyond its own time', async () => {
+    const positions = [{ partition: 1, offset: 4 }]
+    for (const timeoutMs of [300, 9000]) {
+      const { order, loads } = open({ loads: [available, ordered] })
+      await order({ atLeast: { positions, wait: { timeoutMs } } })
+      expect(loads[0]?.atLeast).toEqual({ positions, wait: { timeoutMs: Math.min(timeoutMs, 5000) } })
+    }
+  })
+})
+
+describe('a command whose event was appended', () => {
+  it('and is parked ends with an error that says so', async () => {
+    const loads = [available, { ...available, hasParked: true, isParked: true }]
+    await expect(open({ loads }).order()).rejects.toMatchObject({ code: 'event_parked' })
+  })
+
+  const away = failure('read_model_unavailable')
+  const busy = Array.from({ length: 8 }, (_, index) => nextOffset + 1 + index)
+  const behind = stream([petCreated, orderPlaced(12)], { offsets: busy })
+  const outdated = stream([petCreated, orderPlaced(12)], { offsets: [0, nextOffset] })
+  it.each<[string, Parameters<typeof open>[0], unknown]>([
+    ['the append does not say', { appends: [failure('append_outcome_unknown')] }, expect.anything()],
+    ['it is not heard of in time', { heard: ['late'] }, undefined],
+    ['its stream cannot be loaded then', { loads: [available, away] }, away],
+    ['8 newer events took effect', { loads: [available, behind] }, undefined],
+    ['the log lost its end, and it has the offset of a lost event', { loads: [lost, outdated] }, undefined],
+  ])('has an unknown outcome, with the id that was drawn, when %s', async (_, script, cause) => {
+    const { order, update } = open({ loads: [available], ...script })
+    const isUpdate = script.loads?.[0] === lost
+    const error = await rejection(isUpdate ? update(12, 'approved') : order())
+    expect(error).toBeInstanceOf(UnknownOutcome)
+    expect(error).toMatchObject({ code: 'append_outcome_unknown', id: isUpdate ? 0 : 3, cause })
+  })
+
+  it('does not take a bug for an unknown outcome', async () => {
+    const bug = new TypeError('bug')
+    await expect(open({ loads: [available, bug] }).order()).rejects.toBe(bug)
+  })
+})
+
+describe('a command whose event a rival came before', () => {
+  it('is decided again on what is there now, with the same id', async () => {
+    const cancelled = stream([petCreated, orderPlaced(12), orderCancelled(12)], { offsets: [0, 18, 19] })
+    const done = stream([petCreated, orderPlaced(12), orderCancelled(12), orderPlaced(3)], {
+      offsets: [0, 18, 19, nextOffset + 1],
+    })
+    const { order, events, appended } = open({ heard: ['without_effect'], loads: [available, cancelled, done] })
+    expect(applied(await order())).toMatchObject({ version: 4, state: { order: { id: 3 } } })
+    expect(appended.map(({ event }) => event.data)).toEqual([orderData(3), orderData(3)])
+    expect(events()).toEqual(['0/9@2', '0/9@4'])
+  })
+
+  it('is refused when that is not possible any more', async () => {
+    const { order, appended } = open({ loads: [available, lost] })
+    await expect(order()).rejects.toMatchObject({ code: 'pet_not_available' })
+    expect(appended).toHaveLength(1)
+  })
+
+  it('is decided again on what is left when the log lost its end', async () => {
+    const cancelled = stream([petCreated, orderPlaced(12), orderCancelled(12)])
+    const done = stream([petCreated, orderPlaced(3)], { offsets: [0, nextOffset + 1] })
+    const { order, events } = open({ loads: [cancelled, available, done] })
+    expect(applied(await order()).version).toBe(2)
+    expect(events()).toEqual(['0/9@4', '0/9@2'])
+  })
+
+  it('is refused while events are parked', async () => {
+    const loads = [available, { ...lost, hasParked: true }]
+    await expect(open({ loads }).order()).rejects.toMatchObject({ code: 'stream_parked' })
+  })
+
+  it('tries again until its time is over, and has had no effect then', async () => {
+    const rival = (order: number) => () => {
+      vi.advanceTimersByTime(2000)
+      const orders = Array.from({ length: order }, (_, id) => [orderPlaced(id), orderCancelled(id)])
+      return stream([petCreated, ...orders.flat()], { offsets: [] })
+    }
+    const { order, events } = open({ loads: [available, rival(1), rival(2), rival(3)] })
+    await expect(order()).rejects.toMatchObject({ code: 'conflict' })
+    expect(events()).toEqual(['0/9@2', '0/9@4', '0/9@6'])
+  })
+})
+
+describe('an order under an idempotency key', () => {
+  const once = { idempotency: keyOfOrder }
+  const decided = record({ ...keyOfOrder, partition: 0, stream: '9', id: 12, version: 2 })
+
+  it('is looked up in one read with its stream, and has an event id of its own', async () => {
+    const { order, loads, appended } = open({
+      loads: [available, { ...ordered, decided: record({ ...keyOfOrder, offset: nextOffset }) }],
+    })
+    expect(await order(once)).toMatchObject({ outcome: 'applied', version: 2 })
+    const key = { partition: 0, key: keyOfOrder.key }
+    expect(loads).toMatchObject([{ query: { stream: '9', key } }, { query: { stream: '9', key } }])
+    expect(appended[0]?.event).toMatchObject({ idempotencykey: keyOfOrder.key })
+    expect(appended[0]?.event.id).not.toBe(eventIdOf(keyOfOrder))
+  })
+
+  it('that is decided is answered from the record, be its stream parked, and appends nothing', async () => {
+    const { order, appended } = open({ loads: [{ ...lost, hasParked: true, decided }] })
+    expect(await order(once)).toEqual({ outcome: 'replayed', record: decided, position: { partition: 0, offset: 3 } })
+    expect(appended).toEqual([])
+  })
+
+  it('that another request decides meanwhile is answered from its record', async () => {
+    const { order } = open({ heard: ['without_effect'], loads: [available, { ...lost, decided }] })
+    expect(await order(once)).toMatchObject({ outcome: 'replayed', record: { id: 12 } })
+  })
+})
+
+describe('commands of one process', () => {
+  it('about one stream take turns: the next one loads what the one before came to', async () => {
+    const first = Promise.withResolvers<typeof available>()
+    const { order, loads } = open({ loads: [() => first.promise, ordered, ordered] })
+    const outcomes = [order(), order()]
+    expect(loads).toHaveLength(1)
+    first.resolve(available)
+    await expect(outcomes[0]).resolves.toMatchObject({ outcome: 'applied' })
+    await expect(outcomes[1]).rejects.toMatchObject({ code: 'pet_not_available' })
+  })
+
+  it('about other streams do not wait for each other', async () => {
+    const { order, loads } = open({ loads: [() => new Promise(() => {}), available, available] })
+    void order()
+    await order({}, 12 as typeof petId).catch(() => {})
+    expect(loads.length).toBeGreaterThan(1)
+  })
+
+  it('give up when their turn does not come in time, and append nothing', async () => {
+    const { order, appended } = open({ loads: [() => new Promise(() => {})] })
+    void order()
+    const waiting = expect(order()).rejects.toMatchObject({ code: 'conflict' })
+    await vi.advanceTimersByTimeAsync(5000)
+    await waiting
+    expect(appended).toEqual([])
+  })
+})

@@ -1,0 +1,161 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decodeEvent, encodeDiscard, encodeEvent, streamVersion } from '../../src/domain/event-codec.ts'
+import { eventSchemas } from '../../src/domain/event-schemas.ts'
+import type { OrderEvent, PetEvent } from '../../src/domain/events.ts'
+import type { OrderId } from '../../src/domain/order.ts'
+import { type Pet, type PetId, petDocument, WrittenPet } from '../../src/domain/pet.ts'
+import { readCloudEvent } from '../../src/event-log/record-codec.ts'
+import { parseExactJson } from '../../src/lib/exact-json.ts'
+import { compileCheck } from '../../src/lib/validation.ts'
+import { anyPet } from './any-pet.ts'
+
+const folder = new URL('../../docs/events/', import.meta.url)
+const published = (name: string) => readFileSync(new URL(name, folder), 'utf8').trim()
+
+function read(value: string) {
+  const event = readCloudEvent(Buffer.from(value), (text) => WrittenPet.in(text))
+  if (event === undefined) throw new Error('no event')
+  return { event, decoded: decodeEvent(event), version: streamVersion(event) }
+}
+
+const rex: Pet = { id: 42 as PetId, name: 'Rex "the 🐕"', categoryId: 9007199254740993n, status: 'pending' }
+const zoe: Pet = { id: 43 as PetId, name: 'Zoë', categoryId: 7, status: 'available' }
+const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+const idempotency = { key: 'fA9kMvEKy4cPhm28OpKWPk', fingerprint: 'QqOmAROuUhSt5iffvUIijM' }
+
+function created(pet: Pet): PetEvent {
+  return { type: 'PetCreated', pet }
+}
+
+function ordered(type: OrderEvent['type']): PetEvent {
+  return { type, orderId: 12 as OrderId, petId: 42 as PetId }
+}
+
+/** Every example that was ever published, and what it says. A log is kept for ever: none may become unreadable. */
+const examples: Readonly<Record<string, { event: PetEvent; version: number } | 'discard'>> = {
+  'petstore.PetCreated.v1.example.json': { event: created(rex), version: 1 },
+  'petstore.PetCreated.v1.idempotent.example.json': { event: created(zoe), version: 1 },
+  'petstore.PetCreated.v1.versioned.example.json': { event: created({ ...rex, status: 'available' }), version: 1 },
+  'petstore.OrderPlaced.v1.example.json': { event: ordered('OrderPlaced'), version: 2 },
+  'petstore.OrderApproved.v1.example.json': { event: ordered('OrderApproved'), version: 3 },
+  'petstore.OrderCancelled.v1.example.json': { event: ordered('OrderCancelled'), version: 3 },
+  'petstore.OrderDelivered.v1.example.json': { event: ordered('OrderDelivered'), version: 4 },
+  'petstore.EventDiscarded.v1.example.json': 'discard',
+}
+
+describe('published events', () => {
+  it('are those of the table', () => {
+    expect(
+      readdirSync(folder)
+        .filter((name) => name.endsWith('.example.json'))
+        .sort(),
+    ).toEqual(Object.keys(examples).sort())
+  })
+
+  it.each(Object.entries(examples))('%s is read as it was published, and fits its schema', (name, says) => {
+    const { decoded, version, event } = read(published(name))
+    if (says === 'discard') expect(decoded).toEqual({ outcome: 'discard', offset: 1234 })
+    else
+      expect({ decoded, version }).toMatchObject({
+        decoded: { outcome: 'event', event: says.event },
+        version: says.version,
+      })
+    const schema = eventSchemas[event.type as keyof typeof eventSchemas]
+    expect(compileCheck(schema)(parseExactJson(published(name)))).toBeUndefined()
+  })
+
+  it.each(Object.entries(eventSchemas))('%s has the published schema', (type, schema) => {
+    const { $schema, ...rest } = JSON.parse(published(`${type}.schema.json`))
+    expect($schema).toBe('https://json-schema.org/draft/2020-12/schema')
+    expect(JSON.parse(JSON.stringify(schema))).toEqual(rest)
+  })
+
+  const context = (version: number) => {
+    return {
+      eventId: `019e0000-0000-7000-8000-00000000010${version}`,
+      version,
+      time: `2026-11-22T12:0${version}:00.000Z`,
+    }
+  }
+  it.each([
+    ['petstore.PetCreated.v1.versioned', created({ ...rex, status: 'available' }), { ...context(1), traceparent }],
+    ['petstore.OrderPlaced.v1', ordered('OrderPlaced'), { ...context(2), traceparent, idempotency }],
+    ['petstore.OrderApproved.v1', ordered('OrderApproved'), context(3)],
+    ['petstore.OrderCancelled.v1', ordered('OrderCancelled'), context(3)],
+    ['petstore.OrderDelivered.v1', ordered('OrderDelivered'), context(4)],
+  ])('%s is written as it was published', (name, event, written) => {
+    expect(encodeEvent(event, written)).toEqual({
+      key: '42',
+      value: published(`${name}.example.json`),
+      headers: { 'content-type': 'application/cloudevents+json' },
+    })
+  })
+
+  it('EventDiscarded is written as it was published, but for its id', () => {
+    const { key, value } = encodeDiscard({ stream: '42', offset: 1234 }, new Date('2026-11-21T12:00:00Z'))
+    const withoutId = (text: string) => text.replace(/"id":"[^"]*"/, '')
+    expect([key, withoutId(value)]).toEqual(['42', withoutId(published('petstore.EventDiscarded.v1.example.json'))])
+  })
+})
+
+describe('decodeEvent', () => {
+  const golden = (name: string) => JSON.parse(published(`petstore.${name}.v1.example.json`))
+
+  it.each([
+    ['OrderPlaced', { orderId: 0, petId: 42 }],
+    ['OrderPlaced', { orderId: 12 }],
+    ['OrderPlaced', { orderId: 12, petId: '42' }],
+    ['PetCreated', { id: 1, name: '', categoryId: 7, status: 'sold' }],
+  ])('%s with the data %j is unreadable', (name, data) => {
+    const event = JSON.stringify({ ...golden(name), data })
+    expect(read(event).decoded).toMatchObject({ outcome: 'unreadable', reason: expect.stringMatching(/^data: /) })
+  })
+
+  it.each([undefined, {}, { offset: -1 }, { offset: '1' }])('EventDiscarded with the data %j is ignored', (data) => {
+    expect(read(JSON.stringify({ ...golden('EventDiscarded'), data })).decoded).toEqual({ outcome: 'ignored' })
+  })
+
+  it('a type or version of a newer release is told from one of somebody else', () => {
+    const typed = (type: string) => read(JSON.stringify({ ...golden('PetCreated'), type })).decoded
+    expect(typed('petstore.PetCreated.v2')).toEqual({
+      outcome: 'newer_type',
+      reason: 'type petstore.PetCreated.v2 is not known',
+    })
+    expect(typed('petstore.PetFed.v1')).toMatchObject({ outcome: 'newer_type' })
+    expect(typed('com.example.thing')).toEqual({ outcome: 'ignored' })
+  })
+
+  it('gives back any pet exactly, in a record that fits the schema', () => {
+    const check = compileCheck(eventSchemas['petstore.PetCreated.v1'])
+    fc.assert(
+      fc.property(anyPet, (pet) => {
+        const { value } = encodeEvent(created(pet), { eventId: 'e', version: 1, time: '2026-11-20T12:00:00.000Z' })
+        expect(read(value).decoded).toMatchObject({ outcome: 'event', event: created(pet), id: pet.id })
+        expect(check(parseExactJson(value))).toBeUndefined()
+        expect(value).toContain(petDocument(pet))
+      }),
+    )
+  })
+})
+
+describe('streamVersion', () => {
+  it.each([
+    [1, 1],
+    [0, 0],
+    [-1, -1],
+    [1.5, undefined],
+    ['1', undefined],
+    [null, undefined],
+    [2 ** 53, undefined],
+  ])('of streamversion %j is %s', (streamversion, version) => {
+    const event = { id: 'e', source: 's', type: 'petstore.PetCreated.v1', streamversion }
+    expect(streamVersion(event)).toBe(version)
+  })
+
+  it('is 1 for a PetCreated without one, and none for any other event', () => {
+    expect(streamVersion({ id: 'e', source: 's', type: 'petstore.PetCreated.v1' })).toBe(1)
+    expect(streamVersion({ id: 'e', source: 's', type: 'petstore.OrderPlaced.v1' })).toBeUndefined()
+  })
+})

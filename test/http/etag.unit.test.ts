@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { isNamed, readCondition, writeTag } from '../../src/http/etag.ts'
+import { expectError } from './expect-error.ts'
+import { headerOf, tagScope, testServer } from './fake-services.ts'
+
+const server = testServer()
+const tag = writeTag(tagScope, 2)
+const otherLog = writeTag({ ...tagScope, log: { ...tagScope.log, logId: 'c0ffee00-1' } }, 2)
+const otherReadModel = writeTag({ ...tagScope, readModelVersion: 'pets-4.orders-1' }, 2)
+
+it('tells logs, read models and versions apart', () => {
+  expect([tag, otherLog, otherReadModel]).toEqual([
+    '"f00dcafe-pets-3.orders-1-2"',
+    '"c0ffee00-pets-3.orders-1-2"',
+    '"f00dcafe-pets-4.orders-1-2"',
+  ])
+})
+
+describe('a condition', () => {
+  it.each<[what: string, header: string, ifMatch: boolean, ifNoneMatch: boolean]>([
+    ['the tag', tag, true, true],
+    ['the weak tag', `W/${tag}`, false, true],
+    ['anything', '*', true, true],
+    ['another version', writeTag(tagScope, 1), false, false],
+    ['a version that begins with it', writeTag(tagScope, 20), false, false],
+    ['a version written in another way', '"f00dcafe-pets-3.orders-1-02"', false, false],
+    ['another log', otherLog, false, false],
+    ['another form of the read models', otherReadModel, false, false],
+    ['the tag without its version', '"f00dcafe-pets-3.orders-1-"', false, false],
+    ['an empty tag', '""', false, false],
+    ['a tag of other characters', '"a,b \xe9!"'.replace(' ', ''), false, false],
+    ['a list with it', `"x", ${tag}`, true, true],
+    ['a list with it, weak, between empty elements', `,"x" , ,\tW/${tag},, "y"`, false, true],
+    ['a list with commas in tags', `"a,${tag.slice(1)},"b"`, false, false],
+    ['a list without it', '"x","y",W/"z"', false, false],
+  ])('names %s', (_what, header, ifMatch, ifNoneMatch) => {
+    expect(isNamed(2, readCondition('If-Match', header, tagScope))).toBe(ifMatch)
+    expect(isNamed(2, readCondition('If-None-Match', header, tagScope))).toBe(ifNoneMatch)
+  })
+
+  it.each<[what: string, header: string]>([
+    ['empty', ''],
+    ['commas only', ', ,'],
+    ['without quotes', tag.slice(1, -1)],
+    ['with an open quote', tag.slice(0, -1)],
+    ['with a small w', `w/${tag}`],
+    ['weak without a tag', 'W/'],
+    ['two tags without a comma', `${tag} ${tag}`],
+    ['* and a tag', `*, ${tag}`],
+    ['* in quotes and text', '"*" x'],
+    ['a space in a tag', '"a b"'],
+    ['a control character', '"a\u0001b"'],
+    ['thousands of spaces', `"a"${' '.repeat(10_000)}x`],
+  ])('malformed is 400: %s', async (_what, header) => {
+    const answers = [
+      await server.get('/v1/pets/1', { 'if-none-match': header }),
+      await server.get('/v1/store/orders/1', { 'if-none-match': header }),
+      await server.patch('/v1/store/orders/1', { status: 'approved' }, { 'if-match': header }),
+    ]
+    for (const answer of answers) expectError(answer, 400, 'invalid_request', 'must be * or a list of entity tags')
+    expect(server.services.atLeast).toEqual([])
+  })
+})
+
+it.each(['/v1/pets/1', '/v1/store/orders/2'])('GET %s is 304 for a client that has it as it is', async (url) => {
+  await server.post('/v1/pets', { name: 'Rex', categoryId: 7 })
+  await server.post('/v1/store/orders', { petId: 1 })
+  const whole = await server.get(url)
+  const etag = headerOf(whole, 'etag')
+  expect(whole.headers).toMatchObject({ etag: tag, 'cache-control': 'private, no-cache' })
+  const same = await server.get(url, { 'if-none-match': etag })
+  const { 'content-type': _type, 'content-length': _length, ...headers } = whole.headers
+  expect([same.statusCode, same.body, same.headers]).toEqual([304, '', { ...headers, date: same.headers.date }])
+  await server.patch('/v1/store/orders/2', { status: 'cancelled' })
+  const changed = await server.get(url, { 'if-none-match': etag })
+  expect([changed.statusCode, changed.headers.etag]).toEqual([200, writeTag(tagScope, 3)])
+  expectError(
+    await server.get(`${url}0`, { 'if-none-match': '*' }),
+    404,
+    url === '/v1/pets/1' ? 'pet_not_found' : 'order_not_found',
+  )
+})

@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest'
+import { UnknownOutcome } from '../../src/command-handling/command-handler.ts'
+import type { OrderId } from '../../src/domain/order.ts'
+import type { PetId } from '../../src/domain/pet.ts'
+import { writeTag } from '../../src/http/etag.ts'
+import { expectError } from './expect-error.ts'
+import { tagScope, testServer } from './fake-services.ts'
+
+const server = testServer()
+const path = '/v1/store/orders'
+const placedAt = '2026-11-20T09:30:00.000Z'
+const later = '2026-11-21T10:00:00.000Z'
+const place = (body: string | object = { petId: 1 }) => server.post(path, body)
+const patch = (status: string, headers?: Record<string, string>, id = 2) =>
+  server.patch(`${path}/${id}`, { status }, headers)
+const types = () => server.services.events.map(({ type }) => type)
+
+/** Pet 1, and where statuses are given order 2 of it, which went through them. */
+async function given(...statuses: readonly string[]): Promise<void> {
+  server.services.add({ name: 'Rex', categoryId: 7, status: 'available' })
+  for (const status of statuses)
+    expect((status === 'placed' ? await place() : await patch(status)).statusCode).toBeLessThan(300)
+  server.services.time = later
+}
+
+describe('placing an order', () => {
+  it('answers 201 with the order, its path and its tag, and takes the pet', async () => {
+    await given()
+    server.services.time = '2026-11-20T10:30:00+01:00'
+    const response = await place()
+    expect([response.statusCode, response.body]).toEqual([
+      201,
+      `{"id":2,"petId":1,"status":"placed","placedAt":"${placedAt}","updatedAt":"${placedAt}"}`,
+    ])
+    expect(response.headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      location: '/v1/store/orders/2',
+      etag: writeTag(tagScope, 2),
+      'cache-control': 'private, no-cache',
+      'consistency-token': expect.any(String),
+    })
+    for (const header of ['read-model-applied', 'vary']) expect(response.headers).not.toHaveProperty(header)
+    const read = await server.get(`${path}/2`)
+    expect([read.body, read.headers.etag]).toEqual([response.body, response.headers.etag])
+    expect((await server.get('/v1/pets/1')).json()).toMatchObject({ status: 'pending' })
+  })
+
+  it.each(['2', '0', '-1', '9007199254740992', '9007199254740993', '9223372036854775807', '-9223372036854775808'])(
+    'of pet %s, which never was, is 422',
+    async (petId) => {
+      await given()
+      expectError(await place(`{"petId":${petId}}`), 422, 'unknown_pet', `There is no pet ${petId}.`)
+      expect(server.services.handled.length).toBe(petId === '2' ? 1 : 0)
+    },
+  )
+
+  it.each([
+    ['an order for it is placed', ['placed'], 'Pet 1 is pending: order 2 holds it.'],
+    ['its order is approved', ['placed', 'approved'], 'Pet 1 is pending: order 2 holds it.'],
+    ['it is sold', ['placed', 'approved', 'delivered'], 'Pet 1 is sold: order 2 holds it.'],
+  ])('is 409 when %s', async (_when, statuses, message) => {
+    await given(...statuses)
+    expectError(await place(), 409, 'pet_not_available', message)
+  })
+
+  it.each(['pending', 'sold'] as const)('is 409 for a pet that was added as %s', async (status) => {
+    server.services.add({ name: 'Rex', categoryId: 7, status })
+    expectError(await place(), 409, 'pet_not_available', `Pet 1 is ${status}: it was added as ${status}.`)
+  })
+
+  it('names the order that may be there when its outcome is unknown', async () => {
+    await given('placed')
+    server.services.beforeCommand = () => Promise.reject(new UnknownOutcome({ id: 12 }, 'The reason.', undefined))
+    const response = await place()
+    expectError(response, 504, 'append_outcome_unknown', 'The reason.')
+    expect(response.headers.location).toBe('/v1/store/orders/12')
+    for (const other of [await patch('approved'), await server.post('/v1/pets', { name: 'Rex', categoryId: 7 })]) {
+      expectError(other, 504, 'append_outcome_unknown')
+      expect(other.headers).not.toHaveProperty('location')
+    }
+  })
+})
+
+describe('changing an order', () => {
+  const all = ['placed', 'approved', 'delivered', 'cancelled']
+  const cases: Record<string, { from: string[]; to: string[] }> = {
+    placed: { from: ['placed'], to: ['approved', 'cancelled'] },
+    approved: { from: ['placed', 'approved'], to: ['delivered', 'cancelled'] },
+    delivered: { from: ['placed', 'approved', 'delivered'], to: [] },
+    cancelled: { from: ['placed', 'cancelled'], to: [] },
+  }
+  const table = Object.entries(cases).flatMap(([status, { from, to }]) =>
+    all.map((wanted) => [status, wanted, wanted === status || to.includes(wanted), from] as const),
+  )
+
+  it.each(table)('from %s to %s is possible: %s', async (status, wanted, isPossible, from) => {
+    await given(...from)
+    const before = types().length
+    const response = await patch(wanted)
+    if (!isPossible) {
+      const message = `Order 2 is ${status} and cannot become ${wanted}.`
+      expectError(response, 409, 'order_transition_invalid', message)
+    } else {
+      expect(response.statusCode).toBe(200)
+      const updatedAt = wanted === status ? placedAt : later
+      expect(response.json()).toEqual({ id: 2, petId: 1, status: wanted, placedAt, updatedAt })
+      expect(response.headers).toMatchObject({
+        'content-type': 'application/json; charset=utf-8',
+        etag: writeTag(tagScope, types().length),
+        'cache-control': 'private, no-cache',
+        'consistency-token': expect.any(String),
+      })
+      const read = await server.get(`${path}/2`)
+      expect([read.body, read.headers.etag]).toEqual([response.body, response.headers.etag])
+    }
+    expect(types().length - before).toBe(isPossible && wanted !== status ? 1 : 0)
+  })
+
+  it('makes the pet sold, or available again', async () => {
+    await given('placed', 'cancelled')
+    expect((await server.get('/v1/pets?status=available')).json()).toMatchObject([{ id: 1 }])
+    await place()
+    for (const status of ['approved', 'delivered']) await patch(status, {}, 3)
+    expect((await server.get('/v1/pets?status=sold')).json()).toMatchObject([{ id: 1 }])
+  })
+
+  it.each([
+    ['an order that never was', '3'],
+    ['an id that is never assigned', '0'],
+    ['an int64 beyond 2^53', '9223372036854775807'],
+  ])('is 404 for %s, whatever If-Match says', async (_what, id) => {
+    await given('placed')
+    const answer = await server.patch(`${path}/${id}`, { status: 'approved' }, { 'if-match': '"x"' })
+    expectError(answer, 404, 'order_not_found', `There is no order ${id}.`)
+  })
+
+  it('ignores an Idempotency-Key, a malformed one too', async () => {
+    await given('placed')
+    expect((await patch('approved', { 'idempotency-key': '"' })).statusCode).toBe(200)
+    expect(server.services.handled.at(-1)?.idempotency).toBeUndefined()
+  })
+
+  const tag = writeTag(tagScope, 3) // of order 2 once it was placed and approved
+  it.each<[ifMatch: string, status: number]>([
+    [tag, 200],
+    ['*', 200],
+    [`"x", ${tag}`, 200],
+    [`W/${tag}`, 412],
+    [writeTag(tagScope, 2), 412],
+    ['"x"', 412],
+  ])('with If-Match %s is %i', async (ifMatch, status) => {
+    await given('placed', 'approved')
+    const response = await patch('delivered', { 'if-match': ifMatch })
+    if (status === 412) expectError(response, 412, 'precondition_failed', 'in another state than If-Match says')
+    expect(response.statusCode).toBe(status)
+    expect(types()).toHaveLength(status === 412 ? 3 : 4)
+  })
+
+  it('is 200 for the status that it has before If-Match is looked at, and 412 before 409', async () => {
+    await given('placed', 'approved')
+    expect((await patch('approved', { 'if-match': '"x"' })).statusCode).toBe(200)
+    expectError(await patch('placed', { 'if-match': '"x"' }), 412, 'precondition_failed')
+    expectError(await patch('placed', { 'if-match': tag }), 409, 'order_transition_invalid')
+  })
+
+  describe('of which the pet has a later one', () => {
+    const first = writeTag(tagScope, 3) // placed at 2, cancelled at 3
+    it.each<[status: string, ifMatch: string, answer: number]>([
+      ['cancelled', '"x"', 200],
+      ['approved', '"x"', 412],
+      ['approved', writeTag(tagScope, 4), 412],
+      ['approved', first, 409],
+      ['approved', '*', 409],
+    ])('to %s with If-Match %s is %i', async (status, ifMatch, answer) => {
+      await given('placed', 'cancelled', 'placed')
+      const response = await patch(status, { 'if-match': ifMatch })
+      expect(response.statusCode).toBe(answer)
+      if (answer === 200) expect([response.json().id, response.headers.etag]).toEqual([2, first])
+      expect((await server.get(`${path}/3`)).json()).toMatchObject({ status: 'placed' })
+    })
+
+    it('since it was found is answered as it is by now', async () => {
+      await given('placed')
+      const about = { orderId: 2 as OrderId, petId: 1 as PetId }
+      server.services.afterRead = () => {
+        server.services.afterRead = () => {}
+        server.services.append({ type: 'OrderCancelled', ...about })
+        server.services.append({ type: 'OrderPlaced', ...about, orderId: 9 as OrderId })
+      }
+      const response = await patch('cancelled')
+      expect([response.statusCode, response.json(), response.headers.etag]).toEqual([
+        200,
+        { id: 2, petId: 1, status: 'cancelled', placedAt, updatedAt: later },
+        writeTag(tagScope, 3),
+      ])
+    })
+  })
+})

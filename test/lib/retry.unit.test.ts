@@ -1,0 +1,62 @@
+import { pino } from 'pino'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { ServiceError } from '../../src/lib/errors.ts'
+import { retry } from '../../src/lib/retry.ts'
+
+const logger = pino({ level: 'silent' })
+const away = () => new ServiceError('read_model_unavailable', 'away')
+
+describe('retry', () => {
+  it('asks until there is an answer', async () => {
+    const ask = vi.fn(async () => 'answer')
+    ask.mockRejectedValueOnce(away()).mockRejectedValueOnce(away())
+    expect(await retry(ask, { logger })).toBe('answer')
+    expect(ask).toHaveBeenCalledTimes(3)
+  })
+
+  it('asks again after one long wait, as of a process that was suspended', async () => {
+    const skipTime = adjustableClock()
+    const ask = vi.fn(async () => 'answer')
+    ask.mockImplementationOnce(async () => {
+      skipTime(600_000)
+      throw away()
+    })
+    expect(await retry(ask, { logger })).toBe('answer')
+  })
+
+  it('ends with the failure once half a minute has passed', async () => {
+    const skipTime = adjustableClock()
+    const ask = vi.fn(async () => {
+      skipTime(16_000)
+      throw away()
+    })
+    await expect(retry(ask, { logger })).rejects.toMatchObject({ code: 'read_model_unavailable' })
+    expect(ask).toHaveBeenCalledTimes(3)
+  })
+
+  it('ends with any other error at once', async () => {
+    const ask = vi.fn(() => Promise.reject(new TypeError('a bug')))
+    await expect(retry(ask, { logger })).rejects.toThrow('a bug')
+    expect(ask).toHaveBeenCalledTimes(1)
+  })
+
+  it('asks no more once told to stop', async () => {
+    const stop = new AbortController()
+    const ask = vi.fn(async () => {
+      stop.abort()
+      throw away()
+    })
+    await expect(retry(ask, { logger, signal: stop.signal })).rejects.toMatchObject({ name: 'ServiceError' })
+    expect(ask).toHaveBeenCalledTimes(1)
+  })
+})
+
+/** A clock that moves by nothing but the function returned. */
+function adjustableClock(): (ms: number) => void {
+  let now = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
+  onTestFinished(() => clock.mockRestore())
+  return (ms) => {
+    now += ms
+  }
+}

@@ -1,0 +1,134 @@
+import { pino } from 'pino'
+import { expect } from 'vitest'
+import { petStreams } from '../../src/app/petstore.ts'
+import type { LogRecord, Offset } from '../../src/event-log/event-log.ts'
+import { Applier } from '../../src/projector/applier.ts'
+import { type Checkpoint, noRecords, startOfPartition } from '../../src/read-models/checkpoint.ts'
+import { otherSets, setName } from '../../src/read-models/document.ts'
+import type { ProjectionStore } from '../../src/read-models/projection-store.ts'
+import type { ReadModelStore } from '../../src/read-models/store.ts'
+import { memoryReadModels } from '../read-models/memory-store.ts'
+import { type AnyRecord, logOf } from './records.ts'
+
+export const logger = pino({ level: 'silent' })
+
+/** Read models of partition 0 in memory, to which records are applied without a log and a projector. */
+export async function openProjection(partitionFor: (key: string) => number = () => 0) {
+  const store = memoryReadModels()
+  await store.generations.start({ name: 'generation', logId: 'log' }, undefined)
+  const newApplier = () => new Applier({ store: exact(store), definition: petStreams, log: { partitionFor }, logger })
+  const applied: LogRecord[] = []
+  let checkpoint: Checkpoint = startOfPartition
+
+  /** In batches that end at the cuts: offsets among the records. */
+  async function apply(records: readonly AnyRecord[], cuts: readonly Offset[] = []): Promise<void> {
+    const first = applied.length
+    applied.push(...logOf(records, first))
+    const ends = [...cuts.map((cut) => first + cut), applied.length].filter(
+      (end) => end > first && end <= applied.length,
+    )
+    let from = first
+    for (const next of ends.sort((a, b) => a - b)) {
+      const batch = { partition: 0, from, records: applied.slice(from, next), next }
+      const reached = await newApplier().apply('generation', checkpoint, batch)
+      if (reached === undefined) throw new Error(`the batch from ${from} to ${next} is refused`)
+      ;[checkpoint, from] = [reached, next]
+    }
+  }
+  return { store, apply, counts: () => checkpoint.counts, read: () => everything(store) }
+}
+
+/** Holds each batch to what is stored: a store takes out exactly the entries that it is told were there. */
+function exact({ projection, inspection }: ReadModelStore): ProjectionStore {
+  return {
+    load: (...request) => projection.load(...request),
+    async apply(generation, batch) {
+      for (const { before } of batch.documents) {
+        if (before === undefined) continue
+        const { collection, id, json, version, row, indexes } = before
+        const whole = [json, version, ...(row === undefined ? [] : [row])].join('\0')
+        for (const [set, text] of [
+          [collection, whole],
+          ...indexes.map((index) => [setName(collection, index), json]),
+        ]) {
+          const entries = (await inspection.entries(generation, set ?? '', id, 1))?.entries
+          expect(entries).toEqual([{ id, text }])
+        }
+      }
+      return await projection.apply(generation, batch)
+    },
+  }
+}
+
+export async function project(records: readonly AnyRecord[], cuts: readonly Offset[] = []) {
+  const projection = await openProjection()
+  await projection.apply(records, cuts)
+  return projection
+}
+
+/** Which counts went up with each record, in a batch for each. */
+export async function outcomesOf(records: readonly AnyRecord[], partitionFor?: (key: string) => number) {
+  const { apply, counts } = await openProjection(partitionFor)
+  const names = Object.keys(noRecords) as (keyof typeof noRecords)[]
+  const outcomes: string[] = []
+  for (const each of records) {
+    const before = counts()
+    await apply([each])
+    const added = names.flatMap((name) =>
+      Array.from({ length: Math.max(0, counts()[name] - before[name]) }, () => name),
+    )
+    outcomes.push(added.join(' '))
+  }
+  return outcomes
+}
+
+/** Everything there is in a generation, the active one unless told otherwise, with every set as large as recorded. */
+export async function everything({ generations, inspection }: ReadModelStore, generation?: string) {
+  const name = generation ?? (await generations.active())?.name ?? ''
+  const found = await inspection.contents(name)
+  if (found === undefined) throw new Error(`there is no generation '${name}'`)
+  for (const [set, { actual, recorded }] of found.sizes) expect([set, actual]).toEqual([set, recorded])
+  const sizes = [...found.sizes].flatMap(([set, { actual }]) => (actual === 0 ? [] : [[set, actual] as const])).sort()
+  const others: readonly string[] = otherSets
+  const documentSets = sizes.map(([set]) => set).filter((set) => !others.includes(set))
+  const entries = await Promise.all(
+    documentSets.map(async (set) => [set, (await inspection.entries(name, set, 1, 100_000))?.entries] as const),
+  )
+  return {
+    sizes,
+    documents: Object.fromEntries(entries),
+    rows: sorted((await inspection.rows(name, '', 100_000))?.items),
+    keys: sorted((await inspection.keys(name, '', 100_000))?.items),
+    parked: ((await inspection.parked(name, '', 100_000))?.items ?? []).toSorted((a, b) => a.offset - b.offset),
+    checkpoints: found.snapshot.checkpoints,
+  }
+}
+
+function sorted<T>(items: readonly T[] = []): T[] {
+  return items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+}
+
+type Everything = Awaited<ReturnType<typeof everything>>
+
+/** The documents of a collection, by id. */
+export function documentsOf({ documents }: Everything, collection: string): Record<number, Record<string, unknown>> {
+  const entries = documents[collection] ?? []
+  return Object.fromEntries(entries.map(({ id, text }) => [id, JSON.parse(text.split('\0')[0] ?? '')]))
+}
+
+/** What tests of the rules look at. */
+export function summary(found: Everything) {
+  const statuses = (collection: string) =>
+    Object.fromEntries(Object.entries(documentsOf(found, collection)).map(([id, { status }]) => [id, status]))
+  const rows = [
+    ...(found.documents.pets ?? []).map(({ id, text }): [string, string] => [String(id), text.split('\0')[2] ?? '']),
+    ...found.rows,
+  ]
+  return {
+    pets: statuses('pets'),
+    orders: statuses('orders'),
+    versions: Object.fromEntries(rows.map(([stream, row]) => [stream, Number(row.split(' ')[0])])),
+    parked: Object.fromEntries(found.parked.map(({ offset, reason }) => [offset, reason])),
+    keys: Object.fromEntries(found.keys.map(({ key, offset }) => [key, offset])),
+  }
+}

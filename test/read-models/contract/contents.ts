@@ -1,0 +1,70 @@
+import { expect } from 'vitest'
+import { otherSets } from '../../../src/read-models/document.ts'
+import type { Inspection, Size } from '../../../src/read-models/inspection.ts'
+import type { ReadModelStore } from '../../../src/read-models/store.ts'
+import { allOf, allParked, firstBatch } from './samples.ts'
+
+/** Without the sets that neither have nor should have anything in them. */
+export async function sizesOf(inspection: Inspection, generation: string) {
+  const contents = await inspection.contents(generation)
+  const isUsed = ([, { actual, recorded }]: [string, Size]) => actual > 0 || recorded > 0
+  return contents && { ...contents, sizes: new Map([...contents.sizes].filter(isUsed)) }
+}
+
+/** All that is in a generation; undefined when it is not there. */
+export async function contentOf({ inspection, generations }: ReadModelStore, generation: string) {
+  const { sizes } = (await sizesOf(inspection, generation)) ?? {}
+  if (sizes === undefined) return undefined
+  const entries = new Map<string, unknown>()
+  for (const set of sizes.keys()) {
+    if ((otherSets as readonly string[]).includes(set)) continue
+    entries.set(set, (await inspection.entries(generation, set, 1, 100_000))?.entries)
+  }
+  const keys = await allOf((from) => inspection.keys(generation, from, 1000))
+  return {
+    checkpoints: await generations.checkpoints(generation),
+    sizes,
+    entries,
+    rows: new Map(await allOf((from) => inspection.rows(generation, from, 1000))),
+    keys: new Set(keys.map((record) => JSON.stringify(record))), // one may come twice
+    parked: await allParked({ inspection }, generation),
+  }
+}
+
+/** Everything in a version of which these are generations. */
+export async function everything(store: ReadModelStore, ...generations: string[]) {
+  return {
+    active: await store.generations.active(),
+    all: await store.generations.all(),
+    contents: await Promise.all(generations.map((name) => contentOf(store, name))),
+  }
+}
+
+/** Nothing of a generation is there any more, and nothing can be applied to it. */
+export async function expectGone({ reads, projection, generations, inspection }: ReadModelStore, name: string) {
+  expect((await generations.all()).map((generation) => generation.name)).not.toContain(name)
+  const nothing: Promise<unknown>[] = [
+    generations.checkpoints(name),
+    projection.load(name, { partition: 0, streams: ['1'], keys: ['k'], queues: ['parked'] }),
+    ...[inspection.contents(name), inspection.entries(name, 'pets', 1, 10)],
+    ...[inspection.rows(name, '', 10), inspection.keys(name, '', 10), inspection.parked(name, '', 10)],
+    ...[inspection.key(name, { partition: 0, key: 'k' }), inspection.row(name, 's')],
+    inspection.parkedAt(name, { partition: 0, offset: 0 }),
+  ]
+  expect(await Promise.all(nothing)).toEqual(nothing.map(() => undefined))
+  const proof = { active: (await generations.active())?.name, checkpoints: new Map(), isComplete: true }
+  expect(await reads.find(name, { collection: 'pets', id: 1 })).toEqual({ proof, document: undefined })
+  for (const index of [undefined, 'a']) {
+    const page = await reads.page(name, { collection: 'pets', index, after: 0, limit: 10 })
+    expect(page).toEqual({ proof, documents: '', count: 0, last: undefined })
+  }
+  const query = { stream: '1', key: { partition: 0, key: 'k' }, event: { partition: 0, offset: 0 } }
+  expect(await reads.load(name, query)).toEqual({
+    proof,
+    row: undefined,
+    hasParked: false,
+    isParked: false,
+    decided: undefined,
+  })
+  expect(await projection.apply(name, firstBatch())).toEqual({ outcome: 'generation_gone' })
+}

@@ -1,0 +1,272 @@
+import { ServiceError } from '../../src/lib/errors.ts'
+import { type StoredDocument, setName } from '../../src/read-models/document.ts'
+import type { ActiveGeneration, Generation, Generations } from '../../src/read-models/generations.ts'
+import {
+  type InspectedPage,
+  type Inspection,
+  parkedCharactersMax,
+  type Snapshot,
+} from '../../src/read-models/inspection.ts'
+import { Listeners } from '../../src/read-models/listeners.ts'
+import type { ProjectionStore } from '../../src/read-models/projection-store.ts'
+import type { ReadModelStore } from '../../src/read-models/store.ts'
+import type { Proof, StoredReads } from '../../src/read-models/stored-reads.ts'
+import { GenerationData, MemoryData, type VersionData } from './memory-data.ts'
+
+const pauseMs = 300
+const pauseEveryMs = 5000
+
+export interface MemoryOptions {
+  /** Shared by several stores. */
+  readonly data?: MemoryData
+  readonly version?: string
+  readonly home?: string
+}
+
+/** The port, implemented as simply as can be: what the adapters are compared with. */
+export function memoryReadModels(options: MemoryOptions = {}): ReadModelStore {
+  const store = new MemoryStore(options)
+  return {
+    reads: readsOf(store),
+    projection: projectionOf(store),
+    generations: generationsOf(store),
+    inspection: inspectionOf(store),
+    async close() {
+      store.isClosed = true
+      store.listeners.disconnected()
+    },
+  }
+}
+
+class MemoryStore {
+  readonly data: MemoryData
+  readonly version: string
+  readonly home: string
+  readonly listeners = new Listeners({ connected: true })
+  isClosed = false
+
+  constructor({ data = new MemoryData(), version = 'v1', home = 'pets' }: MemoryOptions) {
+    this.data = data
+    this.version = version
+    this.home = home
+  }
+
+  open(): VersionData {
+    if (this.isClosed) throw new ServiceError('read_model_unavailable', 'The read models are closed.')
+    return this.data.version(this.version)
+  }
+
+  generation(name: string): GenerationData | undefined {
+    return this.open().generations.get(name)
+  }
+
+  snapshot(generation: GenerationData | undefined): Snapshot {
+    return { active: this.open().inState('active')?.name, checkpoints: new Map(generation?.checkpoints) }
+  }
+}
+
+function readsOf(store: MemoryStore): StoredReads {
+  const proofOf = (generation: GenerationData | undefined, ...sets: string[]): Proof => {
+    return { ...store.snapshot(generation), isComplete: generation?.isComplete(...sets) ?? true }
+  }
+  return {
+    async find(name, { collection, id }) {
+      const generation = store.generation(name)
+      const found = generation?.documents.get(collection)?.get(id)
+      const document = found && { json: found.json, version: found.version }
+      return { proof: proofOf(generation, setName(collection)), document }
+    },
+
+    async page(name, { collection, index, after, limit }) {
+      const generation = store.generation(name)
+      const set = setName(collection, index)
+      const behind = inOrder(generation, set).filter(({ id }) => id > after)
+      const shown = behind.slice(0, limit)
+      const last = behind.length > limit ? shown.at(-1)?.id : undefined
+      const documents = shown.map(({ json }) => json).join(',')
+      return { proof: proofOf(generation, set), documents, count: shown.length, last }
+    },
+
+    async load(name, { stream, key, event }) {
+      const generation = store.generation(name)
+      return {
+        proof: proofOf(generation, store.home, 'rows', 'keys', 'parked'),
+        row: stream === undefined ? undefined : generation?.row(store.home, stream),
+        hasParked: stream !== undefined && (generation?.queue(stream).length ?? 0) > 0,
+        isParked: event !== undefined && (generation?.parked.has(`${event.partition}/${event.offset}`) ?? false),
+        decided: key === undefined ? undefined : generation?.key(key),
+      }
+    },
+  }
+}
+
+function projectionOf(store: MemoryStore): ProjectionStore {
+  return {
+    async load(name, { partition, streams, keys, queues }) {
+      const generation = store.generation(name)
+      if (generation === undefined) return undefined
+      const rows = streams.flatMap((stream) => generation.row(store.home, stream) ?? [])
+      return {
+        checkpoint: generation.checkpoint(partition),
+        rows: new Map(rows.map((row) => [row.stream, row])),
+        parkedStreams: new Set([...streams, ...queues].filter((stream) => generation.queue(stream).length > 0)),
+        decidedKeys: new Set(keys.filter((key) => generation.keys.has(`${partition}/${key}`))),
+        queues: new Map(queues.map((stream) => [stream, generation.queue(stream)])),
+      }
+    },
+
+    async apply(name, batch) {
+      const generation = store.generation(name)
+      if (generation === undefined || generation.state === 'replaced') return { outcome: 'generation_gone' }
+      const isActive = generation.state === 'active'
+      if (isActive && Date.now() - generation.paused < pauseMs) return { outcome: 'later' }
+      const result = generation.apply(store.home, batch)
+      if (isActive && result.outcome === 'applied') {
+        const { partition, expected, checkpoint, withoutEffect } = batch
+        store.listeners.progress(name, { partition, from: expected.next, next: checkpoint.next, withoutEffect })
+      }
+      return result
+    },
+  }
+}
+
+function generationsOf(store: MemoryStore): Generations {
+  return {
+    async active(): Promise<ActiveGeneration | undefined> {
+      const active = store.open().inState('active')
+      return active && { name: active.name, logId: active.logId, continues: active.continues }
+    },
+
+    async checkpoints(name) {
+      const generation = store.generation(name)
+      return generation && new Map(generation.checkpoints)
+    },
+
+    listen: (listener) => store.listeners.add(listener),
+
+    async start(generation, instead) {
+      const version = store.open()
+      const active = version.inState('active')
+      if (active?.name !== instead) return
+      active?.become('replaced')
+      version.generations.set(generation.name, new GenerationData(generation, 'active'))
+      store.listeners.progress(generation.name)
+    },
+
+    all: async () => store.open().stored(),
+
+    async build(generation): Promise<Generation> {
+      const version = store.open()
+      const building = version.inState('building')
+      if (building?.logId === generation.logId) {
+        building.become('building')
+        return { name: building.name, logId: building.logId }
+      }
+      if (building !== undefined) version.generations.delete(building.name)
+      version.generations.set(generation.name, new GenerationData(generation, 'building'))
+      return generation
+    },
+
+    async activate(name) {
+      const building = store.generation(name)
+      const active = store.open().inState('active')
+      if (building?.state !== 'building' || (active?.logId ?? building.logId) !== building.logId) return 'not_building'
+      for (const [partition, { next }] of active?.checkpoints ?? []) {
+        if (next <= building.checkpoint(partition).next) continue
+        if (active && Date.now() - active.paused >= pauseEveryMs) active.paused = Date.now()
+        return 'behind'
+      }
+      if (!building.isComplete(...building.sizes().keys())) return 'incomplete'
+      active?.become('replaced')
+      building.become('active')
+      building.continues = active?.name
+      store.listeners.progress(name)
+      return 'activated'
+    },
+
+    remove: async (name) => store.generation(name)?.state !== 'active' && store.open().generations.delete(name),
+
+    async renew() {
+      store.open().renewed = Date.now()
+    },
+
+    async versions() {
+      store.open()
+      return store.data.renewed()
+    },
+
+    async prune(graceMs) {
+      const own = store.open()
+      const end = Date.now() - graceMs
+      const generations = own.stored().filter(({ state, since }) => state !== 'active' && since <= end)
+      for (const { name } of generations) own.generations.delete(name)
+      const isOld = ({ version, renewed }: { version: string; renewed: number }) =>
+        version !== store.version && renewed <= end
+      const versions = store.data.renewed().filter(isOld)
+      for (const { version } of versions) store.data.versions.delete(version)
+      return [...versions.map(({ version }) => version), ...generations.map(({ name }) => `${store.version}/${name}`)]
+    },
+  }
+}
+
+function inspectionOf(store: MemoryStore): Inspection {
+  function inspect<T extends object>(name: string, read: (generation: GenerationData) => T) {
+    const generation = store.generation(name)
+    return generation && { snapshot: store.snapshot(generation), ...read(generation) }
+  }
+  return {
+    contents: async (name) => inspect(name, (generation) => ({ sizes: generation.sizes() })),
+
+    entries: async (name, set, from, limit) =>
+      inspect(name, (generation) => {
+        const documents = inOrder(generation, set).filter(({ id }) => id >= from)
+        const textOf = ({ collection, json, version, row }: (typeof documents)[number]) =>
+          set === collection ? [json, version, ...(row === undefined ? [] : [row])].join('\0') : json
+        return { entries: documents.slice(0, limit).map((each) => ({ id: each.id, text: textOf(each) })) }
+      }),
+
+    rows: async (name, from, limit) => inspect(name, ({ rows }) => pageOf([...rows], from, limit)),
+
+    keys: async (name, from, limit) =>
+      inspect(name, ({ keys }) => {
+        const { items, next } = pageOf([...keys], from, limit)
+        return { items: items.map(([, record]) => record), next }
+      }),
+
+    parked: async (name, from, limit) =>
+      inspect(name, ({ parked }) => {
+        const { items, next } = pageOf([...parked], from, limit, ({ value }) => value.length)
+        return { items: items.map(([, event]) => event), next }
+      }),
+
+    parkedAt: async (name, { partition, offset }) =>
+      inspect(name, ({ parked }) => ({ event: parked.get(`${partition}/${offset}`) })),
+
+    key: async (name, key) => inspect(name, (generation) => ({ record: generation.key(key) })),
+
+    row: async (name, stream) => inspect(name, ({ rows }) => ({ row: rows.get(stream) })),
+  }
+}
+
+/** In ascending order of id. */
+function inOrder(generation: GenerationData | undefined, set: string): StoredDocument[] {
+  return [...(generation?.documents.get(set)?.values() ?? [])].sort((a, b) => a.id - b.id)
+}
+
+/** In order of key. A page begins behind `from`: '', or an equals sign and the last key of the page before. */
+function pageOf<Value>(
+  entries: readonly (readonly [key: string, value: Value])[],
+  from: string,
+  limit: number,
+  charactersIn: (value: Value) => number = () => 0,
+): Pick<InspectedPage<readonly [string, Value]>, 'items' | 'next'> {
+  const left = entries.filter(([key]) => `=${key}` > from).sort(([a], [b]) => (a < b ? -1 : 1))
+  const items = []
+  let characters = 0
+  for (const entry of left.slice(0, limit)) {
+    if (characters >= parkedCharactersMax) break
+    items.push(entry)
+    characters += charactersIn(entry[1])
+  }
+  return { items, next: items.length === left.length ? undefined : `=${items.at(-1)?.[0]}` }
+}

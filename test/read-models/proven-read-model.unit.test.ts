@@ -1,0 +1,249 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { ServiceError } from '../../src/lib/errors.ts'
+import { ProvenReadModel } from '../../src/read-models/proven-read-model.ts'
+import type { AtLeast, ReadModel } from '../../src/read-models/read-model.ts'
+import { all, idsIn, openProven, someTurns } from './scripted-store.ts'
+
+const longMs = 1_000_000
+const rebuilding = { code: 'read_model_rebuilding' }
+const unavailable = { code: 'read_model_unavailable' }
+
+/** The three ways to read. */
+const ways: Record<string, (model: ReadModel, atLeast?: AtLeast) => Promise<unknown>> = {
+  find: (model, atLeast) => model.find({ collection: 'pets', id: 1 }, atLeast),
+  page: (model, atLeast) => model.page(all, atLeast),
+  load: (model, atLeast) => model.load({ stream: '1', key: { partition: 0, key: 'k' } }, atLeast),
+}
+
+describe('a proven read model', () => {
+  it('gives on what the store answers, and the checkpoints it was read at', async () => {
+    const { store, model, until } = openProven()
+    await until('up')
+    store.apply(1, 0, 1)
+    store.apply(2, 1, 4)
+    const key = { partition: 1, key: 'k' }
+    const record = { ...key, offset: 0, fingerprint: 'f', stream: '1', id: 1, version: 1, time: '', parked: false }
+    store.decided.set('1/k', record)
+    const reached = [await store.checkpoints('first')]
+    const document = { json: '{"id":1}', version: 1 }
+    expect(await model.find({ collection: 'pets', id: 1 })).toEqual({ document, reached })
+    expect(await model.find({ collection: 'pets', id: 3 })).toEqual({ document: undefined, reached })
+    expect(await model.page({ ...all, limit: 1 })).toEqual({ documents: '{"id":1}', count: 1, last: 1, reached })
+    expect(await model.load({ stream: '1', key })).toMatchObject({ row: { version: 1 }, decided: record })
+    expect(await model.load({ stream: '3', key: { ...key, partition: 0 } })).toMatchObject({
+      row: undefined,
+      decided: undefined,
+    })
+    expect(store.asked.reads).toBe(5)
+  })
+
+  describe.each(Object.entries(ways))('does not %s', (_, read) => {
+    it('before everything is there that the log held', async () => {
+      const { store, tracker, model, until } = openProven([2, 1])
+      await tracker.look()
+      await expect(read(model)).rejects.toMatchObject(rebuilding)
+      expect(store.asked.reads).toBe(0)
+      store.apply(1, 0, 2)
+      await expect(read(model)).rejects.toMatchObject(rebuilding)
+      store.apply(2, 1, 1)
+      await until('up')
+      await read(model)
+    })
+
+    it('while progress is not heard', async () => {
+      const { store, model, until } = openProven()
+      await until('up')
+      store.disconnect()
+      await expect(read(model)).rejects.toMatchObject(unavailable)
+      expect(model.state).toEqual({ status: 'down', generation: 'first' })
+    })
+
+    it('in a set that lost something, and says so once', async () => {
+      const { store, model, incomplete, until } = openProven()
+      await until('up')
+      store.apply(1, 0, 1)
+      store.ids = []
+      await expect(read(model)).rejects.toMatchObject(rebuilding)
+      await expect(read(model)).rejects.toMatchObject(rebuilding)
+      expect(model.state).toEqual({ status: 'incomplete', generation: 'first' })
+      expect(incomplete.mock.calls).toEqual([['first']])
+      store.start('second')
+      store.apply(1, 0, 1)
+      await until('up')
+      await read(model)
+      store.ids = []
+      await expect(read(model)).rejects.toMatchObject(rebuilding)
+      expect(incomplete.mock.calls).toEqual([['first'], ['second']])
+    })
+
+    it('in a generation made from another log', async () => {
+      const { store, tracker, model, until } = openProven()
+      await until('up')
+      store.start('of another log', 'another log')
+      await expect(read(model)).rejects.toMatchObject(rebuilding)
+      await tracker.look()
+      expect(model.state).toEqual({ status: 'rebuilding' })
+    })
+  })
+
+  it('waits for the log, once it can say what it held', async () => {
+    const { store, log, ends, tracker, model, until } = openProven([0])
+    log.endOffsets.mockRejectedValue(new ServiceError('event_log_unavailable', 'away'))
+    for (let look = 0; look < 3; look++) {
+      await tracker.look()
+      await someTurns()
+      expect(model.state.status).toBe('rebuilding')
+    }
+    log.endOffsets.mockResolvedValue(ends)
+    tracker.lookSoon()
+    await until('up')
+    expect(store.asked.reads).toBe(0)
+  })
+
+  it('looks by itself, until it is closed', async () => {
+    const { tracker, store, log, until } = openProven()
+    await until('up')
+    const another = new ProvenReadModel({ reads: store, tracker, log })
+    await someTurns()
+    expect(another.state.status).toBe('up')
+    another.close()
+    store.takeOver('second')
+    await tracker.look()
+    expect(another.state.generation).toBe('first')
+  })
+
+  it('tells of a store that does not answer as it is, and doubts nothing', async () => {
+    const { store, model, until, page } = openProven()
+    await until('up')
+    const asked = vi.spyOn(store, 'page').mockRejectedValueOnce(new ServiceError('read_model_unavailable', 'late'))
+    await expect(page()).rejects.toMatchObject(unavailable)
+    expect(asked).toHaveBeenCalledOnce()
+    expect(model.state.status).toBe('up')
+    expect(await page()).toEqual([])
+  })
+
+  it('answers within 1.5 seconds, however slow the store is about a second answer', async () => {
+    const { store, model, until } = openProven()
+    await until('up')
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { find } = store
+    vi.spyOn(store, 'find').mockImplementation(async (...query) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      setTimeout(resolve, 900)
+      await promise
+      return {
+        ...(await find.apply(store, query)),
+        proof: { active: 'other', checkpoints: new Map(), isComplete: true },
+      }
+    })
+    const refused = expect(model.find({ collection: 'pets', id: 1 })).rejects.toMatchObject(unavailable)
+    await vi.advanceTimersByTimeAsync(1500)
+    await refused
+  })
+})
+
+it('one more look keeps a read for 300 ms at most', async () => {
+  const { store, model, until } = openProven()
+  await until('up')
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  vi.spyOn(store, 'checkpoints').mockReturnValue(promise)
+  store.takeOver('second')
+  const refused = expect(model.page(all)).rejects.toMatchObject(rebuilding)
+  await vi.advanceTimersByTimeAsync(300)
+  await refused
+  resolve(undefined)
+})
+
+describe('reading at least up to given positions', () => {
+  const at = (...positions: [partition: number, offset: number][]) =>
+    positions.map(([partition, offset]) => ({ partition, offset }))
+
+  it.each(Object.entries(ways))('%s: the answer has all of them, however long that takes', async (_, read) => {
+    const { store, model, tracker, log, ends, until } = openProven()
+    await until('up')
+    ends.splice(0, 2, 1, 1)
+    log.endOffsets.mockClear()
+    const settled = vi.fn()
+    const answer = read(model, { positions: at([0, 0], [1, 0]), wait: { timeoutMs: longMs } }).then(settled)
+    await vi.waitFor(() => expect(tracker.waiting).toBe(1), { interval: 2 })
+    store.apply(1, 0, 1)
+    await someTurns()
+    expect([settled.mock.calls.length, tracker.waiting]).toEqual([0, 1])
+    store.apply(2, 1, 1)
+    await answer
+    expect([settled.mock.calls.length, tracker.waiting, log.endOffsets.mock.calls.length]).toEqual([1, 0, 1])
+  })
+
+  it('costs one read, and the log nothing, where they are reached', async () => {
+    const { store, model, log, until } = openProven()
+    await until('up')
+    log.endOffsets.mockClear()
+    store.apply(1, 0, 1)
+    const page = await model.page(all, { positions: at([0, 0]), wait: { timeoutMs: 0 } })
+    expect([idsIn(page), store.asked.reads, log.endOffsets.mock.calls.length]).toEqual([[1], 1, 0])
+  })
+
+  it('is not satisfied by an announcement that the answer does not bear out', async () => {
+    const { store, ends, model, until } = openProven()
+    await until('up')
+    ends[0] = 2
+    store.apply(1, 0, 1)
+    const release = store.hold()
+    const asked = vi.spyOn(store, 'page')
+    const answer = model.page(all, { positions: at([0, 1]), wait: { timeoutMs: longMs } })
+    store.apply(2, 0, 2)
+    release()
+    expect(idsIn(await answer)).toEqual([1, 2])
+    expect(asked).toHaveBeenCalledTimes(2)
+  })
+
+  const beyond = 'invalid_consistency_token'
+  const behind = 'read_model_behind'
+  it.each<[what: string, ends: number[] | undefined, wait: number, code: string]>([
+    ['the log holds more, but not in time', [2, 0], 1000, behind],
+    ['the log holds more, and nobody waits', [2, 0], 0, behind],
+    ['the log ends before', [1, 0], longMs, beyond],
+    ['the log ends before, and nobody waits', [1, 0], 0, beyond],
+    ['the log has no such partition', [], longMs, beyond],
+    ['the log is away', undefined, 1000, behind],
+  ])('refuses what is not reached: %s', async (_, ends, timeoutMs, code) => {
+    const { model, log, tracker, store, until } = openProven()
+    await until('up')
+    store.apply(1, 0, 1)
+    log.endOffsets.mockClear().mockImplementation(async () => {
+      if (ends === undefined) throw new ServiceError('event_log_unavailable', 'away')
+      return ends
+    })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const answer = model.page(all, { positions: at([0, 0], [0, 1]), wait: { timeoutMs } })
+    const refused = expect(answer).rejects.toMatchObject({ code })
+    await vi.advanceTimersByTimeAsync(code === behind ? timeoutMs : 50)
+    await refused
+    expect([log.endOffsets.mock.calls.length, tracker.waiting, vi.getTimerCount()]).toEqual([1, 0, 0])
+  })
+
+  it.each<[string, (world: ReturnType<typeof openProven>, abandon: () => void) => void]>([
+    ['nobody wants it any more', (_, abandon) => abandon()],
+    ['the store is lost', ({ store }) => store.disconnect()],
+    ['the tracker is closed', ({ tracker }) => void tracker.close()],
+  ])('ends as soon as %s', async (_, end) => {
+    const world = openProven([1, 0])
+    world.store.next.set(0, 1)
+    await world.until('up')
+    world.ends[0] = 2
+    let isAbandoned = false
+    const wait = { timeoutMs: longMs, isAbandoned: () => isAbandoned }
+    const answer = world.model.page(all, { positions: at([0, 1]), wait })
+    const refused = expect(answer).rejects.toMatchObject({ code: behind })
+    await vi.waitFor(() => expect(world.tracker.waiting).toBe(1), { interval: 2 })
+    end(world, () => {
+      isAbandoned = true
+    })
+    await refused
+    expect(world.tracker.waiting).toBe(0)
+  })
+})

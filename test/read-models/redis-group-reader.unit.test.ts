@@ -1,0 +1,112 @@
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { type Answer, GroupReader, type Look } from '../../src/read-models/redis/group-reader.ts'
+import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
+import type { Replies } from '../../src/read-models/redis/redis-scripts.ts'
+import { numbers } from './contract/values.ts'
+
+const keys = redisKeys({ prefix: 'test', version: 'v1' })
+
+/** The server: it finds the id that is asked for, and tells of the checkpoints key it was asked about. */
+function openReader(answer: (calls: number) => Promise<unknown> = () => setImmediate()) {
+  const calls: { keys: string[]; looks: string[][] }[] = []
+  let [underWay, mostUnderWay] = [0, 0]
+  const reader = new GroupReader(keys, async (names, [, text = '']): Promise<Replies['read']> => {
+    const looks = [...text.matchAll(/(\S+) (\S+) (\S+) (\S+) /g)].map((look) => look.slice(1))
+    calls.push({ keys: names, looks })
+    mostUnderWay = Math.max(mostUnderWay, ++underWay)
+    try {
+      await answer(calls.length)
+    } finally {
+      underWay--
+    }
+    return [names[1] ?? '', '110', ...looks.map(([, , id]) => id ?? '')]
+  })
+  const read = (generation: string, ...looks: [id: number, set?: string][]): Promise<Answer> =>
+    reader.read(
+      generation,
+      looks.map(([id, set = 'all']): Look => ({ what: 'member', kind: 'collection', set, id })),
+    )
+  return { calls, read, mostUnderWay: () => mostUnderWay }
+}
+
+const found = (answers: readonly Answer[]) => answers.map((answer) => answer.found.map(Number))
+
+describe('the reader of groups from Redis', () => {
+  it('asks for what came in one turn with one call, naming each set once', async () => {
+    const { calls, read } = openReader()
+    const answers = await Promise.all([read('g', [1, 'a'], [2]), read('g'), read('g', [3, 'b']), read('g', [4, 'a'])])
+    expect(found(answers)).toEqual([[1, 2], [], [3], [4]])
+    expect(answers.map(({ proof }) => proof.isComplete)).toEqual([true, true, false, true]) // as the server says of 'b'
+    const { checkpoints, sizes, set } = keys.generation('g')
+    expect(calls.map((call) => call.keys)).toEqual([[keys.active, checkpoints, sizes, set('a'), set('all'), set('b')]])
+    expect(calls[0]?.looks.map(([, set]) => set)).toEqual(['1', '2', '3', '1'])
+  })
+
+  it.each([1, 16, 17, 64, 65, 500])('gives each of %d its own answer, in calls of at most 16', async (count) => {
+    const { calls, read } = openReader()
+    expect(found(await Promise.all(numbers(count).map((id) => read('g', [id]))))).toEqual(
+      numbers(count).map((id) => [id]),
+    )
+    expect(Math.max(...calls.map(({ looks }) => looks.length))).toBeLessThanOrEqual(16)
+    expect(calls).toHaveLength(Math.ceil(count / 16))
+  })
+
+  it('has few calls under way, however much is asked for', async () => {
+    const { read, mostUnderWay } = openReader(() => setTimeout(5))
+    const answers: Promise<Answer>[] = []
+    for (const id of numbers(300)) {
+      answers.push(read('g', [id]))
+      if (id % 5 === 0) await setImmediate()
+    }
+    expect(found(await Promise.all(answers))).toEqual(numbers(300).map((id) => [id]))
+    expect(mostUnderWay()).toBeLessThanOrEqual(4)
+  })
+
+  it('asks about one generation with each call, and in the order asked for', async () => {
+    const { calls, read } = openReader()
+    const generations = ['a', 'a', 'b', 'a', 'c', 'c', 'c']
+    const answers = await Promise.all(generations.map((generation, i) => read(generation, [i + 1])))
+    expect(found(answers)).toEqual(numbers(7).map((id) => [id]))
+    expect(answers.map(({ proof }) => proof.active)).toEqual(generations.map((g) => keys.generation(g).checkpoints))
+    expect(calls.map(({ looks }) => looks.length)).toEqual([2, 1, 1, 3])
+  })
+
+  it('goes on after a call that failed, which each of its group is told', async () => {
+    const error = new Error('failed')
+    const { read } = openReader((call) => (call === 1 ? Promise.reject(error) : setImmediate()))
+    const results = await Promise.allSettled(numbers(16).map((id) => read('g', [id])))
+    for (const result of results) expect(result).toEqual({ status: 'rejected', reason: error })
+    expect((await read('g', [7])).found).toEqual(['7'])
+  })
+
+  it.each([490, 450, 260, 100])(
+    'settles within one second with a server that takes %d ms for each call',
+    async (ms) => {
+      const { read } = openReader(() => setTimeout(ms))
+      const settled: Promise<{ took: number; reason?: unknown; found?: readonly unknown[]; id: number }>[] = []
+      const ask = (id: number) => {
+        const before = performance.now()
+        const took = () => performance.now() - before
+        settled.push(
+          read('g', [id]).then(
+            ({ found }) => ({ id, took: took(), found }),
+            (reason: unknown) => ({ id, took: took(), reason }),
+          ),
+        )
+      }
+      for (const id of numbers(200)) ask(id)
+      for (const id of numbers(100)) {
+        await setTimeout(10)
+        for (const _ of numbers(10)) ask(id)
+      }
+      const results = await Promise.all(settled)
+      for (const { id, took, reason, found } of results) {
+        expect(took).toBeLessThan(1000)
+        if (reason === undefined) expect(found).toEqual([String(id)])
+        else expect(reason).toMatchObject({ code: 'read_model_unavailable' })
+      }
+      expect(results.some(({ reason }) => reason === undefined)).toBe(true)
+    },
+  )
+})
