@@ -1,6 +1,6 @@
 import { headersOf, type Load } from './load/load.ts'
 
-/** Of the first request of a load: what is to be alike between two systems. */
+/** The answer to the first request of a load, as far as two systems have to agree. */
 export interface Answer {
   readonly status: number
   readonly type: string | null

@@ -15,7 +15,7 @@ export interface CallFrame {
 
 export interface SelfTime {
   readonly place: string
-  /** Of the time in which the process was not idle. */
+  /** A share of the time in which the process was not idle. */
   readonly share: number
 }
 

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 
-/** Of every benchmark. */
+/** Options that every benchmark has. */
 export interface Options {
   readonly seconds: number
   readonly rounds: number
@@ -26,7 +26,7 @@ export interface ProjectOptions extends Omit<Options, 'embedded'> {
   readonly events: number
   /** Whether half of the events are orders, one for each pet. */
   readonly orders: boolean
-  /** Of each store read from, ascending. */
+  /** The sizes of the stores read from, ascending. */
   readonly pets: readonly number[]
   /** Folder. */
   readonly charts: string

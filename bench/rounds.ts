@@ -20,11 +20,11 @@ export interface Measuring {
   readonly client: LoadClient
   readonly connections: number
   readonly seconds: number
-  /** Of each system. */
+  /** Rounds for each system. */
   readonly rounds: number
 }
 
-/** Of each system: so long until the engine has compiled what is hot, and a request costs the same from then on. */
+/** Each system takes this long until the engine has compiled what is hot; from then on a request costs the same. */
 const warmUpSeconds = 10
 
 /** `what` is for the progress. */

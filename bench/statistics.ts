@@ -1,7 +1,7 @@
 import type { Round } from './load/load.ts'
 import type { Cycle } from './rounds.ts'
 
-/** Of figures, one of each cycle; a ratio is one of two rounds of one cycle. */
+/** The spread of figures, one for each cycle. A ratio compares two rounds of one cycle. */
 export interface Ratio {
   readonly median: number
   readonly min: number

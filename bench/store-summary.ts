@@ -7,7 +7,7 @@ export interface MemorySummary {
   readonly bytesPerPet: number
 }
 
-/** Of one kind of read of one store. */
+/** One kind of read of one store. */
 export interface LatencySummary {
   readonly reading: Reading
   readonly pets: number

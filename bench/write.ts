@@ -13,7 +13,7 @@ import type { WriteSystem } from './write-summary.ts'
 
 const options = writeOptions()
 const manyConnections = 64
-/** Of each system, with few connections: the first thousands of requests are slower, and few pass in a second. */
+/** With few connections: the first thousands of requests are slower, and few pass in a second. */
 const fewWarmUpSeconds = 30
 
 await runBenchmark<MeasuredWrite>(options, {

@@ -5,7 +5,7 @@ export interface Load {
   /** Beside those of every request. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** In place of `body`, one for each path. */
+  /** One body for each path; `body` is left out then. */
   readonly bodies?: readonly string[]
 }
 
@@ -32,7 +32,7 @@ export interface LoadClient {
 /** The one key of every system measured. */
 export const apiKey = 'key-of-the-benchmark'
 
-/** Of every request. */
+/** Sent with every request. */
 export const requestHeaders = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' } as const
 
 export function headersOf({ headers }: Load): Readonly<Record<string, string>> {

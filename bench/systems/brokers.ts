@@ -65,7 +65,7 @@ async function removeTopics(brokers: string, topic: string): Promise<void> {
   }
 }
 
-/** Of one prefix, or of all that begin with it and a colon. */
+/** Removes the keys of one prefix, and of all that begin with it and a colon. */
 export async function removeKeys(url: string, prefix: string): Promise<void> {
   const redis = new Redis(url)
   try {

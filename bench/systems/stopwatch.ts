@@ -5,7 +5,7 @@ export interface Replay {
   readonly events: number
   /** From when the first events were there until the last ones were done. */
   readonly ms: number
-  /** Of the process, by all its threads, in the same time: steadier than `ms` where others use the machine too. */
+  /** CPU time of the process, all its threads, in the same time: steadier than `ms` where others use the machine too. */
   readonly cpuMs: number
 }
 

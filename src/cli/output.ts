@@ -1,6 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress'
 
-/** Of the process, for scripts. */
+/** Exit codes of the process, for scripts. */
 export const exitCodes = { notAsItShouldBe: 1, badUsage: 2, outOfReach: 3 } as const
 
 export function print(line: string): void {

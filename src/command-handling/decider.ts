@@ -17,7 +17,7 @@ export class Rejected {
  * decides on takes effect is for the order of the log to say.
  */
 export interface Decider<State, Command, Event> {
-  /** Of a stream without events. */
+  /** The state of a stream without events. */
   readonly initialState: State
   decide(command: Command, state: State): Event | 'unchanged' | Rejected
   /** The state after the event. Throws an Error that says why where the event cannot follow the state. */

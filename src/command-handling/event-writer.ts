@@ -23,7 +23,7 @@ export interface EventContext {
   readonly time: string
   /** W3C Trace Context of the request, where it had one. */
   readonly traceparent?: string | undefined
-  /** Of a request with an Idempotency-Key. */
+  /** Present where the request had an Idempotency-Key. */
   readonly idempotency?: Idempotency | undefined
 }
 
@@ -40,7 +40,7 @@ export interface WriteRequest {
   readonly stream: StreamId | 'new'
   /** Whether the command makes something in an existing stream that needs an id. A new stream always gets one. */
   readonly drawsId?: boolean | undefined
-  /** Of a request with an Idempotency-Key. */
+  /** Present where the request had an Idempotency-Key. */
   readonly idempotency?: Idempotency | undefined
   readonly traceparent?: string | undefined
 }

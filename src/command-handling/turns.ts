@@ -2,7 +2,7 @@ import { withTimeout } from '../lib/with-timeout.ts'
 
 /** Lets work under one name be done one piece at a time, in the order of its coming. */
 export class Turns {
-  /** Of each name with work: resolves once all of it is done. */
+  /** Each name has a promise that resolves once all work under it is done. */
   readonly #ends = new Map<string, Promise<void>>()
 
   /** How many names have work. */

@@ -42,7 +42,7 @@ export interface UpdateOrder {
 
 export type PetCommand = CreatePet | PlaceOrder | UpdateOrder
 
-/** By which event an order gets a status, from which ones, and what the pet is then. */
+/** For each status of an order: the event that leads to it, from which statuses, and what the pet is then. */
 const transitions: Readonly<
   Record<OrderStatus, { event: OrderEvent['type']; from: readonly (OrderStatus | undefined)[]; pet: PetStatus }>
 > = {

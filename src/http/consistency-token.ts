@@ -2,7 +2,7 @@ import type { Offset, Position } from '../event-log/event-log.ts'
 import { ServiceError } from '../lib/errors.ts'
 import { seal, unseal } from './sealed-text.ts'
 
-/** Of the log whose positions tokens name. */
+/** The log whose positions tokens name. */
 export interface TokenScope {
   readonly logId: string
   readonly partitions: number

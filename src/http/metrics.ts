@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 
 export interface Metrics {
-  /** Of the format of the text. */
+  /** The media type of the text. */
   readonly contentType: string
   text(): Promise<string>
 }

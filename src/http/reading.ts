@@ -93,7 +93,7 @@ export async function findDocument(
 
 const nothing = { document: undefined, reached: [] }
 
-/** Of every answer with one document: it may be kept, but is to be asked for with its tag whenever it is used. */
+/** Every answer with one document may be kept, but has to be revalidated with its tag whenever it is used. */
 export function addTag(services: RouteServices, version: number, reply: FastifyReply): void {
   reply.header('etag', writeTag(services, version)).header('cache-control', 'private, no-cache')
 }

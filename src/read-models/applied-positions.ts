@@ -4,7 +4,7 @@ import type { Applied, Wait } from './read-model.ts'
 
 /** One timer for all waiters: it looks at the time, and at whether a wait is abandoned. */
 export const sweepMs = 20
-/** Of each partition so many offsets without effect are remembered. */
+/** How many offsets without effect are remembered for each partition. */
 export const withoutEffectMax = 1000
 
 interface Waiter {

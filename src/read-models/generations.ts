@@ -8,7 +8,7 @@ import type { Checkpoint } from './checkpoint.ts'
  */
 export interface Generation {
   readonly name: string
-  /** Of the log that it is made from. */
+  /** The log that it is made from. */
   readonly logId: string
 }
 
@@ -30,7 +30,7 @@ export interface StoredVersion {
   readonly renewed: number
 }
 
-/** By partition. Partitions with nothing stored are left out. */
+/** Checkpoints by partition. Partitions with nothing stored are left out. */
 export type Checkpoints = ReadonlyMap<number, Checkpoint>
 
 export interface Progress {

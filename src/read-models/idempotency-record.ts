@@ -7,7 +7,7 @@ export interface IdempotencyRecord {
   readonly partition: number
   readonly key: string
   readonly offset: Offset
-  /** Of the request that the event came from: another one under the same key is refused. */
+  /** Stands for the request that the event came from: another one under the same key is refused. */
   readonly fingerprint: string
   readonly stream: StreamId
   /** The id of what the event made: a pet, an order; 0 where it could not be read. */

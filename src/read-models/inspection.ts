@@ -7,13 +7,13 @@ import type { ParkedEvent } from './parked-event.ts'
 export interface Snapshot {
   /** The name of the active generation. */
   readonly active: string | undefined
-  /** Of the generation that was read. */
+  /** The checkpoints of the generation that was read. */
   readonly checkpoints: Checkpoints
 }
 
 export interface Contents {
   readonly snapshot: Snapshot
-  /** By `setName`, and by `otherSets`: every set that has or should have anything in it, and maybe others. */
+  /** Sizes by `setName`, and by `otherSets`: every set that has or should have anything in it, and maybe others. */
   readonly sizes: ReadonlyMap<string, Size>
 }
 
@@ -26,7 +26,7 @@ export interface Size {
 /** Texts in ascending order of id. */
 export interface Entries {
   readonly snapshot: Snapshot
-  /** Of a whole collection: JSON, version and, if it has one, row, with a NUL in between. Of an index: JSON alone. */
+  /** In a whole collection: JSON, version and, if it has one, row, with a NUL in between. In an index: JSON alone. */
   readonly entries: readonly { readonly id: number; readonly text: string }[]
 }
 

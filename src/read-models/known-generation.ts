@@ -11,7 +11,7 @@ export type ProvingLog = Pick<EventLog, 'logId' | 'endOffsets'>
 export class KnownGeneration {
   readonly name: string
   /**
-   * By partition the furthest position this process has seen. An answer must have reached what was seen when it was asked
+   * The furthest position this process has seen, by partition. An answer must have reached what was seen when it was asked
    * for: later news may overtake it. Replaced, never changed, so that a read can hold on to what it began with.
    */
   seen: readonly Offset[] = []

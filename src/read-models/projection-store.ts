@@ -16,11 +16,11 @@ export interface LoadRequest {
 /** All of it read in one atomic step. */
 export interface PartitionState {
   readonly checkpoint: Checkpoint
-  /** Of the streams asked for, those that there are. */
+  /** The rows of those streams asked for that there are. */
   readonly rows: ReadonlyMap<StreamId, StreamRow>
-  /** Of the streams and queues asked for, those with parked events. */
+  /** Those of the streams and queues asked for that have parked events. */
   readonly parkedStreams: ReadonlySet<StreamId>
-  /** Of the keys asked for, those that are decided in this partition. */
+  /** Those of the keys asked for that are decided in this partition. */
   readonly decidedKeys: ReadonlySet<string>
   /** Each queue asked for, with everything parked in it, in order of offset. */
   readonly queues: ReadonlyMap<StreamId, readonly ParkedEvent[]>
@@ -49,7 +49,7 @@ export interface Batch {
   readonly rowsShown: readonly StreamId[]
   /** The keys that records of this batch decide: each once, none of which this partition decided before. */
   readonly keys: readonly IdempotencyRecord[]
-  /** In place of what is parked at the same offset, if anything is. */
+  /** Each replaces what is parked at the same offset, if anything is. */
   readonly parked: readonly ParkedEvent[]
   /** What is parked no longer: discarded, or taken up. All of it was parked before this batch. */
   readonly unparked: readonly Pick<ParkedEvent, 'offset' | 'stream'>[]

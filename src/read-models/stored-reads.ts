@@ -8,7 +8,7 @@ import type { StreamId, StreamRow } from './stream-row.ts'
 export interface Proof {
   /** The name of the active generation. */
   readonly active: string | undefined
-  /** Of the generation that was read; empty when it is not there. Answers read at the same moment may share the object. */
+  /** The checkpoints of the generation that was read; empty when it is not there. Answers read at the same moment may share the object. */
   readonly checkpoints: Checkpoints
   /**
    * Whether every set that was read has the size that is recorded for it; of a load, maybe of every set that loads read.

@@ -8,7 +8,7 @@ export interface StreamRow {
   readonly stream: StreamId
   /** That of the last event that took effect, 1 or more. */
   readonly version: number
-  /** Of the last events that took effect, `offsetsKept` at most, in ascending order. */
+  /** The offsets of the last events that took effect, `offsetsKept` at most, in ascending order. */
   readonly offsets: readonly Offset[]
   /** The document that shows the stream, and the version at which it last changed; undefined where there is none. */
   readonly document: { readonly json: string; readonly version: number } | undefined

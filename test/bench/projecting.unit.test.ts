@@ -59,8 +59,8 @@ describe('the targets of projecting', () => {
 
   it('weigh a pet where there are enough of them', () => {
     expect(memoryVerdicts({ pets: 1000, bytesPerPet: 900 })).toEqual([])
-    expect(memoryVerdicts({ pets: 100_000, bytesPerPet: 420 })).toEqual([{ target: '<= 420', met: true }])
-    expect(memoryVerdicts({ pets: 100_000, bytesPerPet: 421 })).toEqual([{ target: '<= 420', met: false }])
+    expect(memoryVerdicts({ pets: 100_000, bytesPerPet: 400 })).toEqual([{ target: '<= 400', met: true }])
+    expect(memoryVerdicts({ pets: 100_000, bytesPerPet: 401 })).toEqual([{ target: '<= 400', met: false }])
   })
 
   it('compare pages with the first one and with those of a small store', () => {
@@ -77,7 +77,7 @@ describe('the targets of projecting', () => {
     const projecting = { replays: [replays(400, 2000)], stores, latencies: [latencies(() => 1, [100_000])] }
     const options = { events, orders: false, rounds: 1, seconds: 1, json: false, charts: '', pets: [100_000] }
     const tables = projectTables(summarizeProjecting(projecting), options, 'wrk')
-    for (const text of ['0.30 of raw missed, 100000/s met', '<= 420 met', '<= 1.30 of first page met']) {
+    for (const text of ['0.30 of raw missed, 100000/s met', '<= 400 met', '<= 1.30 of first page met']) {
       expect(tables).toContain(text)
     }
   })

@@ -9,7 +9,7 @@ import { startRedis } from './processes.ts'
 import { freePort, until } from './ready.ts'
 
 export interface RedisCluster {
-  /** Of the first master. */
+  /** The URL of the first master. */
   readonly url: string
   readonly masters: readonly Master[]
   /** Until each of these sees all slots served. */

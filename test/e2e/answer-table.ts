@@ -46,7 +46,7 @@ export class AnswerTable {
     return [...this.#rows.values()].map(({ kind, answers }) => [kind, sum(answers.values())])
   }
 
-  /** Of all kinds. */
+  /** Counts answers of all kinds. */
   count(label: RegExp): number {
     const found = [...this.#rows.values()].flatMap(({ answers }) => [...answers])
     return sum(found.filter(([each]) => label.test(each)).map(([, count]) => count))

@@ -10,7 +10,7 @@ import { petstore } from './petstore.ts'
 import { brokerEnvironment, dataFolder, type Environment, startService } from './service-process.ts'
 
 const timeout = 120_000
-/** By what each is given. */
+/** The commands, each with what it is given. */
 const commands = {
   generations: [],
   rebuild: [],

@@ -25,7 +25,7 @@ function socketInode(link: string): string | undefined {
   }
 }
 
-/** Of an address as the kernel writes it: hexadecimal, behind the last colon. */
+/** The port of an address as the kernel writes it: hexadecimal, behind the last colon. */
 function portOf(address: string | undefined): number {
   return Number.parseInt(address?.split(':').at(-1) ?? '', 16)
 }

@@ -73,7 +73,7 @@ export function petCreated({ eventId, pet, streamversion }: StoredEvent): { key:
 }
 
 export interface NewMessage {
-  /** By key where there is none. */
+  /** Chosen by the key where there is none. */
   readonly partition?: number
   readonly key?: string
   readonly value: string | null

@@ -6,7 +6,7 @@ const patience = { timeout: 90_000, interval: 20 }
 
 /** One POST and what became of it. */
 export interface Attempt {
-  /** Of the pet; no other attempt has it. */
+  /** The name of the pet; no other attempt has it. */
   readonly name: string
   readonly key: string | undefined
   readonly status: number

@@ -40,7 +40,7 @@ describeWithBrokers('the offsets that a group has committed in Kafka', ({ kafkaB
       )
       return found?.partitions.toSorted((a, b) => a.partition - b.partition).map(({ offset }) => Number(offset))
     }
-    /** By partition, as the tools show it. */
+    /** The lag by partition, as the tools show it. */
     const lag = async () => {
       const [ends, offsets] = [await log.endOffsets(), await committed()]
       return ends.map((end, partition) =>

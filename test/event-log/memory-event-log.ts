@@ -9,7 +9,7 @@ const byDefault = kafkajs.Partitioners.DefaultPartitioner()
 /** What logs share that are opened on the same data. */
 export class MemoryLogData {
   readonly logId: string = randomUUID()
-  /** By partition, in log order. */
+  /** Records by partition, in log order. */
   readonly records: LogRecord[][]
   /** The members of each group, in the order in which they came. */
   readonly groups = new Map<string, MemorySubscription[]>()

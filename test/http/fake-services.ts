@@ -15,7 +15,7 @@ import type { AtLeast, Reached } from '../../src/read-models/read-model.ts'
 
 export const key = 'test-key'
 export const authorization = `Bearer ${key}`
-/** Of the log that the tokens of `FakeServices` belong to. */
+/** The log that the tokens of `FakeServices` belong to. */
 export const tokenScope = { logId: 'f00dcafe-1', partitions: 6 }
 export const tagScope = { log: tokenScope, readModelVersion: 'pets-3.orders-1' }
 
@@ -47,7 +47,7 @@ export class FakeServices implements AppServices {
   /** To fail, or to be waited for. */
   beforeRead: () => Promise<void> | void = () => {}
   beforeCommand: (options: CommandOptions) => Promise<void> | void = () => {}
-  /** Of rivals: between what a route has read and what its command is decided on. */
+  /** What rivals do between what a route has read and what its command is decided on. */
   afterRead: () => void = () => {}
   readonly #streams = new Map<string, { readonly state: State; readonly version: number }>()
   readonly #documents = new Map<string, Map<number, StoredDocument>>()

@@ -47,12 +47,12 @@ export class GenerationData {
   paused = 0
   continues: string | undefined
   readonly checkpoints = new Map<number, Checkpoint>()
-  /** By set and id. */
+  /** Entries by set and id. */
   readonly documents = new Map<string, Map<number, StoredDocument>>()
   readonly rows = new Map<string, string>()
-  /** By `<partition>/<key>`. */
+  /** Records by `<partition>/<key>`. */
   readonly keys = new Map<string, IdempotencyRecord>()
-  /** By `<partition>/<offset>`. */
+  /** Events by `<partition>/<offset>`. */
   readonly parked = new Map<string, ParkedEvent>()
   readonly #recorded = new Map<string, number>()
 

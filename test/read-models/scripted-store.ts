@@ -27,10 +27,10 @@ import { Tracker } from '../../src/read-models/tracker.ts'
 export class ScriptedStore implements StoredReads, Pick<Generations, 'active' | 'checkpoints' | 'listen'> {
   generation: ActiveGeneration | undefined = { name: 'first', logId: 'log', continues: undefined }
   readonly next = new Map<number, number>()
-  /** Of the documents, `{"id":1}` say, which all sets hold. */
+  /** The ids of the documents, which all sets hold. */
   ids: number[] = []
   recorded = 0
-  /** By `<partition>/<key>`. */
+  /** Records by `<partition>/<key>`. */
   readonly decided = new Map<string, IdempotencyRecord>()
   isAway = false
   /** How often what was asked. */

@@ -28,7 +28,7 @@ export class OffsetsToCommit {
     this.#next.set(partition, offset)
   }
 
-  /** By partition, what differs from what was committed. */
+  /** What differs from what was committed, by partition. */
   pending(): readonly [number, Offset][] {
     return [...this.#next].filter(([partition, next]) => this.#committed.get(partition) !== next)
   }

@@ -159,7 +159,7 @@ export class SqliteGenerations implements Generations {
   }
 }
 
-/** By a clock that may have been put back, in which case it is no answer for ever. */
+/** The clock may have been put back: then this is no answer for ever. */
 function isWithin(ms: number, since: number): boolean {
   const passed = Date.now() - since
   return passed >= 0 && passed < ms

@@ -108,7 +108,7 @@ export class SqliteInspection implements Inspection {
   }
 }
 
-/** Of every set of a generation. */
+/** The size of every set of a generation. */
 export function sizesOf(database: SqliteDatabase, key: number): ReadonlyMap<string, Size> {
   const { statements, documentSets } = database
   const counts = { rows: statements.countRows, keys: statements.countKeys, parked: statements.countParked }

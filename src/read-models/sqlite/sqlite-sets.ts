@@ -37,7 +37,7 @@ export class DocumentSets {
     this.#db.exec(`DROP TABLE IF EXISTS ${nameOf(key)}`)
   }
 
-  /** Of a key that was created. */
+  /** The key must have been created. */
   get(key: number): DocumentSet {
     const known = this.#sets.get(key)
     if (known !== undefined) return known

@@ -47,7 +47,7 @@ export interface Write extends Request<Result> {
   /** Names the request, in the log too. */
   readonly traceparent: string
   readonly what: Asked
-  /** Of the pet that is ordered, or of the order that is updated. */
+  /** The id of the pet that is ordered, or of the order that is updated. */
   readonly id: number
   readonly idempotency: Idempotency | undefined
 }
@@ -87,7 +87,7 @@ export class Clients {
     void this.#remember(read, api.readModel.page(query, waitOf(options, read.atLeast).atLeast))
   }
 
-  /** Of those who asked a process that is no more, none will be. */
+  /** Who asked a process that is no more is never answered. */
   allAnswered(living: readonly ApiProcess[]): boolean {
     return [...this.writes, ...this.reads].every(({ api, answered }) => answered !== undefined || !living.includes(api))
   }

@@ -75,7 +75,7 @@ class PartitionModel {
   readonly effects: Effect[] = []
   readonly parked: StoredEvent[] = []
   readonly #partition: number
-  /** By stream: the first could not be applied, the others wait behind it. */
+  /** Parked events by stream: the first could not be applied, the others wait behind it. */
   readonly #queues = new Map<string, { readonly event: StoredEvent; readonly record: LogRecord }[]>()
 
   constructor(partition: number) {

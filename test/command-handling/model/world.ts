@@ -26,7 +26,7 @@ export class World {
   readonly apis: ApiProcess[]
   readonly store: Shared['store']
   readonly log: EventLog
-  /** Of an operator's command: an error that is none of those it may end with. */
+  /** An error of an operator's command that is none of those it may end with. */
   readonly bugs: unknown[] = []
   readonly #data = new MemoryData()
   readonly #shared: Shared

@@ -13,7 +13,7 @@ export interface EventLogFixture {
   remove(): Promise<void>
 }
 
-/** Of the test that runs. */
+/** The fixture of the test that runs. */
 export interface LogUnderTest {
   readonly log: EventLog
   readonly fixture: EventLogFixture
