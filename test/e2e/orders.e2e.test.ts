@@ -1,27 +1,14 @@
 import { describe, expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
-import { type Answer, Client, codeOf, type Pet } from './client.ts'
+import { Client, codeOf, type Pet } from './client.ts'
 import type { Order } from './consumer.ts'
+import { place, placed, update } from './order-commands.ts'
 import { listOrders } from './order-load.ts'
 import { expectVerified } from './petstore.ts'
 import { startRoles } from './roles.ts'
 import { brokerEnvironment, dataFolder, startService } from './service-process.ts'
 
 const timeout = 240_000
-
-function place(client: Client, petId: number, headers: Record<string, string> = {}): Promise<Answer> {
-  return client.request('/v1/store/orders', { method: 'POST', body: JSON.stringify({ petId }), headers })
-}
-
-function update(client: Client, order: number, status: string, headers: Record<string, string> = {}): Promise<Answer> {
-  return client.request(`/v1/store/orders/${order}`, { method: 'PATCH', body: JSON.stringify({ status }), headers })
-}
-
-async function placed(client: Client, petId: number): Promise<Order> {
-  const { status, body } = await place(client, petId)
-  expect(status, JSON.stringify(body)).toBe(201)
-  return body as Order
-}
 
 /** A pet is ordered, cancelled, ordered again, approved and delivered. */
 async function expectLifeOfAPet(client: Client): Promise<void> {
