@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 const brokers = {
   globalSetup: './test/brokers/global-setup.ts',
+  setupFiles: './test/brokers/process-setup.ts',
   testTimeout: 60_000,
   hookTimeout: 120_000,
   // Brokers, services and the test share few cores: one file at a time keeps the waits short and the logs readable.
