@@ -13,7 +13,7 @@ const nameByText = new Map(Object.entries(named).map(([name, schema]) => [JSON.s
 const info = {
   title: 'Petstore Animals',
   version: '1.0.0',
-  description: 'A pet store: list its animals, add one, read one; and, in beta, order them.',
+  description: 'A pet store: list its pets, add one, read one; and, in beta, order them.',
 }
 
 const securitySchemes = {

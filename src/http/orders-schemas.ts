@@ -39,7 +39,7 @@ export const orderSchemas = {
   Orders: OrdersSchema,
   OrderStatus,
 }
-export const ordersTag = { name: 'store', description: 'Orders of animals (beta)' }
+export const ordersTag = { name: 'store', description: 'Orders of pets (beta)' }
 
 const shared = { ...secured, tags: [ordersTag.name], 'x-stability': 'beta' }
 const params = Type.Object({ orderId: Int64Schema({ description: 'Identifier of the order', examples: [12] }) })
@@ -73,13 +73,13 @@ export const listOrdersSchema = {
 export const placeOrderSchema = {
   ...shared,
   operationId: 'placeOrder',
-  summary: 'Order an animal (beta)',
+  summary: 'Order a pet (beta)',
   description:
-    'An available animal can be ordered, and is pending from then on. With an `Idempotency-Key` the request can be ' +
+    'An available pet can be ordered, and is pending from then on. With an `Idempotency-Key` the request can be ' +
     'sent again, as often as need be, and places one order.',
   querystring: noQuery,
   headers: headers({
-    ...asked.idempotencyKey('for one animal get the order of the first'),
+    ...asked.idempotencyKey('for one pet get the order of the first'),
     ...askedOfReads,
   }),
   body: NewOrderSchema,
@@ -94,8 +94,8 @@ export const placeOrderSchema = {
       ...told.preferenceApplied,
     }),
     400: invalid('body: petId is required'),
-    409: error('The animal is ordered already, or sold', 'pet_not_available', 'Pet 1 is pending: order 11 holds it.'),
-    422: error('There is no such animal', 'unknown_pet', 'There is no pet 1.'),
+    409: error('The pet is ordered already, or sold', 'pet_not_available', 'Pet 1 is pending: order 11 holds it.'),
+    422: error('There is no such pet', 'unknown_pet', 'There is no pet 1.'),
     503: noWrite,
     504: outcomeUnknown('order', told.location('order that may be there', '/v1/store/orders/12')),
   },
@@ -123,7 +123,7 @@ export const updateOrderSchema = {
   operationId: 'updateOrder',
   summary: 'Move an order on (beta)',
   description:
-    'From placed to approved to delivered, which makes the animal sold; from placed or approved to cancelled, which ' +
+    'From placed to approved to delivered, which makes the pet sold; from placed or approved to cancelled, which ' +
     'makes it available again. An order that has the status already stays as it is, whatever `If-Match` says.',
   params,
   querystring: noQuery,
