@@ -6,7 +6,7 @@ import { retry } from '../lib/retry.ts'
 import type { Generations } from '../read-models/generations.ts'
 import { ProvenReadModel } from '../read-models/proven-read-model.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
-import { ShardedReadModel } from '../read-models/sharded-read-model.ts'
+import { ShardedReadModel } from '../read-models/shards.ts'
 import type { TrackedShard } from './shards.ts'
 
 /** 'degraded': some shards can be read, and some cannot. */

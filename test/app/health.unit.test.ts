@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ServiceHealth } from '../../src/app/health.ts'
+import { serviceHealth } from '../../src/app/health.ts'
 import { ServiceError } from '../../src/lib/errors.ts'
 import type { Lag } from '../../src/projector/lag-meter.ts'
 import type { Stall } from '../../src/projector/stall-watch.ts'
@@ -40,7 +40,7 @@ function parts() {
 describe('readiness', () => {
   it('waits for the first catch-up', async () => {
     const { state, ...sources } = parts()
-    const health = new ServiceHealth({ ...sources })
+    const health = serviceHealth({ ...sources })
     state.reads = 'rebuilding'
     expect(await health.ready()).toMatchObject({ ready: false, checks: { readModels: { status: 'rebuilding' } } })
     state.reads = 'up'
@@ -56,7 +56,7 @@ describe('readiness', () => {
     { log: false, reads: 'down', ready: false },
   ] as const)('after it, with %o', async ({ log, reads, ready }) => {
     const { state, ...sources } = parts()
-    const health = new ServiceHealth({ ...sources })
+    const health = serviceHealth({ ...sources })
     await health.ready()
     Object.assign(state, { log, reads })
     const readiness = await health.ready()
@@ -71,9 +71,9 @@ describe('readiness', () => {
   it('of a projector alone goes by its own state', async () => {
     const { reads: _, state, ...sources } = parts()
     const waiting = { state: { status: 'waiting' as const, partitions: [] } }
-    const unready = new ServiceHealth({ ...sources, projectors: waiting, reads: undefined })
+    const unready = serviceHealth({ ...sources, projectors: waiting, reads: undefined })
     expect(await unready.ready()).toMatchObject({ ready: false })
-    const health = new ServiceHealth({ ...sources, reads: undefined })
+    const health = serviceHealth({ ...sources, reads: undefined })
     expect(await health.ready()).toMatchObject({ ready: true, checks: { readModels: { generation: 'generation' } } })
   })
 })
@@ -98,13 +98,13 @@ describe('the state of the read models', () => {
 
   it.each(['api', 'projector'])('tells the lag and the number of parked events, of role %s', async (role) => {
     const { state, reads, ...sources } = parts()
-    const health = new ServiceHealth({ ...sources, reads: role === 'api' ? reads : undefined, lag: watched(lag) })
+    const health = serviceHealth({ ...sources, reads: role === 'api' ? reads : undefined, lag: watched(lag) })
     expect((await health.ready()).checks.readModels).toMatchObject({ status: 'up', ...shown })
   })
 
   it('says that the lag is not known, and why; ready all the same', async () => {
     const { state, ...sources } = parts()
-    const health = new ServiceHealth({ ...sources, lag: watched({ status: 'unknown', reason: 'away' }) })
+    const health = serviceHealth({ ...sources, lag: watched({ status: 'unknown', reason: 'away' }) })
     const { ready, checks } = await health.ready()
     expect([ready, checks.readModels]).toEqual([true, { status: 'up', lag: 'unknown', lagUnknown: 'away' }])
   })
@@ -112,20 +112,20 @@ describe('the state of the read models', () => {
   it('makes nothing unready, however far behind', async () => {
     const { state, ...sources } = parts()
     const stalls = [{ partition: 0, next: 4, events: 3, seconds: 30 }]
-    expect(await new ServiceHealth({ ...sources, lag: watched(lag, stalls) }).ready()).toMatchObject({ ready: true })
+    expect(await serviceHealth({ ...sources, lag: watched(lag, stalls) }).ready()).toMatchObject({ ready: true })
   })
 })
 
 describe('liveness', () => {
   it('is given while the projector gets on', () => {
     const { state, ...sources } = parts()
-    expect(new ServiceHealth(sources).live()).toEqual({ live: true, checks: { projector: { status: 'ok' } } })
+    expect(serviceHealth(sources).live()).toEqual({ live: true, checks: { projector: { status: 'ok' } } })
   })
 
   it('fails on a stall, and names the partitions', () => {
     const { state, ...sources } = parts()
     const stalls = [{ partition: 0, next: 4, events: 3, seconds: 30 }]
-    expect(new ServiceHealth({ ...sources, lag: watched(sources.lag.lag, stalls) }).live()).toEqual({
+    expect(serviceHealth({ ...sources, lag: watched(sources.lag.lag, stalls) }).live()).toEqual({
       live: false,
       checks: { projector: { status: 'stalled', partitions: stalls } },
     })
@@ -133,7 +133,7 @@ describe('liveness', () => {
 
   it('never fails in a process that does not project', () => {
     const { state, ...sources } = parts()
-    const health = new ServiceHealth({ ...sources, projectors: undefined, lag: { ...sources.lag, stalls: undefined } })
+    const health = serviceHealth({ ...sources, projectors: undefined, lag: { ...sources.lag, stalls: undefined } })
     expect(health.live()).toEqual({ live: true, checks: {} })
   })
 })

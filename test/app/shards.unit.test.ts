@@ -1,16 +1,14 @@
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { watchLag } from '../../src/app/lag.ts'
 import { petStreams } from '../../src/app/petstore.ts'
-import { startProjectors } from '../../src/app/projectors.ts'
 import { openReadSide } from '../../src/app/read-side.ts'
-import { trackShards } from '../../src/app/shards.ts'
+import { startProjectors, trackShards, watchLag } from '../../src/app/shards.ts'
 import { encodeEvent } from '../../src/domain/event-codec.ts'
 import type { PetId } from '../../src/domain/pet.ts'
 import { rebuild } from '../../src/projector/rebuild.ts'
 import { verify } from '../../src/projector/verify.ts'
 import type { ReadModel } from '../../src/read-models/read-model.ts'
-import type { Stores } from '../../src/read-models/shards.ts'
+import { type Stores, shardsOf } from '../../src/read-models/shards.ts'
 import { MemoryEventLog, MemoryLogData } from '../event-log/memory-event-log.ts'
 import { MemoryData } from '../read-models/memory-data.ts'
 import { memoryReadModels } from '../read-models/memory-store.ts'
@@ -33,7 +31,7 @@ async function start(shards: number, pets: number) {
   }
   await append(numbers(1, pets))
   const tracked = trackShards({ stores, log })
-  const projectors = await startProjectors({ log, stores, group: 'projector' }, tracked, logger)
+  const projectors = await startProjectors(tracked, 'projector', logger)
   const reads = openReadSide(tracked, log, logger)
   onTestFinished(async () => {
     await projectors.close()
@@ -73,9 +71,9 @@ describe.each([1, 3])('%d shards', (shards) => {
   })
 
   it('are rebuilt and verified one by one', async () => {
-    const { tracked, reads } = await start(shards, 40)
+    const { log: whole, stores, reads } = await start(shards, 40)
     await vi.waitFor(async () => expect(await allIds(reads.readModel)).toHaveLength(40), until)
-    for (const { store, log } of tracked) {
+    for (const { store, log } of shardsOf(stores, whole)) {
       expect(await rebuild({ store, log, definition: petStreams, group: 'rebuild', logger })).toBe('activated')
       const options = { store, log, scratch: memoryReadModels(), definition: petStreams, group: 'verify', logger }
       expect((await verify(options)).differences).toEqual([])
