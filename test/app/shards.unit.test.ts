@@ -83,7 +83,7 @@ describe.each([1, 3])('%d shards', (shards) => {
 
   it.each<[what: string, damage: (data: MemoryData) => void]>([
     ['is emptied', (data) => data.versions.clear()],
-    ['lost a pet', (data) => void data.version('v1').inState('active')?.documents.get('pets')?.delete(idOf(0))],
+    ['lost a pet', (data) => void data.version('v1').inState('active')?.documents('pets').delete(idOf(0))],
   ])(
     'one that %s is filled again, and until then nobody is told that one of its pets is not there',
     async (_, damage) => {

@@ -32,11 +32,11 @@ function changesOf({ slot, blindly, ...action }: Action, partition: number, data
   const id = 100 * partition + slot + 1 // every stream is of one partition
   const stream = slot % 2 === 0 ? `${id}` : `{é}/${id}\u0000`
   const put = (document: typeof pet) => {
-    const before = data.documents.get(document(id).collection)?.get(id)
+    const before = data.documents(document(id).collection).get(id)
     const after = document(id, action.indexes, (before?.version ?? 0) + 1, action.text)
     return { before: blindly ? undefined : before, after }
   }
-  const hasDocument = stream === `${id}` && (action.pet || data.documents.get('pets')?.has(id) === true)
+  const hasDocument = stream === `${id}` && (action.pet || data.documents('pets').has(id))
   const queue = data.queue(stream)
   const isKnown = data.key({ partition, key: `${slot}` }) !== undefined
   return {
