@@ -18,21 +18,6 @@ export const applying = topic('applying', {
     expect(await idsIn(store, generation, 'b')).toEqual([1, 3])
   },
 
-  'a changed document leaves indexes, joins others, and is another one in those that it stays in': async (fixture) => {
-    const { store, generation, apply } = await compared(await fixture.open())
-    const all = (version: number, ...indexes: string[]) =>
-      indexes.flatMap((names, i) => {
-        return [pet, order].map((document) => document(2 * i + 1, [...names], version, `text ${version}`))
-      })
-    const [before, after] = [all(1, '', 'a', 'ab', 'a', 'abc'), all(2, 'a', '', 'bc', 'b', 'cba')]
-    const neighbours = [2, 4, 6, 8, 10].flatMap((id) => [pet(id, ['a', 'b']), order(id, ['a', 'b'])])
-    const first = firstBatch({ documents: added(...before, ...neighbours) })
-    const second = batchAfter(first, { documents: changed(before, after) })
-    await apply(first, second)
-    expect(await idsIn(store, generation, 'a')).toEqual([1, 2, 4, 6, 8, 9, 10])
-    await apply(batchAfter(second, { documents: changed(after, before) }))
-  },
-
   'a document changes in version, row or text alone, and is given back as it is': async (fixture) => {
     const { store, generation, apply } = await compared(await fixture.open())
     const jsons = [',\n\t"n" : 1.0, "n":"},{é🐕\\u0000"}\r\n', '}', `,"x":"${'🐈'.repeat(50_000)}"}`]

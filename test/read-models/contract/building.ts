@@ -21,15 +21,6 @@ export const building = topic('building', {
     expect(await statesOf(store)).toEqual({ [generation]: 'active', [next.name]: 'building' })
   },
 
-  'one is built where none is active too, which does not make it active': async (fixture) => {
-    const store = await fixture.open()
-    const generation = newGeneration()
-    expect(await store.generations.build(generation)).toEqual(generation)
-    await applyAll(store, generation.name, fullBatch())
-    expect(await store.generations.active()).toBeUndefined()
-    expect(await statesOf(store)).toEqual({ [generation.name]: 'building' })
-  },
-
   'one of the same log that is being built is gone on with, and is being built since then': async (fixture) => {
     const { store, generation } = await started(fixture)
     const first = await store.generations.build(newGeneration('log-2'))

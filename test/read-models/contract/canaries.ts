@@ -74,12 +74,6 @@ export const canaries: Readonly<Record<string, Readonly<Record<string, Fault>>>>
     ),
   },
   applying: {
-    'leaves a document in the indexes that it was in': applying(({ documents, ...batch }) => {
-      const all = documents.map(({ before, after }) => {
-        return { before, after: { ...after, indexes: [...new Set([...after.indexes, ...(before?.indexes ?? [])])] } }
-      })
-      return { ...batch, documents: all }
-    }),
     'changes no document whose text stays the same': applying(({ documents, ...batch }) => {
       return { ...batch, documents: documents.filter(({ before, after }) => before?.json !== after.json) }
     }),
@@ -94,21 +88,6 @@ export const canaries: Readonly<Record<string, Readonly<Record<string, Fault>>>>
   streams: {
     'takes 07 for 7': breaking('reads', 'load', ({ reads }) => (name, query) => {
       return reads.load(name, { ...query, stream: query.stream?.replace(/^0*(\d+)$/, '$1') })
-    }),
-    'keeps rows that documents show': applying((batch) => ({ ...batch, rowsShown: [] })),
-    'decides keys for all partitions': breaking(
-      'projection',
-      'load',
-      ({ projection, generations }) =>
-        async (name, request) => {
-          const partitions = [...((await generations.checkpoints(name))?.keys() ?? [])]
-          const all = await Promise.all(partitions.map((partition) => projection.load(name, { ...request, partition })))
-          const state = await projection.load(name, request)
-          return state && { ...state, decidedKeys: new Set(all.flatMap((each) => [...(each?.decidedKeys ?? [])])) }
-        },
-    ),
-    'has one record for each key': breaking('reads', 'load', ({ reads }) => (name, query) => {
-      return reads.load(name, { ...query, key: query.key && { ...query.key, partition: 1 } })
     }),
   },
   refusing: {
@@ -132,6 +111,29 @@ export const canaries: Readonly<Record<string, Readonly<Record<string, Fault>>>>
           return result
         },
     ),
+  },
+  'the model': {
+    'leaves a document in the indexes that it was in': applying(({ documents, ...batch }) => {
+      const all = documents.map(({ before, after }) => {
+        return { before, after: { ...after, indexes: [...new Set([...after.indexes, ...(before?.indexes ?? [])])] } }
+      })
+      return { ...batch, documents: all }
+    }),
+    'keeps rows that documents show': applying((batch) => ({ ...batch, rowsShown: [] })),
+    'decides keys for all partitions': breaking(
+      'projection',
+      'load',
+      ({ projection, generations }) =>
+        async (name, request) => {
+          const partitions = [...((await generations.checkpoints(name))?.keys() ?? [])]
+          const all = await Promise.all(partitions.map((partition) => projection.load(name, { ...request, partition })))
+          const state = await projection.load(name, request)
+          return state && { ...state, decidedKeys: new Set(all.flatMap((each) => [...(each?.decidedKeys ?? [])])) }
+        },
+    ),
+    'has one record for each key': breaking('reads', 'load', ({ reads }) => (name, query) => {
+      return reads.load(name, { ...query, key: query.key && { ...query.key, partition: 1 } })
+    }),
   },
   together: {
     'reads documents later than what proves them': breaking('reads', 'page', ({ reads }) => async (name, query) => {

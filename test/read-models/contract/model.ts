@@ -12,7 +12,7 @@ const text = fc.string({ unit: 'binary', maxLength: 5 })
 const action = fc.record({
   slot: fc.nat(4),
   ...{ pet: fc.boolean(), order: fc.boolean(), key: fc.boolean() },
-  ...{ indexes: fc.subarray(['a', 'b', '']), text },
+  ...{ indexes: fc.subarray(['a', 'ab', '']), text },
   parked: fc.constantFrom('leave', 'leave', 'park', 'park', 'park again', 'unpark the first', 'unpark all'),
   blindly: fc.constantFrom(false, false, false, false, true),
 })

@@ -43,13 +43,6 @@ export const refusing = topic('refusing', {
     expect(await apply(batch)).toEqual({ outcome: 'applied' })
   },
 
-  'a batch that comes again is a mismatch, whatever of it exists by then': async (fixture) => {
-    const { apply } = await compared(await fixture.open())
-    const [first, second] = [fullBatch(), batchAfter(fullBatch(), further)]
-    await apply(first, second)
-    for (const batch of [second, first]) expect(await apply(batch)).toEqual({ outcome: 'checkpoint_mismatch' })
-  },
-
   'what is taken for new is told where it is there, and nothing is written': async (fixture) => {
     const { apply } = await compared(await fixture.open())
     await apply(fullBatch())
