@@ -1,74 +1,54 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Static, type TSchema, type TStringOptions, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { compileCheck } from '../lib/validation.ts'
 
-function integer(fallback: number, [minimum, maximum]: readonly [number, number], description: string) {
-  return Type.Integer({ minimum, maximum, default: fallback, description })
+/** `description`: what the variable must be, for the message where it does not have the pattern. */
+type Pattern = { readonly pattern: string; readonly description: string }
+
+function integer(fallback: number, [minimum, maximum]: readonly [number, number]) {
+  return Type.Integer({ minimum, maximum, default: fallback })
 }
 
-function optional(description: string, options?: TStringOptions) {
-  return Type.Optional(Type.String({ description, ...options }))
+function text(fallback: string, pattern?: Pattern) {
+  return Type.String({ default: fallback, ...pattern })
 }
 
-/** Every environment variable this service reads. The table in the README is held to this by a test. */
+function optionalText(pattern?: Pattern) {
+  return Type.Optional(Type.String({ ...pattern }))
+}
+
+/** Every environment variable this service reads. The README says what each is for; a test holds its table to this one. */
 export const Environment = Type.Object({
-  ROLE: Type.Enum(['all', 'api', 'projector'], { default: 'all', description: 'What this process does' }),
-  HOST: Type.String({ default: '127.0.0.1', description: 'Address to listen on' }),
-  PORT: integer(3000, [0, 65_535], 'Port to listen on; 0 takes a free one'),
-  DATA_DIR: Type.String({
-    default: './data',
-    description: 'Folder of the embedded log and read models, and of the keys',
+  ROLE: Type.Enum(['all', 'api', 'projector'], { default: 'all' }),
+  HOST: text('127.0.0.1'),
+  PORT: integer(3000, [0, 65_535]),
+  DATA_DIR: text('./data'),
+  API_KEYS_FILE: optionalText(),
+  API_KEYS: optionalText(),
+  LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' }),
+  APPEND_TIMEOUT_MS: integer(5000, [1000, 60_000]),
+  MAX_IN_FLIGHT_PER_KEY: integer(1000, [1, 1_000_000]),
+  READ_MODEL_GRACE_SECONDS: integer(3600, [5, 31_536_000]),
+  READ_MODEL_SHARDS: integer(1, [1, 64]),
+  PROJECTOR_STALL_SECONDS: integer(30, [1, 3600]),
+  KAFKA_BROKERS: optionalText({
+    pattern: '^[^,:\\s]+:\\d+(,[^,:\\s]+:\\d+)*$',
+    description: 'host:port, several by comma',
   }),
-  API_KEYS_FILE: optional('File of issued API keys (hashes)'),
-  API_KEYS: optional('For development and tests: valid keys in plain text, by comma'),
-  LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
-    default: 'info',
-    description: 'Least level logged; debug adds a line for each request',
-  }),
-  APPEND_TIMEOUT_MS: integer(
-    5000,
-    [1000, 60_000],
-    'Longest wait for the log to confirm a write and for its outcome, in milliseconds',
-  ),
-  MAX_IN_FLIGHT_PER_KEY: integer(
-    1000,
-    [1, 1_000_000],
-    'Requests of one API key in flight at once, waiting ones too; further ones are answered 429',
-  ),
-  READ_MODEL_GRACE_SECONDS: integer(
-    3600,
-    [5, 31_536_000],
-    'How long read models are kept that no process uses any more',
-  ),
-  READ_MODEL_SHARDS: integer(
-    1,
-    [1, 64],
-    'Parts of the read models in Redis, each on one master of a cluster; at most one for each partition',
-  ),
-  PROJECTOR_STALL_SECONDS: integer(
-    30,
-    [1, 3600],
-    'How long a projector may stand still before records that it could apply, until /livez fails',
-  ),
-  KAFKA_BROKERS: optional('host:port, several by comma', { pattern: '^[^,:\\s]+:\\d+(,[^,:\\s]+:\\d+)*$' }),
-  KAFKA_TOPIC: Type.String({
+  KAFKA_TOPIC: text('petstore.pets', {
     pattern: '^[a-zA-Z0-9._-]{1,200}$',
-    default: 'petstore.pets',
     description: 'letters, digits, dots, underscores and hyphens: the topic of the events',
   }),
-  KAFKA_PARTITIONS: integer(6, [1, 1000], 'Partitions of the topic'),
-  KAFKA_TLS: Type.Boolean({ default: false, description: 'Whether to speak TLS with Kafka' }),
-  KAFKA_TLS_CA_FILE: optional('Certificate authority of the brokers, PEM'),
-  KAFKA_SASL_MECHANISM: Type.Optional(
-    Type.Enum(['plain', 'scram-sha-256', 'scram-sha-512'], { description: 'How to authenticate with Kafka' }),
-  ),
-  KAFKA_SASL_USERNAME: optional('User for SASL'),
-  KAFKA_SASL_PASSWORD: optional('Password for SASL'),
-  REDIS_URL: optional('redis://… or, with TLS, rediss://…', { pattern: '^rediss?://\\S+$' }),
-  REDIS_PREFIX: Type.String({
+  KAFKA_PARTITIONS: integer(6, [1, 1000]),
+  KAFKA_TLS: Type.Boolean({ default: false }),
+  KAFKA_TLS_CA_FILE: optionalText(),
+  KAFKA_SASL_MECHANISM: Type.Optional(Type.Enum(['plain', 'scram-sha-256', 'scram-sha-512'])),
+  KAFKA_SASL_USERNAME: optionalText(),
+  KAFKA_SASL_PASSWORD: optionalText(),
+  REDIS_URL: optionalText({ pattern: '^rediss?://\\S+$', description: 'redis://… or, with TLS, rediss://…' }),
+  REDIS_PREFIX: text('petstore', {
     pattern: '^[^{}\\s]+$',
-    default: 'petstore',
     description: 'free of braces and white space: what all Redis keys begin with',
   }),
 })

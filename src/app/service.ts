@@ -100,7 +100,7 @@ function startApi(config: Config, { log }: Storage, shards: readonly TrackedShar
   }
   async function close(): Promise<void> {
     await appender.close()
-    await readSide.close()
+    readSide.close()
     keys.close()
   }
   return { services, readSide, close }

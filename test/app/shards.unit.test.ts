@@ -35,7 +35,7 @@ async function start(shards: number, pets: number) {
   const reads = openReadSide(tracked, log, logger)
   onTestFinished(async () => {
     await projectors.close()
-    await reads.close()
+    reads.close()
     await Promise.all(tracked.map(({ tracker }) => tracker.close()))
   })
   return { log, data, stores, tracked, projectors, reads, append }
