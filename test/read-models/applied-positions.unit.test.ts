@@ -1,6 +1,6 @@
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { sweepMs, withoutEffectMax } from '../../src/read-models/applied-positions.ts'
-import { openProven, someTurns } from './scripted-store.ts'
+import { openProven, someTurns, stopClock } from './scripted-store.ts'
 
 const longMs = 1_000_000
 
@@ -96,10 +96,7 @@ describe('what became of each offset', () => {
 })
 
 describe('waiting for a position', () => {
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] })
-    onTestFinished(() => void vi.useRealTimers())
-  })
+  beforeEach(stopClock)
 
   it('ends in the order of the log when it is heard of, not before, or when a look shows it', async () => {
     const { model, heard, at, look } = open()

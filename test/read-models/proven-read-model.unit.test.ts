@@ -1,8 +1,8 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../src/lib/errors.ts'
 import { ProvenReadModel } from '../../src/read-models/proven-read-model.ts'
 import type { AtLeast, ReadModel } from '../../src/read-models/read-model.ts'
-import { all, idsIn, openProven, someTurns } from './scripted-store.ts'
+import { all, idsIn, openProven, someTurns, stopClock } from './scripted-store.ts'
 
 const longMs = 1_000_000
 const rebuilding = { code: 'read_model_rebuilding' }
@@ -125,8 +125,7 @@ describe('a proven read model', () => {
   it('answers within 1.5 seconds, however slow the store is about a second answer', async () => {
     const { store, model, until } = openProven()
     await until('up')
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-    onTestFinished(() => void vi.useRealTimers())
+    stopClock()
     const { find } = store
     vi.spyOn(store, 'find').mockImplementation(async (...query) => {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -146,8 +145,7 @@ describe('a proven read model', () => {
 it('one more look keeps a read for 300 ms at most', async () => {
   const { store, model, until } = openProven()
   await until('up')
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-  onTestFinished(() => void vi.useRealTimers())
+  stopClock()
   const { promise, resolve } = Promise.withResolvers<undefined>()
   vi.spyOn(store, 'checkpoints').mockReturnValue(promise)
   store.takeOver('second')
@@ -217,8 +215,7 @@ describe('reading at least up to given positions', () => {
       if (ends === undefined) throw new ServiceError('event_log_unavailable', 'away')
       return ends
     })
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-    onTestFinished(() => void vi.useRealTimers())
+    stopClock()
     const answer = model.page(all, { positions: at([0, 0], [0, 1]), wait: { timeoutMs } })
     const refused = expect(answer).rejects.toMatchObject({ code })
     await vi.advanceTimersByTimeAsync(code === behind ? timeoutMs : 50)
