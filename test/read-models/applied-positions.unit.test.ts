@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { sweepMs, withoutEffectMax } from '../../src/read-models/applied-positions.ts'
-import { openProven, someTurns, stopClock } from './scripted-store.ts'
+import { openProven, type ScriptedStore, someTurns, stopClock } from './scripted-store.ts'
 
 const longMs = 1_000_000
 
@@ -74,6 +74,10 @@ describe('what became of each offset', () => {
       [unheard, unheard, late],
     ],
     'a generation started anew': [({ store, heard }) => [heard(0, 2), store.start('second')], [late]],
+    'a generation filled anew': [
+      ({ store, heard }) => [heard(0, 2, [1]), store.start('second'), heard(0, 2)],
+      [applied, applied, late],
+    ],
     'a generation that took over': [
       async ({ store, heard, look }) => [heard(0, 2), store.takeOver('second'), store.announce(), await look(2)],
       [unheard, unheard, late],
@@ -115,38 +119,24 @@ describe('waiting for a position', () => {
     expect(settled).toEqual(['3 without_effect', '4 applied', '5 applied', '6 unheard'])
   })
 
-  it('is late at its time limit, having looked once more: a message may have been lost', async () => {
+  it.each<[string, (store: ScriptedStore) => unknown, lookMs: number, expected: (string | undefined)[]]>([
+    ['having looked once more: a message may have been lost', (store) => store.next.set(0, 1), 0, [unheard, late]],
+    ['though the last look fails', (store) => Object.assign(store, { isAway: true }), 0, [late, late]],
+    ['or soon after it, though the store does not answer the last look', (store) => store.hold(), 300, [late, late]],
+  ])('is late at its time limit, %s', async (_, change, lookMs, expected) => {
     const { store, tracker, at } = open()
     await tracker.look()
-    const waits = [at(1, 1000), at(0, 1000)]
-    store.next.set(0, 1)
-    vi.advanceTimersByTime(1000 + sweepMs)
-    expect(await Promise.all(waits)).toEqual([late, unheard])
-  })
-
-  it('is late soon after its time limit, though the store does not answer', async () => {
-    const { store, tracker, at } = open()
-    await tracker.look()
-    const release = store.hold()
-    const wait = at(0, 1000)
-    await vi.advanceTimersByTimeAsync(1000 + sweepMs + 300)
-    expect(await wait).toBe(late)
-    release()
+    const waits = [at(0, 1000), at(1, 1000)]
+    const release = change(store)
+    await vi.advanceTimersByTimeAsync(1000 + sweepMs + lookMs)
+    expect(await Promise.all(waits)).toEqual(expected)
+    if (typeof release === 'function') release()
   })
 
   it('does not begin without time', async () => {
     const { model, at } = open()
     const wait = at(0, 0)
     expect(model.waiting).toBe(0)
-    expect(await wait).toBe(late)
-  })
-
-  it('is late at its time limit when the look fails', async () => {
-    const { store, tracker, at } = open()
-    await tracker.look()
-    const wait = at(0, 1000)
-    store.isAway = true
-    vi.advanceTimersByTime(1000 + sweepMs)
     expect(await wait).toBe(late)
   })
 
@@ -170,6 +160,13 @@ describe('waiting for a position', () => {
     else store.disconnect()
     expect(await Promise.all([...waits, at(0, longMs)])).toEqual([late, late, late])
     expect([model.waiting, vi.getTimerCount(), tracker.isConnected]).toEqual([0, end === 'close' ? 0 : 1, false])
+  })
+
+  it('ends when the read model is closed', async () => {
+    const { model, at } = open()
+    const wait = at(0, longMs)
+    model.close()
+    expect([await wait, model.waiting]).toEqual([late, 0])
   })
 
   it('goes on when the store is back', async () => {
