@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { serviceMetrics } from '../../src/app/metrics.ts'
-import type { Metrics } from '../../src/http/metrics.ts'
 import type { Lag } from '../../src/projector/lag-meter.ts'
 
 const counts = { applied: 5, duplicate: 1, superseded: 3, parked: 2, discarded: 4, skipped: 1 }
@@ -16,7 +15,7 @@ const known: Lag = {
 }
 
 /** The samples of the service's own metrics: comments and what the library says of the process are left out. */
-async function samples(metrics: Metrics): Promise<string[]> {
+async function samples(metrics: ReturnType<typeof serviceMetrics>): Promise<string[]> {
   const text = await metrics.text()
   return text.split('\n').filter((line) => line.startsWith('petstore_'))
 }
