@@ -10,13 +10,11 @@ import { drain } from '../http/drain.ts'
 import { readModelVersion } from '../projector/definition.ts'
 import { startRetention } from '../read-models/retention.ts'
 import type { Config } from './config.ts'
-import { ServiceHealth } from './health.ts'
-import { watchLag } from './lag.ts'
-import { ServiceMetrics } from './metrics.ts'
+import { serviceHealth } from './health.ts'
+import { serviceMetrics } from './metrics.ts'
 import { petKind, petStreams } from './petstore.ts'
-import { startProjectors } from './projectors.ts'
 import { openReadSide, type ReadSide } from './read-side.ts'
-import { type TrackedShard, trackShards } from './shards.ts'
+import { startProjectors, type TrackedShard, trackShards, watchLag } from './shards.ts'
 import { openStorage, type Storage } from './storage.ts'
 
 export interface Service {
@@ -38,7 +36,7 @@ const idleMs = 500
 export async function startService(config: Config, logger: Logger): Promise<Service> {
   const storage = await openStorage(config, logger)
   const shards = trackShards(storage)
-  const projectors = config.role === 'api' ? undefined : await startProjectors(storage, shards, logger)
+  const projectors = config.role === 'api' ? undefined : await startProjectors(shards, storage.group, logger)
   const stopRetention = startRetention(
     storage.stores.map(({ generations }) => generations),
     { graceMs: config.readModelGraceSeconds * 1000, prunes: projectors !== undefined, logger },
@@ -46,10 +44,10 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const issuedKey = issueFirstKey(config)
   const api = config.role === 'projector' ? undefined : startApi(config, storage, shards, logger)
   const lag = watchLag(shards, config.projectorStallSeconds * 1000, projectors)
-  const health = new ServiceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag })
+  const health = serviceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag })
   let draining = false
   const app = await buildApp(
-    { api: api?.services, health, metrics: new ServiceMetrics(lag), draining: () => draining },
+    { api: api?.services, health, metrics: serviceMetrics(lag), draining: () => draining },
     { logger },
   )
   const url = await app.listen({ host: config.host, port: config.port })
@@ -102,7 +100,7 @@ function startApi(config: Config, { log }: Storage, shards: readonly TrackedShar
   }
   async function close(): Promise<void> {
     await appender.close()
-    await readSide.close()
+    readSide.close()
     keys.close()
   }
   return { services, readSide, close }

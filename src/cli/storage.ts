@@ -1,7 +1,6 @@
 import { pino } from 'pino'
 import { type Config, readConfig } from '../app/config.ts'
-import { prepareProcess } from '../app/process.ts'
-import { openStorageBeside, type Storage } from '../app/storage.ts'
+import { openStorageBeside, prepareProcess, type Storage } from '../app/storage.ts'
 import { NoReadModelsError } from '../lib/errors.ts'
 import type { Stores } from '../read-models/shards.ts'
 import type { ReadModelStore } from '../read-models/store.ts'

@@ -72,7 +72,7 @@ function readsOf(store: MemoryStore): StoredReads {
   return {
     async find(name, { collection, id }) {
       const generation = store.generation(name)
-      const found = generation?.documents.get(collection)?.get(id)
+      const found = generation?.documents(collection).get(id)
       const document = found && { json: found.json, version: found.version }
       return { proof: proofOf(generation, setName(collection)), document }
     },
@@ -225,17 +225,17 @@ function inspectionOf(store: MemoryStore): Inspection {
         return { entries: documents.slice(0, limit).map((each) => ({ id: each.id, text: textOf(each) })) }
       }),
 
-    rows: async (name, from, limit) => inspect(name, ({ rows }) => pageOf([...rows], from, limit)),
+    rows: async (name, from, limit) => inspect(name, ({ rows }) => pageOf(rows, from, limit)),
 
     keys: async (name, from, limit) =>
       inspect(name, ({ keys }) => {
-        const { items, next } = pageOf([...keys], from, limit)
+        const { items, next } = pageOf(keys, from, limit)
         return { items: items.map(([, record]) => record), next }
       }),
 
     parked: async (name, from, limit) =>
       inspect(name, ({ parked }) => {
-        const { items, next } = pageOf([...parked], from, limit, ({ value }) => value.length)
+        const { items, next } = pageOf(parked, from, limit, ({ value }) => value.length)
         return { items: items.map(([, event]) => event), next }
       }),
 
@@ -250,17 +250,18 @@ function inspectionOf(store: MemoryStore): Inspection {
 
 /** In ascending order of id. */
 function inOrder(generation: GenerationData | undefined, set: string): StoredDocument[] {
-  return [...(generation?.documents.get(set)?.values() ?? [])].sort((a, b) => a.id - b.id)
+  return [...(generation?.documents(set).values() ?? [])].sort((a, b) => a.id - b.id)
 }
 
 /** In order of key. A page begins behind `from`: '', or an equals sign and the last key of the page before. */
 function pageOf<Value>(
-  entries: readonly (readonly [key: string, value: Value])[],
+  entries: ReadonlyMap<string | number, Value>,
   from: string,
   limit: number,
   charactersIn: (value: Value) => number = () => 0,
 ): Pick<InspectedPage<readonly [string, Value]>, 'items' | 'next'> {
-  const left = entries.filter(([key]) => `=${key}` > from).sort(([a], [b]) => (a < b ? -1 : 1))
+  const all = [...entries].map(([key, value]) => [`${key}`, value] as const)
+  const left = all.filter(([key]) => `=${key}` > from).sort(([a], [b]) => (a < b ? -1 : 1))
   const items = []
   let characters = 0
   for (const entry of left.slice(0, limit)) {

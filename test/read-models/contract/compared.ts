@@ -33,12 +33,8 @@ export class Names {
       if (collection === home) this.streams.add(`${id}`)
       for (const index of [undefined, ...indexes]) {
         for (const after of [0, id - 1, id]) {
-          this.pages.set(`${collection} ${index} ${after}`, {
-            collection,
-            index,
-            after,
-            limit: after === 0 ? 10_000 : 2,
-          })
+          const limit = after === 0 ? 10_000 : 2
+          this.pages.set(`${collection} ${index} ${after}`, { collection, index, after, limit })
         }
       }
     }
