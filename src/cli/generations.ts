@@ -48,12 +48,12 @@ export async function describeGenerations({
     }),
   )
   return {
-    generations: described.flat(),
     versions: versions.map(({ version, renewed }) => ({
       version,
       renewed: new Date(renewed).toISOString(),
       isOwn: own.includes(version),
     })),
+    generations: described.flat(),
   }
 }
 

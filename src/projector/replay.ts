@@ -40,9 +40,8 @@ export class Replay<State, Event> implements Subscriber {
   readonly #options: ReplayOptions<State, Event>
   readonly #applier: Applier<State, Event>
   readonly #reached = new Map<number, Checkpoint>()
-  readonly #targets = new Map<number, Offset>()
-  #assigned: readonly number[] = []
-  #subscription: Subscription | undefined
+  #targets: Checkpoints = new Map()
+  #subscription: Promise<Subscription> | undefined
   #isClosed = false
   #error: unknown
   /** Resolves when any of these changes. */
@@ -57,71 +56,65 @@ export class Replay<State, Event> implements Subscriber {
     const { log, scratch, group } = options
     const replay = new Replay(options)
     await scratch.generations.start({ name: replay.generation, logId: log.logId }, undefined)
-    replay.#subscription = await log.subscribe(group, replay)
-    replay.assigned(replay.#assigned)
+    replay.#subscription = log.subscribe(group, replay)
+    await replay.#subscription
     return replay
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     this.#changed()
-    await this.#subscription?.close()
+    await (await this.#subscription)?.close()
   }
 
   /** Resolves once everything before these positions is applied, and nothing else. */
-  async upTo(checkpoints: Checkpoints): Promise<void> {
-    for (const [partition, { next }] of checkpoints) {
-      const position = this.#positionOf(partition)
-      if (position > next) throw new VerifyError('The positions of the read models went back while they were verified.')
-      this.#targets.set(partition, next)
+  async upTo(targets: Checkpoints): Promise<void> {
+    for (const [partition, { next }] of targets) {
+      if (this.#positionOf(partition) <= next) continue
+      throw new VerifyError('The positions of the read models went back while they were verified.')
     }
+    this.#targets = targets
     this.#changed()
-    const total = sum([...this.#targets.values()])
+    const total = sum([...targets.values()].map(({ next }) => next))
     for (;;) {
       if (this.#error !== undefined) throw this.#error
-      const done = sum([...this.#targets.keys()].map((partition) => this.#positionOf(partition)))
+      const done = sum([...targets.keys()].map((partition) => this.#positionOf(partition)))
       if (done === total) return
       this.#options.progress?.('replay', done, total)
       await withTimeout(askMs, this.#change.promise).catch(() => this.#expectInLog())
     }
   }
 
-  assigned(partitions: readonly number[]): void {
-    this.#assigned = partitions
-    for (const partition of partitions) this.#subscription?.seek(partition, this.#positionOf(partition))
+  async assigned(partitions: readonly number[]): Promise<void> {
+    const subscription = await this.#subscription
+    for (const partition of partitions) subscription?.seek(partition, this.#positionOf(partition))
   }
 
-  async batch(batch: RecordBatch): Promise<boolean> {
-    const { partition, next } = batch
+  async batch({ partition, from, records, next }: RecordBatch): Promise<boolean> {
     try {
-      for (let from = batch.from; from < next; from = this.#positionOf(partition)) {
-        while (!this.#isClosed && this.#targetOf(partition) <= from) await this.#change.promise
+      for (let position = from; position < next; position = this.#positionOf(partition)) {
+        while (!this.#isClosed && this.#targetOf(partition) <= position) await this.#change.promise
         if (this.#isClosed) return false
-        await this.#apply(batch, Math.min(next, this.#targetOf(partition)))
+        const end = Math.min(next, this.#targetOf(partition))
+        const before = this.#reached.get(partition) ?? startOfPartition
+        const due = { partition, from, records: records.filter(({ offset }) => offset < end), next: end }
+        const reached = await this.#applier.apply(this.generation, before, due)
+        if (reached === undefined) throw new VerifyError('Something else writes to the scratch read models.')
+        this.#reached.set(partition, reached)
+        this.#changed()
       }
       return true
     } catch (error) {
       this.#error = error
-      return false
-    } finally {
       this.#changed()
+      return false
     }
-  }
-
-  async #apply(batch: RecordBatch, next: Offset): Promise<void> {
-    const { partition } = batch
-    const records = batch.records.filter(({ offset }) => offset < next)
-    const before = this.#reached.get(partition) ?? startOfPartition
-    const reached = await this.#applier.apply(this.generation, before, { ...batch, records, next })
-    if (reached === undefined) throw new VerifyError('Something else writes to the scratch read models.')
-    this.#reached.set(partition, reached)
-    this.#changed()
   }
 
   /** What is not in the log would be waited for without end, and so would a log that is away. */
   async #expectInLog(): Promise<void> {
     const ends = await retry(() => this.#options.log.endOffsets(), this.#options)
-    for (const [partition, next] of this.#targets) {
+    for (const [partition, { next }] of this.#targets) {
       const end = ends[partition] ?? 0
       if (next <= end) continue
       throw new MismatchError(`Partition ${partition} of the log ends at ${end}, but the read models are at ${next}.`)
@@ -133,7 +126,7 @@ export class Replay<State, Event> implements Subscriber {
   }
 
   #targetOf(partition: number): Offset {
-    return this.#targets.get(partition) ?? 0
+    return this.#targets.get(partition)?.next ?? 0
   }
 
   #changed(): void {

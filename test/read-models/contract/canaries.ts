@@ -147,20 +147,30 @@ export const canaries: Readonly<Record<string, Readonly<Record<string, Fault>>>>
     }),
   },
   inspecting: {
-    'begins a parked page as far on as the one before ended': ({ inspection }) => ({
+    'begins a page as far on as the one before ended': ({ inspection }) => ({
       inspection: {
-        async parked(name, from, limit) {
-          const all = await inspection.parked(name, '', 10_000)
-          const [begin, end] = [Number(from), Number(from) + limit]
+        async scan(name, set, from = '0', limit) {
+          const all = await inspection.scan(name, set, undefined, 10_000)
+          const end = Number(from) + limit
           const next = end < (all?.items.length ?? 0) ? `${end}` : undefined
-          return all && { ...all, items: all.items.slice(begin, end), next }
+          return all && { ...all, items: all.items.slice(Number(from), end), next }
         },
+      },
+    }),
+    'finds a document by the beginning of its id': ({ inspection }) => ({
+      inspection: {
+        find: (name, set, ids) =>
+          inspection.find(
+            name,
+            set,
+            ids.map((id) => id.slice(0, 1)),
+          ),
       },
     }),
   },
   stores: {
     'answers when it is closed': ({ inspection }) => ({
-      inspection: { key: (name, key) => inspection.key(name, key).catch(() => undefined) },
+      inspection: { find: (...place) => inspection.find(...place).catch(() => undefined) },
     }),
   },
 }

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { encodeIdempotencyRecord } from '../../../src/read-models/idempotency-record.ts'
 import { decodeRow } from '../../../src/read-models/stream-row.ts'
 import { compared } from './compared.ts'
 import { topic } from './fixture.ts'
@@ -64,8 +65,9 @@ export const streams = topic('streams', {
     const keys = [1, 11, 0].map((partition) => ({ partition, key: 'k' }))
     const loaded = await Promise.all(keys.map((key) => store.reads.load(generation, { key })))
     expect(loaded.map(({ decided }) => decided)).toEqual(records)
-    const inspected = await Promise.all(keys.map((key) => store.inspection.key(generation, key)))
-    expect(inspected.map((found) => found?.record)).toEqual(records)
+    const ids = keys.map(({ partition, key }) => `${partition}/${key}`)
+    const texts = records.map((record) => record && encodeIdempotencyRecord(record))
+    expect(await store.inspection.find(generation, 'keys', ids)).toMatchObject({ texts })
   },
 
   'a projector gets all that it asks for in one answer, and nothing else': async (fixture) => {
