@@ -5,10 +5,10 @@ import { does, type Outcome } from './output.ts'
 
 export function addKeyCommands(program: Command): void {
   const keys = program.command('keys').description('API keys: running instances follow every change within a second')
-  const issuing = keys.command('issue').description('Make a key and print it; only its hash is stored')
-  does(issuing.requiredOption('--name <name>', 'whom the key is for'), issue)
-  does(keys.command('list').description('List the keys: id, day of issue, name'), list)
-  does(keys.command('revoke <id>').description('Revoke a key by its id'), revoke)
+  const issuing = keys.command('issue').requiredOption('--name <name>', 'whom the key is for')
+  does(issuing, 'Make a key and print it; only its hash is stored', issue)
+  does(keys.command('list'), 'List the keys: id, day of issue, name', list)
+  does(keys.command('revoke <id>'), 'Revoke a key by its id', revoke)
 }
 
 function issue({ name, json }: { name: string; json?: boolean }): Outcome {

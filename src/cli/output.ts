@@ -11,8 +11,13 @@ export interface Outcome {
 }
 
 /** Has the command do `work`, which is given its arguments and options, and print what comes of it. */
-export function does(command: Command, work: (...given: never[]) => Outcome | Promise<Outcome>): void {
-  command.option('--json', 'print JSON').action(async (...given) => {
+export function does(
+  command: Command,
+  description: string,
+  work: (...given: never[]) => Outcome | Promise<Outcome>,
+): void {
+  command.description(description).option('--json', 'print JSON')
+  command.action(async (...given) => {
     const { json, text } = await work(...(given as never[]))
     if (command.opts().json) print(JSON.stringify(json, undefined, 2))
     else if (text !== '') print(text)

@@ -16,16 +16,10 @@ export function addParkedCommands(program: Command): void {
   const parked = program
     .command('parked')
     .description('Events that could not be applied. Later ones of the same stream wait behind them')
-  does(parked.command('list').description('List them, in the order of the log'), list)
-  const showing = parked.command('show <partition/offset>')
-  does(showing.description('Show one: why it could not be applied, and its value'), show)
-  const discarding = parked.command('discard <partition/offset>')
-  does(
-    discarding.description(
-      'Discard the first one of a stream for good, and have those behind it applied. Recorded in the log',
-    ),
-    discard,
-  )
+  does(parked.command('list'), 'List them, in the order of the log', list)
+  does(parked.command('show <partition/offset>'), 'Show one: why it could not be applied, and its value', show)
+  const discarding = 'Discard the first one of a stream for good, and have those behind it applied. Recorded in the log'
+  does(parked.command('discard <partition/offset>'), discarding, discard)
 }
 
 async function list(): Promise<Outcome> {

@@ -19,22 +19,13 @@ const shownDifferences = 50
 const rebuilt = 'Rebuilt: the new generation has taken over.'
 
 export function addReadModelCommands(program: Command): void {
-  const generations = program.command('generations')
-  does(
-    generations.description('List the generations of every version of the read models: state, position, lag, size'),
-    listGenerations,
-  )
-  const rebuilding = program.command('rebuild')
-  does(
-    rebuilding.description('Build the read models anew from the log, beside the live ones, and have them take over'),
-    runRebuild,
-  )
-  const verifying = program.command('verify').option('--repair', 'rebuild where they differ')
-  does(
-    verifying.description('Compare everything in the live read models with the log; exit code 1 where they differ'),
-    runVerify,
-  )
-  does(program.command('stats').description('Show how many pets and orders there are, by status'), countByStatus)
+  const listing = 'List the generations of every version of the read models: state, position, lag, size'
+  does(program.command('generations'), listing, listGenerations)
+  const rebuilding = 'Build the read models anew from the log, beside the live ones, and have them take over'
+  does(program.command('rebuild'), rebuilding, runRebuild)
+  const verifying = 'Compare everything in the live read models with the log; exit code 1 where they differ'
+  does(program.command('verify').option('--repair', 'rebuild where they differ'), verifying, runVerify)
+  does(program.command('stats'), 'Show how many pets and orders there are, by status', countByStatus)
 }
 
 async function listGenerations(): Promise<Outcome> {

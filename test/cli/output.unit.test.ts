@@ -13,7 +13,7 @@ describe('what a command prints', () => {
   async function run(text: string, ...options: string[]): Promise<string> {
     const output = capture('stdout')
     const command = new Command()
-    does(command.argument('<name>').option('--more'), async (name: string, { more }: { more?: boolean }) => {
+    does(command.argument('<name>').option('--more'), 'Does it', async (name: string, { more }: { more?: boolean }) => {
       return { json: { name, more, counters: {} }, text }
     })
     await command.parseAsync(['one', ...options], { from: 'user' })

@@ -23,7 +23,7 @@ export function redisInspection(calls: RedisCalls, keys: RedisKeys): Inspection 
     async scan(generation, set, from = '', limit) {
       const { checkpoints, sized } = keys.generation(generation)
       const args = [from, limit, scannedCharactersMax]
-      const reply = await calls.run('scan', [keys.active, checkpoints, sized(set)], args)
+      const reply = await calls.run('scanSet', [keys.active, checkpoints, sized(set)], args)
       if (reply === null) return undefined
       const [active, stored, next, items] = reply
       return { snapshot: decodeSnapshot(active, stored), items: pairs(items), next: next === '' ? undefined : next }
@@ -31,7 +31,7 @@ export function redisInspection(calls: RedisCalls, keys: RedisKeys): Inspection 
 
     async find(generation, set, ids) {
       const { checkpoints, sized } = keys.generation(generation)
-      const reply = await calls.run('find', [keys.active, checkpoints, sized(set)], ids)
+      const reply = await calls.run('findInSet', [keys.active, checkpoints, sized(set)], ids)
       if (reply === null) return undefined
       const [active, stored, texts] = reply
       return { snapshot: decodeSnapshot(active, stored), texts: texts.map((text) => text ?? undefined) }

@@ -15,8 +15,8 @@ export const scriptFiles = {
   applyBatch: 'apply-batch.lua',
   read: 'read.lua',
   contents: 'contents.lua',
-  scan: 'scan-3.lua',
-  find: 'find-3.lua',
+  scanSet: 'scan-set-3.lua',
+  findInSet: 'find-in-set-3.lua',
 } as const
 
 type Named = [name: string | null, logId: string | null, since: string | null]
@@ -41,8 +41,8 @@ export interface Replies {
     | [outcome: 'exist', streams: string[], collectionsAndIds: string[]]
   read: [state: string, completeness: string, ...found: (string | null)[]]
   contents: WithSnapshot<[recorded: string[], actual: (string | number)[]]>
-  scan: WithSnapshot<[next: string, idsAndTexts: string[]]>
-  find: WithSnapshot<[texts: (string | null)[]]>
+  scanSet: WithSnapshot<[next: string, idsAndTexts: string[]]>
+  findInSet: WithSnapshot<[texts: (string | null)[]]>
 }
 
 export type Script = keyof Replies

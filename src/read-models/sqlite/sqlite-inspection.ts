@@ -29,9 +29,9 @@ export function sqliteInspection(database: SqliteDatabase): Inspection {
     })
   }
 
-  function select({ items, from, place }: Source, comparison: string): StatementSync {
-    const condition = `(${place}) ${comparison} (${place.map(() => '?')})`
-    const statement = database.db.prepare(`SELECT ${items} FROM ${from} AND ${condition} ORDER BY ${place} LIMIT ?`)
+  function select({ items, from, place }: Source, comparison: string, limit: number): StatementSync {
+    const where = `(${place}) ${comparison} (${place.map(() => '?')}) ORDER BY ${place} LIMIT ${limit}`
+    const statement = database.db.prepare(`SELECT ${items} FROM ${from} AND ${where}`)
     statement.setReturnArrays(true)
     return statement
   }
@@ -45,7 +45,7 @@ export function sqliteInspection(database: SqliteDatabase): Inspection {
         const items: Item[] = []
         if (source === undefined) return { items, next: undefined }
         let characters = 0
-        const rows = select(source, '>=').iterate(...placeOf(set, from ?? source.first), limit + 1)
+        const rows = select(source, '>=', limit + 1).iterate(...placeOf(set, from ?? source.first))
         for (const row of rows as unknown as Iterable<Row>) {
           const id = String(row[0])
           if (items.length === limit || characters >= scannedCharactersMax) return { items, next: id }
@@ -59,8 +59,8 @@ export function sqliteInspection(database: SqliteDatabase): Inspection {
     find: (generation, set, ids) =>
       read(generation, (key) => {
         const source = sourceOf(database, key, set)
-        const one = source && select(source, '=')
-        const rows = ids.map((id) => one?.get(...placeOf(set, id), 1) as unknown as Row | undefined)
+        const one = source && select(source, '=', 1)
+        const rows = ids.map((id) => one?.get(...placeOf(set, id)) as unknown as Row | undefined)
         return { texts: rows.map((row) => row && textOf(set, row)) }
       }),
   }
