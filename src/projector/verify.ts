@@ -78,7 +78,8 @@ class Verifier<State, Event> {
 
   /** Each item that is there with what the log says. */
   async #compareAll(set: string): Promise<void> {
-    for await (const items of itemsOf((from) => this.#live((live, name) => live.scan(name, set, from, chunk)))) {
+    const foundItems = itemsOf((from) => this.#live((live, name) => live.scan(name, set, from, chunk)))
+    for await (const items of foundItems) {
       await this.#compare(set, items)
       this.#progress(items.length)
     }
@@ -92,21 +93,17 @@ class Verifier<State, Event> {
     // The numbers alone do not tell: where one is too many, another may be missing.
     const differs = [...this.#differences.values()].some(({ where }) => where === set)
     if (!differs && expected.sizes.get(set)?.actual === found.sizes.get(set)?.actual) return
-    for await (const items of itemsOf((from) =>
-      this.#scratch((scratch, name) => scratch.scan(name, set, from, chunk)),
-    )) {
+    const expectedItems = itemsOf((from) => this.#scratch((scratch, name) => scratch.scan(name, set, from, chunk)))
+    for await (const items of expectedItems) {
       const ids = items.map(([id]) => id)
       const { texts } = await this.#live((live, name) => live.find(name, set, ids))
-      const missing = ids.filter((_, i) => texts[i] === undefined)
-      await this.#compare(
-        set,
-        missing.map((id) => [id, undefined]),
-      )
+      const missing = ids.filter((_, i) => texts[i] === undefined).map((id) => [id, undefined] as const)
+      await this.#compare(set, missing)
     }
   }
 
   /** What was found with what the log says at the position of what was read last. */
-  async #compare(set: string, found: readonly (Item | readonly [id: string, missing: undefined])[]): Promise<void> {
+  async #compare(set: string, found: readonly (readonly [id: string, text: string | undefined])[]): Promise<void> {
     const ids = found.map(([id]) => id)
     const { texts } = await this.#scratch((scratch, name) => scratch.find(name, set, ids))
     for (const [i, [id, text]] of found.entries()) this.#compareText(set, id, texts[i], text)
