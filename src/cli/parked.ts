@@ -79,7 +79,7 @@ async function find(stores: Stores, id: string): Promise<ParkedEvent | undefined
 }
 
 /** In the order of the log. */
-async function allParked(stores: Stores): Promise<readonly ParkedEvent[]> {
+export async function allParked(stores: Stores): Promise<readonly ParkedEvent[]> {
   const texts = await inActive(stores, ({ inspection }, name) => parkedTexts(inspection, name))
   const events = texts.flatMap((each) => [...each]).map(([id, text]) => decodeParkedEvent(id, text))
   return events.sort((a, b) => a.partition - b.partition || a.offset - b.offset)
