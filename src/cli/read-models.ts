@@ -94,12 +94,12 @@ async function runVerify({ json = false, repair = false }: { json?: boolean; rep
 
 async function verifyShard({ group, update, ...shard }: ShardWork): Promise<Verification> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-verify-'))
-  const scratch = openScratch(join(folder, 'read-models.db'))
   try {
+    const scratch = openScratch(join(folder, 'read-models.db'))
     const ownGroup = `${group}.verify.${process.pid}.${Date.now()}`
-    return await verify({ ...shard, scratch, group: ownGroup, progress: update })
+    const verifying = verify({ ...shard, scratch, group: ownGroup, progress: update })
+    return await verifying.finally(() => scratch.close())
   } finally {
-    await scratch.close()
     rmSync(folder, { recursive: true })
   }
 }

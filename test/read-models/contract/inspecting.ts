@@ -132,7 +132,7 @@ export const inspecting = topic('inspecting', {
 
   'what is there all the while comes, whatever comes and goes meanwhile': async (fixture) => {
     const store = await fixture.open()
-    const names = numbers(600).map((i) => `name ${i}`)
+    const names = numbers(300).map((i) => `name ${i}`)
     for (const set of otherSets) {
       const { name: generation, logId } = newGeneration()
       await store.generations.start({ name: generation, logId }, (await store.generations.active())?.name)
@@ -140,13 +140,13 @@ export const inspecting = topic('inspecting', {
       await applyAll(store, generation, batch)
       const stays = batch.parked.filter((_, i) => i % 3 === 0)
       let goes = batch.parked.filter((_, i) => i % 3 > 0)
-      const found = await itemsIn(store, generation, set, 50, async (items) => {
+      const found = await itemsIn(store, generation, set, 25, async (items) => {
         // What was read last goes first: it may be where the next page begins.
         const last = items.at(-1)?.[0] ?? ''
         const isLast = (event: (typeof goes)[number]) => [event.stream, parkedId(event)].includes(last)
         const now = goes.toSorted((a, b) => Number(isLast(b)) - Number(isLast(a))).slice(0, 10)
         goes = goes.filter((event) => !now.includes(event))
-        const more = goes.map(({ stream }) => `more ${stream}`).slice(0, 60) // so that there is an end
+        const more = goes.map(({ stream }) => `more ${stream}`).slice(0, 30) // so that there is an end
         const rows = more.map((name) => rowOf(name))
         const rowsShown = now.map(({ stream }) => stream)
         batch = batchAfter(batch, { rows, rowsShown, keys: more, parked: more, unparked: now })
