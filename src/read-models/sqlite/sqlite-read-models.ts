@@ -2,7 +2,7 @@ import { Listeners } from '../listeners.ts'
 import type { ReadModelStore } from '../store.ts'
 import { SqliteDatabase, type SqliteReadModelsOptions } from './sqlite-database.ts'
 import { SqliteGenerations } from './sqlite-generations.ts'
-import { SqliteInspection } from './sqlite-inspection.ts'
+import { sqliteInspection } from './sqlite-inspection.ts'
 import { SqliteProjection } from './sqlite-projection.ts'
 import { SqliteReads } from './sqlite-reads.ts'
 
@@ -17,7 +17,7 @@ export function openSqliteReadModels(options: SqliteReadModelsOptions): ReadMode
     reads: new SqliteReads(database),
     projection: new SqliteProjection(database, listeners),
     generations: new SqliteGenerations(database, listeners),
-    inspection: new SqliteInspection(database),
+    inspection: sqliteInspection(database),
     async close() {
       if (!database.db.isOpen) return
       database.db.close()

@@ -11,8 +11,6 @@ export interface DocumentSet {
   readonly insert: StatementSync
   readonly put: StatementSync
   readonly remove: StatementSync
-  readonly entries: StatementSync
-  readonly count: StatementSync
 }
 
 /** The tables `collection_<key>`, with their statements. Several connections may have them open. */
@@ -28,13 +26,13 @@ export class DocumentSets {
   create(key: number): void {
     this.drop(key)
     this.#db.exec(
-      `CREATE TABLE ${nameOf(key)} (id INTEGER PRIMARY KEY, json TEXT NOT NULL, version INTEGER, row TEXT) STRICT`,
+      `CREATE TABLE ${tableOf(key)} (id INTEGER PRIMARY KEY, json TEXT NOT NULL, version INTEGER, row TEXT) STRICT`,
     )
   }
 
   drop(key: number): void {
     this.#sets.delete(key)
-    this.#db.exec(`DROP TABLE IF EXISTS ${nameOf(key)}`)
+    this.#db.exec(`DROP TABLE IF EXISTS ${tableOf(key)}`)
   }
 
   /** The key must have been created. */
@@ -47,7 +45,7 @@ export class DocumentSets {
   }
 
   #prepare(key: number): DocumentSet {
-    const name = nameOf(key)
+    const name = tableOf(key)
     const values = `INTO ${name} (id, json, version, row) VALUES (?, ?, ?, ?)`
     const find = this.#db.prepare(`SELECT json, version, row FROM ${name} WHERE id = ?`)
     const page = this.#db.prepare(`SELECT json FROM ${name} WHERE id > ? ORDER BY id LIMIT ?`)
@@ -60,12 +58,10 @@ export class DocumentSets {
       insert: this.#db.prepare(`INSERT ${values} ON CONFLICT DO NOTHING`),
       put: this.#db.prepare(`REPLACE ${values}`),
       remove: this.#db.prepare(`DELETE FROM ${name} WHERE id = ?`),
-      entries: this.#db.prepare(`SELECT id, json, version, row FROM ${name} WHERE id >= ? ORDER BY id LIMIT ?`),
-      count: this.#db.prepare(`SELECT count(*) AS count FROM ${name}`),
     }
   }
 }
 
-function nameOf(key: number): string {
+export function tableOf(key: number): string {
   return `collection_${key}`
 }

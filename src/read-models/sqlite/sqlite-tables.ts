@@ -90,22 +90,15 @@ export function prepare(db: DatabaseSync) {
     row: 'SELECT row FROM stream_row WHERE generation = ? AND stream = ?',
     putRow: 'REPLACE INTO stream_row (generation, stream, row) VALUES (?, ?, ?)',
     removeRow: 'DELETE FROM stream_row WHERE generation = ? AND stream = ?',
-    rowsFrom: 'SELECT stream, row FROM stream_row WHERE generation = ? AND stream >= ? ORDER BY stream LIMIT ?',
-    countRows: 'SELECT count(*) AS count FROM stream_row WHERE generation = ?',
 
     key: 'SELECT record FROM idempotency_key WHERE generation = ? AND key = ? AND partition = ?',
     putKey: 'REPLACE INTO idempotency_key (generation, key, partition, record) VALUES (?, ?, ?, ?)',
-    keysBehind:
-      'SELECT key, partition, record FROM idempotency_key WHERE generation = ? AND (key, partition) > (?, ?) ORDER BY key, partition LIMIT ?',
-    countKeys: 'SELECT count(*) AS count FROM idempotency_key WHERE generation = ?',
 
     hasParked: 'SELECT 1 FROM parked WHERE generation = ? AND stream = ? LIMIT 1',
     queue: `${parkedEvent} WHERE generation = ? AND stream = ? ORDER BY record_offset`,
     parkedAt: `${parkedEvent} WHERE generation = ? AND partition = ? AND record_offset = ?`,
-    parkedBehind: `${parkedEvent} WHERE generation = ? AND (partition, record_offset) > (?, ?) ORDER BY partition, record_offset LIMIT ?`,
     park: 'REPLACE INTO parked (generation, partition, record_offset, stream, reason, value) VALUES (?, ?, ?, ?, ?, ?)',
     unpark: 'DELETE FROM parked WHERE generation = ? AND partition = ? AND record_offset = ?',
-    countParked: 'SELECT count(*) AS count FROM parked WHERE generation = ?',
   }
   return Object.fromEntries(Object.entries(sql).map(([name, text]) => [name, db.prepare(text)])) as Record<
     keyof typeof sql,

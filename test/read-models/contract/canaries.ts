@@ -156,26 +156,31 @@ export const canaries: Readonly<Record<string, Readonly<Record<string, Fault>>>>
     }),
   },
   inspecting: {
-    'begins a parked page as far on as the one before ended': breaking(
+    'begins a page as far on as the one before ended': breaking(
       'inspection',
-      'parked',
+      'scan',
       ({ inspection }) =>
-        async (name, from, limit) => {
-          const all = await inspection.parked(name, '', 10_000)
-          const [begin, end] = [Number(from), Number(from) + limit]
+        async (name, set, from = '0', limit) => {
+          const all = await inspection.scan(name, set, undefined, 10_000)
+          const end = Number(from) + limit
           const next = end < (all?.items.length ?? 0) ? `${end}` : undefined
-          return all && { ...all, items: all.items.slice(begin, end), next }
+          return all && { ...all, items: all.items.slice(Number(from), end), next }
+        },
+    ),
+    'finds a document by the beginning of its id': breaking(
+      'inspection',
+      'find',
+      ({ inspection }) =>
+        (name, set, ids) => {
+          const cut = ids.map((id) => id.slice(0, 1))
+          return inspection.find(name, set, cut)
         },
     ),
   },
   stores: {
-    'answers when it is closed': breaking(
-      'inspection',
-      'key',
-      ({ inspection }) =>
-        (name, key) =>
-          inspection.key(name, key).catch(() => undefined),
-    ),
+    'answers when it is closed': breaking('inspection', 'find', ({ inspection }) => (...place) => {
+      return inspection.find(...place).catch(() => undefined)
+    }),
   },
 }
 

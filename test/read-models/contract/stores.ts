@@ -27,13 +27,8 @@ export const everyCall: Record<string, (store: ReadModelStore, generation: strin
   versions: ({ generations }) => generations.versions(),
   prune: ({ generations }) => generations.prune(1000),
   contents: ({ inspection }, name) => inspection.contents(name),
-  entries: ({ inspection }, name) => inspection.entries(name, 'pets', 1, 1),
-  rows: ({ inspection }, name) => inspection.rows(name, '', 1),
-  keys: ({ inspection }, name) => inspection.keys(name, '', 1),
-  parked: ({ inspection }, name) => inspection.parked(name, '', 1),
-  parkedAt: ({ inspection }, name) => inspection.parkedAt(name, { partition: 0, offset: 0 }),
-  key: ({ inspection }, name) => inspection.key(name, { partition: 0, key: 'k' }),
-  row: ({ inspection }, name) => inspection.row(name, '1'),
+  scan: ({ inspection }, name) => inspection.scan(name, 'pets', undefined, 1),
+  'find for an operator': ({ inspection }, name) => inspection.find(name, 'keys', ['0/k']),
 }
 
 export const stores = topic('stores', {
