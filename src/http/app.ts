@@ -14,11 +14,11 @@ import { limitInFlight } from './in-flight.ts'
 import { readOnlyJson } from './json-body.ts'
 import { addMetricsRoute, type Metrics } from './metrics.ts'
 import { addOpenApi } from './openapi.ts'
-import { addOrderRoutes } from './orders-routes.ts'
-import { addPetRoutes } from './pets-routes.ts'
+import { addOrderRoutes } from './orders.ts'
+import { addPetRoutes } from './pets.ts'
 import { addRequestLog, requestId } from './request-log.ts'
 import { compileRequestCheck } from './request-values.ts'
-import type { RouteServices } from './services.ts'
+import type { RouteServices } from './resource.ts'
 
 export interface ApiServices extends RouteServices {
   /** The id of the API key, or undefined when the key is not valid. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { jsonType } from './media-types.ts'
+import { jsonType } from './error-replies.ts'
 
 /** The state of one part, in one word and with whatever helps an operator. Must be JSON. */
 export interface Check {

@@ -1,9 +1,9 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifySchema } from 'fastify'
-import { jsonType } from './media-types.ts'
-import { orderSchemas, ordersTag } from './orders-schemas.ts'
-import { petSchemas, petsTag } from './pets-schemas.ts'
+import { jsonType } from './error-replies.ts'
+import { orderSchemas, ordersTag } from './orders.ts'
+import { petSchemas, petsTag } from './pets.ts'
 import { ErrorSchema } from './schema-parts.ts'
 
 /** The schemas that the document names; wherever one is used it is referred to. */
@@ -27,15 +27,16 @@ const contentSecurityPolicy =
 
 /** `/openapi.json`, made from the schemas of the routes added after this, and `/docs`, which shows it. */
 export async function addOpenApi(app: FastifyInstance): Promise<void> {
+  const schemas = Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, withReferences(schema)]))
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
       info,
       servers: [{ url: '/v1' }],
       tags: [petsTag, ordersTag],
-      components: { securitySchemes, schemas: components() },
+      components: { securitySchemes, schemas },
     },
-    transform: ({ schema, url }) => ({ schema: withReferences(schema) as FastifySchema, url }),
+    transform: ({ schema = {}, url }) => ({ schema: withReferences(schema), url }),
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
@@ -51,18 +52,11 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
   })
 }
 
-function components(): Record<string, object> {
-  return Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, eachMember(schema)]))
-}
-
-function withReferences(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(withReferences)
-  if (typeof node !== 'object' || node === null) return node
-  const name = nameByText.get(JSON.stringify(node))
-  return name === undefined ? eachMember(node) : { $ref: `#/components/schemas/${name}` }
-}
-
-function eachMember(node: object): object {
-  if (Array.isArray(node)) return node.map(withReferences)
-  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, withReferences(value)]))
+/** A copy in which every named schema is referred to, but for `whole` itself. */
+function withReferences(whole: object): FastifySchema {
+  const text = JSON.stringify(whole, (key, part) => {
+    const name = key === '' ? undefined : nameByText.get(JSON.stringify(part))
+    return name === undefined ? part : { $ref: `#/components/schemas/${name}` }
+  })
+  return JSON.parse(text)
 }

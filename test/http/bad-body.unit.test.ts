@@ -103,6 +103,13 @@ describe('a body that cannot be read', () => {
     ['17 KiB', 'x'.repeat(17 * 1024), 413, 'payload_too_large', '16 KiB'],
   ])('%s', async (_what, body, status, code, message) => expectError(await post(body), status, code, message))
 
+  it('shorter or longer than Content-Length says', async () => {
+    for (const length of [valid.length - 1, valid.length + 1]) {
+      const answer = await post(valid, { 'content-type': 'application/json', 'content-length': String(length) })
+      expectError(answer, 400, 'invalid_request', 'The body is not as long as Content-Length says.')
+    }
+  })
+
   it('just 16 KiB are read', async () => {
     expect((await post(tooLong.replace('  ', ' '))).statusCode).toBe(201)
   })

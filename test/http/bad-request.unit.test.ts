@@ -72,6 +72,11 @@ describe.each(resources)('GET %s/{%s}', (path, name, notFound, noun) => {
     expectError(await server.get(url), 400, 'invalid_request', 'The URL is malformed.')
   })
 
+  it('a path beyond 16 KiB is too long', async () => {
+    const tooLong = `${path}/${'1'.repeat(20_000)}`
+    expectError(await server.get(tooLong), 400, 'invalid_request', 'The path is too long.')
+  })
+
   it('an id beyond 2^53 does not find what it would be rounded to', async () => {
     const [collection] = path.split('/').slice(-1)
     server.services.store(collection ?? '', { id: Number.MAX_SAFE_INTEGER, json: '{}', version: 1, indexes: [] })

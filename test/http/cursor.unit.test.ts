@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { orderStatuses } from '../../src/domain/order.ts'
 import { petStatuses } from '../../src/domain/pet.ts'
-import { readCursor, writeCursor } from '../../src/http/cursor.ts'
+import { readCursor, writeCursor } from '../../src/http/tokens.ts'
 import { ServiceError } from '../../src/lib/errors.ts'
 
 const lists = ['', ...petStatuses, 'orders:', ...orderStatuses.map((status) => `orders:${status}`)]

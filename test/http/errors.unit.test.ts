@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/http/app.ts'
-import { parserErrorToServiceError, toServiceError } from '../../src/http/error-mapping.ts'
-import { retryAfterSeconds, statusOf } from '../../src/http/error-status.ts'
+import { retryAfterSeconds, statusOf } from '../../src/http/error-replies.ts'
 import { type ErrorCode, errorFacts, ServiceError } from '../../src/lib/errors.ts'
 import { expectError } from './expect-error.ts'
 import { authorization, FakeServices, testServer } from './fake-services.ts'
@@ -118,19 +117,4 @@ describe('the log', () => {
     ])
     expect(JSON.stringify(lines)).not.toContain('wrong')
   })
-})
-
-it.each([
-  [toServiceError, 'FST_ERR_CTP_BODY_TOO_LARGE', 'payload_too_large'],
-  [toServiceError, 'FST_ERR_CTP_INVALID_MEDIA_TYPE', 'unsupported_media_type'],
-  [toServiceError, 'FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'invalid_request'],
-  [toServiceError, 'FST_ERR_BAD_URL', 'invalid_request'],
-  [toServiceError, 'ANYTHING', 'internal_error'],
-  [parserErrorToServiceError, 'ERR_HTTP_REQUEST_TIMEOUT', 'request_timeout'],
-  [parserErrorToServiceError, 'HPE_HEADER_OVERFLOW', 'headers_too_large'],
-  [parserErrorToServiceError, 'HPE_CHUNK_EXTENSIONS_OVERFLOW', 'payload_too_large'],
-  [parserErrorToServiceError, 'HPE_INVALID_METHOD', 'invalid_request'],
-  [parserErrorToServiceError, 'ANYTHING', 'invalid_request'],
-] as const)('%o maps %s to %s', (map, code, expected) => {
-  expect(map(Object.assign(new Error('internals'), { code }))).toMatchObject({ code: expected })
 })

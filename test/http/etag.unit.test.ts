@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isNamed, readCondition, writeTag } from '../../src/http/etag.ts'
+import { isNamed, readCondition, writeTag } from '../../src/http/headers.ts'
 import { expectError } from './expect-error.ts'
 import { headerOf, tagScope, testServer } from './fake-services.ts'
 

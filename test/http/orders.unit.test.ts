@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { UnknownOutcome } from '../../src/command-handling/command-handler.ts'
 import type { OrderId } from '../../src/domain/order.ts'
 import type { PetId } from '../../src/domain/pet.ts'
-import { writeTag } from '../../src/http/etag.ts'
+import { writeTag } from '../../src/http/headers.ts'
 import { expectError } from './expect-error.ts'
 import { tagScope, testServer } from './fake-services.ts'
 

@@ -29,6 +29,7 @@ const post = (body = pet, length = body.length) =>
   head('POST /v1/pets HTTP/1.1', bearer, 'Content-Type: application/json', `Content-Length: ${length}`) + body
 const list = head('GET /v1/pets HTTP/1.1', bearer)
 const lastList = head('GET /v1/pets HTTP/1.1', bearer, 'Connection: close')
+const chunked = head('POST /v1/pets HTTP/1.1', bearer, 'Content-Type: application/json', 'Transfer-Encoding: chunked')
 const statuses = (text: string) => readResponses(text).map(({ status }) => status)
 
 /** Holds commands back until `end`. `started` resolves when there is one. */
@@ -84,12 +85,8 @@ describe('what is no valid HTTP is answered with an Error', () => {
     ['no Host', `GET /v1/pets HTTP/1.1\r\n${bearer}\r\nConnection: close\r\n\r\n`, 400, 'invalid_request'],
     ['a header of 17 KiB', head('GET /v1/pets HTTP/1.1', `X-Long: ${'x'.repeat(17 * 1024)}`), 431, 'headers_too_large'],
     ['a path of 17 KiB', head(`GET /v1/pets/${'1'.repeat(17 * 1024)} HTTP/1.1`), 431, 'headers_too_large'],
-    [
-      'a broken chunk',
-      `${head('POST /v1/pets HTTP/1.1', bearer, 'Content-Type: application/json', 'Transfer-Encoding: chunked')}zz\r\n`,
-      400,
-      'invalid_request',
-    ],
+    ['a broken chunk', `${chunked}zz\r\n`, 400, 'invalid_request'],
+    ['a chunk with an extension of 17 KiB', `${chunked}1;${'x'.repeat(17 * 1024)}`, 413, 'payload_too_large'],
   ])('%s', async (_what, bytes, status, code) => expectRawError(await exchange(port, bytes), status, code))
 
   it('and the server goes on', async () => {

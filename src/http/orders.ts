@@ -1,0 +1,250 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { UnknownOutcome } from '../command-handling/command-handler.ts'
+import { placeOrderIdempotency } from '../domain/idempotency.ts'
+import { type Order, type OrderId, OrderSchema, OrderStatus, orderDocument } from '../domain/order.ts'
+import { Int64Schema, type PetId } from '../domain/pet.ts'
+import { type PetCommand, type PetState, petDecider, utc, type VersionedOrder } from '../domain/pet-stream.ts'
+import { documentId } from '../domain/queries.ts'
+import { ServiceError } from '../lib/errors.ts'
+import type { Int64 } from '../lib/int64.ts'
+import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
+import { jsonType } from './error-replies.ts'
+import { readCondition, readIdempotencyKey, readTraceparent } from './headers.ts'
+import {
+  addTag,
+  addToken,
+  createdBy,
+  findDocument,
+  lastPositions,
+  type Resource,
+  type RouteServices,
+  readAtLeast,
+  replyWithCreated,
+  replyWithDocument,
+  replyWithPage,
+  untilGone,
+} from './resource.ts'
+import {
+  answer,
+  anyCommand,
+  anySchema,
+  asked,
+  error,
+  finding,
+  header,
+  headers,
+  invalid,
+  listing,
+  outcomeUnknown,
+  rebuilding,
+  told,
+} from './schema-parts.ts'
+
+const orders: Resource = {
+  collection: 'orders',
+  path: '/v1/store/orders',
+  list: 'orders:',
+  noun: 'order',
+  notFound: 'order_not_found',
+}
+
+/** Orders of pets, in beta (design section 3). */
+export function addOrderRoutes(instance: FastifyInstance, services: RouteServices): void {
+  const app = instance.withTypeProvider<TypeBoxTypeProvider>()
+
+  app.get('/store/orders', { schema: listOrdersSchema }, (request, reply) =>
+    replyWithPage(services, orders, request.query, request, reply),
+  )
+  app.post('/store/orders', { schema: placeOrderSchema }, (request, reply) =>
+    placeOrder(services, request.body.petId, request, reply),
+  )
+  app.get('/store/orders/:orderId', { schema: getOrderSchema }, (request, reply) =>
+    replyWithDocument(services, orders, request.params.orderId, request, reply),
+  )
+  app.patch('/store/orders/:orderId', { schema: updateOrderSchema }, (request, reply) =>
+    updateOrder(services, request.params.orderId, request.body.status, request, reply),
+  )
+}
+
+async function placeOrder(
+  services: RouteServices,
+  orderedPet: Int64,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<string> {
+  const key = readIdempotencyKey(request.headers['idempotency-key'])
+  const atLeast = readAtLeast(services.log, request, reply)
+  if (documentId('pets', orderedPet) === undefined) {
+    throw new ServiceError('unknown_pet', `There is no pet ${orderedPet}.`)
+  }
+  const petId = Number(orderedPet) as PetId
+  const command = (id: number): PetCommand => ({ type: 'placeOrder', orderId: id as OrderId, petId })
+  const options = {
+    stream: String(petId),
+    drawsId: true,
+    idempotency: key === undefined ? undefined : placeOrderIdempotency(request.apiKeyId, key, petId),
+    traceparent: readTraceparent(request.headers.traceparent),
+    atLeast,
+    wait: untilGone(reply),
+  }
+  const handled = await services.commands.handle(petDecider, command, options).catch((error: unknown) => {
+    // There may be an order: whoever does not retry with an Idempotency-Key can look for it.
+    if (error instanceof UnknownOutcome) reply.header('location', `${orders.path}/${error.id}`)
+    throw error
+  })
+  const created = createdBy(handled)
+  const order = created.outcome === 'replayed' ? firstPlaced(created.record, petId) : orderIn(created)
+  return replyWithCreated(services, orders, created, { id: order.id, json: orderDocument(order) }, atLeast, reply)
+}
+
+/** The order as its first answer had it, whatever became of it since. */
+function firstPlaced({ id, time }: IdempotencyRecord, petId: PetId): Order {
+  const placedAt = utc(time)
+  return { id: id as OrderId, petId, status: 'placed', placedAt, updatedAt: placedAt }
+}
+
+async function updateOrder(
+  services: RouteServices,
+  orderId: Int64,
+  status: Order['status'],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<string> {
+  const ifMatch = readCondition('If-Match', request.headers['if-match'], services)
+  const atLeast = readAtLeast(services.log, request, reply)
+  const found = await findDocument(services, orders, orderId, atLeast, reply)
+  const order = JSON.parse(found.json) as Order // written by orderDocument: no id in it needs more than a double
+  const finalVersion = order.status === 'cancelled' ? found.version : undefined
+  const command = (): PetCommand => ({ type: 'updateOrder', orderId: order.id, status, ifMatch, finalVersion })
+  const handled = await services.commands.handle(petDecider, command, {
+    stream: String(order.petId),
+    traceparent: readTraceparent(request.headers.traceparent),
+    atLeast,
+    wait: untilGone(reply),
+  })
+  reply.type(jsonType)
+  if (handled.outcome === 'applied') {
+    const changed = orderIn(handled)
+    addTag(services, changed.version, reply)
+    addToken(services.log, atLeast, [handled.position], reply)
+    return orderDocument(changed)
+  }
+  // It has that status already: since it was found, or since then.
+  const now = order.status === status ? found : await findDocument(services, orders, orderId, atLeast, reply)
+  addTag(services, now.version, reply)
+  addToken(services.log, atLeast, lastPositions(now.reached), reply)
+  return now.json
+}
+
+function orderIn({ state }: { readonly state: PetState | undefined }): VersionedOrder {
+  if (state?.order === undefined) throw new Error('a command about an order left none')
+  return state.order
+}
+
+const OrdersSchema = Type.Array(OrderSchema, { description: 'A list of orders' })
+const NewOrderSchema = Type.Object(
+  { petId: Int64Schema({ description: 'Identifier of the pet to order, which must be available', examples: [1] }) },
+  { additionalProperties: false, description: 'An order to place' },
+)
+const OrderChangeSchema = Type.Object(
+  { status: OrderStatus },
+  { additionalProperties: false, description: 'What is to become of an order' },
+)
+
+export const orderSchemas = {
+  Order: OrderSchema,
+  NewOrder: NewOrderSchema,
+  OrderChange: OrderChangeSchema,
+  Orders: OrdersSchema,
+  OrderStatus,
+}
+export const ordersTag = { name: 'store', description: 'Orders of pets (beta)' }
+
+const beta = { tags: [ordersTag.name], 'x-stability': 'beta' }
+const params = Type.Object({ orderId: Int64Schema({ description: 'Identifier of the order', examples: [12] }) })
+
+const placedAt = '2026-11-20T09:30:00.000Z'
+const placed = { id: 12, petId: 1, status: 'placed', placedAt, updatedAt: placedAt }
+const approved = { ...placed, status: 'approved', updatedAt: '2026-11-20T10:15:00.000Z' }
+const notFound = error('No such order', 'order_not_found', 'There is no order 12.')
+
+const listOrdersSchema = {
+  ...listing('orders', OrderStatus, { schema: OrdersSchema, example: [approved], unavailable: rebuilding }),
+  ...beta,
+  operationId: 'listOrders',
+  summary: 'List all orders (beta)',
+  description:
+    'The orders in ascending order of id, page by page: as long as there is a next page, its address is in `Link`. ' +
+    'Ids say nothing of the order in time.',
+}
+
+const placeOrderSchema = {
+  ...anySchema,
+  ...beta,
+  operationId: 'placeOrder',
+  summary: 'Order a pet (beta)',
+  description:
+    'An available pet can be ordered, and is pending from then on. With an `Idempotency-Key` the request can be ' +
+    'sent again, as often as need be, and places one order.',
+  headers: headers({ ...asked.idempotencyKey('for one pet get the order of the first'), ...asked.consistency() }),
+  body: NewOrderSchema,
+  response: {
+    ...anyCommand,
+    201: answer('Order placed', OrderSchema, placed, {
+      ...told.location('new order', '/v1/store/orders/12'),
+      ...told.etag,
+      ...told.token('this order'),
+      ...told.replayed,
+      ...told.preferenceApplied,
+    }),
+    400: invalid('body: petId is required'),
+    409: error('The pet is ordered already, or sold', 'pet_not_available', 'Pet 1 is pending: order 11 holds it.'),
+    422: error('There is no such pet', 'unknown_pet', 'There is no pet 1.'),
+    504: outcomeUnknown('order', told.location('order that may be there', '/v1/store/orders/12')),
+  },
+}
+
+const getOrderSchema = {
+  ...finding('order', { idName: 'orderId', schema: OrderSchema, example: approved, notFound }),
+  ...beta,
+  operationId: 'getOrder',
+  summary: 'Get an order (beta)',
+  params,
+}
+
+const updateOrderSchema = {
+  ...anySchema,
+  ...beta,
+  operationId: 'updateOrder',
+  summary: 'Move an order on (beta)',
+  description:
+    'From placed to approved to delivered, which makes the pet sold; from placed or approved to cancelled, which ' +
+    'makes it available again. An order that has the status already stays as it is, whatever `If-Match` says.',
+  params,
+  headers: headers({ ...asked.ifMatch, ...asked.consistency() }),
+  body: OrderChangeSchema,
+  response: {
+    ...anyCommand,
+    200: answer('The order with that status', OrderSchema, approved, {
+      ...told.etag,
+      ...told.token('this status'),
+      ...told.preferenceApplied,
+    }),
+    400: invalid('body: status must be one of placed, approved, delivered, cancelled'),
+    404: notFound,
+    409: error(
+      'Not from where the order stands',
+      'order_transition_invalid',
+      'Order 12 is delivered and cannot become cancelled.',
+    ),
+    412: error(
+      'The order is in another state than `If-Match` says',
+      'precondition_failed',
+      'Order 12 is in another state than If-Match says.',
+    ),
+    415: { ...anyCommand[415], headers: { 'Accept-Patch': header('What the body can be', 'application/json') } },
+    504: outcomeUnknown('change'),
+  },
+}
