@@ -2,8 +2,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { KeyRing } from '../../src/api-keys/key-ring.ts'
 import { requireApiKey } from '../../src/http/auth.ts'
-import { readOnlyJson } from '../../src/http/json-body.ts'
-import { compileRequestCheck } from '../../src/http/request-values.ts'
+import { compileRequestCheck, readOnlyJson } from '../../src/http/request-values.ts'
 
 /**
  * Serves the routes of a reference under `/v1`, behind the service's own authentication, reading of bodies and, where a

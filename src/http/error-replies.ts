@@ -3,52 +3,45 @@ import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { type ErrorCode, ServiceError } from '../lib/errors.ts'
 
-/** The HTTP status of each error code. */
-export const statusOf: Record<ErrorCode, number> = {
-  invalid_request: 400,
-  invalid_json: 400,
-  invalid_cursor: 400,
-  invalid_idempotency_key: 400,
-  invalid_consistency_token: 400,
-  unauthorized: 401,
-  pet_not_found: 404,
-  order_not_found: 404,
-  route_not_found: 404,
-  method_not_allowed: 405,
-  pet_not_available: 409,
-  order_transition_invalid: 409,
-  precondition_failed: 412,
-  request_timeout: 408,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  idempotency_key_reused: 422,
-  unknown_pet: 422,
-  too_many_requests: 429,
-  headers_too_large: 431,
-  internal_error: 500,
-  event_parked: 500,
-  overloaded: 503,
-  conflict: 503,
-  stream_parked: 503,
-  event_log_unavailable: 503,
-  read_model_unavailable: 503,
-  read_model_rebuilding: 503,
-  read_model_behind: 503,
-  append_outcome_unknown: 504,
+/**
+ * Of each error code: its HTTP status and, where a retry is worth while, after how many seconds (RFC 9110 section 10.2.3).
+ * None for append_outcome_unknown: a client that retries by itself may store the same twice.
+ */
+export const replies: Record<ErrorCode, readonly [status: number, retryAfterSeconds?: number]> = {
+  invalid_request: [400],
+  invalid_json: [400],
+  invalid_cursor: [400],
+  invalid_idempotency_key: [400],
+  invalid_consistency_token: [400],
+  unauthorized: [401],
+  pet_not_found: [404],
+  order_not_found: [404],
+  route_not_found: [404],
+  method_not_allowed: [405],
+  pet_not_available: [409],
+  order_transition_invalid: [409],
+  precondition_failed: [412],
+  request_timeout: [408],
+  payload_too_large: [413],
+  unsupported_media_type: [415],
+  idempotency_key_reused: [422],
+  unknown_pet: [422],
+  too_many_requests: [429, 1],
+  headers_too_large: [431],
+  internal_error: [500],
+  event_parked: [500],
+  overloaded: [503, 1],
+  conflict: [503, 1],
+  stream_parked: [503],
+  event_log_unavailable: [503, 2],
+  read_model_unavailable: [503, 1],
+  read_model_rebuilding: [503, 1],
+  read_model_behind: [503, 1],
+  append_outcome_unknown: [504],
 }
 
-/**
- * After how many seconds a retry is worth while (RFC 9110 section 10.2.3). None for append_outcome_unknown: a client
- * that retries by itself may store the same twice.
- */
-export const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
-  too_many_requests: 1,
-  overloaded: 1,
-  conflict: 1,
-  event_log_unavailable: 2,
-  read_model_unavailable: 1,
-  read_model_rebuilding: 1,
-  read_model_behind: 1,
+export function statusOf(code: ErrorCode): number {
+  return replies[code][0]
 }
 
 /** Of every answer with JSON. */
@@ -82,7 +75,7 @@ function toServiceError(error: unknown, otherwise: Told): ServiceError {
 
 /** The body of every error answer, with exactly these members. */
 function errorBody({ code, message }: ServiceError): string {
-  return JSON.stringify({ code, message, status: statusOf[code] })
+  return JSON.stringify({ code, message, status: statusOf(code) })
 }
 
 /** Fastify's error handler. Also takes what Fastify raises before a route is found. */
@@ -90,19 +83,19 @@ export function replyWithError(raised: unknown, request: FastifyRequest, reply: 
   const error = toServiceError(raised, bug)
   const { code } = error
   logServerError(error, request)
-  const retryAfter = retryAfterSeconds[code]
+  const [status, retryAfter] = replies[code]
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
   // RFC 5789 section 2.2.
   if (code === 'unsupported_media_type' && request.method === 'PATCH') reply.header('accept-patch', 'application/json')
   reply.header('x-request-id', request.id) // on errors only: there someone asks for it
   reply.header('x-content-type-options', 'nosniff') // messages can quote what was sent
-  return reply.code(statusOf[code]).type(jsonType).send(errorBody(error))
+  return reply.code(status).type(jsonType).send(errorBody(error))
 }
 
 function logServerError(error: ServiceError, { id: requestId, method, url, raw, log }: FastifyRequest): void {
   // A client that goes in the middle of its body makes an error that nobody gets, and nobody needs to look into.
   const hasLeft = raw.destroyed && !raw.complete
-  if (statusOf[error.code] < 500 || hasLeft) return
+  if (statusOf(error.code) < 500 || hasLeft) return
   const of = { requestId, method, url }
   if (error.code === 'internal_error') log.error({ ...of, err: error.cause ?? error }, 'unexpected error')
   // Not louder: what is away says so once by itself, and there may be thousands of these a second.
@@ -143,7 +136,7 @@ export function replyToBrokenRequest(raised: Error, socket: HttpSocket): void {
     return
   }
   const error = toServiceError(raised, malformed)
-  const status = statusOf[error.code]
+  const status = statusOf(error.code)
   const body = errorBody(error)
   socket.write(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${jsonType}\r\nConnection: close\r\n` +

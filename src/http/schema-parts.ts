@@ -31,7 +31,7 @@ export function answer(description: string, schema: object, example: unknown, he
 type Answer = ReturnType<typeof answer>
 
 export function error(description: string, code: ErrorCode, message: string, headers: object = {}) {
-  return answer(description, ErrorSchema, { code, message, status: statusOf[code] }, headers)
+  return answer(description, ErrorSchema, { code, message, status: statusOf(code) }, headers)
 }
 
 export const invalid = (message: string) => error('Invalid request', 'invalid_request', message)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/http/app.ts'
-import { retryAfterSeconds, statusOf } from '../../src/http/error-replies.ts'
+import { replies } from '../../src/http/error-replies.ts'
 import { type ErrorCode, errorFacts, ServiceError } from '../../src/lib/errors.ts'
 import { expectError } from './expect-error.ts'
 import { authorization, FakeServices, testServer } from './fake-services.ts'
@@ -21,14 +21,14 @@ describe('the catalogue, the statuses and docs/errors.md say the same', () => {
 
   it('every code has one row, and every row a code, in the same order', () => {
     expect(rows.map(([, code]) => code)).toEqual(codes.map((code) => `\`${code}\``))
-    expect(Object.keys(statusOf)).toEqual(codes)
+    expect(Object.keys(replies)).toEqual(codes)
   })
 
   it.each(codes)('%s', (code) => {
     const { retryable, effect } = errorFacts[code]
-    const seconds = retryAfterSeconds[code]
+    const [status, seconds] = replies[code]
     const retry = (retryable ? 'yes' : 'no') + (seconds === undefined ? '' : `, after ${seconds} s`)
-    expect(documented.get(`\`${code}\``)).toEqual([String(statusOf[code]), retry, effect])
+    expect(documented.get(`\`${code}\``)).toEqual([String(status), retry, effect])
   })
 })
 
@@ -38,6 +38,7 @@ describe('passes on with its message, from reads and from commands', () => {
   it.each(codes)('%s', async (code) => {
     const fail = () => Promise.reject(new ServiceError(code, 'What happened: "ü".'))
     Object.assign(server.services, { beforeRead: fail, beforeCommand: fail })
+    const [status, seconds] = replies[code]
     const answers = [
       ...['/v1/pets', '/v1/pets/1', '/v1/store/orders', '/v1/store/orders/1'].map((url) => server.get(url)),
       server.post('/v1/pets', { name: 'Rex', categoryId: 1 }),
@@ -45,8 +46,8 @@ describe('passes on with its message, from reads and from commands', () => {
       server.patch('/v1/store/orders/1', { status: 'approved' }),
     ]
     for (const answer of await Promise.all(answers)) {
-      expectError(answer, statusOf[code], code, 'What happened: "ü".')
-      expect(answer.headers['retry-after']).toBe(retryAfterSeconds[code]?.toString())
+      expectError(answer, status, code, 'What happened: "ü".')
+      expect(answer.headers['retry-after']).toBe(seconds?.toString())
     }
   })
 })
