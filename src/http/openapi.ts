@@ -10,16 +10,6 @@ import { ErrorSchema } from './schema-parts.ts'
 const named: Readonly<Record<string, object>> = { ...petSchemas, ...orderSchemas, Error: ErrorSchema }
 const nameByText = new Map(Object.entries(named).map(([name, schema]) => [JSON.stringify(schema), name]))
 
-const info = {
-  title: 'Petstore Animals',
-  version: '1.0.0',
-  description: 'A pet store: list its pets, add one, read one; and, in beta, order them.',
-}
-
-const securitySchemes = {
-  apiKey: { type: 'http', scheme: 'bearer', description: 'The API key, as `Authorization: Bearer <API key>`' },
-} as const
-
 /** Nothing from another host, no inline script or style; Swagger UI draws its icons from data: URLs. */
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
@@ -28,20 +18,26 @@ const contentSecurityPolicy =
 /** `/openapi.json`, made from the schemas of the routes added after this, and `/docs`, which shows it. */
 export async function addOpenApi(app: FastifyInstance): Promise<void> {
   const schemas = Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, withReferences(schema)]))
+  const title = 'Petstore Animals'
+  const description = 'A pet store: list its pets, add one, read one; and, in beta, order them.'
+  const apiKey = 'The API key, as `Authorization: Bearer <API key>`'
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info,
+      info: { title, version: '1.0.0', description },
       servers: [{ url: '/v1' }],
       tags: [petsTag, ordersTag],
-      components: { securitySchemes, schemas },
+      components: {
+        securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: apiKey } },
+        schemas,
+      },
     },
     transform: ({ schema = {}, url }) => ({ schema: withReferences(schema), url }),
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: contentSecurityPolicy,
-    theme: { title: info.title },
+    theme: { title },
     uiConfig: { layout: 'BaseLayout' }, // without the bar that loads other documents
   })
   let text: string | undefined

@@ -1,5 +1,5 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { UnknownOutcome } from '../command-handling/command-handler.ts'
 import { placeOrderIdempotency } from '../domain/idempotency.ts'
@@ -10,72 +10,44 @@ import { documentId } from '../domain/queries.ts'
 import { ServiceError } from '../lib/errors.ts'
 import type { Int64 } from '../lib/int64.ts'
 import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
-import { jsonType } from './error-replies.ts'
 import { readCondition, readIdempotencyKey, readTraceparent } from './headers.ts'
 import {
-  addTag,
-  addToken,
-  createdBy,
   findDocument,
-  lastPositions,
   type Resource,
   type RouteServices,
-  readAtLeast,
+  readExchange,
+  replyToCommand,
   replyWithCreated,
   replyWithDocument,
   replyWithPage,
   untilGone,
 } from './resource.ts'
-import {
-  answer,
-  anyCommand,
-  anySchema,
-  asked,
-  error,
-  finding,
-  header,
-  headers,
-  invalid,
-  listing,
-  outcomeUnknown,
-  rebuilding,
-  told,
-} from './schema-parts.ts'
+import * as doc from './schema-parts.ts'
 
-const orders: Resource = {
-  collection: 'orders',
-  path: '/v1/store/orders',
-  list: 'orders:',
-  noun: 'order',
-  notFound: 'order_not_found',
-}
+const orders: Resource = { collection: 'orders', path: '/v1/store/orders', list: 'orders:', noun: 'order' }
 
 /** Orders of pets, in beta (design section 3). */
 export function addOrderRoutes(instance: FastifyInstance, services: RouteServices): void {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>()
 
   app.get('/store/orders', { schema: listOrdersSchema }, (request, reply) =>
-    replyWithPage(services, orders, request.query, request, reply),
+    replyWithPage(services, orders, request.query, reply),
   )
   app.post('/store/orders', { schema: placeOrderSchema }, (request, reply) =>
-    placeOrder(services, request.body.petId, request, reply),
+    placeOrder(services, request.body.petId, reply),
   )
   app.get('/store/orders/:orderId', { schema: getOrderSchema }, (request, reply) =>
-    replyWithDocument(services, orders, request.params.orderId, request, reply),
+    replyWithDocument(services, orders, request.params.orderId, reply),
   )
   app.patch('/store/orders/:orderId', { schema: updateOrderSchema }, (request, reply) =>
-    updateOrder(services, request.params.orderId, request.body.status, request, reply),
+    updateOrder(services, request.params.orderId, request.body.status, reply),
   )
 }
 
-async function placeOrder(
-  services: RouteServices,
-  orderedPet: Int64,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<string> {
-  const key = readIdempotencyKey(request.headers['idempotency-key'])
-  const atLeast = readAtLeast(services.log, request, reply)
+async function placeOrder(services: RouteServices, orderedPet: Int64, reply: FastifyReply): Promise<string> {
+  const { headers, apiKeyId } = reply.request
+  const key = readIdempotencyKey(headers['idempotency-key'])
+  const exchange = readExchange(services, orders, reply)
   if (documentId('pets', orderedPet) === undefined) {
     throw new ServiceError('unknown_pet', `There is no pet ${orderedPet}.`)
   }
@@ -84,9 +56,9 @@ async function placeOrder(
   const options = {
     stream: String(petId),
     drawsId: true,
-    idempotency: key === undefined ? undefined : placeOrderIdempotency(request.apiKeyId, key, petId),
-    traceparent: readTraceparent(request.headers.traceparent),
-    atLeast,
+    idempotency: key === undefined ? undefined : placeOrderIdempotency(apiKeyId, key, petId),
+    traceparent: readTraceparent(headers.traceparent),
+    atLeast: exchange.atLeast,
     wait: untilGone(reply),
   }
   const handled = await services.commands.handle(petDecider, command, options).catch((error: unknown) => {
@@ -94,9 +66,8 @@ async function placeOrder(
     if (error instanceof UnknownOutcome) reply.header('location', `${orders.path}/${error.id}`)
     throw error
   })
-  const created = createdBy(handled)
-  const order = created.outcome === 'replayed' ? firstPlaced(created.record, petId) : orderIn(created)
-  return replyWithCreated(services, orders, created, { id: order.id, json: orderDocument(order) }, atLeast, reply)
+  const order = handled.outcome === 'replayed' ? firstPlaced(handled.record, petId) : orderIn(handled)
+  return replyWithCreated(exchange, handled, { id: order.id, json: orderDocument(order) })
 }
 
 /** The order as its first answer had it, whatever became of it since. */
@@ -109,33 +80,28 @@ async function updateOrder(
   services: RouteServices,
   orderId: Int64,
   status: Order['status'],
-  request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<string> {
-  const ifMatch = readCondition('If-Match', request.headers['if-match'], services)
-  const atLeast = readAtLeast(services.log, request, reply)
-  const found = await findDocument(services, orders, orderId, atLeast, reply)
+  const { headers } = reply.request
+  const ifMatch = readCondition('If-Match', headers['if-match'], services)
+  const exchange = readExchange(services, orders, reply)
+  const found = await findDocument(exchange, orderId)
   const order = JSON.parse(found.json) as Order // written by orderDocument: no id in it needs more than a double
   const finalVersion = order.status === 'cancelled' ? found.version : undefined
   const command = (): PetCommand => ({ type: 'updateOrder', orderId: order.id, status, ifMatch, finalVersion })
   const handled = await services.commands.handle(petDecider, command, {
     stream: String(order.petId),
-    traceparent: readTraceparent(request.headers.traceparent),
-    atLeast,
+    traceparent: readTraceparent(headers.traceparent),
+    atLeast: exchange.atLeast,
     wait: untilGone(reply),
   })
-  reply.type(jsonType)
   if (handled.outcome === 'applied') {
     const changed = orderIn(handled)
-    addTag(services, changed.version, reply)
-    addToken(services.log, atLeast, [handled.position], reply)
-    return orderDocument(changed)
+    return replyToCommand(exchange, changed.version, orderDocument(changed), handled.position)
   }
   // It has that status already: since it was found, or since then.
-  const now = order.status === status ? found : await findDocument(services, orders, orderId, atLeast, reply)
-  addTag(services, now.version, reply)
-  addToken(services.log, atLeast, lastPositions(now.reached), reply)
-  return now.json
+  const now = order.status === status ? found : await findDocument(exchange, orderId)
+  return replyToCommand(exchange, now.version, now.json, now.reached)
 }
 
 function orderIn({ state }: { readonly state: PetState | undefined }): VersionedOrder {
@@ -143,21 +109,17 @@ function orderIn({ state }: { readonly state: PetState | undefined }): Versioned
   return state.order
 }
 
-const OrdersSchema = Type.Array(OrderSchema, { description: 'A list of orders' })
-const NewOrderSchema = Type.Object(
-  { petId: Int64Schema({ description: 'Identifier of the pet to order, which must be available', examples: [1] }) },
-  { additionalProperties: false, description: 'An order to place' },
-)
-const OrderChangeSchema = Type.Object(
-  { status: OrderStatus },
-  { additionalProperties: false, description: 'What is to become of an order' },
-)
-
 export const orderSchemas = {
   Order: OrderSchema,
-  NewOrder: NewOrderSchema,
-  OrderChange: OrderChangeSchema,
-  Orders: OrdersSchema,
+  NewOrder: Type.Object(
+    { petId: Int64Schema({ description: 'Identifier of the pet to order, which must be available', examples: [1] }) },
+    { additionalProperties: false, description: 'An order to place' },
+  ),
+  OrderChange: Type.Object(
+    { status: OrderStatus },
+    { additionalProperties: false, description: 'What is to become of an order' },
+  ),
+  Orders: Type.Array(OrderSchema, { description: 'A list of orders' }),
   OrderStatus,
 }
 export const ordersTag = { name: 'store', description: 'Orders of pets (beta)' }
@@ -165,13 +127,22 @@ export const ordersTag = { name: 'store', description: 'Orders of pets (beta)' }
 const beta = { tags: [ordersTag.name], 'x-stability': 'beta' }
 const params = Type.Object({ orderId: Int64Schema({ description: 'Identifier of the order', examples: [12] }) })
 
+const path = '/v1/store/orders/12'
 const placedAt = '2026-11-20T09:30:00.000Z'
 const placed = { id: 12, petId: 1, status: 'placed', placedAt, updatedAt: placedAt }
 const approved = { ...placed, status: 'approved', updatedAt: '2026-11-20T10:15:00.000Z' }
-const notFound = error('No such order', 'order_not_found', 'There is no order 12.')
+
+const notFound = doc.error('No such order', 'order_not_found', 'There is no order 12.')
+const held = 'Pet 1 is pending: order 11 holds it.'
+const isDelivered = 'Order 12 is delivered and cannot become cancelled.'
+const isOther = 'Order 12 is in another state than If-Match says.'
 
 const listOrdersSchema = {
-  ...listing('orders', OrderStatus, { schema: OrdersSchema, example: [approved], unavailable: rebuilding }),
+  ...doc.listing('orders', OrderStatus, {
+    schema: orderSchemas.Orders,
+    example: [approved],
+    unavailable: doc.rebuilding,
+  }),
   ...beta,
   operationId: 'listOrders',
   summary: 'List all orders (beta)',
@@ -181,33 +152,30 @@ const listOrdersSchema = {
 }
 
 const placeOrderSchema = {
-  ...anySchema,
+  ...doc.anySchema,
   ...beta,
   operationId: 'placeOrder',
   summary: 'Order a pet (beta)',
   description:
     'An available pet can be ordered, and is pending from then on. With an `Idempotency-Key` the request can be ' +
     'sent again, as often as need be, and places one order.',
-  headers: headers({ ...asked.idempotencyKey('for one pet get the order of the first'), ...asked.consistency() }),
-  body: NewOrderSchema,
+  headers: doc.headers({
+    ...doc.asked.idempotencyKey('for one pet get the order of the first'),
+    ...doc.asked.consistency(),
+  }),
+  body: orderSchemas.NewOrder,
   response: {
-    ...anyCommand,
-    201: answer('Order placed', OrderSchema, placed, {
-      ...told.location('new order', '/v1/store/orders/12'),
-      ...told.etag,
-      ...told.token('this order'),
-      ...told.replayed,
-      ...told.preferenceApplied,
-    }),
-    400: invalid('body: petId is required'),
-    409: error('The pet is ordered already, or sold', 'pet_not_available', 'Pet 1 is pending: order 11 holds it.'),
-    422: error('There is no such pet', 'unknown_pet', 'There is no pet 1.'),
-    504: outcomeUnknown('order', told.location('order that may be there', '/v1/store/orders/12')),
+    ...doc.anyCommand,
+    201: doc.answer('Order placed', OrderSchema, placed, doc.toldOfNew('order', path)),
+    400: doc.invalid('body: petId is required'),
+    409: doc.error('The pet is ordered already, or sold', 'pet_not_available', held),
+    422: doc.error('There is no such pet', 'unknown_pet', 'There is no pet 1.'),
+    504: doc.outcomeUnknown('order', doc.location('order that may be there', path)),
   },
 }
 
 const getOrderSchema = {
-  ...finding('order', { idName: 'orderId', schema: OrderSchema, example: approved, notFound }),
+  ...doc.finding('order', { idName: 'orderId', schema: OrderSchema, example: approved, notFound }),
   ...beta,
   operationId: 'getOrder',
   summary: 'Get an order (beta)',
@@ -215,7 +183,7 @@ const getOrderSchema = {
 }
 
 const updateOrderSchema = {
-  ...anySchema,
+  ...doc.anySchema,
   ...beta,
   operationId: 'updateOrder',
   summary: 'Move an order on (beta)',
@@ -223,28 +191,19 @@ const updateOrderSchema = {
     'From placed to approved to delivered, which makes the pet sold; from placed or approved to cancelled, which ' +
     'makes it available again. An order that has the status already stays as it is, whatever `If-Match` says.',
   params,
-  headers: headers({ ...asked.ifMatch, ...asked.consistency() }),
-  body: OrderChangeSchema,
+  headers: doc.headers({ ...doc.asked.ifMatch, ...doc.asked.consistency() }),
+  body: orderSchemas.OrderChange,
   response: {
-    ...anyCommand,
-    200: answer('The order with that status', OrderSchema, approved, {
-      ...told.etag,
-      ...told.token('this status'),
-      ...told.preferenceApplied,
-    }),
-    400: invalid('body: status must be one of placed, approved, delivered, cancelled'),
+    ...doc.anyCommand,
+    200: doc.answer('The order with that status', OrderSchema, approved, doc.toldByCommand('status')),
+    400: doc.invalid('body: status must be one of placed, approved, delivered, cancelled'),
     404: notFound,
-    409: error(
-      'Not from where the order stands',
-      'order_transition_invalid',
-      'Order 12 is delivered and cannot become cancelled.',
-    ),
-    412: error(
-      'The order is in another state than `If-Match` says',
-      'precondition_failed',
-      'Order 12 is in another state than If-Match says.',
-    ),
-    415: { ...anyCommand[415], headers: { 'Accept-Patch': header('What the body can be', 'application/json') } },
-    504: outcomeUnknown('change'),
+    409: doc.error('Not from where the order stands', 'order_transition_invalid', isDelivered),
+    412: doc.error('The order is in another state than `If-Match` says', 'precondition_failed', isOther),
+    415: {
+      ...doc.anyCommand[415],
+      headers: { 'Accept-Patch': doc.header('What the body can be', 'application/json') },
+    },
+    504: doc.outcomeUnknown('change'),
   },
 }

@@ -17,72 +17,49 @@ import { type PetCommand, type PetState, petDecider } from '../domain/pet-stream
 import { replyWithError } from './error-replies.ts'
 import { readIdempotencyKey, readTraceparent } from './headers.ts'
 import {
-  createdBy,
   type Resource,
   type RouteServices,
-  readAtLeast,
+  readExchange,
   readWait,
   replyWithCreated,
   replyWithDocument,
   replyWithPage,
   untilGone,
 } from './resource.ts'
-import {
-  answer,
-  anyCommand,
-  anySchema,
-  asked,
-  error,
-  finding,
-  header,
-  headers,
-  invalid,
-  listing,
-  outcomeUnknown,
-  told,
-  unreadable,
-} from './schema-parts.ts'
+import * as doc from './schema-parts.ts'
 
-const pets: Resource = { collection: 'pets', path: '/v1/pets', list: '', noun: 'pet', notFound: 'pet_not_found' }
+const pets: Resource = { collection: 'pets', path: '/v1/pets', list: '', noun: 'pet' }
 
 /** The operations of the specification. */
 export function addPetRoutes(instance: FastifyInstance, services: RouteServices): void {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>()
 
-  app.get('/pets', { schema: listPetsSchema }, (request, reply) =>
-    replyWithPage(services, pets, request.query, request, reply),
-  )
-  app.post('/pets', { schema: createPetSchema }, (request, reply) =>
-    createPet(services, toNewPet(request.body), request, reply),
-  )
+  app.get('/pets', { schema: listPetsSchema }, (request, reply) => replyWithPage(services, pets, request.query, reply))
+  app.post('/pets', { schema: createPetSchema }, (request, reply) => createPet(services, toNewPet(request.body), reply))
   app.get('/pets/:petId', { schema: getPetSchema, errorHandler: replyDeprecatedError }, (request, reply) =>
-    replyWithDocument(services, pets, request.params.petId, request, reply.headers(deprecationHeaders)),
+    replyWithDocument(services, pets, request.params.petId, reply.headers(deprecationHeaders)),
   )
 }
 
-async function createPet(
-  services: RouteServices,
-  newPet: NewPet,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<string> {
-  const key = readIdempotencyKey(request.headers['idempotency-key'])
+async function createPet(services: RouteServices, newPet: NewPet, reply: FastifyReply): Promise<string> {
+  const { headers, apiKeyId } = reply.request
+  const key = readIdempotencyKey(headers['idempotency-key'])
   // With a key, Prefer says nothing: only once the key is decided is it known which pet the request gets.
-  const wait = key === undefined ? readWait(request, reply) : untilGone(reply)
-  const atLeast = readAtLeast(services.log, request, reply)
+  const wait = key === undefined ? readWait(reply) : untilGone(reply)
+  const exchange = readExchange(services, pets, reply)
   const command = (id: number): PetCommand => ({ type: 'createPet', id: id as PetId, newPet })
   const handled = await services.commands.handle(petDecider, command, {
     stream: 'new',
-    idempotency: key === undefined ? undefined : createPetIdempotency(request.apiKeyId, key, newPet),
-    traceparent: readTraceparent(request.headers.traceparent),
-    atLeast,
+    idempotency: key === undefined ? undefined : createPetIdempotency(apiKeyId, key, newPet),
+    traceparent: readTraceparent(headers.traceparent),
+    atLeast: exchange.atLeast,
     wait,
   })
-  const created = createdBy(handled)
-  const isReplayed = created.outcome === 'replayed'
-  const pet = isReplayed ? { id: created.record.id as PetId, ...newPet } : petIn(created)
-  if (!isReplayed && key === undefined) reply.header('read-model-applied', created.isReadable ? '?1' : '?0')
-  return replyWithCreated(services, pets, created, { id: pet.id, json: petDocument(pet) }, atLeast, reply)
+  if (handled.outcome === 'applied' && key === undefined) {
+    reply.header('read-model-applied', handled.isReadable ? '?1' : '?0')
+  }
+  const pet = handled.outcome === 'replayed' ? { id: handled.record.id as PetId, ...newPet } : petIn(handled)
+  return replyWithCreated(exchange, handled, { id: pet.id, json: petDocument(pet) })
 }
 
 function petIn({ state }: { readonly state: PetState | undefined }): Pet {
@@ -102,16 +79,19 @@ function replyDeprecatedError(raised: unknown, request: FastifyRequest, reply: F
   return replyWithError(raised, request, reply.headers(deprecationHeaders))
 }
 
-const PetsSchema = Type.Array(PetSchema, { description: 'A list of animals' })
-
-export const petSchemas = { Pet: PetSchema, NewPet: NewPetSchema, Pets: PetsSchema, PetStatus }
+export const petSchemas = {
+  Pet: PetSchema,
+  NewPet: NewPetSchema,
+  Pets: Type.Array(PetSchema, { description: 'A list of animals' }),
+  PetStatus,
+}
 export const petsTag = { name: 'animals', description: 'The animals in the store' }
 
 const tags = [petsTag.name]
 const rex = { id: 1, name: 'Rex', categoryId: 7, status: 'available' }
 
 const listPetsSchema = {
-  ...listing('animals', PetStatus, { schema: PetsSchema, example: [rex], unavailable: unreadable }),
+  ...doc.listing('animals', PetStatus, { schema: petSchemas.Pets, example: [rex], unavailable: doc.unreadable }),
   tags,
   operationId: 'listPets',
   summary: 'List all animals',
@@ -119,64 +99,52 @@ const listPetsSchema = {
     'The animals in ascending order of id, page by page: as long as there is a next page, its address is in `Link`.',
 }
 
+const isReadable = '`?1` if the animal can be read now, `?0` if not yet; not with an Idempotency-Key'
+const toldOfNew = doc.toldOfNew('animal', '/v1/pets/1', { 'Read-Model-Applied': doc.header(isReadable, '?1') })
 const createPetSchema = {
-  ...anySchema,
+  ...doc.anySchema,
   tags,
   operationId: 'createPet',
   summary: 'Add an animal',
   description:
     'The animal is durable when this is answered. Without `status` it is `available`. With an `Idempotency-Key` the ' +
     'request can be sent again, as often as need be, and adds one animal.',
-  headers: headers({
-    ...asked.idempotencyKey('get the animal of the first'),
-    ...asked.consistency('the animal can be read'),
+  headers: doc.headers({
+    ...doc.asked.idempotencyKey('get the animal of the first'),
+    ...doc.asked.consistency('the animal can be read'),
   }),
   body: NewPetSchema,
   response: {
-    ...anyCommand,
-    201: answer('Animal added; the body carries the assigned `id`', PetSchema, rex, {
-      ...told.location('new animal', '/v1/pets/1'),
-      ...told.etag,
-      ...told.token('this animal'),
-      ...told.replayed,
-      'Read-Model-Applied': header(
-        '`?1` if the animal can be read now, `?0` if not yet; not with an Idempotency-Key',
-        '?1',
-      ),
-      ...told.preferenceApplied,
-    }),
-    400: invalid('body: name is required'),
-    422: error('Another animal was sent under this key', 'idempotency_key_reused', 'Another pet was sent before.'),
-    504: outcomeUnknown('animal'),
+    ...doc.anyCommand,
+    201: doc.answer('Animal added; the body carries the assigned `id`', PetSchema, rex, toldOfNew),
+    400: doc.invalid('body: name is required'),
+    422: doc.error('Another animal was sent under this key', 'idempotency_key_reused', 'Another pet was sent before.'),
+    504: doc.outcomeUnknown('animal'),
   },
 }
 
-const found = finding('animal', {
-  idName: 'petId',
-  schema: PetSchema,
-  example: rex,
-  notFound: error('No such animal', 'pet_not_found', 'There is no pet 1.'),
-})
+const notFound = doc.error('No such animal', 'pet_not_found', 'There is no pet 1.')
+const finding = doc.finding('animal', { idName: 'petId', schema: PetSchema, example: rex, notFound })
 const getPetSchema = {
-  ...found,
+  ...finding,
   tags,
   operationId: 'getPet',
   summary: 'Get an animal',
   description: 'Will be removed on 5 December 2030. Use `GET /pets` with the `status` filter instead.',
   deprecated: true,
   params: Type.Object({ petId: Int64Schema({ description: 'Identifier of the animal', examples: [1] }) }),
-  response: deprecated(found.response),
+  response: deprecated(finding.response),
 }
 
-function deprecated(responses: Record<string, { description: string; headers: object }>) {
+function deprecated(responses: Record<string, { headers: object }>) {
   const deprecation = {
-    Deprecation: header('Since when it is deprecated (RFC 9745)', deprecationHeaders.deprecation),
-    Sunset: header('When it is removed (RFC 8594)', deprecationHeaders.sunset),
-    Link: header('The successor and the notice', deprecationHeaders.link),
+    Deprecation: doc.header('Since when it is deprecated (RFC 9745)', deprecationHeaders.deprecation),
+    Sunset: doc.header('When it is removed (RFC 8594)', deprecationHeaders.sunset),
+    Link: doc.header('The successor and the notice', deprecationHeaders.link),
   }
-  const all = Object.entries(responses).map(([status, response]) => [
-    status,
-    { ...response, headers: { ...response.headers, ...deprecation } },
-  ])
-  return Object.fromEntries(all)
+  const also = ({ headers, ...response }: { headers: object }) => ({
+    ...response,
+    headers: { ...headers, ...deprecation },
+  })
+  return Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, also(response)]))
 }

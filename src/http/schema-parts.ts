@@ -27,30 +27,29 @@ export const header = (description: string, example?: string) => ({
 export function answer(description: string, schema: object, example: unknown, headers: object = {}) {
   return { description, headers, content: { 'application/json': { schema, example } } }
 }
-
 type Answer = ReturnType<typeof answer>
 
-export function error(description: string, code: ErrorCode, message: string, headers: object = {}) {
+export function error(description: string, code: ErrorCode, message: string, headers: object = {}): Answer {
   return answer(description, ErrorSchema, { code, message, status: statusOf(code) }, headers)
 }
 
-export const invalid = (message: string) => error('Invalid request', 'invalid_request', message)
 const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds to wait before the next try' } }
 const unavailable = (code: ErrorCode, message: string) => error('Not possible at the moment', code, message, retryAfter)
 export const unreadable = unavailable('read_model_unavailable', 'The read model does not answer.')
 export const rebuilding = unavailable('read_model_rebuilding', 'The read model is being rebuilt.')
+export const invalid = (message: string) => error('Invalid request', 'invalid_request', message)
+export const outcomeUnknown = (what: string, headers: object = {}) =>
+  error('Outcome unknown', 'append_outcome_unknown', `The ${what} may have been stored, or be stored later.`, headers)
+
+const challenge = header('`Bearer realm="petstore"`, with `error="invalid_token"` when a key was sent')
+const tooMany = 'This API key has 1000 requests in flight already.'
 
 /** What every operation may answer. */
 const anyOperation = {
   401: error('API key missing or invalid', 'unauthorized', 'A valid API key is needed.', {
-    'WWW-Authenticate': header('`Bearer realm="petstore"`, with `error="invalid_token"` when a key was sent'),
+    'WWW-Authenticate': challenge,
   }),
-  429: error(
-    'Too many requests in flight',
-    'too_many_requests',
-    'This API key has 1000 requests in flight already.',
-    retryAfter,
-  ),
+  429: error('Too many requests in flight', 'too_many_requests', tooMany, retryAfter),
   500: error('Unexpected error', 'internal_error', 'An unexpected error occurred.'),
   default: { description: 'Any other error', headers: {}, content: { 'application/json': { schema: ErrorSchema } } },
 }
@@ -63,13 +62,10 @@ export const anyCommand = {
   503: unavailable('event_log_unavailable', 'The event log does not answer; nothing was stored.'),
 }
 
-export const outcomeUnknown = (what: string, headers: object = {}) =>
-  error('Outcome unknown', 'append_outcome_unknown', `The ${what} may have been stored, or be stored later.`, headers)
-
 const token = 'ZTNiMDdiZmYtZjdiMS00YmZhLTkyYTctN2VmZmJlOThhNTQxOjA6Mjo3ZjUyNDA0Yg'
 const tag = '"e3b07bff-pets-3.orders-1-2"'
-
 const condition = (what: string) => header(`\`*\` or a list of entity tags: ${what} (RFC 9110)`, tag)
+const tokens = 'One or several of the tokens of earlier answers, separated by commas'
 
 /** Headers of requests. */
 export const asked = {
@@ -80,11 +76,9 @@ export const asked = {
     ),
   }),
   ifMatch: { 'If-Match': condition('412 unless one is of the present state') },
+  ifNoneMatch: { 'If-None-Match': condition('304 if one is of the present state') },
   consistency: (awaited = 'the answer has what the `Consistency-Token` stands for') => ({
-    'Consistency-Token': header(
-      'One or several of the tokens of earlier answers, separated by commas: this answer is at least as new as those.',
-      token,
-    ),
+    'Consistency-Token': header(`${tokens}: this answer is at least as new as those.`, token),
     Prefer: header(
       `\`wait=N\`: at most how many seconds, 0 to 10, to wait until ${awaited} (RFC 7240). Without it one second.`,
       'wait=0',
@@ -94,14 +88,24 @@ export const asked = {
 export const headers = (properties: object) => ({ type: 'object', properties })
 
 /** Headers of responses. */
-export const told = {
+const told = {
   token: (what: string) => ({ 'Consistency-Token': header(`For requests that are to see ${what}, anywhere`, token) }),
   etag: { ETag: header('Of this state, and never of another one (RFC 9110)', tag) },
-  location: (what: string, path: string) => ({ Location: header(`The path of the ${what}`, path) }),
   replayed: { 'Idempotency-Replayed': header('`true` where this is the answer to an earlier request once more') },
   preferenceApplied: { 'Preference-Applied': header('`wait=N`, where the request said how long to wait') },
 }
 const toldByReads = { ...told.token('nothing older, where the request had one'), ...told.preferenceApplied }
+export const location = (what: string, path: string) => ({ Location: header(`The path of the ${what}`, path) })
+export const toldByCommand = (what: string, more: object = {}) => ({
+  ...told.etag,
+  ...told.token(`this ${what}`),
+  ...more,
+  ...told.preferenceApplied,
+})
+export const toldOfNew = (noun: string, path: string, more: object = {}) => ({
+  ...location(`new ${noun}`, path),
+  ...toldByCommand(noun, { ...told.replayed, ...more }),
+})
 
 /** What is the same in the schemas of all operations. */
 export const anySchema = { security: [{ apiKey: [] }], querystring: Type.Object({}, { additionalProperties: false }) }
@@ -110,29 +114,23 @@ export const anySchema = { security: [{ apiKey: [] }], querystring: Type.Object(
 export function listing<Status extends TSchema>(
   noun: string,
   status: Status,
-  shown: { readonly schema: object; readonly example: unknown; readonly unavailable: Answer },
+  { schema, example, unavailable }: { schema: object; example: unknown; unavailable: Answer },
 ) {
+  const next = header('The next page, if there is one (RFC 8288): `<…>; rel="next"`')
+  const cursor = Type.String({ description: 'Where the page begins: taken from the `Link` of the page before' })
+  const limit = Type.Integer({ ...pageLimit, description: `Maximum number of ${noun} returned` })
   return {
     ...anySchema,
     querystring: Type.Object(
-      {
-        limit: Type.Optional(Type.Integer({ ...pageLimit, description: `Maximum number of ${noun} returned` })),
-        status: Type.Optional(status),
-        cursor: Type.Optional(
-          Type.String({ description: 'Where the page begins: taken from the `Link` of the page before' }),
-        ),
-      },
+      { limit: Type.Optional(limit), status: Type.Optional(status), cursor: Type.Optional(cursor) },
       { additionalProperties: false },
     ),
     headers: headers(asked.consistency()),
     response: {
       ...anyOperation,
-      200: answer(`The list of ${noun}`, shown.schema, shown.example, {
-        Link: header('The next page, if there is one (RFC 8288): `<…>; rel="next"`'),
-        ...toldByReads,
-      }),
+      200: answer(`The list of ${noun}`, schema, example, { Link: next, ...toldByReads }),
       400: invalid('query: limit must be <= 100'),
-      503: shown.unavailable,
+      503: unavailable,
     },
   }
 }
@@ -140,21 +138,18 @@ export function listing<Status extends TSchema>(
 /** A GET of one document by its id. */
 export function finding(
   noun: string,
-  shown: { readonly idName: string; readonly schema: object; readonly example: unknown; readonly notFound: Answer },
+  { idName, schema, example, notFound }: { idName: string; schema: object; example: unknown; notFound: Answer },
 ) {
+  const tagged = { ...told.etag, ...toldByReads }
   return {
     ...anySchema,
-    headers: headers({ 'If-None-Match': condition('304 if one is of the present state'), ...asked.consistency() }),
+    headers: headers({ ...asked.ifNoneMatch, ...asked.consistency() }),
     response: {
       ...anyOperation,
-      200: answer(`The requested ${noun}`, shown.schema, shown.example, { ...told.etag, ...toldByReads }),
-      304: {
-        type: 'null', // no body
-        description: 'The client has it as it is already',
-        headers: { ...told.etag, ...toldByReads },
-      },
-      400: invalid(`path: ${shown.idName} must be an integer from -9223372036854775808 to 9223372036854775807`),
-      404: shown.notFound,
+      200: answer(`The requested ${noun}`, schema, example, tagged),
+      304: { type: 'null', description: 'The client has it as it is already', headers: tagged }, // no body
+      400: invalid(`path: ${idName} must be an integer from -9223372036854775808 to 9223372036854775807`),
+      404: notFound,
       503: rebuilding,
     },
   }

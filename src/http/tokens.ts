@@ -7,21 +7,14 @@ import { ServiceError } from '../lib/errors.ts'
  * secret, as sealed text gives access to nothing.
  */
 export function seal(content: string): string {
-  return Buffer.from(`${content}:${checksum(content)}`).toString('base64url')
+  return Buffer.from(`${content}:${crc32(content).toString(16)}`).toString('base64url')
 }
 
 /** The content; undefined unless made by `seal`. */
 function unseal(sealed: string): string | undefined {
-  const bytes = Buffer.from(sealed, 'base64url')
-  const text = bytes.toString('latin1')
+  const text = Buffer.from(sealed, 'base64url').toString('latin1')
   const content = text.slice(0, Math.max(0, text.lastIndexOf(':')))
-  // Decoding ignores what is not base64url, hence the way back.
-  const isWhole = text === `${content}:${checksum(content)}` && bytes.toString('base64url') === sealed
-  return isWhole ? content : undefined
-}
-
-function checksum(content: string): string {
-  return crc32(content).toString(16)
+  return seal(content) === sealed ? content : undefined
 }
 
 /**
