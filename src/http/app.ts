@@ -2,13 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
-import Fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { ServiceError } from '../lib/errors.ts'
 import { limitInFlight, requireApiKey } from './auth.ts'
 import { replyNotFound, replyToBrokenRequest, replyWithError } from './error-replies.ts'
@@ -41,9 +35,10 @@ export async function buildApp(
   app.setErrorHandler(replyWithError)
   app.setNotFoundHandler(replyNotFound)
   app.removeAllContentTypeParsers() // only what /v1 adds is read: elsewhere a body changes no answer
-  app.addHook('onRequest', (request, reply, done) => {
-    addCommonHeaders(reply)
-    done(hostProblem(request))
+  app.addHook('onRequest', ({ raw }, reply, done) => {
+    reply.header('cache-control', 'no-store')
+    const lacksHost = raw.headers.host === undefined && raw.httpVersion === '1.1' // RFC 9112 section 3.2
+    done(lacksHost ? new ServiceError('invalid_request', 'The Host header is missing.') : undefined)
   })
   if (logger) addRequestLog(app, logger)
   addHealthRoutes(app, services)
@@ -78,7 +73,7 @@ function newServer({ draining }: AppServices, logger: FastifyBaseLogger | false)
     keepAliveTimeout: 65_000, // more than the 60 s of load balancers, so that they are the ones to close
     http: {
       headersTimeout: 10_000, // for the head of a request to arrive
-      connectionsCheckingInterval: 5_000, // for the two above
+      connectionsCheckingInterval: 5_000, // how often both are looked at
       requireHostHeader: false, // Node itself answers a request without Host, but without a body
       ServerResponse: closingResponse(() => draining() && !app.server.listening),
     },
@@ -86,24 +81,13 @@ function newServer({ draining }: AppServices, logger: FastifyBaseLogger | false)
     // Node refuses longer request heads by itself, so that a long id is told from an unknown path.
     routerOptions: { maxParamLength: 16 * 1024 },
     frameworkErrors: (error, request, reply) => {
-      addCommonHeaders(reply) // no hooks run for a URL that leads nowhere
-      replyWithError(error, request, reply)
+      replyWithError(error, request, reply.header('cache-control', 'no-store')) // no hooks run for a malformed URL
     },
     clientErrorHandler: replyToBrokenRequest,
   })
   // Node answers an unknown Expect with 417; RFC 9110 section 10.1.1 lets it be ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   return app
-}
-
-function addCommonHeaders(reply: FastifyReply): void {
-  reply.header('cache-control', 'no-store')
-}
-
-// RFC 9112 section 3.2.
-function hostProblem({ raw }: FastifyRequest): ServiceError | undefined {
-  if (raw.headers.host !== undefined || raw.httpVersion !== '1.1') return undefined
-  return new ServiceError('invalid_request', 'The Host header is missing.')
 }
 
 const givenId = /^[\x21-\x7e]{1,128}$/

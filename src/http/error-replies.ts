@@ -47,7 +47,7 @@ export function statusOf(code: ErrorCode): number {
 /** Of every answer with JSON. */
 export const jsonType = 'application/json; charset=utf-8'
 
-type Told = readonly [ErrorCode, string]
+type Told = readonly [ErrorCode, message: string]
 
 /** What the client is told of the errors that Fastify and Node's HTTP parser raise about a request, by their codes. */
 const toldByCode = new Map<string, Told>([
@@ -60,10 +60,6 @@ const toldByCode = new Map<string, Told>([
   ['HPE_HEADER_OVERFLOW', ['headers_too_large', 'The request line and headers are larger than 16 KiB.']],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', ['payload_too_large', 'The chunk extensions are too large.']],
 ])
-
-/** A bug: the client learns nothing of it, `cause` keeps it for the log. */
-const bug: Told = ['internal_error', 'An unexpected error occurred.']
-const malformed: Told = ['invalid_request', 'The request is not valid HTTP/1.1.']
 
 /** The error as one of the catalogue: `otherwise` where its own code says nothing. */
 function toServiceError(error: unknown, otherwise: Told): ServiceError {
@@ -80,7 +76,8 @@ function errorBody({ code, message }: ServiceError): string {
 
 /** Fastify's error handler. Also takes what Fastify raises before a route is found. */
 export function replyWithError(raised: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const error = toServiceError(raised, bug)
+  // A bug: the client learns nothing of it, `cause` keeps it for the log.
+  const error = toServiceError(raised, ['internal_error', 'An unexpected error occurred.'])
   const { code } = error
   logServerError(error, request)
   const [status, retryAfter] = replies[code]
@@ -135,7 +132,7 @@ export function replyToBrokenRequest(raised: Error, socket: HttpSocket): void {
     pending.once('finish', () => socket.destroySoon())
     return
   }
-  const error = toServiceError(raised, malformed)
+  const error = toServiceError(raised, ['invalid_request', 'The request is not valid HTTP/1.1.'])
   const status = statusOf(error.code)
   const body = errorBody(error)
   socket.write(
