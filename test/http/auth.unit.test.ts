@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { expectError } from './expect-error.ts'
-import { key, testServer } from './fake-services.ts'
+import { expectError, key, testServer } from './fake-services.ts'
 
 const server = testServer(beforeAll, afterAll)
 

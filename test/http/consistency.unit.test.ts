@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { CommandOptions } from '../../src/command-handling/command-handler.ts'
 import { preferredWait } from '../../src/http/headers.ts'
 import { readTokens, seal, writeToken } from '../../src/http/tokens.ts'
-import { expectError } from './expect-error.ts'
-import { authorization, headerOf, testServer, tokenScope } from './fake-services.ts'
+import { authorization, expectError, headerOf, testServer, tokenScope } from './fake-services.ts'
 
 const server = testServer()
 const rex = { name: 'Rex', categoryId: 7, status: 'available' } as const

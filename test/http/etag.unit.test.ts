@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isNamed, readCondition, writeTag } from '../../src/http/headers.ts'
-import { expectError } from './expect-error.ts'
-import { headerOf, tagScope, testServer } from './fake-services.ts'
+import { expectError, headerOf, tagScope, testServer } from './fake-services.ts'
 
 const server = testServer()
 const tag = writeTag(tagScope, 2)

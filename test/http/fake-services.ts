@@ -1,3 +1,4 @@
+import type { LightMyRequestResponse } from 'fastify'
 import { afterEach, beforeEach, expect } from 'vitest'
 import { orders } from '../../projections/orders.ts'
 import { pets } from '../../projections/pets.ts'
@@ -8,7 +9,7 @@ import type { NewPet, PetId } from '../../src/domain/pet.ts'
 import { type PetState, petDecider } from '../../src/domain/pet-stream.ts'
 import { type AppServices, buildApp } from '../../src/http/app.ts'
 import type { RouteServices } from '../../src/http/resource.ts'
-import { ServiceError } from '../../src/lib/errors.ts'
+import { type ErrorCode, ServiceError } from '../../src/lib/errors.ts'
 import { noRecords } from '../../src/read-models/checkpoint.ts'
 import type { IdempotencyRecord } from '../../src/read-models/idempotency-record.ts'
 import type { AtLeast, Reached } from '../../src/read-models/read-model.ts'
@@ -199,4 +200,20 @@ export function testServer(start: typeof beforeEach = beforeEach, end: typeof af
 export function headerOf({ headers }: { readonly headers: Readonly<Record<string, unknown>> }, name: string): string {
   expect(headers).toHaveProperty(name)
   return String(headers[name])
+}
+
+/** The status and the exact shape of an error answer; `message` is a part of it. */
+export function expectError(
+  { statusCode, headers, body }: Pick<LightMyRequestResponse, 'statusCode' | 'headers' | 'body'>,
+  status: number,
+  code: ErrorCode,
+  message = '',
+): void {
+  const expected = { code, message: expect.stringContaining(message), status }
+  expect({ statusCode, body: JSON.parse(body) }).toEqual({ statusCode: status, body: expected })
+  expect(headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+  })
 }

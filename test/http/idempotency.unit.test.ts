@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createPetIdempotency, placeOrderIdempotency } from '../../src/domain/idempotency.ts'
 import type { PetId } from '../../src/domain/pet.ts'
-import { expectError } from './expect-error.ts'
-import { testServer } from './fake-services.ts'
+import { expectError, testServer } from './fake-services.ts'
 
 const server = testServer()
 const rex = { name: 'Rex', categoryId: 7, status: 'available' } as const

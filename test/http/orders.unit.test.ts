@@ -3,8 +3,7 @@ import { UnknownOutcome } from '../../src/command-handling/command-handler.ts'
 import type { OrderId } from '../../src/domain/order.ts'
 import type { PetId } from '../../src/domain/pet.ts'
 import { writeTag } from '../../src/http/headers.ts'
-import { expectError } from './expect-error.ts'
-import { tagScope, testServer } from './fake-services.ts'
+import { expectError, tagScope, testServer } from './fake-services.ts'
 
 const server = testServer()
 const path = '/v1/store/orders'
