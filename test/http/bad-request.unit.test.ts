@@ -69,8 +69,8 @@ describe.each(resources)('GET %s/{%s}', (path, name, notFound, noun) => {
   })
 
   it('an id beyond 2^53 does not find what it would be rounded to', async () => {
-    const [collection] = path.split('/').slice(-1)
-    server.services.store(collection ?? '', { id: Number.MAX_SAFE_INTEGER, json: '{}', version: 1, indexes: [] })
+    const collection = `${noun}s`
+    server.services.store({ collection, id: Number.MAX_SAFE_INTEGER, json: '{}', version: 1, indexes: [] })
     expect((await server.get(`${path}/9007199254740991`)).statusCode).toBe(200)
     expectError(await server.get(`${path}/9007199254740992`), 404, notFound)
   })
