@@ -52,20 +52,18 @@ describe('passes on with its message, from reads and from commands', () => {
 })
 
 describe('an error without a code of ours', () => {
-  const secret = 'password hunter2'
-  const bugs: [string, unknown][] = [
-    ['an Error', new TypeError(secret)],
-    ['one with a status', Object.assign(new Error(secret), { statusCode: 404, status: 404 })],
-    ['one with a foreign code', Object.assign(new Error(secret), { code: 'ENOENT', statusCode: 400 })],
-    ['one with a code that objects have', Object.assign(new Error(secret), { code: 'constructor' })],
-    ['a string', secret],
+  const server = testServer(beforeAll, afterAll)
+  const bug = (members: object) => Object.assign(new TypeError('password hunter2'), members)
+  it.each<[string, unknown]>([
+    ['an Error', bug({})],
+    ['one with a status', bug({ statusCode: 404, status: 404 })],
+    ['one with a foreign code', bug({ code: 'ENOENT', statusCode: 400 })],
+    ['one with a code that objects have', bug({ code: 'constructor' })],
+    ['a string', 'password hunter2'],
     ['undefined', undefined],
     ['null', null],
-  ]
-
-  const server = testServer(beforeAll, afterAll)
-  it.each(bugs)('%s is 500 and tells the client nothing', async (_what, bug) => {
-    server.services.beforeCommand = () => Promise.reject(bug)
+  ])('%s is 500 and tells the client nothing', async (_what, raised) => {
+    server.services.beforeCommand = () => Promise.reject(raised)
     const response = await server.post('/v1/pets', { name: 'Rex', categoryId: 1 })
     expectError(response, 500, 'internal_error')
     expect(response.json().message).toBe('An unexpected error occurred.')

@@ -37,20 +37,9 @@ describe('a condition', () => {
     expect(isNamed(2, readCondition('If-None-Match', header, tagScope))).toBe(ifNoneMatch)
   })
 
-  it.each<[what: string, header: string]>([
-    ['empty', ''],
-    ['commas only', ', ,'],
-    ['without quotes', tag.slice(1, -1)],
-    ['with an open quote', tag.slice(0, -1)],
-    ['with a small w', `w/${tag}`],
-    ['weak without a tag', 'W/'],
-    ['two tags without a comma', `${tag} ${tag}`],
-    ['* and a tag', `*, ${tag}`],
-    ['* in quotes and text', '"*" x'],
-    ['a space in a tag', '"a b"'],
-    ['a control character', '"a\u0001b"'],
-    ['thousands of spaces', `"a"${' '.repeat(10_000)}x`],
-  ])('malformed is 400: %s', async (_what, header) => {
+  const malformed = ['', ', ,', tag.slice(1, -1), tag.slice(0, -1), `w/${tag}`, 'W/', `${tag} ${tag}`, `*, ${tag}`]
+  const unprintable = ['"*" x', '"a b"', '"a\u0001b"', `"a"${' '.repeat(10_000)}x`]
+  it.each([...malformed, ...unprintable])('malformed is 400: %.40j', async (header) => {
     const answers = [
       await server.get('/v1/pets/1', { 'if-none-match': header }),
       await server.get('/v1/store/orders/1', { 'if-none-match': header }),
