@@ -76,7 +76,7 @@ const waitSecondsMax = 10
 const waitForm = /(?:^|,)\s*wait\s*=\s*(?:(\d+)|"(\d+)")\s*(?:[;,]|$)/i
 
 /** The seconds in `wait` of a Prefer header (RFC 7240 section 4.3), 10 at most. What cannot be read counts as none. */
-export function preferredWait(header: string | string[] | undefined): number | undefined {
+export function readPrefer(header: string | string[] | undefined): number | undefined {
   const [, token, quoted] = waitForm.exec(String(header ?? '')) ?? []
   const wanted = token ?? quoted
   return wanted === undefined ? undefined : Math.min(Number(wanted), waitSecondsMax)

@@ -5,14 +5,15 @@ import { UnknownOutcome } from '../command-handling/command-handler.ts'
 import { placeOrderIdempotency } from '../domain/idempotency.ts'
 import { type Order, type OrderId, OrderSchema, OrderStatus, orderDocument } from '../domain/order.ts'
 import { Int64Schema, type PetId } from '../domain/pet.ts'
-import { type PetCommand, type PetState, petDecider, utc, type VersionedOrder } from '../domain/pet-stream.ts'
+import { type PetCommand, type PetState, utc, type VersionedOrder } from '../domain/pet-stream.ts'
 import { documentId } from '../domain/queries.ts'
 import { ServiceError } from '../lib/errors.ts'
 import type { Int64 } from '../lib/int64.ts'
 import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
-import { readCondition, readIdempotencyKey, readTraceparent } from './headers.ts'
+import { readCondition, readIdempotencyKey } from './headers.ts'
 import {
   findDocument,
+  handle,
   type Resource,
   type RouteServices,
   readExchange,
@@ -20,7 +21,6 @@ import {
   replyWithCreated,
   replyWithDocument,
   replyWithPage,
-  untilGone,
 } from './resource.ts'
 import * as doc from './schema-parts.ts'
 
@@ -52,16 +52,10 @@ async function placeOrder(services: RouteServices, orderedPet: Int64, reply: Fas
     throw new ServiceError('unknown_pet', `There is no pet ${orderedPet}.`)
   }
   const petId = Number(orderedPet) as PetId
+  const idempotency = key === undefined ? undefined : placeOrderIdempotency(apiKeyId, key, petId)
   const command = (id: number): PetCommand => ({ type: 'placeOrder', orderId: id as OrderId, petId })
-  const options = {
-    stream: String(petId),
-    drawsId: true,
-    idempotency: key === undefined ? undefined : placeOrderIdempotency(apiKeyId, key, petId),
-    traceparent: readTraceparent(headers.traceparent),
-    atLeast: exchange.atLeast,
-    wait: untilGone(reply),
-  }
-  const handled = await services.commands.handle(petDecider, command, options).catch((error: unknown) => {
+  const placing = handle(exchange, command, { stream: String(petId), drawsId: true, idempotency })
+  const handled = await placing.catch((error: unknown) => {
     // There may be an order: whoever does not retry with an Idempotency-Key can look for it.
     if (error instanceof UnknownOutcome) reply.header('location', `${orders.path}/${error.id}`)
     throw error
@@ -82,19 +76,13 @@ async function updateOrder(
   status: Order['status'],
   reply: FastifyReply,
 ): Promise<string> {
-  const { headers } = reply.request
-  const ifMatch = readCondition('If-Match', headers['if-match'], services)
+  const ifMatch = readCondition('If-Match', reply.request.headers['if-match'], services)
   const exchange = readExchange(services, orders, reply)
   const found = await findDocument(exchange, orderId)
   const order = JSON.parse(found.json) as Order // written by orderDocument: no id in it needs more than a double
   const finalVersion = order.status === 'cancelled' ? found.version : undefined
   const command = (): PetCommand => ({ type: 'updateOrder', orderId: order.id, status, ifMatch, finalVersion })
-  const handled = await services.commands.handle(petDecider, command, {
-    stream: String(order.petId),
-    traceparent: readTraceparent(headers.traceparent),
-    atLeast: exchange.atLeast,
-    wait: untilGone(reply),
-  })
+  const handled = await handle(exchange, command, { stream: String(order.petId) })
   if (handled.outcome === 'applied') {
     const changed = orderIn(handled)
     return replyToCommand(exchange, changed.version, orderDocument(changed), handled.position)
@@ -104,8 +92,8 @@ async function updateOrder(
   return replyToCommand(exchange, now.version, now.json, now.reached)
 }
 
-function orderIn({ state }: { readonly state: PetState | undefined }): VersionedOrder {
-  if (state?.order === undefined) throw new Error('a command about an order left none')
+function orderIn({ state }: { readonly state: PetState }): VersionedOrder {
+  if (state.order === undefined) throw new Error('a command about an order left none')
   return state.order
 }
 

@@ -6,25 +6,23 @@ import {
   Int64Schema,
   type NewPet,
   NewPetSchema,
-  type Pet,
   type PetId,
   PetSchema,
   PetStatus,
   petDocument,
   toNewPet,
 } from '../domain/pet.ts'
-import { type PetCommand, type PetState, petDecider } from '../domain/pet-stream.ts'
+import type { PetCommand } from '../domain/pet-stream.ts'
 import { replyWithError } from './error-replies.ts'
-import { readIdempotencyKey, readTraceparent } from './headers.ts'
+import { readIdempotencyKey } from './headers.ts'
 import {
+  handle,
   type Resource,
   type RouteServices,
   readExchange,
-  readWait,
   replyWithCreated,
   replyWithDocument,
   replyWithPage,
-  untilGone,
 } from './resource.ts'
 import * as doc from './schema-parts.ts'
 
@@ -45,26 +43,15 @@ async function createPet(services: RouteServices, newPet: NewPet, reply: Fastify
   const { headers, apiKeyId } = reply.request
   const key = readIdempotencyKey(headers['idempotency-key'])
   // With a key, Prefer says nothing: only once the key is decided is it known which pet the request gets.
-  const wait = key === undefined ? readWait(reply) : untilGone(reply)
-  const exchange = readExchange(services, pets, reply)
+  const exchange = readExchange(services, pets, reply, { waitsAsPreferred: key === undefined })
+  const idempotency = key === undefined ? undefined : createPetIdempotency(apiKeyId, key, newPet)
   const command = (id: number): PetCommand => ({ type: 'createPet', id: id as PetId, newPet })
-  const handled = await services.commands.handle(petDecider, command, {
-    stream: 'new',
-    idempotency: key === undefined ? undefined : createPetIdempotency(apiKeyId, key, newPet),
-    traceparent: readTraceparent(headers.traceparent),
-    atLeast: exchange.atLeast,
-    wait,
-  })
+  const handled = await handle(exchange, command, { stream: 'new', idempotency })
   if (handled.outcome === 'applied' && key === undefined) {
     reply.header('read-model-applied', handled.isReadable ? '?1' : '?0')
   }
-  const pet = handled.outcome === 'replayed' ? { id: handled.record.id as PetId, ...newPet } : petIn(handled)
+  const pet = handled.outcome === 'replayed' ? { id: handled.record.id as PetId, ...newPet } : handled.state.pet
   return replyWithCreated(exchange, handled, { id: pet.id, json: petDocument(pet) })
-}
-
-function petIn({ state }: { readonly state: PetState | undefined }): Pet {
-  if (state === undefined) throw new Error('a pet that was created is not there')
-  return state.pet
 }
 
 /** RFC 9745 (Deprecation), RFC 8594 (Sunset), RFC 8288 (Link), on every response of getPet. */

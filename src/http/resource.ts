@@ -1,14 +1,14 @@
 import type { FastifyReply } from 'fastify'
-import type { CommandHandler, Handled } from '../command-handling/command-handler.ts'
+import type { CommandHandler, CommandOptions, Handled } from '../command-handling/command-handler.ts'
 import type { PetEvent } from '../domain/events.ts'
-import type { PetState } from '../domain/pet-stream.ts'
+import { type PetCommand, type PetState, petDecider } from '../domain/pet-stream.ts'
 import { documentId, pageQuery } from '../domain/queries.ts'
 import type { Position } from '../event-log/event-log.ts'
 import { ServiceError } from '../lib/errors.ts'
 import type { Int64 } from '../lib/int64.ts'
 import type { AtLeast, Reached, ReadModel, Wait } from '../read-models/read-model.ts'
 import { jsonType } from './error-replies.ts'
-import { isNamed, preferredWait, readCondition, type TagScope, writeTag } from './headers.ts'
+import { isNamed, readCondition, readPrefer, readTraceparent, type TagScope, writeTag } from './headers.ts'
 import { pageLimit } from './schema-parts.ts'
 import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from './tokens.ts'
 
@@ -36,28 +36,39 @@ export interface Exchange {
   readonly reply: FastifyReply
   /** What the request's Consistency-Token asks of its answer. */
   readonly atLeast: AtLeast | undefined
+  /** For the outcome of a command. */
+  readonly wait: Wait
 }
 
-/** How long the request is willing to wait: `Prefer`, else one second. */
-export function readWait(reply: FastifyReply): Wait {
-  const seconds = preferredWait(reply.request.headers.prefer)
-  reply.header('vary', 'Prefer')
-  if (seconds !== undefined) reply.header('preference-applied', `wait=${seconds}`)
-  return { ...untilGone(reply), timeoutMs: (seconds ?? 1) * 1000 }
+/**
+ * A command is waited for as `Prefer` says only if it `waitsAsPreferred`, else until its outcome is known: then it can
+ * end early only when the client goes. Throws ServiceError invalid_consistency_token.
+ */
+export function readExchange(
+  services: RouteServices,
+  resource: Resource,
+  reply: FastifyReply,
+  { waitsAsPreferred = false } = {},
+): Exchange {
+  const wait = waitsAsPreferred ? preferredWait(reply) : untilGone(reply)
+  const exchange = { services, resource, reply, wait }
+  const tokens = reply.request.headers['consistency-token']
+  if (tokens === undefined) return { ...exchange, atLeast: undefined }
+  const atLeast = { positions: readTokens(services.log, String(tokens)), wait: preferredWait(reply) }
+  reply.header('vary', 'Consistency-Token, Prefer')
+  return { ...exchange, atLeast }
 }
 
-/** For a command that awaits its outcome whatever Prefer says: it can end early only when the client goes. */
-export function untilGone(reply: FastifyReply): Wait {
+function untilGone(reply: FastifyReply): Wait {
   return { timeoutMs: 0, isAbandoned: () => reply.raw.destroyed }
 }
 
-/** Throws ServiceError invalid_consistency_token. */
-export function readExchange(services: RouteServices, resource: Resource, reply: FastifyReply): Exchange {
-  const tokens = reply.request.headers['consistency-token']
-  if (tokens === undefined) return { services, resource, reply, atLeast: undefined }
-  const atLeast = { positions: readTokens(services.log, String(tokens)), wait: readWait(reply) }
-  reply.header('vary', 'Consistency-Token, Prefer')
-  return { services, resource, reply, atLeast }
+/** One second, unless the request has a `Prefer`. */
+function preferredWait(reply: FastifyReply): Wait {
+  const seconds = readPrefer(reply.request.headers.prefer)
+  reply.header('vary', 'Prefer')
+  if (seconds !== undefined) reply.header('preference-applied', `wait=${seconds}`)
+  return { ...untilGone(reply), timeoutMs: (seconds ?? 1) * 1000 }
 }
 
 /**
@@ -137,6 +148,18 @@ export async function findDocument(
   throw new ServiceError(`${resource.noun}_not_found`, `There is no ${resource.noun} ${id}.`)
 }
 
+/** Has a command handled, which never leaves a stream without its pet. */
+export async function handle(
+  { services, reply, atLeast, wait }: Exchange,
+  command: (id: number) => PetCommand,
+  request: Pick<CommandOptions, 'stream' | 'drawsId' | 'idempotency'>,
+): Promise<Handled<PetState>> {
+  const traceparent = readTraceparent(reply.request.headers.traceparent)
+  const handled = await services.commands.handle(petDecider, command, { ...request, traceparent, atLeast, wait })
+  if (handled.outcome !== 'replayed' && handled.state === undefined) throw new Error('a command left no pet')
+  return handled as Handled<PetState>
+}
+
 /** Answers a command with the JSON of the document that it left, and the version at which that last changed. */
 export function replyToCommand(exchange: Exchange, version: number, json: string, told: Position | Reached): string {
   exchange.reply.type(jsonType)
@@ -148,7 +171,7 @@ export function replyToCommand(exchange: Exchange, version: number, json: string
 /** 201, with the JSON of what was made: now, or by an earlier request under the Idempotency-Key. */
 export function replyWithCreated(
   exchange: Exchange,
-  handled: Handled<PetState | undefined>,
+  handled: Handled<PetState>,
   { id, json }: { readonly id: number; readonly json: string },
 ): string {
   if (handled.outcome === 'unchanged') throw new Error('the command made nothing')

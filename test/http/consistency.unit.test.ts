@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CommandOptions } from '../../src/command-handling/command-handler.ts'
-import { preferredWait } from '../../src/http/headers.ts'
+import { readPrefer } from '../../src/http/headers.ts'
 import { readTokens, seal, writeToken } from '../../src/http/tokens.ts'
 import { authorization, expectError, headerOf, testServer, tokenScope } from './fake-services.ts'
 
@@ -41,7 +41,7 @@ describe('Prefer', () => {
     const waits = fc.string().map((text) => `wait=${text}`)
     fc.assert(
       fc.property(fc.oneof(anything, waits), (prefer) => {
-        expect([undefined, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).toContain(preferredWait(prefer))
+        expect([undefined, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).toContain(readPrefer(prefer))
       }),
     )
   })
