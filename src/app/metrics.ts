@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import type { Metrics } from '../http/metrics.ts'
+import type { Metrics } from '../http/health.ts'
 import { type Lag, type PartitionLag, parkedIn } from '../projector/lag-meter.ts'
 
 const outcomes = ['applied', 'duplicate', 'superseded', 'discarded', 'skipped'] as const

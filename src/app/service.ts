@@ -1,12 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { issueKey, readKeys } from '../api-keys/key-file.ts'
-import { KeyRing } from '../api-keys/key-ring.ts'
+import { issueKey, openKeyRing, readKeys } from '../api-keys/api-keys.ts'
 import { createCommandHandler } from '../command-handling/command-handler.ts'
 import { IdAllocator } from '../command-handling/id-allocator.ts'
 import { defaultLimits, GroupCommit } from '../event-log/group-commit.ts'
-import { type ApiServices, buildApp } from '../http/app.ts'
-import { drain } from '../http/drain.ts'
+import { type ApiServices, buildApp, drain } from '../http/app.ts'
 import { readModelVersion } from '../projector/definition.ts'
 import { startRetention } from '../read-models/retention.ts'
 import type { Config } from './config.ts'
@@ -74,7 +72,7 @@ interface Api {
 }
 
 function startApi(config: Config, { log }: Storage, shards: readonly TrackedShard[], logger: Logger): Api {
-  const keys = new KeyRing(config.apiKeysFile, config.apiKeys, logger)
+  const keys = openKeyRing(config.apiKeysFile, config.apiKeys, logger)
   if (keys.size === 0) {
     logger.warn(`no API key is valid yet: issue one with 'petstore keys issue --name NAME' for ${config.apiKeysFile}`)
   }
@@ -91,7 +89,7 @@ function startApi(config: Config, { log }: Storage, shards: readonly TrackedShar
     timeoutMs,
   })
   const services: ApiServices = {
-    keyId: (key) => keys.idOf(key),
+    keyId: keys.idOf,
     readModel: readSide.readModel,
     commands,
     log,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { issueKey, readKeys, revokeKey } from '../api-keys/key-file.ts'
+import { issueKey, readKeys, revokeKey } from '../api-keys/api-keys.ts'
 import { readConfig } from '../app/config.ts'
 import { does, type Outcome } from './output.ts'
 
