@@ -6,7 +6,7 @@ import type { ReadModelStore } from '../read-models/store.ts'
 import type { Look, Tracker } from '../read-models/tracker.ts'
 import { Applier } from './applier.ts'
 import type { StreamDefinition } from './definition.ts'
-import { recordIdentity } from './record-content.ts'
+import { recordIdentity } from './stream-event.ts'
 import { ActiveTarget, type Target } from './target.ts'
 
 /** What projecting takes of a log. */

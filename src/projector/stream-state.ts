@@ -36,7 +36,7 @@ export class StreamState<State, Event> {
     this.#homeId = homeIdOf(stream)
     this.#row = row
     this.#version = row?.version ?? 0
-    this.#offsets = row === undefined ? [] : [...row.offsets]
+    this.#offsets = [...(row?.offsets ?? [])]
     this.#state = row === undefined ? definition.initialState : definition.codec.read(row)
     this.#shown = row === undefined ? [] : this.#show(this.#state)
     this.#documents = this.#shown.map((document) => ({ before: document, after: document }))
@@ -44,11 +44,6 @@ export class StreamState<State, Event> {
 
   get version(): number {
     return this.#version
-  }
-
-  /** Whether it is the document that shows the stream, and has its row. */
-  #isHome({ collection, id }: Document): boolean {
-    return id === this.#homeId && collection === this.#definition.home
   }
 
   /** Whether the row or an event of the batch shows the document. */
@@ -60,10 +55,8 @@ export class StreamState<State, Event> {
   after(recorded: Recorded<Event>): NextState<State> {
     const state = this.#definition.evolve(this.#state, recorded)
     const documents = this.#show(state)
-    const added = documents.filter(
-      (document) => !this.#isHome(document) && !this.#shown.some((each) => isSame(each, document)),
-    )
-    return { state, documents, added }
+    const isShown = (document: Document) => this.#shown.some((each) => isSame(each, document))
+    return { state, documents, added: documents.filter((document) => !this.#isHome(document) && !isShown(document)) }
   }
 
   /** The event at `offset` takes effect. */
@@ -91,37 +84,35 @@ export class StreamState<State, Event> {
     if (!this.#isChanged) return
     const hidden = this.#definition.codec.hidden(this.#state)
     const row = encodeRow({ version: this.#version, offsets: this.#offsets, hidden })
-    const before = this.#row && encodeRow(this.#row)
+    const rowBefore = this.#row && encodeRow(this.#row)
     const home = this.#documents.find(({ after }) => this.#isHome(after))
-    for (const document of this.#documents) {
-      if (document === home) documents.push(withRows(home, before, row))
-      else if (isChanged(document)) documents.push(withRows(document, undefined, undefined))
-    }
     if (home === undefined) rows.push({ stream: this.#stream, row })
-    else if (home.before === undefined && before !== undefined) rowsShown.push(this.#stream)
+    else if (home.before === undefined && rowBefore !== undefined) rowsShown.push(this.#stream)
+    for (const document of this.#documents) {
+      const { before, after } = document
+      if (document === home) {
+        documents.push({ before: before && { ...before, row: rowBefore }, after: { ...after, row } })
+      } else if (isChanged(before, after)) {
+        documents.push({ before: before && { ...before, row: undefined }, after: { ...after, row: undefined } })
+      }
+    }
+  }
+
+  /** Whether it is the document that shows the stream, and has its row. */
+  #isHome({ collection, id }: Document): boolean {
+    return id === this.#homeId && collection === this.#definition.home
   }
 
   #show(state: State): readonly Document[] {
-    const documents: Document[] = []
-    for (const projection of this.#definition.projections) documents.push(...projection.documents(state))
-    return documents
+    return this.#definition.projections.flatMap((projection) => projection.documents(state))
   }
-}
-
-interface Change {
-  readonly before: Document | undefined
-  readonly after: Document
 }
 
 function isSame(one: Document, other: Document): boolean {
   return one.id === other.id && one.collection === other.collection
 }
 
-function isChanged({ before, after }: Change): boolean {
+function isChanged(before: Document | undefined, after: Document): boolean {
   if (before?.version !== after.version || before.json !== after.json) return true
   return before.indexes.join('\0') !== after.indexes.join('\0')
-}
-
-function withRows({ before, after }: Change, rowBefore: string | undefined, row: string | undefined) {
-  return { before: before && { ...before, row: rowBefore }, after: { ...after, row } }
 }
