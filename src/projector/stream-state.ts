@@ -36,7 +36,7 @@ export class StreamState<State, Event> {
     this.#homeId = homeIdOf(stream)
     this.#row = row
     this.#version = row?.version ?? 0
-    this.#offsets = [...(row?.offsets ?? [])]
+    this.#offsets = row?.offsets.slice() ?? []
     this.#state = row === undefined ? definition.initialState : definition.codec.read(row)
     this.#shown = row === undefined ? [] : this.#show(this.#state)
     this.#documents = this.#shown.map((document) => ({ before: document, after: document }))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LagHistory } from '../../src/projector/lag-history.ts'
+import { LagHistory } from '../../src/projector/lag-meter.ts'
 
 interface Look {
   readonly atMs: number

@@ -4,6 +4,7 @@ import { ServiceError } from '../../src/lib/errors.ts'
 import type { ApplyResult } from '../../src/read-models/projection-store.ts'
 import { anyLog } from './any-log.ts'
 import { everything } from './projecting.ts'
+import { adjustableClock } from './rebuilding.ts'
 import { orderEvent } from './records.ts'
 import {
   disturbed,
@@ -128,6 +129,22 @@ describe('the projector', () => {
     const active = () => world.store.generations.active()
     await vi.waitFor(async () => expect((await active())?.logId).toBe(other.log.logId), until)
     await untilCaughtUp({ log: other.log, store: world.store })
+  })
+
+  it('and one of another log take the read models from each other no more than once in five seconds', async () => {
+    const [world, other] = [openWorld(), openWorld()]
+    const skipTime = adjustableClock()
+    const { generations } = world.store
+    const [started, looked] = [vi.spyOn(generations, 'start'), vi.spyOn(generations, 'active')]
+    await world.start()
+    await vi.waitFor(() => expect(started).toHaveBeenCalledTimes(1), until)
+    await world.start({ log: other.log })
+    await vi.waitFor(() => expect(started).toHaveBeenCalledTimes(3), until)
+    const looks = looked.mock.calls.length
+    await vi.waitFor(() => expect(looked.mock.calls.length).toBeGreaterThan(looks + 10), until)
+    expect(started).toHaveBeenCalledTimes(3)
+    skipTime(5000)
+    await vi.waitFor(() => expect(started.mock.calls.length).toBeGreaterThan(3), until)
   })
 
   it('starts a generation when the active one has lost its checkpoints', async () => {
