@@ -2,7 +2,7 @@ import { type Decider, Rejected } from '../command-handling/decider.ts'
 import type { Recorded } from '../event-log/recorded.ts'
 import type { StateCodec } from '../read-models/state-codec.ts'
 import type { OrderEvent, PetEvent } from './events.ts'
-import type { Order, OrderId, OrderStatus } from './order.ts'
+import { type Order, type OrderId, type OrderStatus, orderStatuses } from './order.ts'
 import { type NewPet, type Pet, type PetId, type PetStatus, readPetDocument } from './pet.ts'
 
 /** What the events of a pet come to. Earlier orders than the latest one are cancelled, and final. */
@@ -44,7 +44,7 @@ export type PetCommand = CreatePet | PlaceOrder | UpdateOrder
 
 /** For each status of an order: the event that leads to it, from which statuses, and what the pet is then. */
 const transitions: Readonly<
-  Record<OrderStatus, { event: OrderEvent['type']; from: readonly (OrderStatus | undefined)[]; pet: PetStatus }>
+  Record<OrderStatus, { event: OrderEvent['type']; from: readonly OrderStatus[]; pet: PetStatus }>
 > = {
   placed: { event: 'OrderPlaced', from: [], pet: 'pending' },
   approved: { event: 'OrderApproved', from: ['placed'], pet: 'pending' },
@@ -52,12 +52,9 @@ const transitions: Readonly<
   cancelled: { event: 'OrderCancelled', from: ['placed', 'approved'], pet: 'available' },
 }
 
-const statusAfter: Readonly<Record<OrderEvent['type'], OrderStatus>> = {
-  OrderPlaced: 'placed',
-  OrderApproved: 'approved',
-  OrderDelivered: 'delivered',
-  OrderCancelled: 'cancelled',
-}
+const statusAfter = Object.fromEntries(orderStatuses.map((status) => [transitions[status].event, status])) as Readonly<
+  Record<OrderEvent['type'], OrderStatus>
+>
 
 /** A pet and the orders for it: one stream, since one open order a pet is the rule that must hold. */
 export const petDecider: Decider<PetState | undefined, PetCommand, PetEvent> = {
@@ -120,7 +117,7 @@ function evolveOrder(state: PetState, { event, version, time }: Recorded<OrderEv
   const status = statusAfter[event.type]
   const at = utc(time)
   const { from, pet: petStatus } = transitions[status]
-  const changed = pet.status === petStatus ? state : { pet: withStatus(pet, petStatus), petVersion: version }
+  const changed = pet.status === petStatus ? state : { pet: { ...pet, status: petStatus }, petVersion: version }
   if (status === 'placed') {
     if (pet.status !== 'available') throw new Error(`pet ${pet.id} is ${pet.status}, not available`)
     if (order?.id === event.orderId) throw new Error(`order ${order.id} exists already`)
@@ -131,10 +128,6 @@ function evolveOrder(state: PetState, { event, version, time }: Recorded<OrderEv
   if (!from.includes(order.status)) throw new Error(`order ${order.id} is ${order.status}: it cannot become ${status}`)
   const updatedAt = at > order.updatedAt ? at : order.updatedAt
   return { ...state, ...changed, order: { ...order, status, updatedAt, version } }
-}
-
-function withStatus({ id, name, categoryId }: Pet, status: PetStatus): Pet {
-  return { id, name, categoryId, status }
 }
 
 /** RFC 3339 in UTC with milliseconds, so that texts compare as the times do. */
