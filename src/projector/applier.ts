@@ -2,10 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { RecordBatch } from '../event-log/event-log.ts'
 import { type Checkpoint, encodeCheckpoint } from '../read-models/checkpoint.ts'
-import type { ParkedEvent } from '../read-models/parked-event.ts'
-import type { ApplyResult, LoadRequest, ProjectionStore } from '../read-models/projection-store.ts'
-import type { StreamId, StreamRow } from '../read-models/stream-row.ts'
-import { classify, documentName, type Known, type ReadBatch } from './classify.ts'
+import type { ApplyResult, LoadRequest, PartitionState, ProjectionStore } from '../read-models/projection-store.ts'
+import type { StreamId } from '../read-models/stream-row.ts'
+import { classify, documentName, Known, type ReadBatch } from './classify.ts'
 import type { Rules } from './definition.ts'
 import { readEvent, readParked } from './stream-event.ts'
 
@@ -53,12 +52,17 @@ export class Applier<State, Event> {
     batch: ReadBatch<Event>,
   ): Promise<Checkpoint | undefined> {
     const { store } = this.#options
-    const lookup = new Lookup(this.#options, generation, expected, batch)
-    let isAsExpected = await lookup.lookUp()
+    const { partition, events } = batch
+    const lookup = new Lookup(this.#options, async (request) => {
+      const state = await store.load(generation, { partition, ...request })
+      const isExpected = state !== undefined && encodeCheckpoint(state.checkpoint) === encodeCheckpoint(expected)
+      return isExpected ? state : undefined
+    })
+    let isAsExpected = await lookup.lookUp(events)
     while (isAsExpected) {
       const changes = classify(this.#options, lookup, expected, batch)
       const result = await store.apply(generation, changes)
-      if (result.outcome === 'applied') return this.#report(expected, changes.checkpoint, batch.partition)
+      if (result.outcome === 'applied') return this.#report(expected, changes.checkpoint, partition)
       if (result.outcome === 'exist') isAsExpected = await lookup.learn(result)
       else if (result.outcome === 'later') await delay(laterMs)
       else isAsExpected = false
@@ -79,38 +83,27 @@ export class Applier<State, Event> {
   }
 }
 
-/** What a batch has to know of its partition, loaded at the checkpoint that it is expected to have. */
-class Lookup<State, Event> implements Known {
-  readonly rows = new Map<StreamId, StreamRow | undefined>()
-  readonly parkedStreams = new Set<StreamId>()
-  readonly queues = new Map<StreamId, readonly ParkedEvent[]>()
-  readonly decidedKeys = new Set<string>()
-  readonly takenDocuments = new Set<string>()
-  readonly #options: ApplierOptions<State, Event>
-  readonly #generation: string
-  readonly #expected: Checkpoint
-  readonly #batch: ReadBatch<Event>
+type Load = (request: Omit<LoadRequest, 'partition'>) => Promise<PartitionState | undefined>
 
-  constructor(
-    options: ApplierOptions<State, Event>,
-    generation: string,
-    expected: Checkpoint,
-    batch: ReadBatch<Event>,
-  ) {
-    this.#options = options
-    this.#generation = generation
-    this.#expected = expected
-    this.#batch = batch
+/** Loads what a batch has to know of its partition. `load` gives nothing where that is not at the expected checkpoint. */
+class Lookup<Event> extends Known {
+  readonly #rules: Rules<unknown, Event>
+  readonly #ask: Load
+
+  constructor(rules: Rules<unknown, Event>, load: Load) {
+    super()
+    this.#rules = rules
+    this.#ask = load
   }
 
   /**
    * A stream whose first event comes first in the batch is taken to be new, which the store checks: a replay of creations
    * asks for nothing. Resolves to false where the partition is not as expected.
    */
-  async lookUp(): Promise<boolean> {
+  async lookUp(events: ReadBatch<Event>['events']): Promise<boolean> {
     const [streams, begun] = [new Set<StreamId>(), new Set<StreamId>()]
     const [keys, queues] = [new Set<string>(), new Set<StreamId>()]
-    for (const event of this.#batch.events) {
+    for (const event of events) {
       if (event === undefined) continue
       const { stream } = event
       if (event.discards !== undefined) queues.add(stream)
@@ -123,7 +116,7 @@ class Lookup<State, Event> implements Known {
 
   /** What was taken for new exists. Resolves as `lookUp` does. */
   async learn({ streams, documents }: Extract<ApplyResult, { outcome: 'exist' }>): Promise<boolean> {
-    const isHome = ({ collection }: { collection: string }) => collection === this.#options.definition.home
+    const isHome = ({ collection }: { collection: string }) => collection === this.#rules.definition.home
     const shown = documents.filter(isHome).map(({ id }) => String(id))
     const unknown = [...new Set([...streams, ...shown])].filter((stream) => !this.rows.has(stream))
     const taken = documents.filter((document) => !isHome(document)).map(documentName)
@@ -134,17 +127,16 @@ class Lookup<State, Event> implements Known {
     return await this.#load({ streams: unknown, keys: [], queues: [] })
   }
 
-  async #load({ streams, keys, queues }: Omit<LoadRequest, 'partition'>): Promise<boolean> {
+  async #load(request: Parameters<Load>[0]): Promise<boolean> {
+    const { streams, keys, queues } = request
     if (streams.length + keys.length + queues.length === 0) return true
-    const { partition } = this.#batch
-    const state = await this.#options.store.load(this.#generation, { partition, streams, keys, queues })
-    if (state === undefined || encodeCheckpoint(state.checkpoint) !== encodeCheckpoint(this.#expected)) return false
+    const state = await this.#ask(request)
+    if (state === undefined) return false
     for (const stream of streams) this.rows.set(stream, state.rows.get(stream))
     for (const stream of state.parkedStreams) this.parkedStreams.add(stream)
     for (const key of state.decidedKeys) this.decidedKeys.add(key)
-    for (const stream of queues) this.queues.set(stream, state.queues.get(stream) ?? [])
-    const parked = queues.flatMap((stream) => this.queues.get(stream) ?? [])
-    const keysBehind = parked.flatMap((event) => readParked(this.#options, event)?.key ?? [])
+    for (const [stream, queue] of state.queues) this.queues.set(stream, queue)
+    const keysBehind = [...state.queues.values()].flat().flatMap((event) => readParked(this.#rules, event)?.key ?? [])
     return await this.#load({ streams: [], keys: [...new Set(keysBehind)], queues: [] })
   }
 }

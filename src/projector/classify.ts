@@ -15,15 +15,15 @@ export interface ReadBatch<Event> extends Pick<RecordBatch, 'partition' | 'recor
 }
 
 /** What the records before a batch have left behind that its own records may meet. */
-export interface Known {
+export class Known {
   /** The rows of the streams that were looked up; any other stream is taken to be new, with nothing parked. */
-  readonly rows: ReadonlyMap<StreamId, StreamRow | undefined>
-  readonly parkedStreams: ReadonlySet<StreamId>
+  readonly rows = new Map<StreamId, StreamRow | undefined>()
+  readonly parkedStreams = new Set<StreamId>()
   /** Everything parked under each stream that a record of the batch discards from, in order of offset. */
-  readonly queues: ReadonlyMap<StreamId, readonly ParkedEvent[]>
-  readonly decidedKeys: ReadonlySet<string>
+  readonly queues = new Map<StreamId, readonly ParkedEvent[]>()
+  readonly decidedKeys = new Set<string>()
   /** The documents that the store refused to add, by `documentName`; any other that its stream does not show is taken to be new. */
-  readonly takenDocuments: ReadonlySet<string>
+  readonly takenDocuments = new Set<string>()
 }
 
 export function documentName({ collection, id }: DocumentId): string {

@@ -47,7 +47,6 @@ export interface ProjectorOptions<State, Event> {
  */
 export class Projector<State, Event> implements Subscriber {
   readonly #options: ProjectorOptions<State, Event>
-  readonly #logger: Logger
   readonly #applier: Applier<State, Event>
   #endObserving = () => {}
   #subscription: Subscription | undefined
@@ -65,7 +64,6 @@ export class Projector<State, Event> implements Subscriber {
   private constructor(options: ProjectorOptions<State, Event>) {
     const { log, definition, logger, store } = options
     this.#options = options
-    this.#logger = logger
     this.#applier = new Applier({ log, definition, logger, store: store.projection })
   }
 
@@ -200,7 +198,7 @@ export class Projector<State, Event> implements Subscriber {
     const from = checkpoint.last?.offset ?? checkpoint.next
     this.#partitions.set(partition, { generation, checkpoint, from, isApplying: false, isAheadOfLook: false })
     this.#subscription?.seek(partition, from)
-    this.#logger.debug({ partition, from, generation }, 'projector resumes')
+    this.#options.logger.debug({ partition, from, generation }, 'projector resumes')
   }
 
   async #pastTheEnd(partitions: readonly number[], checkpoints: Checkpoints): Promise<number | undefined> {
@@ -227,18 +225,18 @@ export class Projector<State, Event> implements Subscriber {
     const generation = { name: randomUUID(), logId: log.logId }
     await store.generations.start(generation, instead)
     const place = { generation: generation.name, instead, reason }
-    if (instead === undefined) this.#logger.info(place, 'building read models for the first time')
-    else this.#logger.warn(place, 'building read models anew')
+    if (instead === undefined) this.#options.logger.info(place, 'building read models for the first time')
+    else this.#options.logger.warn(place, 'building read models anew')
     tracker.lookSoon()
   }
 
   #failed(error: unknown): void {
-    if (this.#inStep !== false) this.#logger.error({ err: error }, 'projector waits for log and read models')
+    if (this.#inStep !== false) this.#options.logger.error({ err: error }, 'projector waits for log and read models')
     this.#inStep = false
   }
 
   #recovered(): void {
-    if (this.#inStep === false) this.#logger.info('projector goes on')
+    if (this.#inStep === false) this.#options.logger.info('projector goes on')
     this.#inStep = true
   }
 }
