@@ -18,29 +18,19 @@ export interface VersionedOrder extends Order {
   readonly version: number
 }
 
-export interface CreatePet {
-  readonly type: 'createPet'
-  readonly id: PetId
-  readonly newPet: NewPet
-}
-
-export interface PlaceOrder {
-  readonly type: 'placeOrder'
-  readonly orderId: OrderId
-  readonly petId: PetId
-}
-
-export interface UpdateOrder {
-  readonly type: 'updateOrder'
-  readonly orderId: OrderId
-  readonly status: OrderStatus
-  /** If-Match: the versions of the order that the client accepts, or any that exists. */
-  readonly ifMatch: readonly number[] | 'any' | undefined
-  /** The version of an earlier order of the pet, which is final; undefined where that is not known. */
-  readonly finalVersion: number | undefined
-}
-
-export type PetCommand = CreatePet | PlaceOrder | UpdateOrder
+export type PetCommand =
+  | { readonly type: 'createPet'; readonly id: PetId; readonly newPet: NewPet }
+  | { readonly type: 'placeOrder'; readonly orderId: OrderId; readonly petId: PetId }
+  | {
+      readonly type: 'updateOrder'
+      readonly orderId: OrderId
+      readonly status: OrderStatus
+      /** If-Match: the versions of the order that the client accepts, or any that exists. */
+      readonly ifMatch: readonly number[] | 'any' | undefined
+      /** The version of an earlier order of the pet, which is final; undefined where that is not known. */
+      readonly finalVersion: number | undefined
+    }
+type Command<Type> = Extract<PetCommand, { type: Type }>
 
 /** For each status of an order: the event that leads to it, from which statuses, and what the pet is then. */
 const transitions: Readonly<
@@ -61,14 +51,8 @@ export const petDecider: Decider<PetState | undefined, PetCommand, PetEvent> = {
   initialState: undefined,
 
   decide(command, state) {
-    switch (command.type) {
-      case 'createPet':
-        return createPet(command, state)
-      case 'placeOrder':
-        return placeOrder(command, state)
-      case 'updateOrder':
-        return updateOrder(command, state)
-    }
+    if (command.type === 'createPet') return createPet(command, state)
+    return command.type === 'placeOrder' ? placeOrder(command, state) : updateOrder(command, state)
   },
 
   evolve(state, { event, version, time }) {
@@ -81,12 +65,12 @@ export const petDecider: Decider<PetState | undefined, PetCommand, PetEvent> = {
   },
 }
 
-function createPet({ id, newPet }: CreatePet, state: PetState | undefined): PetEvent | Rejected {
+function createPet({ id, newPet }: Command<'createPet'>, state: PetState | undefined): PetEvent | Rejected {
   if (state !== undefined) return new Rejected('conflict', `Pet ${id} exists already.`)
   return { type: 'PetCreated', pet: { id, ...newPet } }
 }
 
-function placeOrder({ orderId, petId }: PlaceOrder, state: PetState | undefined): PetEvent | Rejected {
+function placeOrder({ orderId, petId }: Command<'placeOrder'>, state: PetState | undefined): PetEvent | Rejected {
   if (state === undefined) return new Rejected('unknown_pet', `There is no pet ${petId}.`)
   const { pet, order } = state
   if (pet.status === 'available') return { type: 'OrderPlaced', orderId, petId }
@@ -94,7 +78,7 @@ function placeOrder({ orderId, petId }: PlaceOrder, state: PetState | undefined)
   return new Rejected('pet_not_available', `Pet ${petId} is ${pet.status}: ${holder}.`)
 }
 
-function updateOrder(command: UpdateOrder, state: PetState | undefined): PetEvent | 'unchanged' | Rejected {
+function updateOrder(command: Command<'updateOrder'>, state: PetState | undefined): PetEvent | 'unchanged' | Rejected {
   const { orderId, status, ifMatch, finalVersion } = command
   if (state?.order === undefined) return new Rejected('order_not_found', `There is no order ${orderId}.`)
   const isLatest = state.order.id === orderId

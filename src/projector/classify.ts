@@ -168,10 +168,10 @@ class Classifier<State, Event> {
   ): string | undefined {
     if (decoded.outcome !== 'event') return decoded.reason
     try {
-      const next = stream.after({ event: decoded.event, version, time })
-      for (const document of next.added) this.#checkNew(document, stream)
-      for (const document of next.added) this.#addedDocuments.add(documentName(document))
-      stream.take(next, offset)
+      stream.apply({ event: decoded.event, version, time }, offset, (added) => {
+        for (const document of added) this.#checkNew(document, stream)
+        for (const document of added) this.#addedDocuments.add(documentName(document))
+      })
       return undefined
     } catch (error) {
       return error instanceof Error ? error.message : String(error)
