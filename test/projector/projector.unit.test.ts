@@ -11,6 +11,7 @@ import {
   type Method,
   openWorld,
   positionOf,
+  runningWorld,
   somePets,
   underLogId,
   undisturbed,
@@ -45,28 +46,20 @@ describe('the projector', () => {
     expect(asked.filter((method) => method === 'load')).toHaveLength(1)
   })
 
-  it.each<[string, (world: ReturnType<typeof openWorld>) => Promise<() => void>]>([
-    ['is emptied', async ({ flush }) => flush],
-    [
-      'is put back to an older state',
-      async (world) => {
-        const restore = world.snapshot()
-        await world.append(somePets(21, 20))
-        await untilCaughtUp(world)
-        return restore
-      },
-    ],
-  ])('heals a store that %s although nothing is written', async (_, prepare) => {
-    const world = openWorld()
-    await world.append(somePets(1, 20))
-    await world.start()
-    await untilCaughtUp(world)
-    const damage = await prepare(world)
-    const before = await everything(world.store)
-    damage()
-    await untilCaughtUp(world)
-    expect(await everything(world.store)).toEqual(before)
-  })
+  it.each(['is emptied', 'is put back to an older state'])(
+    'heals a store that %s although nothing is written',
+    async (what) => {
+      const world = await runningWorld(20)
+      const restore = world.snapshot()
+      await world.append(somePets(21, 20))
+      await untilCaughtUp(world)
+      const before = await everything(world.store)
+      if (what === 'is emptied') world.flush()
+      else restore()
+      await untilCaughtUp(world)
+      expect(await everything(world.store)).toEqual(before)
+    },
+  )
 
   it('waits while the store does not answer, and goes on when it does', async () => {
     const world = openWorld()
@@ -106,10 +99,7 @@ describe('the projector', () => {
     ['ends one record earlier', 19],
     ['is empty', 0],
   ])('starts a generation when the log %s than the one it knew', async (_, count) => {
-    const world = openWorld()
-    await world.append(somePets(1, 20))
-    await world.start()
-    await untilCaughtUp(world)
+    const world = await runningWorld(20)
     await world.stop()
     // The log id stays: as when the tail of the log was lost and other events came in its place.
     const other = openWorld()
@@ -120,10 +110,8 @@ describe('the projector', () => {
   })
 
   it('starts a generation when the log has another id', async () => {
-    const [world, other] = [openWorld(), openWorld()]
-    for (const { append } of [world, other]) await append(somePets(1, 3))
-    await world.start()
-    await untilCaughtUp(world)
+    const [world, other] = [await runningWorld(3), openWorld()]
+    await other.append(somePets(1, 3))
     await world.stop()
     await world.start({ log: other.log })
     const active = () => world.store.generations.active()
@@ -148,11 +136,8 @@ describe('the projector', () => {
   })
 
   it('starts a generation when the active one has lost its checkpoints', async () => {
-    const world = openWorld()
+    const world = await runningWorld(3)
     const { generations } = world.store
-    await world.append(somePets(1, 3))
-    await world.start()
-    await untilCaughtUp(world)
     const lost = (await generations.active())?.name
     const checkpoints = generations.checkpoints.bind(generations)
     vi.spyOn(generations, 'checkpoints').mockImplementation(async (name) =>

@@ -5,7 +5,7 @@ import type { PetState } from '../../src/domain/pet-stream.ts'
 import type { EventLog, Offset, RecordBatch } from '../../src/event-log/event-log.ts'
 import { type RebuildOptions, rebuild } from '../../src/projector/rebuild.ts'
 import { logger } from './projecting.ts'
-import { disturbed, openWorld, somePets, untilCaughtUp, type World, withMethods } from './world.ts'
+import { disturbed, runningWorld, type World, withMethods } from './world.ts'
 
 export function startRebuild(
   { log, store }: Pick<World, 'log' | 'store'>,
@@ -16,10 +16,7 @@ export function startRebuild(
 
 /** A world whose read models are caught up with some pets, and whose projector has stopped. */
 export async function filledWorld(count = 20): Promise<World> {
-  const world = openWorld()
-  await world.append(somePets(1, count))
-  await world.start()
-  await untilCaughtUp(world)
+  const world = await runningWorld(count)
   await world.stop()
   return world
 }
