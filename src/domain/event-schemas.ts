@@ -1,28 +1,18 @@
-import { Type } from 'typebox'
-import type { OrderEvent } from './events.ts'
-import { PetIdSchema, PetSchema } from './pet.ts'
+import { type TProperties, Type } from 'typebox'
+import type { PetEvent } from './events.ts'
+import { IdSchema, PetIdSchema, PetSchema } from './pet.ts'
 
 export const eventSource = '/v1/pets'
 
-const version = 1
-export const petCreatedType = `petstore.PetCreated.v${version}`
-export const eventDiscardedType = `petstore.EventDiscarded.v${version}`
-export const orderEventTypes = ['OrderPlaced', 'OrderApproved', 'OrderDelivered', 'OrderCancelled'] as const
+export type EventName = PetEvent['type'] | 'EventDiscarded'
 
-export function orderEventType(type: OrderEvent['type']): string {
-  return `petstore.${type}.v${version}`
+/** The CloudEvents type. */
+export function eventType<Name extends EventName>(name: Name) {
+  return `petstore.${name}.v1` as const
 }
 
 export const OrderEventData = Type.Object(
-  {
-    orderId: Type.Integer({
-      format: 'int64',
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Unique identifier of the order',
-    }),
-    petId: PetIdSchema,
-  },
+  { orderId: IdSchema({ description: 'Unique identifier of the order' }), petId: PetIdSchema },
   { description: 'Which order of which pet' },
 )
 
@@ -34,9 +24,10 @@ export const EventDiscardedData = Type.Object({
   }),
 })
 
-/** The attributes that every event of this service has, in the published schema of each (CloudEvents 1.0 section 3). */
-function envelope(type: string) {
-  return {
+/** The schema of an event with the attributes that every one of this service has (CloudEvents 1.0 section 3), and `more`. */
+function eventSchema<More extends TProperties>(name: EventName, description: string, more: More) {
+  const type = eventType(name)
+  const attributes = {
     specversion: Type.Literal('1.0'),
     id: Type.String({ minLength: 1, description: 'Unique per event: two records with one id are one event' }),
     type: Type.Literal(type),
@@ -46,6 +37,7 @@ function envelope(type: string) {
     datacontenttype: Type.Literal('application/json'),
     traceparent: Type.Optional(Type.String({ description: 'W3C Trace Context of the request' })),
   }
+  return Type.Object({ ...attributes, ...more }, { title: type, description })
 }
 
 const streamversion = Type.Integer({
@@ -63,30 +55,33 @@ const idempotency = {
   ),
 }
 
-const whatHappened: Readonly<Record<OrderEvent['type'], string>> = {
-  OrderPlaced: 'An available pet was ordered, and is pending from now on',
-  OrderApproved: 'An order that was placed was approved',
-  OrderDelivered: 'An approved order was delivered, and its pet is sold',
-  OrderCancelled: 'An order was cancelled before it was delivered, and its pet is available again',
-}
-
-function orderEventSchema(type: OrderEvent['type']) {
-  const name = orderEventType(type)
-  return Type.Object(
-    { ...envelope(name), ...(type === 'OrderPlaced' ? idempotency : {}), streamversion, data: OrderEventData },
-    { title: name, description: whatHappened[type] },
-  )
-}
+const ofOrder = { streamversion, data: OrderEventData }
 
 /** The published schema of the record values of each type. */
 export const eventSchemas = {
-  [petCreatedType]: Type.Object(
-    { ...envelope(petCreatedType), ...idempotency, streamversion: Type.Optional(streamversion), data: PetSchema },
-    { title: petCreatedType, description: 'A pet was added to the store. Without streamversion it is 1' },
+  [eventType('PetCreated')]: eventSchema('PetCreated', 'A pet was added to the store. Without streamversion it is 1', {
+    ...idempotency,
+    streamversion: Type.Optional(streamversion),
+    data: PetSchema,
+  }),
+  [eventType('OrderPlaced')]: eventSchema('OrderPlaced', 'An available pet was ordered, and is pending from now on', {
+    ...idempotency,
+    ...ofOrder,
+  }),
+  [eventType('OrderApproved')]: eventSchema('OrderApproved', 'An order that was placed was approved', ofOrder),
+  [eventType('OrderDelivered')]: eventSchema(
+    'OrderDelivered',
+    'An approved order was delivered, and its pet is sold',
+    ofOrder,
   ),
-  ...Object.fromEntries(orderEventTypes.map((type) => [orderEventType(type), orderEventSchema(type)])),
-  [eventDiscardedType]: Type.Object(
-    { ...envelope(eventDiscardedType), data: EventDiscardedData },
-    { title: eventDiscardedType, description: 'An operator decided to leave out an event that could not be applied' },
+  [eventType('OrderCancelled')]: eventSchema(
+    'OrderCancelled',
+    'An order was cancelled before it was delivered, and its pet is available again',
+    ofOrder,
+  ),
+  [eventType('EventDiscarded')]: eventSchema(
+    'EventDiscarded',
+    'An operator decided to leave out an event that could not be applied',
+    { data: EventDiscardedData },
   ),
 }

@@ -1,15 +1,14 @@
 import { Type } from 'typebox'
-import type { PetId } from './pet.ts'
-import { PetIdSchema } from './pet.ts'
+import { IdSchema, type PetId, PetIdSchema } from './pet.ts'
 
-export const OrderStatus = Type.Enum(['placed', 'approved', 'delivered', 'cancelled'], {
+export const orderStatuses = ['placed', 'approved', 'delivered', 'cancelled'] as const
+export const OrderStatus = Type.Enum(orderStatuses, {
   type: 'string',
   description: 'Where the order stands: placed, approved, delivered; or cancelled before it was delivered',
 })
-export const orderStatuses = ['placed', 'approved', 'delivered', 'cancelled'] as const
 export type OrderStatus = (typeof orderStatuses)[number]
 
-/** Assigned by the service: 1..2^53 - 1. Unique, not chronological. */
+/** Unique, not chronological. */
 export type OrderId = number & { readonly brand: 'OrderId' }
 
 export interface Order {
@@ -27,10 +26,7 @@ const time = (description: string) =>
 
 export const OrderSchema = Type.Object(
   {
-    id: Type.Integer({
-      format: 'int64',
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
+    id: IdSchema({
       description: 'Unique identifier assigned by the service; says nothing of the order in time',
       examples: [12],
     }),

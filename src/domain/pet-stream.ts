@@ -2,7 +2,7 @@ import { type Decider, Rejected } from '../command-handling/decider.ts'
 import type { Recorded } from '../event-log/recorded.ts'
 import type { StateCodec } from '../read-models/state-codec.ts'
 import type { OrderEvent, PetEvent } from './events.ts'
-import type { Order, OrderId, OrderStatus } from './order.ts'
+import { type Order, type OrderId, type OrderStatus, orderStatuses } from './order.ts'
 import { type NewPet, type Pet, type PetId, type PetStatus, readPetDocument } from './pet.ts'
 
 /** What the events of a pet come to. Earlier orders than the latest one are cancelled, and final. */
@@ -18,33 +18,23 @@ export interface VersionedOrder extends Order {
   readonly version: number
 }
 
-export interface CreatePet {
-  readonly type: 'createPet'
-  readonly id: PetId
-  readonly newPet: NewPet
-}
-
-export interface PlaceOrder {
-  readonly type: 'placeOrder'
-  readonly orderId: OrderId
-  readonly petId: PetId
-}
-
-export interface UpdateOrder {
-  readonly type: 'updateOrder'
-  readonly orderId: OrderId
-  readonly status: OrderStatus
-  /** If-Match: the versions of the order that the client accepts, or any that exists. */
-  readonly ifMatch: readonly number[] | 'any' | undefined
-  /** The version of an earlier order of the pet, which is final; undefined where that is not known. */
-  readonly finalVersion: number | undefined
-}
-
-export type PetCommand = CreatePet | PlaceOrder | UpdateOrder
+export type PetCommand =
+  | { readonly type: 'createPet'; readonly id: PetId; readonly newPet: NewPet }
+  | { readonly type: 'placeOrder'; readonly orderId: OrderId; readonly petId: PetId }
+  | {
+      readonly type: 'updateOrder'
+      readonly orderId: OrderId
+      readonly status: OrderStatus
+      /** If-Match: the versions of the order that the client accepts, or any that exists. */
+      readonly ifMatch: readonly number[] | 'any' | undefined
+      /** The version of an earlier order of the pet, which is final; undefined where that is not known. */
+      readonly finalVersion: number | undefined
+    }
+type Command<Type> = Extract<PetCommand, { type: Type }>
 
 /** For each status of an order: the event that leads to it, from which statuses, and what the pet is then. */
 const transitions: Readonly<
-  Record<OrderStatus, { event: OrderEvent['type']; from: readonly (OrderStatus | undefined)[]; pet: PetStatus }>
+  Record<OrderStatus, { event: OrderEvent['type']; from: readonly OrderStatus[]; pet: PetStatus }>
 > = {
   placed: { event: 'OrderPlaced', from: [], pet: 'pending' },
   approved: { event: 'OrderApproved', from: ['placed'], pet: 'pending' },
@@ -52,26 +42,17 @@ const transitions: Readonly<
   cancelled: { event: 'OrderCancelled', from: ['placed', 'approved'], pet: 'available' },
 }
 
-const statusAfter: Readonly<Record<OrderEvent['type'], OrderStatus>> = {
-  OrderPlaced: 'placed',
-  OrderApproved: 'approved',
-  OrderDelivered: 'delivered',
-  OrderCancelled: 'cancelled',
-}
+const statusAfter = Object.fromEntries(orderStatuses.map((status) => [transitions[status].event, status])) as Readonly<
+  Record<OrderEvent['type'], OrderStatus>
+>
 
 /** A pet and the orders for it: one stream, since one open order a pet is the rule that must hold. */
 export const petDecider: Decider<PetState | undefined, PetCommand, PetEvent> = {
   initialState: undefined,
 
   decide(command, state) {
-    switch (command.type) {
-      case 'createPet':
-        return createPet(command, state)
-      case 'placeOrder':
-        return placeOrder(command, state)
-      case 'updateOrder':
-        return updateOrder(command, state)
-    }
+    if (command.type === 'createPet') return createPet(command, state)
+    return command.type === 'placeOrder' ? placeOrder(command, state) : updateOrder(command, state)
   },
 
   evolve(state, { event, version, time }) {
@@ -84,12 +65,12 @@ export const petDecider: Decider<PetState | undefined, PetCommand, PetEvent> = {
   },
 }
 
-function createPet({ id, newPet }: CreatePet, state: PetState | undefined): PetEvent | Rejected {
+function createPet({ id, newPet }: Command<'createPet'>, state: PetState | undefined): PetEvent | Rejected {
   if (state !== undefined) return new Rejected('conflict', `Pet ${id} exists already.`)
   return { type: 'PetCreated', pet: { id, ...newPet } }
 }
 
-function placeOrder({ orderId, petId }: PlaceOrder, state: PetState | undefined): PetEvent | Rejected {
+function placeOrder({ orderId, petId }: Command<'placeOrder'>, state: PetState | undefined): PetEvent | Rejected {
   if (state === undefined) return new Rejected('unknown_pet', `There is no pet ${petId}.`)
   const { pet, order } = state
   if (pet.status === 'available') return { type: 'OrderPlaced', orderId, petId }
@@ -97,7 +78,7 @@ function placeOrder({ orderId, petId }: PlaceOrder, state: PetState | undefined)
   return new Rejected('pet_not_available', `Pet ${petId} is ${pet.status}: ${holder}.`)
 }
 
-function updateOrder(command: UpdateOrder, state: PetState | undefined): PetEvent | 'unchanged' | Rejected {
+function updateOrder(command: Command<'updateOrder'>, state: PetState | undefined): PetEvent | 'unchanged' | Rejected {
   const { orderId, status, ifMatch, finalVersion } = command
   if (state?.order === undefined) return new Rejected('order_not_found', `There is no order ${orderId}.`)
   const isLatest = state.order.id === orderId
@@ -120,7 +101,7 @@ function evolveOrder(state: PetState, { event, version, time }: Recorded<OrderEv
   const status = statusAfter[event.type]
   const at = utc(time)
   const { from, pet: petStatus } = transitions[status]
-  const changed = pet.status === petStatus ? state : { pet: withStatus(pet, petStatus), petVersion: version }
+  const changed = pet.status === petStatus ? state : { pet: { ...pet, status: petStatus }, petVersion: version }
   if (status === 'placed') {
     if (pet.status !== 'available') throw new Error(`pet ${pet.id} is ${pet.status}, not available`)
     if (order?.id === event.orderId) throw new Error(`order ${order.id} exists already`)
@@ -131,10 +112,6 @@ function evolveOrder(state: PetState, { event, version, time }: Recorded<OrderEv
   if (!from.includes(order.status)) throw new Error(`order ${order.id} is ${order.status}: it cannot become ${status}`)
   const updatedAt = at > order.updatedAt ? at : order.updatedAt
   return { ...state, ...changed, order: { ...order, status, updatedAt, version } }
-}
-
-function withStatus({ id, name, categoryId }: Pet, status: PetStatus): Pet {
-  return { id, name, categoryId, status }
 }
 
 /** RFC 3339 in UTC with milliseconds, so that texts compare as the times do. */

@@ -6,12 +6,13 @@ import type { Int64 } from '../lib/int64.ts'
 export const Int64Schema = (options: { description: string; examples?: unknown[] }) =>
   Type.Unsafe<Int64>({ type: 'integer', format: 'int64', ...options })
 
-export const PetStatus = Type.Enum(['available', 'pending', 'sold'], {
-  type: 'string',
-  description: 'Availability of the animal',
-})
-export type PetStatus = Static<typeof PetStatus>
-export const petStatuses: readonly PetStatus[] = ['available', 'pending', 'sold']
+/** An id that the service assigns: 1..2^53 - 1, so that every JavaScript client reads it exactly. */
+export const IdSchema = (options: { description: string; examples?: unknown[] }) =>
+  Type.Integer({ format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, ...options })
+
+export const petStatuses = ['available', 'pending', 'sold'] as const
+export const PetStatus = Type.Enum(petStatuses, { type: 'string', description: 'Availability of the animal' })
+export type PetStatus = (typeof petStatuses)[number]
 
 const name = Type.String({
   minLength: 1,
@@ -28,25 +29,16 @@ export const NewPetSchema = Type.Object(
   { additionalProperties: false, description: 'An animal to add' },
 )
 
-export const PetIdSchema = Type.Integer({
-  format: 'int64',
-  minimum: 1,
-  maximum: Number.MAX_SAFE_INTEGER,
+export const PetIdSchema = IdSchema({
   description: 'Unique identifier assigned by the service on creation',
   examples: [1],
 })
 
 export const PetSchema = Type.Object(
-  {
-    id: PetIdSchema,
-    name,
-    categoryId,
-    status: PetStatus,
-  },
+  { id: PetIdSchema, name, categoryId, status: PetStatus },
   { additionalProperties: false, description: 'An animal' },
 )
 
-/** Assigned by the service: 1..2^53 - 1, so that every JavaScript client reads it exactly. */
 export type PetId = number & { readonly brand: 'PetId' }
 
 export interface NewPet {
@@ -61,7 +53,7 @@ export interface Pet extends NewPet {
 
 /** A value that the NewPet schema accepted. An omitted status is `available` (design section 3). */
 export function toNewPet(value: Static<typeof NewPetSchema>): NewPet {
-  return { name: value.name, categoryId: value.categoryId, status: value.status ?? 'available' }
+  return { ...value, status: value.status ?? 'available' }
 }
 
 /** The pet as JSON text: the one way it is written, in events, in read models and in answers. */

@@ -14,12 +14,9 @@ export class SingleFlight {
   /** Resolves once a run that began after the call has ended, or none will: not later because others ask for more. */
   async request(): Promise<void> {
     if (this.#stopped) return
-    if (this.#running === undefined) this.#running = this.#run()
-    else {
-      this.#following ??= this.#follow(this.#running)
-      return await this.#following
-    }
-    await this.#running
+    if (this.#running === undefined) return await this.#run()
+    this.#following ??= this.#running.then(() => this.#run())
+    await this.#following
   }
 
   /** No run begins after the call; resolves once the last one has ended. */
@@ -28,16 +25,10 @@ export class SingleFlight {
     await this.#running
   }
 
-  async #follow(running: Promise<void>): Promise<void> {
-    await running
-    this.#following = undefined
-    if (this.#stopped) this.#running = undefined
-    else this.#running = this.#run()
-    await this.#running
-  }
-
   async #run(): Promise<void> {
-    await this.#task()
+    this.#following = undefined
+    this.#running = this.#stopped ? undefined : this.#task()
+    await this.#running
     if (this.#following === undefined) this.#running = undefined
   }
 }

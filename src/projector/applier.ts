@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { RecordBatch } from '../event-log/event-log.ts'
-import type { Checkpoint } from '../read-models/checkpoint.ts'
-import type { ProjectionStore } from '../read-models/projection-store.ts'
-import { classify, type Rules } from './classify.ts'
-import { Lookup } from './lookup.ts'
-import { readRecord } from './record-content.ts'
+import { type Checkpoint, encodeCheckpoint } from '../read-models/checkpoint.ts'
+import type { ApplyResult, LoadRequest, PartitionState, ProjectionStore } from '../read-models/projection-store.ts'
+import type { StreamId } from '../read-models/stream-row.ts'
+import { classify, documentName, Known, type ReadBatch } from './classify.ts'
+import type { Rules } from './definition.ts'
+import { readEvent, readParked } from './stream-event.ts'
 
 const eventsPerApplyMax = 500
 /** Between two tries while another generation is about to take over. */
@@ -33,31 +34,35 @@ export class Applier<State, Event> {
     checkpoint: Checkpoint,
     { partition, records, next }: RecordBatch,
   ): Promise<Checkpoint | undefined> {
-    const fresh = records.findIndex(({ offset }) => offset >= checkpoint.next)
+    const fresh = records.filter(({ offset }) => offset >= checkpoint.next)
     let reached: Checkpoint | undefined = checkpoint
-    for (let at = fresh; at >= 0 && at < records.length && reached; at += eventsPerApplyMax) {
-      const slice = records.slice(at, at + eventsPerApplyMax)
-      const end = records[at + eventsPerApplyMax]?.offset ?? next
-      reached = await this.#applySlice(generation, reached, { partition, records: slice, next: end })
-    }
-    if (reached === undefined || reached.next >= next) return reached
     // Offsets without a record move the position too, or it would never reach the end of the log.
-    return await this.#applySlice(generation, reached, { partition, records: [], next })
+    for (let at = 0; reached !== undefined && reached.next < next; at += eventsPerApplyMax) {
+      const slice = fresh.slice(at, at + eventsPerApplyMax)
+      const events = slice.map((record) => readEvent(this.#options, partition, record))
+      const end = fresh[at + eventsPerApplyMax]?.offset ?? next
+      reached = await this.#applySlice(generation, reached, { partition, records: slice, events, next: end })
+    }
+    return reached
   }
 
   async #applySlice(
     generation: string,
     expected: Checkpoint,
-    { partition, records, next }: Omit<RecordBatch, 'from'>,
+    batch: ReadBatch<Event>,
   ): Promise<Checkpoint | undefined> {
     const { store } = this.#options
-    const contents = records.map((record) => readRecord(this.#options, partition, record))
-    const lookup = new Lookup<Event>({ ...this.#options, generation, partition, expected })
-    let isAsExpected = await lookup.lookUp(contents)
+    const { partition, events } = batch
+    const lookup = new Lookup(this.#options, async (request) => {
+      const state = await store.load(generation, { partition, ...request })
+      const isExpected = state !== undefined && encodeCheckpoint(state.checkpoint) === encodeCheckpoint(expected)
+      return isExpected ? state : undefined
+    })
+    let isAsExpected = await lookup.lookUp(events)
     while (isAsExpected) {
-      const batch = classify({ partition, contents, lastRecord: records.at(-1), next }, expected, lookup, this.#options)
-      const result = await store.apply(generation, batch)
-      if (result.outcome === 'applied') return this.#report(expected, batch.checkpoint, partition)
+      const changes = classify(this.#options, lookup, expected, batch)
+      const result = await store.apply(generation, changes)
+      if (result.outcome === 'applied') return this.#report(expected, changes.checkpoint, partition)
       if (result.outcome === 'exist') isAsExpected = await lookup.learn(result)
       else if (result.outcome === 'later') await delay(laterMs)
       else isAsExpected = false
@@ -75,5 +80,63 @@ export class Applier<State, Event> {
       this.#options.logger[level](figures, 'records not applied')
     }
     return after
+  }
+}
+
+type Load = (request: Omit<LoadRequest, 'partition'>) => Promise<PartitionState | undefined>
+
+/** Loads what a batch has to know of its partition. `load` gives nothing where that is not at the expected checkpoint. */
+class Lookup<Event> extends Known {
+  readonly #rules: Rules<unknown, Event>
+  readonly #ask: Load
+
+  constructor(rules: Rules<unknown, Event>, load: Load) {
+    super()
+    this.#rules = rules
+    this.#ask = load
+  }
+
+  /**
+   * A stream whose first event comes first in the batch is taken to be new, which the store checks: a replay of creations
+   * asks for nothing. Resolves to false where the partition is not as expected.
+   */
+  async lookUp(events: ReadBatch<Event>['events']): Promise<boolean> {
+    const [streams, begun] = [new Set<StreamId>(), new Set<StreamId>()]
+    const [keys, queues] = [new Set<string>(), new Set<StreamId>()]
+    for (const event of events) {
+      if (event === undefined) continue
+      const { stream } = event
+      if (event.discards !== undefined) queues.add(stream)
+      else if (event.key !== undefined) keys.add(event.key)
+      if (event.discards === undefined && event.version === 1) begun.add(stream)
+      else if (!begun.has(stream)) streams.add(stream)
+    }
+    return await this.#load({ streams: [...streams], keys: [...keys], queues: [...queues] })
+  }
+
+  /** What was taken for new exists. Resolves as `lookUp` does. */
+  async learn({ streams, documents }: Extract<ApplyResult, { outcome: 'exist' }>): Promise<boolean> {
+    const isHome = ({ collection }: { collection: string }) => collection === this.#rules.definition.home
+    const shown = documents.filter(isHome).map(({ id }) => String(id))
+    const unknown = [...new Set([...streams, ...shown])].filter((stream) => !this.rows.has(stream))
+    const taken = documents.filter((document) => !isHome(document)).map(documentName)
+    if (unknown.length === 0 && taken.every((name) => this.takenDocuments.has(name))) {
+      throw new Error(`the store refuses what it does not show: ${JSON.stringify({ streams, documents })}`)
+    }
+    for (const name of taken) this.takenDocuments.add(name)
+    return await this.#load({ streams: unknown, keys: [], queues: [] })
+  }
+
+  async #load(request: Parameters<Load>[0]): Promise<boolean> {
+    const { streams, keys, queues } = request
+    if (streams.length + keys.length + queues.length === 0) return true
+    const state = await this.#ask(request)
+    if (state === undefined) return false
+    for (const stream of streams) this.rows.set(stream, state.rows.get(stream))
+    for (const stream of state.parkedStreams) this.parkedStreams.add(stream)
+    for (const key of state.decidedKeys) this.decidedKeys.add(key)
+    for (const [stream, queue] of state.queues) this.queues.set(stream, queue)
+    const keysBehind = [...state.queues.values()].flat().flatMap((event) => readParked(this.#rules, event)?.key ?? [])
+    return await this.#load({ streams: [], keys: [...new Set(keysBehind)], queues: [] })
   }
 }

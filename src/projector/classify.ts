@@ -1,39 +1,33 @@
-import type { EventLog, LogRecord, Offset } from '../event-log/event-log.ts'
+import type { Offset, RecordBatch } from '../event-log/event-log.ts'
 import type { Checkpoint, Counts } from '../read-models/checkpoint.ts'
 import type { DocumentId } from '../read-models/document.ts'
 import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
 import type { ParkedEvent } from '../read-models/parked-event.ts'
 import type { Batch } from '../read-models/projection-store.ts'
 import type { StreamId, StreamRow } from '../read-models/stream-row.ts'
-import type { Document, StreamDefinition } from './definition.ts'
-import { type Parked, ParkedQueues } from './parked-queues.ts'
-import { type DiscardContent, type EventContent, type RecordContent, recordIdentity } from './record-content.ts'
+import type { Document, Rules } from './definition.ts'
+import { type Discard, readParked, recordIdentity, type StreamEvent } from './stream-event.ts'
 import { type StreamChanges, StreamState } from './stream-state.ts'
 
-/** Consecutive records of one partition, read. */
-export interface ReadBatch<Event> {
-  readonly partition: number
-  readonly contents: readonly RecordContent<Event>[]
-  /** Undefined for a batch without records: only the position moves. */
-  readonly lastRecord: LogRecord | undefined
-  readonly next: Offset
+/** Consecutive records of one partition, and what each says; undefined for those to be skipped. */
+export interface ReadBatch<Event> extends Pick<RecordBatch, 'partition' | 'records' | 'next'> {
+  readonly events: readonly (StreamEvent<Event> | Discard | undefined)[]
 }
 
 /** What the records before a batch have left behind that its own records may meet. */
-export interface Known<Event> {
+export class Known {
   /** The rows of the streams that were looked up; any other stream is taken to be new, with nothing parked. */
-  readonly rows: ReadonlyMap<StreamId, StreamRow | undefined>
-  readonly parkedStreams: ReadonlySet<StreamId>
+  readonly rows = new Map<StreamId, StreamRow | undefined>()
+  readonly parkedStreams = new Set<StreamId>()
   /** Everything parked under each stream that a record of the batch discards from, in order of offset. */
-  readonly queues: ReadonlyMap<StreamId, readonly Parked<Event>[]>
-  readonly decidedKeys: ReadonlySet<string>
+  readonly queues = new Map<StreamId, readonly ParkedEvent[]>()
+  readonly decidedKeys = new Set<string>()
   /** The documents that the store refused to add, by `documentName`; any other that its stream does not show is taken to be new. */
-  readonly takenDocuments: ReadonlySet<string>
+  readonly takenDocuments = new Set<string>()
 }
 
-export interface Rules<State, Event> {
-  readonly definition: StreamDefinition<State, Event>
-  readonly log: Pick<EventLog, 'partitionFor'>
+export function documentName({ collection, id }: DocumentId): string {
+  return `${collection} ${id}`
 }
 
 /**
@@ -41,20 +35,16 @@ export interface Rules<State, Event> {
  * alone, not on how it is cut into batches.
  */
 export function classify<State, Event>(
-  batch: ReadBatch<Event>,
-  expected: Checkpoint,
-  known: Known<Event>,
   rules: Rules<State, Event>,
+  known: Known,
+  expected: Checkpoint,
+  { partition, records, events, next }: ReadBatch<Event>,
 ): Batch {
-  const classifier = new Classifier(batch.partition, expected, known, rules)
-  for (const content of batch.contents) classifier.take(content)
-  const { partition, lastRecord, next } = batch
-  const last = lastRecord ? { offset: lastRecord.offset, identity: recordIdentity(lastRecord) } : expected.last
+  const classifier = new Classifier(rules, known, expected, partition)
+  for (const event of events) classifier.take(event)
+  const record = records.at(-1)
+  const last = record === undefined ? expected.last : { offset: record.offset, identity: recordIdentity(record) }
   return { partition, expected, checkpoint: { next, last, counts: classifier.counts }, ...classifier.changes }
-}
-
-export function documentName({ collection, id }: DocumentId): string {
-  return `${collection} ${id}`
 }
 
 type Outcome =
@@ -66,21 +56,27 @@ const behindParked: Outcome = { outcome: 'parked', reason: 'an earlier event of 
 
 class Classifier<State, Event> {
   readonly counts: { -readonly [Name in keyof Counts]: number }
-  readonly #partition: number
-  readonly #known: Known<Event>
   readonly #rules: Rules<State, Event>
+  readonly #known: Known
+  readonly #from: Offset
+  readonly #partition: number
   readonly #streams = new Map<StreamId, StreamState<State, Event>>()
-  readonly #queues: ParkedQueues<Event>
   readonly #keys = new Map<string, IdempotencyRecord>()
   readonly #addedDocuments = new Set<string>()
   readonly #withoutEffect = new Set<Offset>()
+  readonly #parkedStreams: Set<StreamId>
+  readonly #queues = new Map<StreamId, ParkedEvent[]>()
+  /** By offset: what was parked, or parked again. */
+  readonly #parked = new Map<Offset, ParkedEvent>()
+  readonly #unparked: ParkedEvent[] = []
 
-  constructor(partition: number, expected: Checkpoint, known: Known<Event>, rules: Rules<State, Event>) {
+  constructor(rules: Rules<State, Event>, known: Known, expected: Checkpoint, partition: number) {
     this.counts = { ...expected.counts }
-    this.#partition = partition
-    this.#known = known
     this.#rules = rules
-    this.#queues = new ParkedQueues(expected.next, known.parkedStreams, known.queues)
+    this.#known = known
+    this.#from = expected.next
+    this.#partition = partition
+    this.#parkedStreams = new Set(known.parkedStreams)
   }
 
   get changes(): Omit<Batch, 'partition' | 'expected' | 'checkpoint'> {
@@ -89,68 +85,74 @@ class Classifier<State, Event> {
     return {
       newStreams: [...this.#streams.keys()].filter((stream) => !this.#known.rows.has(stream)),
       ...changes,
-      ...this.#queues.changes,
       keys: [...this.#keys.values()],
+      parked: [...this.#parked.values()],
+      unparked: this.#unparked,
       withoutEffect: [...this.#withoutEffect],
     }
   }
 
-  take(content: RecordContent<Event>): void {
-    if (content.kind === 'skipped') this.counts.skipped++
-    else if (content.kind === 'discard') this.#discard(content)
-    else this.#takeEvent(content)
+  take(event: StreamEvent<Event> | Discard | undefined): void {
+    if (event === undefined) this.counts.skipped++
+    else if (event.discards !== undefined) this.#discard(event)
+    else this.#takeEvent(event)
   }
 
-  #takeEvent(content: EventContent<Event>): void {
-    const stream = this.#stream(content.stream)
-    const result = this.#queues.has(content.stream) ? behindParked : this.#decide(stream, content)
+  #takeEvent(event: StreamEvent<Event>): void {
+    const { offset, stream, value } = event
+    const result = this.#parkedStreams.has(stream) ? behindParked : this.#decide(event)
     this.counts[result.outcome]++
-    if (result.outcome !== 'applied') this.#withoutEffect.add(content.offset)
-    if (result.outcome === 'parked') {
-      const { offset, stream: name, record } = content
-      const event = { partition: this.#partition, offset, stream: name, reason: result.reason }
-      this.#queues.put({ event: { ...event, value: String(record.value) }, content })
-    }
+    if (result.outcome !== 'applied') this.#withoutEffect.add(offset)
+    if (result.outcome !== 'parked') return
+    const parked = { partition: this.#partition, offset, stream, reason: result.reason, value: String(value) }
+    this.#queue(stream).push(parked)
+    this.#parked.set(offset, parked)
+    this.#parkedStreams.add(stream)
   }
 
   /** With the first parked event out of the way those behind it take their turn, up to one that cannot be applied either. */
-  #discard({ offset, stream, target }: DiscardContent): void {
-    const queue = this.#queues.of(stream)
-    const first: Parked<Event> | undefined = queue.next().value
-    if (first?.event.offset !== target) {
+  #discard({ offset, stream, discards }: Discard): void {
+    const queue = this.#queue(stream)
+    if (queue[0]?.offset !== discards) {
       this.counts.superseded++
       this.#withoutEffect.add(offset)
       return
     }
     this.counts.applied++
-    this.#unpark(first.event, 'discarded')
+    this.#unparkFirst(queue, 'discarded')
     this.#stream(stream).passOver()
-    for (const { event, content } of queue) {
-      if (content === undefined) return
-      const result = this.#decide(this.#stream(stream), content)
+    for (let first = queue[0]; first !== undefined; first = queue[0]) {
+      const event = readParked(this.#rules, first)
+      if (event === undefined) return
+      const result = this.#decide(event)
       if (result.outcome === 'parked') {
-        this.#queues.put({ event: { ...event, reason: result.reason }, content })
+        queue[0] = { ...first, reason: result.reason }
+        this.#parked.set(first.offset, queue[0])
         return
       }
-      this.#unpark(event, result.outcome)
-      if (result.outcome === 'applied') this.#withoutEffect.delete(event.offset)
+      this.#unparkFirst(queue, result.outcome)
+      if (result.outcome === 'applied') this.#withoutEffect.delete(first.offset)
     }
   }
 
-  #unpark(event: ParkedEvent, outcome: keyof Counts): void {
-    this.#queues.remove(event)
+  #unparkFirst(queue: ParkedEvent[], outcome: keyof Counts): void {
+    const event = queue.shift()
+    if (event === undefined) return
     this.counts.parked--
     this.counts[outcome]++
+    this.#parked.delete(event.offset)
+    if (event.offset < this.#from) this.#unparked.push(event)
+    if (queue.length === 0) this.#parkedStreams.delete(event.stream)
   }
 
   /** What becomes of an event that nothing is parked before. */
-  #decide(stream: StreamState<State, Event>, content: EventContent<Event>): Outcome {
-    const { version, key } = content
+  #decide(event: StreamEvent<Event>): Outcome {
+    const { version, key, offset, fingerprint, stream: name, decoded, time } = event
+    const stream = this.#stream(name)
     if (version !== stream.version + 1) return { outcome: 'superseded' }
     if (key !== undefined && (this.#known.decidedKeys.has(key) || this.#keys.has(key))) return { outcome: 'duplicate' }
-    const problem = this.#apply(stream, content, version)
+    const problem = this.#apply(stream, event, version)
     if (key !== undefined) {
-      const { offset, fingerprint, stream: name, decoded, time } = content
       const [id, parked] = [decoded.outcome === 'event' ? decoded.id : 0, problem !== undefined]
       const decision = { offset, fingerprint, stream: name, id, version, time, parked }
       this.#keys.set(key, { partition: this.#partition, key, ...decision })
@@ -161,15 +163,15 @@ class Classifier<State, Event> {
   /** Has the event take effect; or returns why it cannot. */
   #apply(
     stream: StreamState<State, Event>,
-    { decoded, time, offset }: EventContent<Event>,
+    { decoded, time, offset }: StreamEvent<Event>,
     version: number,
   ): string | undefined {
     if (decoded.outcome !== 'event') return decoded.reason
     try {
-      const next = stream.after({ event: decoded.event, version, time })
-      for (const document of next.added) this.#checkNew(document, stream)
-      for (const document of next.added) this.#addedDocuments.add(documentName(document))
-      stream.take(next, offset)
+      stream.apply({ event: decoded.event, version, time }, offset, (added) => {
+        for (const document of added) this.#checkNew(document, stream)
+        for (const document of added) this.#addedDocuments.add(documentName(document))
+      })
       return undefined
     } catch (error) {
       return error instanceof Error ? error.message : String(error)
@@ -184,6 +186,12 @@ class Classifier<State, Event> {
     if (this.#rules.log.partitionFor(String(id)) !== this.#partition) throw new Error(`${name} is of another partition`)
     const isTaken = this.#known.takenDocuments.has(name) || this.#addedDocuments.has(name) || stream.hasShown(document)
     if (isTaken) throw new Error(`${name} exists already`)
+  }
+
+  #queue(stream: StreamId): ParkedEvent[] {
+    const queue = this.#queues.get(stream) ?? [...(this.#known.queues.get(stream) ?? [])]
+    this.#queues.set(stream, queue)
+    return queue
   }
 
   #stream(name: StreamId): StreamState<State, Event> {

@@ -1,4 +1,4 @@
-import type { Offset } from '../event-log/event-log.ts'
+import type { EventLog, Offset } from '../event-log/event-log.ts'
 import type { CloudEvent, QuickReader } from '../event-log/record-codec.ts'
 import type { Recorded } from '../event-log/recorded.ts'
 import type { StoredDocument } from '../read-models/document.ts'
@@ -42,6 +42,12 @@ export interface StreamDefinition<State, Event> {
   readonly projections: readonly Projection<State>[]
   /** The collection whose document with the stream's own id shows the stream, and has its row. */
   readonly home: string
+}
+
+/** What tells the meaning of a record. */
+export interface Rules<State, Event> {
+  readonly definition: StreamDefinition<State, Event>
+  readonly log: Pick<EventLog, 'partitionFor'>
 }
 
 /** Names the stored read models: code reads and fills only those of its own version. */

@@ -2,7 +2,6 @@ import type { EventLog, Offset } from '../event-log/event-log.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 import { type Checkpoint, startOfPartition } from '../read-models/checkpoint.ts'
 import type { Look, Tracker } from '../read-models/tracker.ts'
-import { LagHistory } from './lag-history.ts'
 
 const lookMs = 1000
 
@@ -42,10 +41,8 @@ export function parkedIn(partitions: readonly PartitionLag[]): number {
 export interface LagMeterOptions {
   readonly log: Pick<EventLog, 'endOffsets' | 'logId'>
   readonly tracker: Pick<Tracker, 'look'>
-  /** Called after each look, with the time of the look on the clock that `now` reads. */
+  /** Called after each look, with its time in milliseconds of a clock that is never set back. */
   readonly looked?: (lag: Lag, atMs: number) => void
-  /** Milliseconds of a clock that is never set back. */
-  readonly now?: () => number
 }
 
 /** Looks at log and read models once a second, until closed. */
@@ -73,11 +70,11 @@ export class LagMeter {
   }
 
   async #look(): Promise<void> {
-    const { log, tracker, looked, now = () => performance.now() } = this.#options
+    const { log, tracker, looked } = this.#options
     // The end offsets come first: whatever is applied meanwhile then takes from the lag, and an idle system shows none.
     const [ends] = await Promise.allSettled([log.endOffsets()])
     const [look] = await Promise.allSettled([tracker.look()])
-    const atMs = now()
+    const atMs = performance.now()
     this.#lag = this.#compare(ends, look, atMs)
     looked?.(this.#lag, atMs)
   }
@@ -103,4 +100,36 @@ export class LagMeter {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/** Tells for how long one partition has been behind: since the oldest unprocessed end offset was first observed. */
+export class LagHistory {
+  readonly #seenMax: number
+  /** Rising ends beyond the position, each with when it was first observed. */
+  #seen: { readonly atMs: number; end: Offset }[] = []
+
+  /** Of a longer history than `seenMax` ends, those nearest in time become one: it then looks longer, never shorter. */
+  constructor(seenMax = 512) {
+    this.#seenMax = seenMax
+  }
+
+  /** Milliseconds, 0 when nothing is left to apply. */
+  observe(atMs: number, end: Offset, next: Offset): number {
+    if (end < (this.#seen.at(-1)?.end ?? 0)) this.#seen = [] // another log is in its place
+    this.#seen = this.#seen.filter((seen) => seen.end > next)
+    if (end > (this.#seen.at(-1)?.end ?? next)) this.#seen.push({ atMs, end })
+    if (this.#seen.length > this.#seenMax) this.#joinNearest()
+    const [first] = this.#seen
+    return first === undefined ? 0 : atMs - first.atMs
+  }
+
+  /** The ends are taken to be there since the first of them: the one whose neighbours are nearest joins the one before it. */
+  #joinNearest(): void {
+    const seen = this.#seen
+    const spans = seen.slice(2).map(({ atMs }, before) => atMs - (seen[before]?.atMs ?? 0))
+    const at = spans.indexOf(Math.min(...spans))
+    const [joined] = seen.splice(at + 1, 1)
+    const into = seen[at]
+    if (joined !== undefined && into !== undefined) into.end = joined.end
+  }
 }

@@ -1,16 +1,20 @@
+import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { EventLog, LogRecord, Offset, RecordBatch, Subscriber, Subscription } from '../event-log/event-log.ts'
+import { ServiceError } from '../lib/errors.ts'
 import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../read-models/checkpoint.ts'
 import type { Checkpoints } from '../read-models/generations.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 import type { Look, Tracker } from '../read-models/tracker.ts'
 import { Applier } from './applier.ts'
 import type { StreamDefinition } from './definition.ts'
-import { recordIdentity } from './record-content.ts'
-import { ActiveTarget, type Target } from './target.ts'
+import { recordIdentity } from './stream-event.ts'
 
 /** What projecting takes of a log. */
 export type ProjectedLog = Pick<EventLog, 'logId' | 'endOffsets' | 'subscribe' | 'partitionFor'>
+
+/** Projectors of two logs, one of which has to be restarted, take the read models from each other no more often. */
+const betweenLogsMs = 5000
 
 /** A partition that is being projected, and what is believed about it. */
 interface Projecting {
@@ -32,8 +36,8 @@ export interface ProjectorOptions<State, Event> {
   readonly definition: StreamDefinition<State, Event>
   readonly group: string
   readonly logger: Logger
-  /** The active generation unless said otherwise. */
-  readonly target?: Target
+  /** Hears why the generation cannot be gone on with. Unless there is one, the projector starts another one in its place. */
+  readonly lost?: (reason: string) => void
 }
 
 /**
@@ -43,8 +47,6 @@ export interface ProjectorOptions<State, Event> {
  */
 export class Projector<State, Event> implements Subscriber {
   readonly #options: ProjectorOptions<State, Event>
-  readonly #logger: Logger
-  readonly #target: Target
   readonly #applier: Applier<State, Event>
   #endObserving = () => {}
   #subscription: Subscription | undefined
@@ -55,14 +57,13 @@ export class Projector<State, Event> implements Subscriber {
   #missedLook = false
   /** Whether the last look at log and store worked; undefined before the first one. */
   #inStep: boolean | undefined
+  #tookFromOtherLogMs = Number.NEGATIVE_INFINITY
   /** The last batch could not be applied. Looks that work say nothing against that: a store may answer and refuse writes. */
   #refused = false
 
   private constructor(options: ProjectorOptions<State, Event>) {
     const { log, definition, logger, store } = options
     this.#options = options
-    this.#logger = logger
-    this.#target = options.target ?? new ActiveTarget({ log, logger, generations: store.generations })
     this.#applier = new Applier({ log, definition, logger, store: store.projection })
   }
 
@@ -173,8 +174,9 @@ export class Projector<State, Event> implements Subscriber {
   }
 
   async #follow({ active, checkpoints }: Look): Promise<void> {
-    if (!(await this.#target.accepts(active)) || active === undefined) return this.#options.tracker.lookSoon()
-    const { name } = active
+    if (active === undefined) return this.#replace(undefined, 'there is none')
+    const { name, logId } = active
+    if (logId !== this.#options.log.logId) return this.#takeFromOtherLog(name)
     if (checkpoints === undefined) return this.#replace(name, 'its checkpoints are gone')
     const assigned = this.#assigned
     const differing = assigned.filter((partition) => !this.#agrees(partition, name, storedAt(checkpoints, partition)))
@@ -196,7 +198,7 @@ export class Projector<State, Event> implements Subscriber {
     const from = checkpoint.last?.offset ?? checkpoint.next
     this.#partitions.set(partition, { generation, checkpoint, from, isApplying: false, isAheadOfLook: false })
     this.#subscription?.seek(partition, from)
-    this.#logger.debug({ partition, from, generation }, 'projector resumes')
+    this.#options.logger.debug({ partition, from, generation }, 'projector resumes')
   }
 
   async #pastTheEnd(partitions: readonly number[], checkpoints: Checkpoints): Promise<number | undefined> {
@@ -204,17 +206,37 @@ export class Projector<State, Event> implements Subscriber {
     return partitions.find((partition) => storedAt(checkpoints, partition).next > (ends[partition] ?? 0))
   }
 
-  async #replace(generation: string, reason: string): Promise<void> {
-    if (await this.#target.replace(generation, reason)) this.#options.tracker.lookSoon()
+  async #takeFromOtherLog(generation: string): Promise<void> {
+    const now = performance.now()
+    if (now - this.#tookFromOtherLogMs < betweenLogsMs) {
+      throw new ServiceError(
+        'read_model_rebuilding',
+        'A projector of another log fills the read models: restart every process that was started before the log was made anew.',
+      )
+    }
+    this.#tookFromOtherLogMs = now
+    await this.#replace(generation, 'it is made from another log')
+  }
+
+  /** The first of several projectors that start a generation at the same time wins; the others find it. */
+  async #replace(instead: string | undefined, reason: string): Promise<void> {
+    const { log, store, tracker, lost } = this.#options
+    if (lost !== undefined) return lost(reason)
+    const generation = { name: randomUUID(), logId: log.logId }
+    await store.generations.start(generation, instead)
+    const place = { generation: generation.name, instead, reason }
+    if (instead === undefined) this.#options.logger.info(place, 'building read models for the first time')
+    else this.#options.logger.warn(place, 'building read models anew')
+    tracker.lookSoon()
   }
 
   #failed(error: unknown): void {
-    if (this.#inStep !== false) this.#logger.error({ err: error }, 'projector waits for log and read models')
+    if (this.#inStep !== false) this.#options.logger.error({ err: error }, 'projector waits for log and read models')
     this.#inStep = false
   }
 
   #recovered(): void {
-    if (this.#inStep === false) this.#logger.info('projector goes on')
+    if (this.#inStep === false) this.#options.logger.info('projector goes on')
     this.#inStep = true
   }
 }

@@ -7,7 +7,7 @@ import { type Checkpoint, startOfPartition } from '../read-models/checkpoint.ts'
 import type { Checkpoints } from '../read-models/generations.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 import { Applier } from './applier.ts'
-import type { Rules } from './classify.ts'
+import type { Rules } from './definition.ts'
 import type { ProjectedLog } from './projector.ts'
 
 export interface ReplayOptions<State, Event> extends Rules<State, Event> {

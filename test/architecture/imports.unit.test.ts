@@ -79,56 +79,43 @@ describe('imports', () => {
     expect(findForbidden(readSources(['src', 'projections']), table)).toEqual([])
   })
 
-  const samples: Record<string, [sources: Record<string, string>, table: Record<string, Allowed>, problem: string]> = {
-    'a folder that is not in the table': [{ 'src/new/a.ts': '' }, { 'src/lib': nothing }, 'src/new/a.ts: its folder'],
-    'a folder that is not allowed': [
-      { 'src/lib/a.ts': "import { b } from '../http/b.ts'", 'src/http/b.ts': '' },
-      { 'src/lib': nothing, 'src/http': nothing },
-      'src/lib must not import src/http',
-    ],
-    'a type from a folder that is not allowed': [
-      { 'src/lib/a.ts': "import type {\n  B,\n} from '../http/b.ts'", 'src/http/b.ts': '' },
-      { 'src/lib': nothing, 'src/http': nothing },
-      'src/lib must not import src/http',
-    ],
-    'what is passed on': [
-      { 'src/lib/a.ts': "export { b } from '../http/b.ts'", 'src/http/b.ts': '' },
-      { 'src/lib': nothing, 'src/http': nothing },
-      'src/lib must not import src/http',
-    ],
-    'a folder within one that is allowed': [
-      { 'src/http/a.ts': "import { b } from '../event-log/kafka/b.ts'", 'src/event-log/kafka/b.ts': '' },
-      {
-        'src/http': { folders: ['src/event-log'], packages: [] },
-        'src/event-log': nothing,
-        'src/event-log/kafka': nothing,
-      },
+  const http = { 'src/lib': nothing, 'src/http': nothing }
+  const kafka = {
+    'src/http': { folders: ['src/event-log'], packages: [] },
+    'src/event-log': nothing,
+    'src/event-log/kafka': nothing,
+  }
+  const notHttp = 'src/lib must not import src/http'
+  const notKafkajs = 'src/lib must not import the package kafkajs'
+  /** Files, as the path and the text of each. */
+  type Sample = [
+    what: string,
+    table: Record<string, Allowed>,
+    problem: string,
+    ...files: [path: string, text: string][],
+  ]
+  it.each<Sample>([
+    ['a folder not in the table', http, 'src/new/a.ts: its folder', ['src/new/a.ts', '']],
+    ['a folder that is not allowed', http, notHttp, ['src/lib/a.ts', "import { b } from '../http/b.ts'"]],
+    ['a type from such a folder', http, notHttp, ['src/lib/a.ts', "import type {\n  B,\n} from '../http/b.ts'"]],
+    ['what is passed on', http, notHttp, ['src/lib/a.ts', "export { b } from '../http/b.ts'"]],
+    [
+      'a folder within one that is allowed',
+      kafka,
       'src/http must not import src/event-log/kafka',
+      ['src/http/a.ts', "import { b } from '../event-log/kafka/b.ts'"],
     ],
-    'a package that is not allowed': [
-      { 'src/lib/a.ts': "import { Kafka } from 'kafkajs'" },
-      { 'src/lib': nothing },
-      'src/lib must not import the package kafkajs',
-    ],
-    'a module that is imported when it is needed': [
-      { 'src/lib/a.ts': "const { Kafka } = await import('kafkajs')" },
-      { 'src/lib': nothing },
-      'src/lib must not import the package kafkajs',
-    ],
-    'a module that is imported for its effect': [
-      { 'src/lib/a.ts': "import 'kafkajs'" },
-      { 'src/lib': nothing },
-      'src/lib must not import the package kafkajs',
-    ],
-    'a circle': [
-      { 'src/lib/a.ts': "import { b } from './b.ts'", 'src/lib/b.ts': "import type { A } from './a.ts'" },
-      { 'src/lib': nothing },
+    ['a package that is not allowed', http, notKafkajs, ['src/lib/a.ts', "import { Kafka } from 'kafkajs'"]],
+    ['what is imported when needed', http, notKafkajs, ['src/lib/a.ts', "const { Kafka } = await import('kafkajs')"]],
+    ['what is imported for its effect', http, notKafkajs, ['src/lib/a.ts', "import 'kafkajs'"]],
+    [
+      'a circle',
+      http,
       'circle: src/lib/a.ts -> src/lib/b.ts -> src/lib/a.ts',
+      ['src/lib/a.ts', "import { b } from './b.ts'"],
+      ['src/lib/b.ts', "import type { A } from './a.ts'"],
     ],
-  }
-  for (const [what, [sources, allowed, problem]] of Object.entries(samples)) {
-    it(`are refused: ${what}`, () => {
-      expect(findForbidden(new Map(Object.entries(sources)), allowed).join('\n')).toContain(problem)
-    })
-  }
+  ])('are refused: %s', (_, table, problem, ...files) => {
+    expect(findForbidden(new Map(files), table).join('\n')).toContain(problem)
+  })
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { Rejected } from '../../src/command-handling/decider.ts'
 import type { OrderEvent, PetEvent } from '../../src/domain/events.ts'
 import { type OrderId, type OrderStatus, orderStatuses } from '../../src/domain/order.ts'
-import { type PetId, type PetStatus, petDocument } from '../../src/domain/pet.ts'
+import { type PetId, type PetStatus, petDocument, petStatuses } from '../../src/domain/pet.ts'
 import { type PetCommand, type PetState, petDecider, petStateCodec, utc } from '../../src/domain/pet-stream.ts'
 import type { ErrorCode } from '../../src/lib/errors.ts'
 import { anyPet } from './any-pet.ts'
@@ -11,29 +11,26 @@ import { anyPet } from './any-pet.ts'
 const petId = 7 as PetId
 const rex = { name: 'Rex', categoryId: 7 }
 
-const petCreated = (status: PetStatus = 'available'): PetEvent => ({
-  type: 'PetCreated',
-  pet: { id: petId, ...rex, status },
-})
-const about =
-  (type: OrderEvent['type']) =>
-  (order: number, pet: number = petId) =>
-    ({ type, orderId: order as OrderId, petId: pet as PetId }) as const
+const petCreated = (status: PetStatus = 'available'): PetEvent => {
+  return { type: 'PetCreated', pet: { id: petId, ...rex, status } }
+}
+const about = (type: OrderEvent['type']) => {
+  return (order: number, pet: number = petId) => ({ type, orderId: order as OrderId, petId: pet as PetId }) as const
+}
 const orderPlaced = about('OrderPlaced')
 const orderApproved = about('OrderApproved')
 const orderDelivered = about('OrderDelivered')
 const orderCancelled = about('OrderCancelled')
 
-const createPet = (status: PetStatus = 'available'): PetCommand => ({
-  type: 'createPet',
-  id: petId,
-  newPet: { ...rex, status },
-})
+const createPet = (status: PetStatus = 'available'): PetCommand => {
+  return { type: 'createPet', id: petId, newPet: { ...rex, status } }
+}
 const placeOrder = (order: number): PetCommand => ({ type: 'placeOrder', orderId: order as OrderId, petId })
 const updateOrder = (
   order: number,
   status: OrderStatus,
-  { ifMatch, finalVersion }: { ifMatch?: readonly number[] | 'any'; finalVersion?: number } = {},
+  ifMatch?: readonly number[] | 'any',
+  finalVersion?: number,
 ): PetCommand => ({ type: 'updateOrder', orderId: order as OrderId, status, ifMatch, finalVersion })
 
 const placed = [petCreated(), orderPlaced(12)]
@@ -53,131 +50,102 @@ function stateAfter(events: readonly PetEvent[]): PetState | undefined {
 
 const error = (code: ErrorCode, message = /./) => ({ code, message })
 
-function given(...events: PetEvent[]) {
-  return {
-    when: (command: PetCommand) => {
-      const decided = petDecider.decide(command, stateAfter(events))
-      return {
-        // biome-ignore lint/suspicious/noThenProperty: given, when, then; nobody awaits it
-        then: (expected: PetEvent | 'unchanged' | ReturnType<typeof error>) => {
-          if (typeof expected === 'string' || 'type' in expected) return expect(decided).toEqual(expected)
-          expect(decided).toBeInstanceOf(Rejected)
-          expect(decided).toMatchObject({ code: expected.code, message: expect.stringMatching(expected.message) })
-        },
-      }
-    },
-  }
+type Expected = PetEvent | 'unchanged' | ReturnType<typeof error>
+type Specification = [what: string, given: readonly PetEvent[], when: PetCommand, expected: Expected]
+
+function specify(specifications: readonly Specification[]): void {
+  it.each(specifications)('%s', (_, given, when, expected) => {
+    const decided = petDecider.decide(when, stateAfter(given))
+    if (typeof expected === 'string' || 'type' in expected) return expect(decided).toEqual(expected)
+    expect(decided).toBeInstanceOf(Rejected)
+    expect(decided).toMatchObject({ code: expected.code, message: expect.stringMatching(expected.message) })
+  })
 }
 
 describe('a pet', () => {
-  it.each<PetStatus>(['available', 'pending', 'sold'])('is created as %s', (status) =>
-    given().when(createPet(status)).then(petCreated(status)),
+  const added = petStatuses.map(
+    (status): Specification => [`is created as ${status}`, [], createPet(status), petCreated(status)],
   )
-
-  it('is created once', () => given(petCreated()).when(createPet()).then(error('conflict')))
+  specify([...added, ['is created once', [petCreated()], createPet(), error('conflict')]])
 })
 
 describe('an available pet can be ordered', () => {
-  it('as it was created', () => given(petCreated()).when(placeOrder(12)).then(orderPlaced(12)))
-
-  it('again once its order is cancelled', () =>
-    given(...cancelled)
-      .when(placeOrder(13))
-      .then(orderPlaced(13)))
-
-  it('but not one that is not there', () =>
-    given()
-      .when(placeOrder(12))
-      .then(error('unknown_pet', /pet 7\b/)))
-
-  it.each<PetStatus>(['pending', 'sold'])('but not one that was created as %s', (status) =>
-    given(petCreated(status))
-      .when(placeOrder(12))
-      .then(error('pet_not_available', RegExp(`added as ${status}`))),
-  )
-
-  it.each(Object.entries({ placed, approved, delivered }))(
-    'but not one whose order is %s, which the error names',
-    (_, events) =>
-      given(...events)
-        .when(placeOrder(13))
-        .then(error('pet_not_available', /order 12 holds it/)),
-  )
+  specify([
+    ['as it was created', [petCreated()], placeOrder(12), orderPlaced(12)],
+    ['again once its order is cancelled', cancelled, placeOrder(13), orderPlaced(13)],
+    ['but not one that is not there', [], placeOrder(12), error('unknown_pet', /pet 7\b/)],
+  ])
+  for (const status of ['pending', 'sold'] as const) {
+    const refused = error('pet_not_available', RegExp(`added as ${status}`))
+    specify([[`but not one that was created as ${status}`, [petCreated(status)], placeOrder(12), refused]])
+  }
+  for (const [status, events] of Object.entries({ placed, approved, delivered })) {
+    const refused = error('pet_not_available', /order 12 holds it/)
+    specify([[`but not one whose order is ${status}, which the error names`, events, placeOrder(13), refused]])
+  }
 })
 
 describe('an order', () => {
-  const allowed: readonly (readonly [OrderStatus, OrderStatus, PetEvent])[] = [
-    ['placed', 'approved', orderApproved(12)],
-    ['approved', 'delivered', orderDelivered(12)],
-    ['placed', 'cancelled', orderCancelled(12)],
-    ['approved', 'cancelled', orderCancelled(12)],
-  ]
-  const pairs = orderStatuses.flatMap((from) => orderStatuses.map((to) => [from, to] as const))
-  const isAllowed = ([from, to]: readonly [OrderStatus, OrderStatus]) =>
-    allowed.some(([start, end]) => start === from && end === to)
-
-  it.each(allowed)('that is %s becomes %s', (from, to, event) =>
-    given(...histories[from])
-      .when(updateOrder(12, to))
-      .then(event),
-  )
-
-  it.each(pairs.filter(([from, to]) => from !== to && !isAllowed([from, to])))(
-    'that is %s cannot become %s',
-    (from, to) =>
-      given(...histories[from])
-        .when(updateOrder(12, to))
-        .then(error('order_transition_invalid', RegExp(`12 is ${from} and cannot become ${to}`))),
-  )
-
-  it.each(orderStatuses)('that is %s already is left as it is, whatever If-Match says', (status) => {
-    for (const ifMatch of [undefined, 'any', [], [1]] as const) {
-      given(...histories[status])
-        .when(updateOrder(12, status, ifMatch && { ifMatch }))
-        .then('unchanged')
-    }
+  const allowed: Readonly<Record<OrderStatus, Partial<Record<OrderStatus, PetEvent>>>> = {
+    placed: { approved: orderApproved(12), cancelled: orderCancelled(12) },
+    approved: { delivered: orderDelivered(12), cancelled: orderCancelled(12) },
+    delivered: {},
+    cancelled: {},
+  }
+  const transitions = orderStatuses.flatMap((from) => {
+    return orderStatuses.map((to): Specification => {
+      const invalid = error('order_transition_invalid', RegExp(`12 is ${from} and cannot become ${to}`))
+      const expected = from === to ? 'unchanged' : (allowed[from][to] ?? invalid)
+      return [`that is ${from} is to be ${to}`, histories[from], updateOrder(12, to), expected]
+    })
   })
-
-  it('that nobody placed cannot be updated', () => {
-    given()
-      .when(updateOrder(12, 'approved'))
-      .then(error('order_not_found', /order 12\b/))
-    given(petCreated()).when(updateOrder(12, 'approved')).then(error('order_not_found'))
+  const unchanged = orderStatuses.flatMap((status) => {
+    return (['any', [], [1]] as const).map((ifMatch): Specification => {
+      const what = `that is ${status} already is left as it is, although If-Match is ${JSON.stringify(ifMatch)}`
+      return [what, histories[status], updateOrder(12, status, ifMatch), 'unchanged']
+    })
   })
+  specify([...transitions, ...unchanged])
 
-  it('stays cancelled when another one was placed since', () => {
-    const history = given(...cancelled, orderPlaced(13))
-    history.when(updateOrder(12, 'approved')).then(error('order_transition_invalid', /12 is cancelled/))
-    history.when(updateOrder(12, 'cancelled')).then('unchanged')
-    history.when(updateOrder(13, 'approved')).then(orderApproved(13))
-  })
+  const notFound = error('order_not_found', /order 12\b/)
+  const followed = [...cancelled, orderPlaced(13)]
+  specify([
+    ['that nobody placed cannot be updated, of no pet', [], updateOrder(12, 'approved'), notFound],
+    ['that nobody placed cannot be updated', [petCreated()], updateOrder(12, 'approved'), notFound],
+    [
+      'stays cancelled when another one was placed since',
+      followed,
+      updateOrder(12, 'approved'),
+      error('order_transition_invalid', /12 is cancelled/),
+    ],
+    ['is cancelled already when another one was placed since', followed, updateOrder(12, 'cancelled'), 'unchanged'],
+    ['that was placed since goes on', followed, updateOrder(13, 'approved'), orderApproved(13)],
+  ])
 })
 
 describe('If-Match', () => {
-  const history = given(...placed)
-  const approve = (ifMatch: readonly number[] | 'any') => history.when(updateOrder(12, 'approved', { ifMatch }))
-
-  it('lets a change through that knows the last version of the order', () => {
-    for (const ifMatch of [[2], [1, 2], 'any'] as const) approve(ifMatch).then(orderApproved(12))
-  })
-
-  it('stops one that knows another version, or none', () => {
-    for (const ifMatch of [[1], [3, 4], []]) approve(ifMatch).then(error('precondition_failed'))
-  })
-
-  it('is looked at before the transition', () => {
-    const deliver = (ifMatch: readonly number[]) => history.when(updateOrder(12, 'delivered', { ifMatch }))
-    deliver([1]).then(error('precondition_failed'))
-    deliver([2]).then(error('order_transition_invalid'))
-  })
-
-  it('is compared with the version at which an order that others followed was cancelled', () => {
-    const followed = given(...cancelled, orderPlaced(13))
-    const approveFirst = (ifMatch: readonly number[]) =>
-      followed.when(updateOrder(12, 'approved', { ifMatch, finalVersion: 3 }))
-    approveFirst([3]).then(error('order_transition_invalid'))
-    approveFirst([4]).then(error('precondition_failed'))
-  })
+  const approve = (...ifMatch: number[]) => updateOrder(12, 'approved', ifMatch)
+  const deliver = (...ifMatch: number[]) => updateOrder(12, 'delivered', ifMatch)
+  const approveFirst = (...ifMatch: number[]) => updateOrder(12, 'approved', ifMatch, 3)
+  const [failed, invalid] = [error('precondition_failed'), error('order_transition_invalid')]
+  const followed = [...cancelled, orderPlaced(13)]
+  specify([
+    ['lets a change through that knows the last version of the order', placed, approve(2), orderApproved(12)],
+    ['lets a change through that knows it among others', placed, approve(1, 2), orderApproved(12)],
+    ['lets a change through of any version', placed, updateOrder(12, 'approved', 'any'), orderApproved(12)],
+    ['stops one that knows another version', placed, approve(1), failed],
+    ['stops one that knows other versions', placed, approve(3, 4), failed],
+    ['stops one that knows none', placed, approve(), failed],
+    ['is looked at before the transition', placed, deliver(1), failed],
+    ['says nothing against a transition that is none', placed, deliver(2), invalid],
+    [
+      'is compared with the version at which an order that others followed was cancelled',
+      followed,
+      approveFirst(3),
+      invalid,
+    ],
+    ['is not compared with the version of the order that followed', followed, approveFirst(4), failed],
+  ])
 })
 
 describe('what happened', () => {
@@ -227,14 +195,8 @@ describe('what happened', () => {
   it('is kept in the document of the pet and behind it', () => {
     const time = fc.integer({ min: 0, max: 253_402_300_799_999 }).map((ms) => new Date(ms).toISOString())
     const version = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })
-    const status = fc.constantFrom(...orderStatuses)
-    const order = fc.record({
-      id: version.map((id) => id as OrderId),
-      status,
-      placedAt: time,
-      updatedAt: time,
-      version,
-    })
+    const id = version.map((id) => id as OrderId)
+    const order = fc.record({ id, status: fc.constantFrom(...orderStatuses), placedAt: time, updatedAt: time, version })
     const state = fc.record({ pet: anyPet, petVersion: version, order: fc.option(order, { nil: undefined }) })
     fc.assert(
       fc.property(state, ({ pet, petVersion, order }) => {

@@ -2,23 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { exactInteger, parseExactJson } from '../../src/lib/exact-json.ts'
 
-const digits = (maxLength: number) =>
-  fc.array(fc.integer({ min: 0, max: 9 }), { maxLength, size: 'max' }).map((all) => all.join(''))
-const whole = fc.oneof(
-  fc.constant('0'),
-  fc.tuple(fc.integer({ min: 1, max: 9 }), digits(24)).map(([a, b]) => `${a}${b}`),
-)
-const fraction = fc.oneof(
-  fc.constant(''),
-  digits(24).map((text) => `.${text}0`),
-  fc.constant('.0'),
-)
-const exponent = fc.oneof(
-  fc.constant(''),
-  fc.tuple(fc.constantFrom('e', 'E', 'e+', 'e-', 'E-'), fc.integer({ min: 0, max: 60 })).map(([e, n]) => `${e}${n}`),
-)
-/** Every form of a JSON number (RFC 8259 section 6). */
-const numberText = fc.tuple(fc.constantFrom('', '-'), whole, fraction, exponent).map((parts) => parts.join(''))
+/** Every form of a JSON number (RFC 8259 section 6), with zeros at the end of fractions. */
+const numberText = fc.stringMatching(/^-?(0|[1-9]\d{0,24})(\.(\d{0,24})0)?([eE][+-]?\d{1,2})?$/)
 
 /** The value of a number's text as a fraction, in integers only. */
 function asFraction(text: string): { over: bigint; under: bigint } {
@@ -46,11 +31,8 @@ describe('parseExactJson', () => {
       fc.property(numberText, (text) => {
         const value = expected(text)
         expect(unsigned(parseExactJson(text))).toEqual(value)
-        const around = parseExactJson(`{"a":${text},"b" : ${text} ,"c":[${text},[ ${text}\n]]}`) as Record<
-          string,
-          unknown
-        >
-        const found = [around.a, around.b, ...(around.c as unknown[]).flat()]
+        const around = parseExactJson(`{"a":${text},"b" : ${text} ,"c":[${text},[ ${text}\n]]}`) as object
+        const found: unknown[] = Object.values(around).flat(2)
         expect(found.map(unsigned)).toEqual([value, value, value, value])
       }),
       { numRuns: 2000 },

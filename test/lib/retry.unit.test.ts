@@ -1,7 +1,8 @@
 import { pino } from 'pino'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../src/lib/errors.ts'
 import { retry } from '../../src/lib/retry.ts'
+import { adjustableClock } from '../projector/rebuilding.ts'
 
 const logger = pino({ level: 'silent' })
 const away = () => new ServiceError('read_model_unavailable', 'away')
@@ -50,13 +51,3 @@ describe('retry', () => {
     expect(ask).toHaveBeenCalledTimes(1)
   })
 })
-
-/** A clock that moves by nothing but the function returned. */
-function adjustableClock(): (ms: number) => void {
-  let now = 0
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
-  onTestFinished(() => clock.mockRestore())
-  return (ms) => {
-    now += ms
-  }
-}

@@ -2,11 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { SingleFlight } from '../../src/lib/single-flight.ts'
 
-/** A task whose runs end when the test says. */
-function heldTask() {
+/** A flight whose runs end when the test says. */
+function held() {
   const ends: (() => void)[] = []
   const task = vi.fn(() => new Promise<void>((resolve) => ends.push(resolve)))
-  return { task, end: (run: number) => ends[run]?.() }
+  const end = async (run: number) => {
+    ends[run]?.()
+    await nextTurn()
+  }
+  return { task, end, flight: new SingleFlight(task) }
 }
 
 function settled(promise: Promise<void>) {
@@ -17,39 +21,32 @@ function settled(promise: Promise<void>) {
 
 describe('single flight', () => {
   it('runs at once, and resolves with the end of the run', async () => {
-    const { task, end } = heldTask()
-    const done = settled(new SingleFlight(task).request())
+    const { flight, task, end } = held()
+    const done = settled(flight.request())
     expect(task).toHaveBeenCalledOnce()
     await nextTurn()
     expect(done).not.toHaveBeenCalled()
-    end(0)
-    await nextTurn()
+    await end(0)
     expect(done).toHaveBeenCalledOnce()
   })
 
   it('those that ask during a run share the one after it', async () => {
-    const { task, end } = heldTask()
-    const flight = new SingleFlight(task)
+    const { flight, task, end } = held()
     const [first, second, third] = [flight.request(), flight.request(), flight.request()].map(settled)
-    end(0)
-    await nextTurn()
+    await end(0)
     expect(first).toHaveBeenCalledOnce()
     expect(second).not.toHaveBeenCalled()
-    end(1)
-    await nextTurn()
-    expect(second).toHaveBeenCalledOnce()
-    expect(third).toHaveBeenCalledOnce()
+    await end(1)
+    for (const each of [second, third]) expect(each).toHaveBeenCalledOnce()
     expect(task).toHaveBeenCalledTimes(2)
   })
 
   it('nobody waits longer for the others that keep asking', async () => {
-    const { task, end } = heldTask()
-    const flight = new SingleFlight(task)
+    const { flight, end } = held()
     const asked = settled(flight.request())
     for (let run = 0; run < 3; run++) {
       void flight.request()
-      end(run)
-      await nextTurn()
+      await end(run)
     }
     expect(asked).toHaveBeenCalledOnce()
   })
@@ -73,17 +70,14 @@ describe('single flight', () => {
   })
 
   it('stops with the run that has begun; those that wait for another one are let go', async () => {
-    const { task, end } = heldTask()
-    const flight = new SingleFlight(task)
+    const { flight, task, end } = held()
     void flight.request()
     const waiting = settled(flight.request())
     const stopped = settled(flight.stop())
     await nextTurn()
     expect(stopped).not.toHaveBeenCalled()
-    end(0)
-    await nextTurn()
-    expect(waiting).toHaveBeenCalledOnce()
-    expect(stopped).toHaveBeenCalledOnce()
+    await end(0)
+    for (const each of [waiting, stopped]) expect(each).toHaveBeenCalledOnce()
     await flight.request()
     expect(task).toHaveBeenCalledOnce()
   })

@@ -1,8 +1,9 @@
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../src/lib/errors.ts'
-import { type Lag, LagMeter } from '../../src/projector/lag-meter.ts'
+import { type Lag, LagHistory, LagMeter } from '../../src/projector/lag-meter.ts'
 import { startOfPartition } from '../../src/read-models/checkpoint.ts'
-import type { Look } from '../../src/read-models/tracker.ts'
+import type { Look as TrackerLook } from '../../src/read-models/tracker.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -29,7 +30,7 @@ function open() {
       return ends
     },
   }
-  const look = async (): Promise<Look> => {
+  const look = async (): Promise<TrackerLook> => {
     if (scene.areReadModels === 'away') throw new ServiceError('read_model_unavailable', 'away')
     if (scene.areReadModels === 'not started') return { active: undefined, checkpoints: undefined }
     const active = { name: 'first', logId: scene.logId, continues: undefined }
@@ -43,10 +44,10 @@ function open() {
 
 const second = () => vi.advanceTimersByTimeAsync(1000)
 
-/** Events and seconds behind, by partition; why there are none, where there are none. */
-function behind({ lag }: LagMeter): string | [number, number][] {
+/** How far behind each partition is; why that is not known, where it is not. */
+function behind({ lag }: LagMeter): string | string[] {
   if (lag.status === 'unknown') return lag.reason
-  return lag.partitions.map(({ events, seconds }) => [events, seconds])
+  return lag.partitions.map(({ events, seconds }) => `${events} for ${seconds} s`)
 }
 
 describe('the lag', () => {
@@ -54,34 +55,21 @@ describe('the lag', () => {
     const { scene, meter } = open()
     Object.assign(scene, { ends: [5, 3], next: [5, 0] })
     await second()
-    expect(behind(meter)).toEqual([
-      [0, 0],
-      [3, 0],
-    ])
+    expect(behind(meter)).toEqual(['0 for 0 s', '3 for 0 s'])
     Object.assign(scene, { ends: [8, 3], next: [5, 3] })
     await second()
     await second()
-    expect(behind(meter)).toEqual([
-      [3, 1],
-      [0, 0],
-    ])
+    expect(behind(meter)).toEqual(['3 for 1 s', '0 for 0 s'])
     const partitions = [{ checkpoint: { next: 5, counts: startOfPartition.counts } }, { checkpoint: { next: 3 } }]
     expect(meter.lag).toMatchObject({ status: 'known', generation: 'first', partitions })
-    await meter.close()
   })
 
   it('is none for records that were applied while it looked', async () => {
     const { scene, meter } = open()
     scene.ends = [7, 0]
-    scene.answered = () => {
-      scene.next = [9, 0] // appended and applied after the log has answered
-    }
+    scene.answered = () => Object.assign(scene, { next: [9, 0] }) // appended and applied after the log has answered
     await second()
-    expect(behind(meter)).toEqual([
-      [0, 0],
-      [0, 0],
-    ])
-    await meter.close()
+    expect(behind(meter)).toEqual(['0 for 0 s', '0 for 0 s'])
   })
 
   it.each<[string, Partial<ReturnType<typeof open>['scene']>, boolean, boolean]>([
@@ -98,7 +86,6 @@ describe('the lag', () => {
     Object.assign(scene, change)
     await second()
     expect(meter.lag).toEqual({ status: 'unknown', reason, logAnswers, readModelsAnswer })
-    await meter.close()
   })
 
   it('goes on from what was seen before when the log or the read models come back', async () => {
@@ -109,11 +96,7 @@ describe('the lag', () => {
     await second()
     scene.areReadModels = 'there'
     await second()
-    expect(behind(meter)).toEqual([
-      [5, 2],
-      [0, 0],
-    ])
-    await meter.close()
+    expect(behind(meter)).toEqual(['5 for 2 s', '0 for 0 s'])
   })
 
   it('is unknown before the first look, which does not wait for the second to pass', async () => {
@@ -121,7 +104,6 @@ describe('the lag', () => {
     expect(meter.lag).toEqual({ status: 'unknown', reason: 'not looked at yet' })
     await vi.advanceTimersByTimeAsync(0)
     expect(meter.lag.status).toBe('known')
-    await meter.close()
   })
 
   it('is looked at once at a time, shown with the time of the look, and no more once closed', async () => {
@@ -146,5 +128,85 @@ describe('the lag', () => {
     const count = looks.length
     for (let i = 0; i < 5; i++) await second()
     expect([scene.asked, looks.length]).toEqual([before + 1, count])
+  })
+})
+
+interface Look {
+  readonly atMs: number
+  readonly end: number
+  readonly next: number
+}
+
+/** A log that grows and read models that follow it, now and then set back to the beginning as a rebuild does. */
+function lives(max: number): fc.Arbitrary<Look[]> {
+  const isReset = fc.nat(49).map((n) => n === 0)
+  const step = fc.record({ ms: fc.integer({ min: 1, max: 3000 }), appended: fc.nat(3), applied: fc.nat(3), isReset })
+  return fc.array(step, { minLength: 1, maxLength: max, size: 'max' }).map((steps) => {
+    let [atMs, end, next] = [0, 0, 0]
+    return steps.map(({ ms, appended, applied, isReset }) => {
+      atMs += ms
+      end += appended
+      next = isReset ? 0 : Math.min(end, next + applied)
+      return { atMs, end, next }
+    })
+  })
+}
+
+/** Written down from the definition: since the first look at an end that the position has not reached to this day. */
+function expectedMs(looks: readonly Look[]): number {
+  let [reached, sinceMs] = [0, looks.at(-1)?.atMs ?? 0]
+  for (const { atMs, end, next } of looks.toReversed()) {
+    reached = Math.max(reached, next)
+    if (end > reached) sinceMs = atMs
+  }
+  return (looks.at(-1)?.atMs ?? 0) - sinceMs
+}
+
+function observed(history: LagHistory, looks: readonly Look[]): number[] {
+  return looks.map(({ atMs, end, next }) => history.observe(atMs, end, next))
+}
+
+describe('how long a partition has been behind', () => {
+  it('counts from when its end was first seen beyond what is applied now', () => {
+    const states = ['5 of 5', '5 of 7', '6 of 9', '7 of 9', '9 of 9', '9 of 10'] // the record at 7 is there since 2000
+    const looks = states.map((state, second) => {
+      const [next = 0, end = 0] = state.split(' of ').map(Number)
+      return { atMs: second * 1000, end, next }
+    })
+    expect(observed(new LagHistory(), looks)).toEqual([0, 0, 1000, 1000, 0, 0])
+  })
+
+  it('is as defined, whatever is appended, applied and rebuilt', () => {
+    fc.assert(
+      fc.property(lives(60), (looks) => {
+        const expected = looks.map((_, i) => expectedMs(looks.slice(0, i + 1)))
+        expect(observed(new LagHistory(), looks)).toEqual(expected)
+      }),
+    )
+  })
+
+  it('of a history longer than it keeps is too long by a small part at most, and never too short', () => {
+    const seenMax = 16
+    fc.assert(
+      fc.property(lives(200), (looks) => {
+        let longest = 0
+        for (const [i, ms] of observed(new LagHistory(seenMax), looks).entries()) {
+          const expected = expectedMs(looks.slice(0, i + 1))
+          longest = Math.max(longest, expected)
+          expect(ms).toBeGreaterThanOrEqual(expected)
+          expect(ms - expected).toBeLessThanOrEqual((2 * longest) / seenMax + 3000)
+        }
+      }),
+    )
+  })
+
+  it('is exact while nothing at all is applied, however long that takes', () => {
+    const looks = Array.from({ length: 5000 }, (_, i) => ({ atMs: i * 1000, end: 1 + i, next: 0 }))
+    expect(observed(new LagHistory(16), looks)).toEqual(looks.map(({ atMs }) => atMs))
+  })
+
+  it('begins anew with a log that was made anew', () => {
+    const looks = [9, 9, 4].map((end, second) => ({ atMs: second * 1000, end, next: 3 }))
+    expect(observed(new LagHistory(), looks)).toEqual([0, 1000, 0])
   })
 })

@@ -27,11 +27,9 @@ export async function openProjection(partitionFor: (key: string) => number = () 
   async function apply(records: readonly AnyRecord[], cuts: readonly Offset[] = []): Promise<void> {
     const first = applied.length
     applied.push(...logOf(records, first))
-    const ends = [...cuts.map((cut) => first + cut), applied.length].filter(
-      (end) => end > first && end <= applied.length,
-    )
+    const ends = [...cuts.map((cut) => first + cut), applied.length].sort((a, b) => a - b)
     let from = first
-    for (const next of ends.sort((a, b) => a - b)) {
+    for (const next of ends.filter((end) => end > first && end <= applied.length)) {
       const batch = { partition: 0, from, records: applied.slice(from, next), next }
       const reached = await newApplier().apply('generation', checkpoint, batch)
       if (reached === undefined) throw new Error(`the batch from ${from} to ${next} is refused`)
@@ -50,10 +48,8 @@ function exact({ projection, inspection }: ReadModelStore): ProjectionStore {
         if (before === undefined) continue
         const { collection, id, json, version, row, indexes } = before
         const whole = [json, version, ...(row === undefined ? [] : [row])].join('\0')
-        for (const [set, text] of [
-          [collection, whole],
-          ...indexes.map((index) => [setName(collection, index), json]),
-        ]) {
+        const copies = indexes.map((index) => [setName(collection, index), json])
+        for (const [set, text] of [[collection, whole], ...copies]) {
           expect(await inspection.find(generation, set ?? '', [String(id)])).toMatchObject({ texts: [text] })
         }
       }
@@ -76,9 +72,7 @@ export async function outcomesOf(records: readonly AnyRecord[], partitionFor?: (
   for (const each of records) {
     const before = counts()
     await apply([each])
-    const added = names.flatMap((name) =>
-      Array.from({ length: Math.max(0, counts()[name] - before[name]) }, () => name),
-    )
+    const added = names.flatMap((name) => Array(Math.max(0, counts()[name] - before[name])).fill(name))
     outcomes.push(added.join(' '))
   }
   return outcomes

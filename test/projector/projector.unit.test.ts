@@ -4,12 +4,14 @@ import { ServiceError } from '../../src/lib/errors.ts'
 import type { ApplyResult } from '../../src/read-models/projection-store.ts'
 import { anyLog } from './any-log.ts'
 import { everything } from './projecting.ts'
+import { adjustableClock } from './rebuilding.ts'
 import { orderEvent } from './records.ts'
 import {
   disturbed,
   type Method,
   openWorld,
   positionOf,
+  runningWorld,
   somePets,
   underLogId,
   undisturbed,
@@ -44,28 +46,20 @@ describe('the projector', () => {
     expect(asked.filter((method) => method === 'load')).toHaveLength(1)
   })
 
-  it.each<[string, (world: ReturnType<typeof openWorld>) => Promise<() => void>]>([
-    ['is emptied', async ({ flush }) => flush],
-    [
-      'is put back to an older state',
-      async (world) => {
-        const restore = world.snapshot()
-        await world.append(somePets(21, 20))
-        await untilCaughtUp(world)
-        return restore
-      },
-    ],
-  ])('heals a store that %s although nothing is written', async (_, prepare) => {
-    const world = openWorld()
-    await world.append(somePets(1, 20))
-    await world.start()
-    await untilCaughtUp(world)
-    const damage = await prepare(world)
-    const before = await everything(world.store)
-    damage()
-    await untilCaughtUp(world)
-    expect(await everything(world.store)).toEqual(before)
-  })
+  it.each(['is emptied', 'is put back to an older state'])(
+    'heals a store that %s although nothing is written',
+    async (what) => {
+      const world = await runningWorld(20)
+      const restore = world.snapshot()
+      await world.append(somePets(21, 20))
+      await untilCaughtUp(world)
+      const before = await everything(world.store)
+      if (what === 'is emptied') world.flush()
+      else restore()
+      await untilCaughtUp(world)
+      expect(await everything(world.store)).toEqual(before)
+    },
+  )
 
   it('waits while the store does not answer, and goes on when it does', async () => {
     const world = openWorld()
@@ -105,10 +99,7 @@ describe('the projector', () => {
     ['ends one record earlier', 19],
     ['is empty', 0],
   ])('starts a generation when the log %s than the one it knew', async (_, count) => {
-    const world = openWorld()
-    await world.append(somePets(1, 20))
-    await world.start()
-    await untilCaughtUp(world)
+    const world = await runningWorld(20)
     await world.stop()
     // The log id stays: as when the tail of the log was lost and other events came in its place.
     const other = openWorld()
@@ -119,10 +110,8 @@ describe('the projector', () => {
   })
 
   it('starts a generation when the log has another id', async () => {
-    const [world, other] = [openWorld(), openWorld()]
-    for (const { append } of [world, other]) await append(somePets(1, 3))
-    await world.start()
-    await untilCaughtUp(world)
+    const [world, other] = [await runningWorld(3), openWorld()]
+    await other.append(somePets(1, 3))
     await world.stop()
     await world.start({ log: other.log })
     const active = () => world.store.generations.active()
@@ -130,12 +119,25 @@ describe('the projector', () => {
     await untilCaughtUp({ log: other.log, store: world.store })
   })
 
-  it('starts a generation when the active one has lost its checkpoints', async () => {
-    const world = openWorld()
+  it('and one of another log take the read models from each other no more than once in five seconds', async () => {
+    const [world, other] = [openWorld(), openWorld()]
+    const skipTime = adjustableClock()
     const { generations } = world.store
-    await world.append(somePets(1, 3))
+    const [started, looked] = [vi.spyOn(generations, 'start'), vi.spyOn(generations, 'active')]
     await world.start()
-    await untilCaughtUp(world)
+    await vi.waitFor(() => expect(started).toHaveBeenCalledTimes(1), until)
+    await world.start({ log: other.log })
+    await vi.waitFor(() => expect(started).toHaveBeenCalledTimes(3), until)
+    const looks = looked.mock.calls.length
+    await vi.waitFor(() => expect(looked.mock.calls.length).toBeGreaterThan(looks + 10), until)
+    expect(started).toHaveBeenCalledTimes(3)
+    skipTime(5000)
+    await vi.waitFor(() => expect(started.mock.calls.length).toBeGreaterThan(3), until)
+  })
+
+  it('starts a generation when the active one has lost its checkpoints', async () => {
+    const world = await runningWorld(3)
+    const { generations } = world.store
     const lost = (await generations.active())?.name
     const checkpoints = generations.checkpoints.bind(generations)
     vi.spyOn(generations, 'checkpoints').mockImplementation(async (name) =>

@@ -2,9 +2,8 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ServiceError } from '../../src/lib/errors.ts'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
-import { limitedLog } from './limited-log.ts'
 import { everything } from './projecting.ts'
-import { adjustableClock, filledWorld, interrupted, names, startRebuild } from './rebuilding.ts'
+import { adjustableClock, filledWorld, interrupted, limitedLog, names, startRebuild } from './rebuilding.ts'
 import { disturbed, openWorld, silentAtFirst, somePets, underLogId, until, withMethods } from './world.ts'
 
 /** The shortest time for which a configuration has what is being built kept without renewal. */

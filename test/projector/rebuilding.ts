@@ -2,9 +2,10 @@ import { expect, onTestFinished, vi } from 'vitest'
 import { petStreams } from '../../src/app/petstore.ts'
 import type { PetEvent } from '../../src/domain/events.ts'
 import type { PetState } from '../../src/domain/pet-stream.ts'
+import type { EventLog, Offset, RecordBatch } from '../../src/event-log/event-log.ts'
 import { type RebuildOptions, rebuild } from '../../src/projector/rebuild.ts'
 import { logger } from './projecting.ts'
-import { disturbed, openWorld, somePets, untilCaughtUp, type World } from './world.ts'
+import { disturbed, runningWorld, type World, withMethods } from './world.ts'
 
 export function startRebuild(
   { log, store }: Pick<World, 'log' | 'store'>,
@@ -15,10 +16,7 @@ export function startRebuild(
 
 /** A world whose read models are caught up with some pets, and whose projector has stopped. */
 export async function filledWorld(count = 20): Promise<World> {
-  const world = openWorld()
-  await world.append(somePets(1, count))
-  await world.start()
-  await untilCaughtUp(world)
+  const world = await runningWorld(count)
   await world.stop()
   return world
 }
@@ -46,4 +44,31 @@ export function adjustableClock(): (ms: number) => void {
   return (ms) => {
     ahead += ms
   }
+}
+
+/** `log`, whose only partition is read no further than told. */
+export function limitedLog(log: EventLog, over: Partial<EventLog> = {}) {
+  let limit: Offset = 0
+  let raised = Promise.withResolvers<void>()
+  const raise = (to: Offset) => {
+    limit = to
+    raised.resolve()
+    raised = Promise.withResolvers()
+  }
+  const subscribe: EventLog['subscribe'] = async (group, subscriber) => {
+    const batch = async ({ from, next, records, partition }: RecordBatch) => {
+      while (limit <= from) await raised.promise
+      const end = Math.min(limit, next)
+      const given = { partition, from, next: end, records: records.filter(({ offset }) => offset < end) }
+      return (await subscriber.batch(given)) && end === next
+    }
+    const assigned = (partitions: readonly number[]) => subscriber.assigned(partitions)
+    const subscription = await log.subscribe(group, { assigned, batch })
+    const close = async () => {
+      raise(Number.POSITIVE_INFINITY)
+      await subscription.close()
+    }
+    return { seek: (partition, offset) => subscription.seek(partition, offset), close }
+  }
+  return { log: withMethods(log, { subscribe, ...over }), raise }
 }

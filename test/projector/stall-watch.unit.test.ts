@@ -5,90 +5,62 @@ import { startOfPartition } from '../../src/read-models/checkpoint.ts'
 
 const away: Lag = { status: 'unknown', reason: 'away', logAnswers: false, readModelsAnswer: true }
 
-/** Partition 0 at `next`, with an end of 10. */
-function at(next: number, generation = 'first'): Lag {
-  const checkpoint = { ...startOfPartition, next }
-  return { status: 'known', generation, partitions: [{ partition: 0, events: 10 - next, seconds: 0, checkpoint }] }
+/** Partitions at these positions, each with an end of 10. */
+function lag(positions: readonly number[], generation = 'first'): Lag {
+  const partitions = positions.map((next, partition) => {
+    return { partition, events: 10 - next, seconds: 0, checkpoint: { ...startOfPartition, next } }
+  })
+  return { status: 'known', generation, partitions }
 }
 
-/** A watch of 30 s, shown one look a second; tells after each whether partition 0 is stalled. */
-function watch() {
-  const state = { assigned: [0] as readonly number[], second: 0 }
-  const stalls = new StallWatch(30_000, () => state.assigned)
-  function look(lag: Lag, seconds = 1): boolean[] {
-    return Array.from({ length: seconds }, () => {
-      stalls.look(lag, state.second++ * 1000)
-      return stalls.stalls.length > 0
-    })
-  }
-  return { state, stalls, look }
+const at = (next: number, generation?: string) => lag([next], generation)
+
+interface Look {
+  readonly lag: Lag
+  readonly assigned: readonly number[]
 }
 
-const never = (count: number) => Array.from({ length: count }, () => false)
+/** The same seen once a second for some seconds. */
+function seen(lag: Lag, seconds: number, assigned: readonly number[] = [0]): Look[] {
+  return Array(seconds).fill({ lag, assigned })
+}
+
+/** The seconds in which there is a stall, by a watch of 30 s. */
+function stalledIn(looks: readonly Look[]): number[] {
+  let assignment: readonly number[] = []
+  const watch = new StallWatch(30_000, () => assignment)
+  return looks.flatMap(({ lag, assigned }, second) => {
+    assignment = assigned
+    watch.look(lag, second * 1000)
+    return watch.stalls.length > 0 ? [second] : []
+  })
+}
+
+const seconds = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
+const [stuck, stuckAgain, begunAnew] = [seen(at(4), 40), seen(at(4), 31), [...seconds(30, 39), 71]]
+const madeAnew = [...seen(at(4), 1), ...seen(at(4), 9, [])]
 
 describe('a stall', () => {
-  it('is work and no progress for the whole time, and says which partition, where and since when', () => {
-    const { look, stalls } = watch()
-    expect(look(at(4), 31)).toEqual([...never(30), true])
-    expect(stalls.stalls).toEqual([{ partition: 0, next: 4, events: 6, seconds: 30 }])
-  })
+  it.each<[string, Look[], number[]]>([
+    ['is work and no progress for the whole time', seen(at(4), 32), [30, 31]],
+    ['ends when the position moves', [...stuck, ...seen(at(5), 1), ...stuckAgain], begunAnew],
+    ['ends when the position goes back', [...stuck, ...seen(at(3), 1), ...stuckAgain], begunAnew],
+    ['ends when another generation is active', [...stuck, ...seen(at(4, 'second'), 1), ...stuckAgain], begunAnew],
+    ['ends when log or read models are away', [...stuck, ...seen(away, 1), ...stuckAgain], begunAnew],
+    ['ends when there is no work', [...stuck, ...seen(at(10), 1), ...stuckAgain], begunAnew],
+    ['is not having nothing to do', seen(at(10), 100), []],
+    ['is not that log or read models are away', seen(away, 100), []],
+    ['is not of a partition that is not to be projected', [...seen(at(4), 100, [1]), ...stuckAgain], [130]],
+    ['is not left by a partition that was given away for good', [...seen(at(4), 10), ...seen(at(4), 100, [])], []],
+    ['is not hidden by a consumer that is made anew over and over', Array(4).fill(madeAnew).flat(), seconds(30, 39)],
+  ])('%s', (_, looks, stalled) => expect(stalledIn(looks)).toEqual(stalled))
 
-  it.each([
-    ['the position moves', at(5)],
-    ['the position goes back', at(3)],
-    ['another generation is active, be it at the same position', at(4, 'second')],
-    ['log or read models are away', away],
-    ['there is no work', at(10)],
-  ])('ends when %s, and the time begins anew', (_, change) => {
-    const { look } = watch()
-    look(at(4), 40)
-    expect(look(change)).toEqual([false])
-    expect(look(at(4), 31)).toEqual([...never(30), true])
-  })
-
-  it.each([
-    ['nothing to do', at(10)],
-    ['log or read models away', away],
-  ])('is not %s, however long', (_, lag) => {
-    expect(watch().look(lag, 100)).toEqual(never(100))
-  })
-
-  it('is not one of a partition that this process is not to project', () => {
-    const { look, state } = watch()
-    state.assigned = [1]
-    expect(look(at(4), 100)).toEqual(never(100))
-    state.assigned = [0]
-    expect(look(at(4), 31)).toEqual([...never(30), true])
-  })
-
-  it('is not left behind by a partition that was given away for good', () => {
-    const { look, state } = watch()
-    look(at(4), 10)
-    state.assigned = []
-    expect(look(at(4), 100)).toEqual(never(100))
-  })
-
-  it('is not hidden by a consumer that is made anew over and over, without partitions each time', () => {
-    const { look, state } = watch()
-    const seen = Array.from({ length: 4 }, () => {
-      state.assigned = [0]
-      const first = look(at(4), 1)
-      state.assigned = []
-      return [...first, ...look(at(4), 9)]
-    }).flat()
-    expect(seen.lastIndexOf(false)).toBe(29)
-  })
-
-  it('is told for each partition by itself', () => {
-    const { stalls, state } = watch()
-    state.assigned = [0, 1, 2]
-    for (let second = 0; second <= 30; second++) {
-      const positions = [4, second % 10, 5] // 0 and 2 stand still
-      const partitions = positions.map((next, partition) => {
-        return { partition, events: 10 - next, seconds: 0, checkpoint: { ...startOfPartition, next } }
-      })
-      stalls.look({ status: 'known', generation: 'first', partitions }, second * 1000)
-    }
-    expect(stalls.stalls.map(({ partition }) => partition)).toEqual([0, 2])
+  it('says which partition stands still, each for itself, where and for how long', () => {
+    const watch = new StallWatch(30_000, () => [0, 1, 2])
+    for (let second = 0; second <= 30; second++) watch.look(lag([4, second % 10, 5]), second * 1000)
+    expect(watch.stalls).toEqual([
+      { partition: 0, next: 4, events: 6, seconds: 30 },
+      { partition: 2, next: 5, events: 5, seconds: 30 },
+    ])
   })
 })

@@ -53,31 +53,28 @@ export function openWorld(path = folder()) {
   async function append(records: readonly AnyRecord[]): Promise<void> {
     // The service appends text only; records without key or value are the business of classify.unit.test.ts.
     const text = (bytes: Buffer | null) => bytes?.toString() ?? ''
-    await log.append(
-      0,
-      records.map(({ key, value }) => ({ key: text(key), value: text(value), headers: {} })),
-    )
+    const texts = records.map(({ key, value }) => ({ key: text(key), value: text(value), headers: {} }))
+    await log.append(0, texts)
   }
-  /** Runs SQL on the store, behind the back of whoever has it open. */
-  function sql(text: string): void {
+  /** Behind the back of whoever has the store open. */
+  function inDatabase<Result>(use: (db: DatabaseSync) => Result): Result {
     const db = new DatabaseSync(storeFile, { timeout: 5000 })
-    db.exec(text)
-    db.close()
+    try {
+      return use(db)
+    } finally {
+      db.close()
+    }
   }
+  const sql = (text: string) => inDatabase((db) => db.exec(text))
   /** The table of a set of documents in the only generation. */
-  function tableOf(set: string): string {
-    const db = new DatabaseSync(storeFile, { timeout: 5000 })
-    const key = db.prepare('SELECT key FROM collection WHERE name = ?').get(set)?.key
-    db.close()
-    return `collection_${key}`
-  }
+  const tableOf = (set: string) =>
+    inDatabase((db) => `collection_${db.prepare('SELECT key FROM collection WHERE name = ?').get(set)?.key}`)
   /** Runs SQL for each table of the store at once. */
-  function inEachTable(statement: (table: string) => string, before = ''): void {
-    const db = new DatabaseSync(storeFile, { timeout: 5000 })
-    const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all()
-    db.exec(`${before}; BEGIN IMMEDIATE; ${tables.map(({ name }) => statement(String(name))).join('; ')}; COMMIT`)
-    db.close()
-  }
+  const inEachTable = (statement: (table: string) => string, before = '') =>
+    inDatabase((db) => {
+      const names = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all()
+      db.exec(`${before}; BEGIN IMMEDIATE; ${names.map(({ name }) => statement(String(name))).join('; ')}; COMMIT`)
+    })
   const flush = () => inEachTable((table) => `DELETE FROM ${table}`)
   /** Returns what puts the store back to what it is now. */
   function snapshot(): () => void {
@@ -107,6 +104,15 @@ export async function untilCaughtUp({ log, store }: Pick<World, 'log' | 'store'>
   await vi.waitFor(async () => expect(await positionOf(store)).toBe(end), until)
 }
 
+/** A world with some pets, and a projector that has applied them. */
+export async function runningWorld(count: number): Promise<World> {
+  const world = openWorld()
+  await world.append(somePets(1, count))
+  await world.start()
+  await untilCaughtUp(world)
+  return world
+}
+
 /** What a projector makes of the log when nothing disturbs it. */
 export async function undisturbed(log: EventLog) {
   const world = openWorld()
@@ -121,13 +127,8 @@ export function somePets(from: number, count: number): AnyRecord[] {
   return Array.from({ length: count }, (_, i) => petCreated({ id: from + i, status: i % 2 ? 'sold' : 'available' }))
 }
 
-type Methods<Port> = { [Name in keyof Port]: Port[Name] extends (...args: never[]) => Promise<unknown> ? Name : never }
-/** Every method of a store that answers with a promise. */
-export type Method = {
-  [Name in 'reads' | 'projection' | 'generations' | 'inspection']: Methods<
-    ReadModelStore[Name]
-  >[keyof ReadModelStore[Name]]
-}['reads' | 'projection' | 'generations' | 'inspection']
+type Port = 'reads' | 'projection' | 'generations' | 'inspection'
+export type Method = { [Name in Port]: keyof ReadModelStore[Name] }[Port]
 type After = void | (() => void | Promise<void>)
 
 /** A store that does before and after each call what `disturb` says. */

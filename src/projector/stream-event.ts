@@ -1,0 +1,67 @@
+import { isUtf8 } from 'node:buffer'
+import { hash } from 'node:crypto'
+import type { LogRecord, Offset } from '../event-log/event-log.ts'
+import { readCloudEvent } from '../event-log/record-codec.ts'
+import type { ParkedEvent } from '../read-models/parked-event.ts'
+import type { StreamId } from '../read-models/stream-row.ts'
+import type { Decoded, Rules } from './definition.ts'
+
+/** An event of a stream: what its record says by itself, before anything else in the log is looked at. */
+export interface StreamEvent<Event> {
+  readonly offset: Offset
+  readonly stream: StreamId
+  /** Undefined where it cannot be read. */
+  readonly version: number | undefined
+  readonly time: string
+  /** Its idempotency key. */
+  readonly key: string | undefined
+  readonly fingerprint: string
+  readonly decoded: Exclude<Decoded<Event>, { outcome: 'ignored' | 'discard' }>
+  /** Of its record. */
+  readonly value: Buffer
+  readonly discards?: undefined
+}
+
+/** The parked event at the offset `discards` is to be left out. */
+export interface Discard {
+  readonly offset: Offset
+  readonly stream: StreamId
+  readonly discards: Offset
+}
+
+/** Undefined for what is to be skipped: no event of a stream (docs/events.md), or in another partition than its stream. */
+export function readEvent<Event>(
+  { log, definition }: Rules<unknown, Event>,
+  partition: number,
+  { offset, key: recordKey, value }: LogRecord,
+): StreamEvent<Event> | Discard | undefined {
+  if (recordKey === null || value === null) return undefined
+  const envelope = readCloudEvent(value, definition.readData)
+  const stream = envelope?.subject
+  if (envelope === undefined || stream === undefined) return undefined
+  if (recordKey.toString() !== stream || !isUtf8(recordKey) || log.partitionFor(stream) !== partition) return undefined
+  const decoded = definition.decode(envelope)
+  if (decoded.outcome === 'ignored') return undefined
+  if (decoded.outcome === 'discard') return { offset, stream, discards: decoded.offset }
+  const version = definition.streamVersion(envelope)
+  if (decoded.outcome === 'newer_type' && version === undefined) return undefined
+  const { idempotencykey, requestfingerprint, time = '' } = envelope
+  const key = typeof idempotencykey === 'string' ? idempotencykey.toWellFormed() : undefined
+  const fingerprint = typeof requestfingerprint === 'string' ? requestfingerprint : ''
+  return { offset, stream, version, time, key, fingerprint, decoded, value }
+}
+
+/** What a parked event says to this release; undefined should it not take it for an event. */
+export function readParked<Event>(
+  rules: Rules<unknown, Event>,
+  { partition, offset, stream, value }: ParkedEvent,
+): StreamEvent<Event> | undefined {
+  const event = readEvent(rules, partition, { offset, key: Buffer.from(stream), value: Buffer.from(value) })
+  return event?.discards === undefined ? event : undefined
+}
+
+/** Tells a record from any other that another log might hold at the same offset. */
+export function recordIdentity({ key, value }: LogRecord): string {
+  const keyLength = Buffer.from(`${key?.length ?? -1} `)
+  return hash('sha1', Buffer.concat([keyLength, key ?? Buffer.alloc(0), value ?? Buffer.alloc(0)]), 'base64url')
+}
