@@ -10,7 +10,7 @@ import {
   type Snapshot,
 } from '../inspection.ts'
 import type { ParkedEvent } from '../parked-event.ts'
-import type { SqliteDatabase } from './sqlite-database.ts'
+import { type SqliteDatabase, tableOf } from './sqlite-database.ts'
 
 export class SqliteInspection implements Inspection {
   readonly #database: SqliteDatabase
@@ -25,7 +25,9 @@ export class SqliteInspection implements Inspection {
 
   async entries(generation: string, set: string, from: number, limit: number): Promise<Entries | undefined> {
     return this.#read(generation, (key) => {
-      const rows = this.#database.documentSet(key, set)?.entries.all(from, limit) ?? []
+      const found = this.#database.documentSet(key, set)
+      const select = `SELECT id, json, version, row FROM ${found && tableOf(found.key)} WHERE id >= ? ORDER BY id LIMIT ?`
+      const rows = found === undefined ? [] : this.#database.db.prepare(select).all(from, limit)
       const textOf = (...fields: unknown[]) => fields.filter((field) => field !== null).join('\0')
       return {
         entries: rows.map(({ id, json, version, row }) => ({ id: Number(id), text: textOf(json, version, row) })),
@@ -39,7 +41,12 @@ export class SqliteInspection implements Inspection {
     limit: number,
   ): Promise<InspectedPage<readonly [string, string]> | undefined> {
     return this.#read(generation, (key) => {
-      const found = this.#database.statements.rowsFrom.all(key, from, limit) as { stream: string; row: string }[]
+      const found = this.#database.all`
+        SELECT stream, row FROM stream_row
+        WHERE generation = ${key} AND stream >= ${from} ORDER BY stream LIMIT ${limit}` as {
+        stream: string
+        row: string
+      }[]
       const items = found.map(({ stream, row }) => [stream, row] as const)
       return { items, next: found.length < limit ? undefined : `${found.at(-1)?.stream}\0` }
     })
@@ -48,7 +55,10 @@ export class SqliteInspection implements Inspection {
   async keys(generation: string, from: string, limit: number): Promise<InspectedPage<IdempotencyRecord> | undefined> {
     const [, partition = -1, behind = ''] = /^(\d+) (.*)$/s.exec(from) ?? []
     return this.#read(generation, (ofGeneration) => {
-      const found = this.#database.statements.keysBehind.all(ofGeneration, behind, partition, limit)
+      const found = this.#database.all`
+        SELECT key, partition, record FROM idempotency_key
+        WHERE generation = ${ofGeneration} AND (key, partition) > (${behind}, ${partition})
+        ORDER BY key, partition LIMIT ${limit}`
       const rows = found as unknown as (IdempotencyKey & { record: string })[]
       const last = rows.length < limit ? undefined : rows.at(-1)
       return {
@@ -61,7 +71,10 @@ export class SqliteInspection implements Inspection {
   async parked(generation: string, from: string, limit: number): Promise<InspectedPage<ParkedEvent> | undefined> {
     const [partition, offset] = from === '' ? [-1, -1] : from.split('/').map(Number)
     return this.#read(generation, (key) => {
-      const rows = this.#database.statements.parkedBehind.iterate(key, partition as number, offset as number, limit)
+      const rows = this.#database.all`
+        SELECT partition, record_offset AS "offset", stream, reason, value FROM parked
+        WHERE generation = ${key} AND (partition, record_offset) > (${partition as number}, ${offset as number})
+        ORDER BY partition, record_offset LIMIT ${limit}`
       const items: ParkedEvent[] = []
       let characters = 0
       for (const event of rows as unknown as Iterable<ParkedEvent>) {
@@ -80,7 +93,10 @@ export class SqliteInspection implements Inspection {
     { partition, offset }: Position,
   ): Promise<{ readonly snapshot: Snapshot; readonly event: ParkedEvent | undefined } | undefined> {
     return this.#read(generation, (key) => {
-      return { event: this.#database.statements.parkedAt.get(key, partition, offset) as ParkedEvent | undefined }
+      const found = this.#database.get`
+        SELECT partition, record_offset AS "offset", stream, reason, value FROM parked
+        WHERE generation = ${key} AND partition = ${partition} AND record_offset = ${offset}`
+      return { event: found as ParkedEvent | undefined }
     })
   }
 
@@ -95,9 +111,7 @@ export class SqliteInspection implements Inspection {
     generation: string,
     stream: string,
   ): Promise<{ readonly snapshot: Snapshot; readonly row: string | undefined } | undefined> {
-    return this.#read(generation, (key) => ({
-      row: this.#database.statements.row.get(key, stream)?.row as string | undefined,
-    }))
+    return this.#read(generation, (key) => ({ row: this.#database.hiddenRow(key, stream) }))
   }
 
   #read<T extends object>(generation: string, work: (key: number) => T): (T & { snapshot: Snapshot }) | undefined {
@@ -110,15 +124,16 @@ export class SqliteInspection implements Inspection {
 
 /** The size of every set of a generation. */
 export function sizesOf(database: SqliteDatabase, key: number): ReadonlyMap<string, Size> {
-  const { statements, documentSets } = database
-  const counts = { rows: statements.countRows, keys: statements.countKeys, parked: statements.countParked }
-  const others = statements.otherSets.all(key) as { name: keyof typeof counts; size: number }[]
+  const tables: Record<string, string> = { rows: 'stream_row', keys: 'idempotency_key', parked: 'parked' }
+  const countIn = (from: string) => Number(database.db.prepare(`SELECT count(*) AS count FROM ${from}`).get()?.count)
+  const others = database.all`SELECT name, size FROM other_set WHERE generation = ${key}`
   return new Map([
     ...database.collections(key).map(({ name, key: collection, size: recorded }): [string, Size] => {
-      return [name, { actual: Number(documentSets.get(collection).count.get()?.count), recorded }]
+      return [name, { actual: countIn(tableOf(collection)), recorded }]
     }),
-    ...others.map(({ name, size: recorded }): [string, Size] => {
-      return [name, { actual: Number(counts[name].get(key)?.count), recorded }]
+    ...others.map(({ name, size }): [string, Size] => {
+      const actual = countIn(`${tables[String(name)]} WHERE generation = ${key}`)
+      return [String(name), { actual, recorded: Number(size) }]
     }),
   ])
 }
