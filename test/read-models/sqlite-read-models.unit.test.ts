@@ -109,16 +109,30 @@ describe('sqlite read models', () => {
   }
 
   const find = ({ reads }: ReadModelStore, generation: string) => reads.find(generation, { collection: home, id: 1 })
+  const page = ({ reads }: ReadModelStore, generation: string, after = 0) =>
+    reads.page(generation, { collection: home, after, limit: 2 })
+
   it('tell their owner with its next read what it wrote itself', async () => {
     const { store, generation, batch } = await owning()
-    const before = await find(store, generation)
+    const before = await page(store, generation)
     expect((await find(store, generation)).proof).toBe(before.proof)
+    expect(await page(store, generation)).toBe(before)
     const after = pet(1, [], 2, 'changed')
     const second = batchAfter(batch, { documents: [{ before: pet(1), after }] })
     await applyAll(store, generation, second)
-    const { proof, document } = await find(store, generation)
-    expect(document).toEqual({ json: after.json, version: 2 })
-    expect(proof.checkpoints).toEqual(new Map([[0, second.checkpoint]]))
+    const proof = { active: generation, checkpoints: new Map([[0, second.checkpoint]]), isComplete: true }
+    expect(await find(store, generation)).toEqual({ proof, document: { json: after.json, version: 2 } })
+    expect(await page(store, generation)).toEqual({ proof, documents: after.json, count: 1, last: undefined })
+  })
+
+  it('answer with every page, also with more of them than are kept until something is written', async () => {
+    const { store, generation, batch } = await owning()
+    const large = [2, 3, 4, 5, 6].map((id) => pet(id, [], 1, 'x'.repeat(1_500_000)))
+    await applyAll(store, generation, batchAfter(batch, { documents: added(...large) }))
+    for (const after of [1, 3, 1, 3, 4, 1, 0]) {
+      const expected = [pet(1), ...large].filter(({ id }) => id > after).slice(0, 2)
+      expect((await page(store, generation, after)).documents).toBe(expected.map(({ json }) => json).join(','))
+    }
   })
 
   it('tell their owner within a second that another process activated a generation', async () => {

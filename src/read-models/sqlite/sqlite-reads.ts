@@ -1,9 +1,10 @@
 import { idOf, setName } from '../document.ts'
-import type { Proof, StoredReads } from '../stored-reads.ts'
+import type { PageQuery, Proof, StoredPage, StoredReads } from '../stored-reads.ts'
 import type { DocumentSet, SqliteDatabase } from './sqlite-database.ts'
 
 /** The owner looks this often whether another process wrote. */
 const lookMs = 250
+const keptCharactersMax = 4_000_000
 
 /** What goes with every answer from a generation, as long as nothing is written. */
 interface View {
@@ -13,6 +14,9 @@ interface View {
   readonly key: number
   readonly proof: Proof
   readonly sets: ReadonlyMap<string, DocumentSet>
+  /** Those asked for, by what was asked: a GET of one costs 25 us of CPU instead of the 42 with its rows read again. */
+  readonly pages: Map<string, StoredPage>
+  pageCharacters: number
 }
 
 export function sqliteReads(database: SqliteDatabase): StoredReads {
@@ -33,7 +37,8 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
    * As `read`, but the owner does not ask the file each time. It knows what it wrote itself; all that another process
    * can do to its data is to activate another generation, or to remove one. What it answers from a generation that was
    * replaced meanwhile is still true: only the owner applies to an active generation, and notices as soon as it does.
-   * A generation that was removed has no tables any more, and no other one has tables of these names.
+   * A generation that was removed has no tables any more, and no other one has tables of these names; its last pages
+   * may be answered until the next look, with the proof that they were read with.
    */
   function readQuickly<T>(generation: string, work: (view: View) => T): T {
     const view = database.options.isOwner ? known(generation) : undefined
@@ -48,6 +53,25 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
     })
   }
 
+  function pageOf(view: View, { collection, index, after, limit }: PageQuery): StoredPage {
+    const set = setName(collection, index)
+    const asked = `${set} ${after} ${limit}`
+    const known = view.pages.get(asked)
+    if (known !== undefined) return known
+    const found = view.sets.get(set)?.page(after, limit + 1) ?? []
+    const shown = found.slice(0, limit).map(([json]) => json)
+    const documents = shown.join(',')
+    const last = found.length > limit ? shown.at(-1) : undefined
+    const page = { proof: view.proof, documents, count: shown.length, last: last === undefined ? last : idOf(last) }
+    if (view.pageCharacters + documents.length > keptCharactersMax) {
+      view.pages.clear()
+      view.pageCharacters = 0
+    }
+    view.pages.set(asked, page)
+    view.pageCharacters += documents.length
+    return page
+  }
+
   return {
     async find(generation, { collection, id }) {
       return readQuickly(generation, ({ proof, sets }) => {
@@ -56,13 +80,8 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
       })
     },
 
-    async page(generation, { collection, index, after, limit }) {
-      return readQuickly(generation, ({ proof, sets }) => {
-        const found = sets.get(setName(collection, index))?.page(after, limit + 1) ?? []
-        const shown = found.slice(0, limit).map(([json]) => json)
-        const last = found.length > limit ? shown.at(-1) : undefined
-        return { proof, documents: shown.join(','), count: shown.length, last: last === undefined ? last : idOf(last) }
-      })
+    async page(generation, query) {
+      return readQuickly(generation, (view) => pageOf(view, query))
     },
 
     async load(generation, { stream, key, event }) {
@@ -90,5 +109,7 @@ function viewOf(database: SqliteDatabase, generation: string): View {
       isComplete: true,
     },
     sets: new Map(database.collections(key).map((collection) => [collection.name, database.documents(collection.key)])),
+    pages: new Map(),
+    pageCharacters: 0,
   }
 }
