@@ -1,4 +1,4 @@
-import { writeCursor } from '../src/http/cursor.ts'
+import { writeCursor } from '../src/http/tokens.ts'
 import { fillLog } from './full-log.ts'
 import type { LoadClient } from './load/load.ts'
 import { say } from './progress.ts'

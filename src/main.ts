@@ -1,9 +1,8 @@
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
-import { banner } from './app/banner.ts'
 import { readConfig } from './app/config.ts'
-import { prepareProcess } from './app/process.ts'
-import { startService } from './app/service.ts'
+import { type Service, startService } from './app/service.ts'
+import { prepareProcess } from './app/storage.ts'
 
 /** Time for what is in flight, in milliseconds; then the process ends whatever is left. */
 const closeWithinMs = 9500
@@ -31,4 +30,28 @@ try {
 } catch (error) {
   process.stderr.write(`petstore: ${error instanceof Error ? error.message : error}\n`)
   process.exit(1)
+}
+
+/** What a newcomer sees on the embedded default: where everything is, and a command that works when pasted. */
+function banner({ url, issuedKey }: Service, dataDir: string): string {
+  const [which, key] =
+    issuedKey === undefined
+      ? [', or a new one', '$(npm run --silent petstore -- keys issue --name me)']
+      : [', shown this once', issuedKey]
+  return `
+  The pet store is open: ${url}
+  Documentation:         ${url}/docs
+  Data:                  ${dataDir}
+
+  Your API key${which}:
+
+  export PETSTORE_KEY=${key}
+
+  Add a pet, and list those there are:
+
+  curl -H "Authorization: Bearer $PETSTORE_KEY" -H 'Content-Type: application/json' \\
+    -d '{"name":"Rex","categoryId":7}' ${url}/v1/pets
+  curl -H "Authorization: Bearer $PETSTORE_KEY" ${url}/v1/pets
+
+`
 }

@@ -11,10 +11,9 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type ISocketFactoryArgs, Kafka, logLevel, Partitioners } from 'kafkajs'
 import { type KafkaConfig, readConfig } from '../../src/app/config.ts'
 import { encodeEvent } from '../../src/domain/event-codec.ts'
-import { type PetId, petDocument, toNewPet } from '../../src/domain/pet.ts'
+import { NewPetSchema, type PetId, petDocument, toNewPet } from '../../src/domain/pet.ts'
 import type { NewRecord } from '../../src/event-log/event-log.ts'
-import { jsonType } from '../../src/http/media-types.ts'
-import { createPetSchema } from '../../src/http/pets-schemas.ts'
+import { jsonType } from '../../src/http/error-replies.ts'
 import { serve } from './reference-app.ts'
 
 /** Resolves once the record is durable. */
@@ -27,7 +26,7 @@ let lastId = 0
 await serve((v1) => {
   v1.withTypeProvider<TypeBoxTypeProvider>().post(
     '/pets',
-    { schema: { body: createPetSchema.body } },
+    { schema: { body: NewPetSchema } },
     async (request, reply) => {
       const pet = { id: ++lastId as PetId, ...toNewPet(request.body) }
       const context = { eventId: randomUUIDv7(), version: 1, time: new Date().toISOString() }

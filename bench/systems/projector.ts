@@ -6,7 +6,7 @@
 import { pino } from 'pino'
 import { readConfig } from '../../src/app/config.ts'
 import { petStreams } from '../../src/app/petstore.ts'
-import { prepareProcess } from '../../src/app/process.ts'
+import { prepareProcess } from '../../src/app/storage.ts'
 import type { EventLog } from '../../src/event-log/event-log.ts'
 import { Projector } from '../../src/projector/projector.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'

@@ -1,9 +1,8 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { pino } from 'pino'
-import { KeyRing } from '../../src/api-keys/key-ring.ts'
+import { openKeyRing } from '../../src/api-keys/api-keys.ts'
 import { requireApiKey } from '../../src/http/auth.ts'
-import { readOnlyJson } from '../../src/http/json-body.ts'
-import { compileRequestCheck } from '../../src/http/request-values.ts'
+import { compileRequestCheck, readOnlyJson } from '../../src/http/request-values.ts'
 
 /**
  * Serves the routes of a reference under `/v1`, behind the service's own authentication, reading of bodies and, where a
@@ -11,11 +10,11 @@ import { compileRequestCheck } from '../../src/http/request-values.ts'
  */
 export async function serve(addRoutes: (v1: FastifyInstance) => void): Promise<void> {
   const { API_KEYS = '' } = process.env
-  const keys = new KeyRing('no-file-of-keys.json', [API_KEYS], pino({ level: 'silent' }))
+  const keys = openKeyRing('no-file-of-keys.json', [API_KEYS], pino({ level: 'silent' }))
   const app = Fastify()
   await app.register(
     async (v1) => {
-      await requireApiKey(v1, keys.idOf.bind(keys))
+      await requireApiKey(v1, keys.idOf)
       readOnlyJson(v1)
       v1.setValidatorCompiler(compileRequestCheck)
       addRoutes(v1)

@@ -3,114 +3,59 @@ import { join } from 'node:path'
 import { type Static, type TSchema, Type } from 'typebox'
 import { compileCheck } from '../lib/validation.ts'
 
-/** Every environment variable this service reads. The table in the README is held to this by a test. */
+/** `description`: what the variable must be, for the message where it does not have the pattern. */
+type Pattern = { readonly pattern: string; readonly description: string }
+
+function integer(fallback: number, [minimum, maximum]: readonly [number, number]) {
+  return Type.Integer({ minimum, maximum, default: fallback })
+}
+
+function text(fallback: string, pattern?: Pattern) {
+  return Type.String({ default: fallback, ...pattern })
+}
+
+function optionalText(pattern?: Pattern) {
+  return Type.Optional(Type.String({ ...pattern }))
+}
+
+/** Every environment variable this service reads. The README says what each is for; a test holds its table to this one. */
 export const Environment = Type.Object({
-  ROLE: Type.Enum(['all', 'api', 'projector'], { default: 'all', description: 'What this process does' }),
-  HOST: Type.String({ default: '127.0.0.1', description: 'Address to listen on' }),
-  PORT: Type.Integer({
-    minimum: 0,
-    maximum: 65535,
-    default: 3000,
-    description: 'Port to listen on; 0 takes a free one',
+  ROLE: Type.Enum(['all', 'api', 'projector'], { default: 'all' }),
+  HOST: text('127.0.0.1'),
+  PORT: integer(3000, [0, 65_535]),
+  DATA_DIR: text('./data'),
+  API_KEYS_FILE: optionalText(),
+  API_KEYS: optionalText(),
+  LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' }),
+  APPEND_TIMEOUT_MS: integer(5000, [1000, 60_000]),
+  MAX_IN_FLIGHT_PER_KEY: integer(1000, [1, 1_000_000]),
+  READ_MODEL_GRACE_SECONDS: integer(3600, [5, 31_536_000]),
+  READ_MODEL_SHARDS: integer(1, [1, 64]),
+  PROJECTOR_STALL_SECONDS: integer(30, [1, 3600]),
+  KAFKA_BROKERS: optionalText({
+    pattern: '^[^,:\\s]+:\\d+(,[^,:\\s]+:\\d+)*$',
+    description: 'host:port, several by comma',
   }),
-  DATA_DIR: Type.String({
-    default: './data',
-    description: 'Folder of the embedded log and read models, and of the keys',
-  }),
-  API_KEYS_FILE: Type.Optional(Type.String({ description: 'File of issued API keys (hashes)' })),
-  API_KEYS: Type.Optional(
-    Type.String({ description: 'For development and tests: valid keys in plain text, by comma' }),
-  ),
-  LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
-    default: 'info',
-    description: 'Least level logged; debug adds a line for each request',
-  }),
-  APPEND_TIMEOUT_MS: Type.Integer({
-    minimum: 1000,
-    maximum: 60_000,
-    default: 5000,
-    description: 'Longest wait for the log to confirm a write and for its outcome, in milliseconds',
-  }),
-  MAX_IN_FLIGHT_PER_KEY: Type.Integer({
-    minimum: 1,
-    maximum: 1_000_000,
-    default: 1000,
-    description: 'Requests of one API key in flight at once, waiting ones too; further ones are answered 429',
-  }),
-  READ_MODEL_GRACE_SECONDS: Type.Integer({
-    minimum: 5,
-    maximum: 31_536_000,
-    default: 3600,
-    description: 'How long read models are kept that no process uses any more',
-  }),
-  READ_MODEL_SHARDS: Type.Integer({
-    minimum: 1,
-    maximum: 64,
-    default: 1,
-    description: 'Parts of the read models in Redis, each on one master of a cluster; at most one for each partition',
-  }),
-  PROJECTOR_STALL_SECONDS: Type.Integer({
-    minimum: 1,
-    maximum: 3600,
-    default: 30,
-    description: 'How long a projector may stand still before records that it could apply, until /livez fails',
-  }),
-  KAFKA_BROKERS: Type.Optional(
-    Type.String({ pattern: '^[^,:\\s]+:\\d+(,[^,:\\s]+:\\d+)*$', description: 'host:port, several by comma' }),
-  ),
-  KAFKA_TOPIC: Type.String({
+  KAFKA_TOPIC: text('petstore.pets', {
     pattern: '^[a-zA-Z0-9._-]{1,200}$',
-    default: 'petstore.pets',
     description: 'letters, digits, dots, underscores and hyphens: the topic of the events',
   }),
-  KAFKA_PARTITIONS: Type.Integer({ minimum: 1, maximum: 1000, default: 6, description: 'Partitions of the topic' }),
-  KAFKA_TLS: Type.Boolean({ default: false, description: 'Whether to speak TLS with Kafka' }),
-  KAFKA_TLS_CA_FILE: Type.Optional(Type.String({ description: 'Certificate authority of the brokers, PEM' })),
-  KAFKA_SASL_MECHANISM: Type.Optional(
-    Type.Enum(['plain', 'scram-sha-256', 'scram-sha-512'], { description: 'How to authenticate with Kafka' }),
-  ),
-  KAFKA_SASL_USERNAME: Type.Optional(Type.String({ description: 'User for SASL' })),
-  KAFKA_SASL_PASSWORD: Type.Optional(Type.String({ description: 'Password for SASL' })),
-  REDIS_URL: Type.Optional(
-    Type.String({ pattern: '^rediss?://\\S+$', description: 'redis://… or, with TLS, rediss://…' }),
-  ),
-  REDIS_PREFIX: Type.String({
+  KAFKA_PARTITIONS: integer(6, [1, 1000]),
+  KAFKA_TLS: Type.Boolean({ default: false }),
+  KAFKA_TLS_CA_FILE: optionalText(),
+  KAFKA_SASL_MECHANISM: Type.Optional(Type.Enum(['plain', 'scram-sha-256', 'scram-sha-512'])),
+  KAFKA_SASL_USERNAME: optionalText(),
+  KAFKA_SASL_PASSWORD: optionalText(),
+  REDIS_URL: optionalText({ pattern: '^rediss?://\\S+$', description: 'redis://… or, with TLS, rediss://…' }),
+  REDIS_PREFIX: text('petstore', {
     pattern: '^[^{}\\s]+$',
-    default: 'petstore',
     description: 'free of braces and white space: what all Redis keys begin with',
   }),
 })
 
 type Variables = Static<typeof Environment>
-
-export interface KafkaConfig {
-  readonly brokers: readonly string[]
-  readonly topic: string
-  readonly partitions: number
-  /** True: the certificate authorities that Node knows. */
-  readonly tls: true | { readonly ca: string } | undefined
-  readonly sasl: { readonly mechanism: SaslMechanism; readonly username: string; readonly password: string } | undefined
-}
-export type SaslMechanism = NonNullable<Variables['KAFKA_SASL_MECHANISM']>
-
-export interface Config {
-  readonly role: Variables['ROLE']
-  readonly host: string
-  readonly port: number
-  readonly dataDir: string
-  readonly apiKeysFile: string
-  readonly apiKeys: readonly string[]
-  readonly logLevel: Variables['LOG_LEVEL']
-  readonly appendTimeoutMs: number
-  readonly maxInFlightPerKey: number
-  readonly readModelGraceSeconds: number
-  readonly readModelShards: number
-  readonly projectorStallSeconds: number
-  /** Undefined: everything is embedded. */
-  readonly brokers:
-    | { readonly kafka: KafkaConfig; readonly redis: { readonly url: string; readonly prefix: string } }
-    | undefined
-}
+export type Config = ReturnType<typeof readConfig>
+export type KafkaConfig = ReturnType<typeof readKafka>
 
 /** What is wrong with the environment, naming the variable. */
 export class ConfigError extends Error {
@@ -120,17 +65,23 @@ export class ConfigError extends Error {
 const checkEnvironment = compileCheck(Environment)
 
 /** Throws ConfigError. An empty variable counts as one that is not set. */
-export function readConfig(environment: NodeJS.ProcessEnv): Config {
+export function readConfig(environment: NodeJS.ProcessEnv) {
   const variables = readVariables(environment)
+  const { ROLE: role, READ_MODEL_SHARDS: shards, KAFKA_PARTITIONS: partitions } = variables
   const brokers = readBrokers(variables)
-  if (brokers === undefined && variables.ROLE !== 'all') {
+  if (brokers === undefined && role !== 'all') {
+    throw new ConfigError(`ROLE=${role} needs KAFKA_BROKERS and REDIS_URL: the embedded default is one process.`)
+  }
+  if (brokers === undefined && shards > 1) {
+    throw new ConfigError(`READ_MODEL_SHARDS=${shards} needs KAFKA_BROKERS and REDIS_URL: embedded there is one.`)
+  }
+  if (shards > partitions) {
     throw new ConfigError(
-      `ROLE=${variables.ROLE} needs KAFKA_BROKERS and REDIS_URL: the embedded default is one process.`,
+      `READ_MODEL_SHARDS=${shards} is more than KAFKA_PARTITIONS=${partitions}: some would be empty.`,
     )
   }
-  refuseShards(variables, brokers)
   return Object.freeze({
-    role: variables.ROLE,
+    role,
     host: variables.HOST,
     port: variables.PORT,
     dataDir: variables.DATA_DIR,
@@ -140,24 +91,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     appendTimeoutMs: variables.APPEND_TIMEOUT_MS,
     maxInFlightPerKey: variables.MAX_IN_FLIGHT_PER_KEY,
     readModelGraceSeconds: variables.READ_MODEL_GRACE_SECONDS,
-    readModelShards: variables.READ_MODEL_SHARDS,
+    readModelShards: shards,
     projectorStallSeconds: variables.PROJECTOR_STALL_SECONDS,
+    /** Undefined: everything is embedded. */
     brokers,
   })
-}
-
-function refuseShards(
-  { READ_MODEL_SHARDS: shards, KAFKA_PARTITIONS: partitions }: Variables,
-  brokers: Config['brokers'],
-): void {
-  if (brokers === undefined && shards > 1) {
-    throw new ConfigError(`READ_MODEL_SHARDS=${shards} needs KAFKA_BROKERS and REDIS_URL: embedded there is one.`)
-  }
-  if (shards > partitions) {
-    throw new ConfigError(
-      `READ_MODEL_SHARDS=${shards} is more than KAFKA_PARTITIONS=${partitions}: some would be empty.`,
-    )
-  }
 }
 
 function readVariables(environment: NodeJS.ProcessEnv): Variables {
@@ -178,17 +116,17 @@ function parse(text: string, schema: TSchema): unknown {
   return text
 }
 
-function readBrokers(variables: Variables): Config['brokers'] {
+function readBrokers(variables: Variables) {
   const { KAFKA_BROKERS: kafka, REDIS_URL: url, REDIS_PREFIX: prefix } = variables
+  if (kafka !== undefined && url !== undefined) {
+    return { kafka: readKafka(variables, kafka), redis: { url, prefix } }
+  }
   if (kafka === undefined && url === undefined) return undefined
-  if (kafka === undefined)
-    throw new ConfigError('REDIS_URL is set but KAFKA_BROKERS is not: set both, or none for the embedded default.')
-  if (url === undefined)
-    throw new ConfigError('KAFKA_BROKERS is set but REDIS_URL is not: set both, or none for the embedded default.')
-  return { kafka: readKafka(variables, kafka), redis: { url, prefix } }
+  const [set, unset] = kafka === undefined ? ['REDIS_URL', 'KAFKA_BROKERS'] : ['KAFKA_BROKERS', 'REDIS_URL']
+  throw new ConfigError(`${set} is set but ${unset} is not: set both, or none for the embedded default.`)
 }
 
-function readKafka(variables: Variables, brokers: string): KafkaConfig {
+function readKafka(variables: Variables, brokers: string) {
   return {
     brokers: list(brokers),
     topic: variables.KAFKA_TOPIC,
@@ -198,7 +136,8 @@ function readKafka(variables: Variables, brokers: string): KafkaConfig {
   }
 }
 
-function readTls(caFile: string | undefined): KafkaConfig['tls'] {
+/** Without a file, the certificate authorities that Node knows. */
+function readTls(caFile: string | undefined): true | { readonly ca: string } {
   if (caFile === undefined) return true
   try {
     return { ca: readFileSync(caFile, 'utf8') }
@@ -207,7 +146,7 @@ function readTls(caFile: string | undefined): KafkaConfig['tls'] {
   }
 }
 
-function readSasl(variables: Variables): KafkaConfig['sasl'] {
+function readSasl(variables: Variables) {
   const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: username, KAFKA_SASL_PASSWORD: password } = variables
   if (mechanism === undefined) return undefined
   if (username === undefined || password === undefined) {
@@ -216,8 +155,8 @@ function readSasl(variables: Variables): KafkaConfig['sasl'] {
   return { mechanism, username, password }
 }
 
-function list(text: string | undefined): readonly string[] {
-  return (text ?? '')
+function list(text = ''): readonly string[] {
+  return text
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '')

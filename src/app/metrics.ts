@@ -1,8 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import type { Metrics } from '../http/metrics.ts'
+import type { Metrics } from '../http/health.ts'
 import { type Lag, type PartitionLag, parkedIn } from '../projector/lag-meter.ts'
 
-const prefix = 'petstore_'
+const outcomes = ['applied', 'duplicate', 'superseded', 'discarded', 'skipped'] as const
 
 /**
  * What operators watch, in the text format of Prometheus. Values are taken when they are asked for, from the last look
@@ -10,98 +10,76 @@ const prefix = 'petstore_'
  *
  * Requests are not counted here, as that would cost each of them: decision 0014.
  */
-export class ServiceMetrics implements Metrics {
-  readonly #registry = new Registry() // not the global one, which outlives a service closed in this process
+export function serviceMetrics(source: { readonly lag: Lag }): Metrics {
+  const registry = new Registry() // not the global one, which outlives a service closed in this process
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
 
-  constructor(lag: { readonly lag: Lag }) {
-    collectDefaultMetrics({ register: this.#registry })
-    this.#addProjection(() => partitionsOf(lag.lag))
-    this.#addAnswers(() => lag.lag)
-  }
+  const partitions = () => (source.lag.status === 'known' ? source.lag.partitions : undefined)
 
-  get contentType(): string {
-    return this.#registry.contentType
-  }
-
-  text(): Promise<string> {
-    return this.#registry.metrics()
-  }
-
-  #addProjection(partitions: () => readonly PartitionLag[] | undefined): void {
-    const registers = [this.#registry]
-    const byPartition = { registers, labelNames: ['partition'] as const }
-    new Gauge({
-      ...byPartition,
-      name: `${prefix}projection_lag_events`,
-      help: 'Records in the log that the read models do not have yet',
-      collect() {
-        this.reset()
-        for (const { partition, events } of partitions() ?? []) this.set({ partition }, events)
-      },
-    })
-    new Gauge({
-      ...byPartition,
-      name: `${prefix}projection_lag_seconds`,
-      help: 'For how long the read models have been behind the log, as seen by this process',
-      collect() {
-        this.reset()
-        for (const { partition, seconds } of partitions() ?? []) this.set({ partition }, seconds)
-      },
-    })
-    new Counter({
-      registers,
-      labelNames: ['partition', 'outcome'] as const,
-      name: `${prefix}projection_records_total`,
-      help: 'Records handled for the active read models, by what became of them; those parked are a gauge of their own',
-      collect() {
-        this.reset()
-        for (const { partition, checkpoint } of partitions() ?? []) {
-          for (const outcome of ['applied', 'duplicate', 'superseded', 'discarded', 'skipped'] as const) {
-            this.inc({ partition, outcome }, checkpoint.counts[outcome])
-          }
-        }
-      },
-    })
+  function addByPartition(name: string, help: string, figure: (lag: PartitionLag) => number): void {
     new Gauge({
       registers,
-      name: `${prefix}parked_events`,
-      help: 'Events that could not be applied and wait for an operator',
+      name,
+      help,
+      labelNames: ['partition'],
       collect() {
-        const known = partitions()
+        this.reset()
+        for (const lag of partitions() ?? []) this.set({ partition: lag.partition }, figure(lag))
+      },
+    })
+  }
+
+  function addFigure(name: string, help: string, figure: () => number | undefined): void {
+    new Gauge({
+      registers,
+      name,
+      help,
+      collect() {
+        const known = figure()
         if (known === undefined) this.remove()
-        else this.set(parkedIn(known))
+        else this.set(known)
       },
     })
   }
 
-  #addAnswers(lag: () => Lag): void {
-    const answers = {
-      event_log_up: { help: 'Whether the log answered when last looked at', of: logAnswers },
-      read_models_up: { help: 'Whether the read models answered when last looked at', of: readModelsAnswer },
-    }
-    for (const [name, { help, of }] of Object.entries(answers)) {
-      new Gauge({
-        registers: [this.#registry],
-        name: `${prefix}${name}`,
-        help,
-        collect() {
-          const answered = of(lag())
-          if (answered === undefined) this.remove()
-          else this.set(Number(answered))
-        },
-      })
-    }
-  }
+  addByPartition(
+    'petstore_projection_lag_events',
+    'Records in the log that the read models do not have yet',
+    ({ events }) => events,
+  )
+  addByPartition(
+    'petstore_projection_lag_seconds',
+    'For how long the read models have been behind the log, as seen by this process',
+    ({ seconds }) => seconds,
+  )
+  new Counter({
+    registers,
+    labelNames: ['partition', 'outcome'],
+    name: 'petstore_projection_records_total',
+    help: 'Records handled for the active read models, by what became of them; those parked are a gauge of their own',
+    collect() {
+      this.reset()
+      for (const { partition, checkpoint } of partitions() ?? []) {
+        for (const outcome of outcomes) this.inc({ partition, outcome }, checkpoint.counts[outcome])
+      }
+    },
+  })
+  addFigure('petstore_parked_events', 'Events that could not be applied and wait for an operator', () => {
+    const known = partitions()
+    return known && parkedIn(known)
+  })
+  addFigure('petstore_event_log_up', 'Whether the log answered when last looked at', () => {
+    const { lag } = source
+    return upOf(lag.status === 'known' || lag.logAnswers)
+  })
+  addFigure('petstore_read_models_up', 'Whether the read models answered when last looked at', () => {
+    const { lag } = source
+    return upOf(lag.status === 'known' || lag.readModelsAnswer)
+  })
+  return { contentType: registry.contentType, text: () => registry.metrics() }
 }
 
-function partitionsOf(lag: Lag): readonly PartitionLag[] | undefined {
-  return lag.status === 'known' ? lag.partitions : undefined
-}
-
-function logAnswers(lag: Lag): boolean | undefined {
-  return lag.status === 'known' || lag.logAnswers
-}
-
-function readModelsAnswer(lag: Lag): boolean | undefined {
-  return lag.status === 'known' || lag.readModelsAnswer
+function upOf(answers: boolean | undefined): number | undefined {
+  return answers === undefined ? undefined : Number(answers)
 }

@@ -6,7 +6,7 @@ import { retry } from '../lib/retry.ts'
 import type { Generations } from '../read-models/generations.ts'
 import { ProvenReadModel } from '../read-models/proven-read-model.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
-import { ShardedReadModel } from '../read-models/sharded-read-model.ts'
+import { ShardedReadModel } from '../read-models/shards.ts'
 import type { TrackedShard } from './shards.ts'
 
 /** 'degraded': some shards can be read, and some cannot. */
@@ -15,36 +15,33 @@ export type ReadStatus = ProvenReadModel['state']['status'] | 'degraded'
 export interface ReadSide {
   readonly readModel: ReadModel
   readonly state: Check & { readonly status: ReadStatus }
-  close(): Promise<void>
+  close(): void
 }
 
 /** What requests read, however many shards there are. */
 export function openReadSide(shards: readonly TrackedShard[], log: EventLog, logger: Logger): ReadSide {
-  const models = shards.map(
-    ({ store, log: ownLog, tracker }) =>
-      new ProvenReadModel({
-        reads: store.reads,
-        tracker,
-        log: ownLog,
-        incomplete: (generation) => void replaceIncomplete(store.generations, { name: generation, log, logger }),
-      }),
-  )
+  const models = shards.map(({ store: { reads, generations }, log: ownLog, tracker }) => {
+    const incomplete = (generation: string) => void replaceIncomplete(generations, generation, log.logId, logger)
+    return new ProvenReadModel({ reads, tracker, log: ownLog, incomplete })
+  })
   const [only] = models
-  const readModel = models.length === 1 && only !== undefined ? only : new ShardedReadModel(models, log)
+  const readModel = only !== undefined && models.length === 1 ? only : new ShardedReadModel(models, log)
   return {
     readModel,
     get state() {
       return stateOf(models.map(({ state }) => state))
     },
-    close: async () => void (await Promise.all(models.map((model) => model.close()))),
+    close() {
+      for (const model of models) model.close()
+    },
   }
 }
 
 function stateOf(states: readonly ProvenReadModel['state'][]): ReadSide['state'] {
+  const [first, ...others] = states
+  if (first !== undefined && others.length === 0) return first
   const statuses = new Set(states.map(({ status }) => status))
-  const [first] = states
-  if (states.length === 1 && first !== undefined) return first
-  if (statuses.size === 1 && first !== undefined) return { status: first.status, shards: states }
+  if (first !== undefined && statuses.size === 1) return { status: first.status, shards: states }
   return { status: statuses.has('up') ? 'degraded' : 'rebuilding', shards: states }
 }
 
@@ -57,20 +54,19 @@ const replacementMark = '.replacement'
  */
 async function replaceIncomplete(
   generations: Generations,
-  { name, log, logger }: { readonly name: string; readonly log: EventLog; readonly logger: Logger },
+  generation: string,
+  logId: string,
+  logger: Logger,
 ): Promise<void> {
-  if (name.endsWith(replacementMark)) {
-    logger.error(
-      { generation: name },
-      'the read models lost data again after they were replaced: look for what removes it',
-    )
+  if (generation.endsWith(replacementMark)) {
+    logger.error({ generation }, 'the read models lost data again after they were replaced: look for what removes it')
     return
   }
-  logger.error({ generation: name }, 'the read models lost data: an empty generation takes their place')
-  const replacement = { name: `${randomUUID()}${replacementMark}`, logId: log.logId }
+  logger.error({ generation }, 'the read models lost data: an empty generation takes their place')
   try {
-    await retry(() => generations.start(replacement, name), { logger })
+    const replacement = { name: `${randomUUID()}${replacementMark}`, logId }
+    await retry(() => generations.start(replacement, generation), { logger })
   } catch (error) {
-    logger.warn({ err: error, generation: name }, 'the incomplete read models could not be replaced now')
+    logger.warn({ err: error, generation }, 'the incomplete read models could not be replaced now')
   }
 }

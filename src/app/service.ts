@@ -1,22 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { issueKey, readKeys } from '../api-keys/key-file.ts'
-import { KeyRing } from '../api-keys/key-ring.ts'
+import { issueKey, openKeyRing, readKeys } from '../api-keys/api-keys.ts'
 import { createCommandHandler } from '../command-handling/command-handler.ts'
 import { IdAllocator } from '../command-handling/id-allocator.ts'
 import { defaultLimits, GroupCommit } from '../event-log/group-commit.ts'
-import { type ApiServices, buildApp } from '../http/app.ts'
-import { drain } from '../http/drain.ts'
+import { type ApiServices, buildApp, drain } from '../http/app.ts'
 import { readModelVersion } from '../projector/definition.ts'
 import { startRetention } from '../read-models/retention.ts'
 import type { Config } from './config.ts'
-import { ServiceHealth } from './health.ts'
-import { watchLag } from './lag.ts'
-import { ServiceMetrics } from './metrics.ts'
+import { serviceHealth } from './health.ts'
+import { serviceMetrics } from './metrics.ts'
 import { petKind, petStreams } from './petstore.ts'
-import { startProjectors } from './projectors.ts'
 import { openReadSide, type ReadSide } from './read-side.ts'
-import { type TrackedShard, trackShards } from './shards.ts'
+import { startProjectors, type TrackedShard, trackShards, watchLag } from './shards.ts'
 import { openStorage, type Storage } from './storage.ts'
 
 export interface Service {
@@ -38,7 +34,7 @@ const idleMs = 500
 export async function startService(config: Config, logger: Logger): Promise<Service> {
   const storage = await openStorage(config, logger)
   const shards = trackShards(storage)
-  const projectors = config.role === 'api' ? undefined : await startProjectors(storage, shards, logger)
+  const projectors = config.role === 'api' ? undefined : await startProjectors(shards, storage.group, logger)
   const stopRetention = startRetention(
     storage.stores.map(({ generations }) => generations),
     { graceMs: config.readModelGraceSeconds * 1000, prunes: projectors !== undefined, logger },
@@ -46,10 +42,10 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const issuedKey = issueFirstKey(config)
   const api = config.role === 'projector' ? undefined : startApi(config, storage, shards, logger)
   const lag = watchLag(shards, config.projectorStallSeconds * 1000, projectors)
-  const health = new ServiceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag })
+  const health = serviceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag })
   let draining = false
   const app = await buildApp(
-    { api: api?.services, health, metrics: new ServiceMetrics(lag), draining: () => draining },
+    { api: api?.services, health, metrics: serviceMetrics(lag), draining: () => draining },
     { logger },
   )
   const url = await app.listen({ host: config.host, port: config.port })
@@ -76,7 +72,7 @@ interface Api {
 }
 
 function startApi(config: Config, { log }: Storage, shards: readonly TrackedShard[], logger: Logger): Api {
-  const keys = new KeyRing(config.apiKeysFile, config.apiKeys, logger)
+  const keys = openKeyRing(config.apiKeysFile, config.apiKeys, logger)
   if (keys.size === 0) {
     logger.warn(`no API key is valid yet: issue one with 'petstore keys issue --name NAME' for ${config.apiKeysFile}`)
   }
@@ -93,7 +89,7 @@ function startApi(config: Config, { log }: Storage, shards: readonly TrackedShar
     timeoutMs,
   })
   const services: ApiServices = {
-    keyId: (key) => keys.idOf(key),
+    keyId: keys.idOf,
     readModel: readSide.readModel,
     commands,
     log,
@@ -102,7 +98,7 @@ function startApi(config: Config, { log }: Storage, shards: readonly TrackedShar
   }
   async function close(): Promise<void> {
     await appender.close()
-    await readSide.close()
+    readSide.close()
     keys.close()
   }
   return { services, readSide, close }

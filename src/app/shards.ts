@@ -1,5 +1,10 @@
-import { type Shard, shardsOf } from '../read-models/shards.ts'
+import type { Logger } from 'pino'
+import { type Lag, LagMeter } from '../projector/lag-meter.ts'
+import { Projector } from '../projector/projector.ts'
+import { type Stall, StallWatch } from '../projector/stall-watch.ts'
+import { type Shard, shardOf, shardsOf, withOneSubscription } from '../read-models/shards.ts'
 import { Tracker } from '../read-models/tracker.ts'
+import { petStreams } from './petstore.ts'
 import type { Storage } from './storage.ts'
 
 /** A shard of the read models as one process follows it. There is one shard unless READ_MODEL_SHARDS says more. */
@@ -8,5 +13,75 @@ export interface TrackedShard extends Shard {
 }
 
 export function trackShards({ stores, log }: Pick<Storage, 'stores' | 'log'>): readonly TrackedShard[] {
-  return shardsOf(stores, log).map((shard) => ({ ...shard, tracker: new Tracker(shard.store.generations) }))
+  const shards = shardsOf(stores, withOneSubscription(log, stores.length))
+  return shards.map((shard) => ({ ...shard, tracker: new Tracker(shard.store.generations) }))
+}
+
+export interface Projectors {
+  readonly state: { readonly status: 'up' | 'waiting'; readonly partitions: readonly number[] }
+  /** The partitions that the log gave this process. */
+  readonly assignment: readonly number[]
+  close(): Promise<void>
+}
+
+/** One for each shard, on one subscription: a shard that is away holds up its own partitions only. */
+export async function startProjectors(
+  shards: readonly TrackedShard[],
+  group: string,
+  logger: Logger,
+): Promise<Projectors> {
+  const projectors = await Promise.all(
+    shards.map((shard) => Projector.start({ ...shard, definition: petStreams, group, logger })),
+  )
+  return {
+    get state(): Projectors['state'] {
+      const states = projectors.map(({ state }) => state)
+      const partitions = states.flatMap((state) => state.partitions).sort((a, b) => a - b)
+      return { status: states.every(({ status }) => status === 'up') ? 'up' : 'waiting', partitions }
+    },
+    get assignment() {
+      return projectors.flatMap(({ assignment }) => assignment)
+    },
+    close: async () => void (await Promise.all(projectors.map((projector) => projector.close()))),
+  }
+}
+
+export interface WatchedLag {
+  readonly lag: Lag
+  /** Undefined in a process that does not project. */
+  readonly stalls: readonly Stall[] | undefined
+  close(): Promise<void>
+}
+
+/** Each shard is looked at by itself, so that one that is away does not hide that another stands still. */
+export function watchLag(
+  shards: readonly TrackedShard[],
+  stallMs: number,
+  projectors: Pick<Projectors, 'assignment'> | undefined,
+): WatchedLag {
+  const watched = shards.map(({ log, tracker }) => {
+    const watch = projectors && new StallWatch(stallMs, () => projectors.assignment)
+    return { watch, meter: new LagMeter({ log, tracker, looked: (found, atMs) => watch?.look(found, atMs) }) }
+  })
+  return {
+    get lag() {
+      return lagOfAll(watched.map(({ meter }) => meter.lag))
+    },
+    get stalls() {
+      return projectors && watched.flatMap(({ watch }) => watch?.stalls ?? [])
+    },
+    close: async () => void (await Promise.all(watched.map(({ meter }) => meter.close()))),
+  }
+}
+
+/** Known where that of every shard is. */
+function lagOfAll(lags: readonly Lag[]): Lag {
+  const unknown = lags.find((lag) => lag.status === 'unknown')
+  if (unknown !== undefined) return unknown
+  const known = lags.filter((lag) => lag.status === 'known')
+  const partitions = known.flatMap((lag, shard) =>
+    lag.partitions.filter(({ partition }) => shardOf(partition, lags.length) === shard),
+  )
+  const generation = known.map((lag) => lag.generation).join(' ')
+  return { status: 'known', generation, partitions: partitions.sort((a, b) => a.partition - b.partition) }
 }

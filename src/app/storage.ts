@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { EventLog } from '../event-log/event-log.ts'
 import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
+import { tuneProcess } from '../event-log/kafka/process-tuning.ts'
 import { openSqliteEventLog } from '../event-log/sqlite/sqlite-event-log.ts'
 import { lockFile } from '../lib/file-lock.ts'
 import { readModelVersion, shardVersions } from '../projector/definition.ts'
@@ -33,6 +34,11 @@ const version = readModelVersion(petStreams.projections)
 const openTimeoutMs = 8000
 /** For Redis, when Kafka took most of the time. */
 const redisTimeoutMsMin = 2000
+
+/** What has to be set for the whole process, before anything else starts. */
+export function prepareProcess({ brokers, role }: Pick<Config, 'brokers' | 'role'>): void {
+  if (brokers !== undefined) tuneProcess({ consumes: role !== 'api' })
+}
 
 /** Opens Kafka and Redis, or the files of the embedded service for the one process that serves them. */
 export async function openStorage(config: Config, logger: Logger): Promise<Storage> {

@@ -1,87 +1,60 @@
 import { petStreams } from '../app/petstore.ts'
 import type { Storage } from '../app/storage.ts'
 import type { EventLog } from '../event-log/event-log.ts'
-import type { StoredGeneration } from '../read-models/generations.ts'
 import type { Contents } from '../read-models/inspection.ts'
 import { logOfShard, shardNamed } from '../read-models/shards.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 
-export interface GenerationFacts {
-  readonly version: string
-  readonly name: string
-  readonly state: StoredGeneration['state']
-  /** RFC 3339 */
-  readonly since: string
-  /** Records handled, in all partitions. */
-  readonly position: number
-  /** Records of the log not handled yet; undefined for a generation that is made from another log. */
-  readonly lag: number | undefined
-  /** Documents by collection; undefined where another release wrote them in a way that this one does not know. */
-  readonly documents: Readonly<Record<string, number>> | undefined
-  readonly parked: number
-}
-
-export interface VersionFacts {
-  readonly version: string
-  /** RFC 3339 */
-  readonly renewed: string
-  /** Whether it is the one of this release. */
-  readonly isOwn: boolean
-}
-
-/** Every version that is stored, whichever release wrote it: those of this release first. */
-export async function describeGenerations({
-  stores,
-  log,
-  versions: own,
-  openVersion,
-}: Pick<Storage, 'stores' | 'log' | 'versions' | 'openVersion'>): Promise<{
-  versions: VersionFacts[]
-  generations: GenerationFacts[]
-}> {
-  const versions = await stores[0].generations.versions()
-  const names = new Set([...own, ...versions.map(({ version }) => version)])
-  const described = await Promise.all(
+/** Every version that is stored, whichever release wrote it: those of this release first. Times are as in RFC 3339. */
+export async function describeGenerations({ stores, log, versions: own, openVersion }: Storage) {
+  const stored = await stores[0].generations.versions()
+  const names = new Set([...own, ...stored.map(({ version }) => version)])
+  const generations = await Promise.all(
     [...names].map(async (version) => {
       const store = await openVersion(version)
       return await generationsIn(store, version, log).finally(() => store.close())
     }),
   )
-  return {
-    generations: described.flat(),
-    versions: versions.map(({ version, renewed }) => ({
-      version,
-      renewed: new Date(renewed).toISOString(),
-      isOwn: own.includes(version),
-    })),
-  }
+  const versions = stored.map(({ version, renewed }) => ({
+    version,
+    renewed: timeOf(renewed),
+    isOwn: own.includes(version),
+  }))
+  return { versions, generations: generations.flat() }
 }
 
-async function generationsIn(store: ReadModelStore, version: string, log: EventLog): Promise<GenerationFacts[]> {
+async function generationsIn(store: ReadModelStore, version: string, log: EventLog) {
   const { shard, shards } = shardNamed(version)
   const ends = await logOfShard(log, shard, shards).endOffsets()
   const end = ends.reduce((sum, each) => sum + each, 0)
-  const generations: GenerationFacts[] = []
+  const generations = []
   for (const { name, state, since, logId } of await store.generations.all()) {
     const contents = await store.inspection.contents(name)
     if (contents === undefined) continue // removed meanwhile
     const position = [...contents.snapshot.checkpoints.values()].reduce((sum, { next }) => sum + next, 0)
+    // Of one that is made from another log nobody can tell how many records it has not handled yet.
+    const lag = logId === log.logId ? Math.max(0, end - position) : undefined
+    const parked = contents.sizes.get('parked')?.recorded ?? 0
     generations.push({
       version,
       name,
       state,
-      since: new Date(since).toISOString(),
+      since: timeOf(since),
       position,
-      lag: logId === log.logId ? Math.max(0, end - position) : undefined,
+      lag,
       documents: documentsIn(contents),
-      parked: contents.sizes.get('parked')?.recorded ?? 0,
+      parked,
     })
   }
   return generations
 }
 
-function documentsIn({ sizes, snapshot }: Contents): Record<string, number> | undefined {
+/** By collection; undefined where another release wrote them in a way that this one does not know. */
+function documentsIn({ sizes, snapshot }: Contents): Readonly<Record<string, number>> | undefined {
   if (sizes.size === 0 && snapshot.checkpoints.size > 0) return undefined
-  const collections = petStreams.projections.map(({ name }) => name)
-  return Object.fromEntries(collections.map((name) => [name, sizes.get(name)?.recorded ?? 0]))
+  return Object.fromEntries(petStreams.projections.map(({ name }) => [name, sizes.get(name)?.recorded ?? 0]))
+}
+
+function timeOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
 }

@@ -1,24 +1,17 @@
-import { pino } from 'pino'
-import { type Config, readConfig } from '../app/config.ts'
-import { prepareProcess } from '../app/process.ts'
-import { openStorageBeside, type Storage } from '../app/storage.ts'
+import { type Logger, pino } from 'pino'
+import { readConfig } from '../app/config.ts'
+import { openStorageBeside, prepareProcess, type Storage } from '../app/storage.ts'
 import { NoReadModelsError } from '../lib/errors.ts'
 import type { Stores } from '../read-models/shards.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 
 /** Log and read models for the length of a command. What matters of what goes on in them is logged on standard error. */
-export async function withStorage<T>(
-  work: (storage: Storage, context: { config: Config; logger: pino.Logger }) => Promise<T>,
-): Promise<T> {
+export async function withStorage<T>(work: (storage: Storage, logger: Logger) => Promise<T>): Promise<T> {
   const config = readConfig({ ...process.env, ROLE: '' })
   prepareProcess(config)
   const logger = pino({ level: process.env.LOG_LEVEL || 'error' }, pino.destination(2))
   const storage = await openStorageBeside(config, logger)
-  try {
-    return await work(storage, { config, logger })
-  } finally {
-    await storage.close()
-  }
+  return await work(storage, logger).finally(() => storage.close())
 }
 
 /** Looks into the active generation of each shard. Throws NoReadModelsError where there is none. */

@@ -1,18 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { EventLog, NewRecord, Position } from '../event-log/event-log.ts'
+import type { GroupCommit } from '../event-log/group-commit.ts'
 import type { Recorded } from '../event-log/recorded.ts'
 import type { IdempotencyKey } from '../read-models/idempotency-record.ts'
 import type { StreamId } from '../read-models/stream-row.ts'
 import type { IdAllocator } from './id-allocator.ts'
 import { eventIdOf, type Idempotency } from './idempotency.ts'
-
-/** Where a new record goes in: `GroupCommit` in production. */
-export interface Appender {
-  /** The partition whose batch is being gathered now. */
-  readonly gathering: number
-  /** Resolves once the record is durable. Throws ServiceError overloaded, event_log_unavailable, append_outcome_unknown. */
-  append(partition: number, record: NewRecord): Promise<Position>
-}
 
 export interface EventContext {
   /** CloudEvents id: unique per event. */
@@ -29,7 +22,7 @@ export interface EventContext {
 
 export interface EventWriterParts<Event> {
   readonly log: Pick<EventLog, 'partitionFor'>
-  readonly appender: Appender
+  readonly appender: Pick<GroupCommit, 'gathering' | 'append'>
   readonly ids: IdAllocator
   readonly kind: { encode(event: Event, context: EventContext): NewRecord }
   readonly now: () => Date

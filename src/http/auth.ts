@@ -6,6 +6,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The id of the API key that let the request in. */
     apiKeyId: string
+    isInFlight: boolean
   }
 }
 
@@ -21,7 +22,7 @@ export async function requireApiKey(app: FastifyInstance, keyId: (key: string) =
     keys: [],
     auth: (key, request) => {
       request.apiKeyId = keyId(key) ?? ''
-      return request.apiKeyId !== '' && !hasSecondAuthorization(request.raw.rawHeaders)
+      return request.apiKeyId !== '' && !hasSecondAuthorization(request)
     },
     verifyErrorLogLevel: 'debug',
   })
@@ -29,16 +30,11 @@ export async function requireApiKey(app: FastifyInstance, keyId: (key: string) =
   if (verify === undefined) throw new Error('@fastify/bearer-auth made no verifyBearerAuth')
   app.addHook('onRequest', (request, reply, done) => {
     verify(request, reply, (error) => {
-      if (error === undefined) return done()
-      if (!isRefusal(error)) return done(error)
+      if (error === undefined || reply.statusCode !== 401) return done(error)
       reply.header('www-authenticate', challenge(request))
       done(new ServiceError('unauthorized', 'A valid API key is needed: Authorization: Bearer <API key>.'))
     })
   })
-}
-
-function isRefusal(error: Error): boolean {
-  return 'code' in error && String(error.code).startsWith('FST_BEARER_AUTH_')
 }
 
 // RFC 6750 section 3.1: no error code when no key was sent, or another scheme was used.
@@ -48,11 +44,36 @@ function challenge({ headers }: FastifyRequest): string {
 }
 
 // Node keeps the first of several Authorization headers; a proxy in front may have looked at the last.
-function hasSecondAuthorization(rawHeaders: readonly string[]): boolean {
-  let seen = 0
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? ''
-    if (name.length === 13 && name.toLowerCase() === 'authorization') seen++
-  }
-  return seen > 1
+function hasSecondAuthorization({ raw }: FastifyRequest): boolean {
+  const isName = (text: string, index: number) => index % 2 === 0 && text.toLowerCase() === 'authorization'
+  return raw.rawHeaders.filter(isName).length > 1
+}
+
+/**
+ * Refuses requests of an API key that has `max` in flight already, waiting ones included. A request is in flight from its
+ * authentication until its answer is handed to the connection, even where the client has gone: until then there is work
+ * for it, and for a pipelined request on a closed connection nothing else tells that it is over.
+ */
+export function limitInFlight(app: FastifyInstance, max: number): void {
+  const inFlight = new Map<string, number>()
+  const countOf = (apiKeyId: string) => inFlight.get(apiKeyId) ?? 0
+  app.decorateRequest('isInFlight', false)
+  app.addHook('onRequest', (request, _reply, done) => {
+    const count = countOf(request.apiKeyId)
+    if (count >= max) {
+      return done(new ServiceError('too_many_requests', `This API key has ${max} requests in flight already.`))
+    }
+    inFlight.set(request.apiKeyId, count + 1)
+    request.isInFlight = true
+    done()
+  })
+  app.addHook('onSend', (request, _reply, _payload, done) => {
+    if (request.isInFlight) {
+      request.isInFlight = false
+      const left = countOf(request.apiKeyId) - 1
+      if (left > 0) inFlight.set(request.apiKeyId, left)
+      else inFlight.delete(request.apiKeyId)
+    }
+    done()
+  })
 }

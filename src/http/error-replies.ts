@@ -1,53 +1,115 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
-import { ServiceError } from '../lib/errors.ts'
-import { parserErrorToServiceError, toServiceError } from './error-mapping.ts'
-import { errorBody, retryAfterSeconds, statusOf } from './error-status.ts'
-import { jsonType } from './media-types.ts'
+import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import { type ErrorCode, ServiceError } from '../lib/errors.ts'
+
+/**
+ * Of each error code: its HTTP status and, where a retry is worth while, after how many seconds (RFC 9110 section 10.2.3).
+ * None for append_outcome_unknown: a client that retries by itself may store the same twice.
+ */
+export const replies: Record<ErrorCode, readonly [status: number, retryAfterSeconds?: number]> = {
+  invalid_request: [400],
+  invalid_json: [400],
+  invalid_cursor: [400],
+  invalid_idempotency_key: [400],
+  invalid_consistency_token: [400],
+  unauthorized: [401],
+  pet_not_found: [404],
+  order_not_found: [404],
+  route_not_found: [404],
+  method_not_allowed: [405],
+  pet_not_available: [409],
+  order_transition_invalid: [409],
+  precondition_failed: [412],
+  request_timeout: [408],
+  payload_too_large: [413],
+  unsupported_media_type: [415],
+  idempotency_key_reused: [422],
+  unknown_pet: [422],
+  too_many_requests: [429, 1],
+  headers_too_large: [431],
+  internal_error: [500],
+  event_parked: [500],
+  overloaded: [503, 1],
+  conflict: [503, 1],
+  stream_parked: [503],
+  event_log_unavailable: [503, 2],
+  read_model_unavailable: [503, 1],
+  read_model_rebuilding: [503, 1],
+  read_model_behind: [503, 1],
+  append_outcome_unknown: [504],
+}
+
+export function statusOf(code: ErrorCode): number {
+  return replies[code][0]
+}
+
+/** Of every answer with JSON. */
+export const jsonType = 'application/json; charset=utf-8'
+
+type Told = readonly [ErrorCode, message: string]
+
+/** What the client is told of the errors that Fastify and Node's HTTP parser raise about a request, by their codes. */
+const toldByCode = new Map<string, Told>([
+  ['FST_ERR_BAD_URL', ['invalid_request', 'The URL is malformed.']],
+  ['FST_ERR_MAX_PARAM_LENGTH', ['invalid_request', 'The path is too long.']],
+  ['FST_ERR_CTP_BODY_TOO_LARGE', ['payload_too_large', 'The body is larger than 16 KiB.']],
+  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', ['unsupported_media_type', 'The body must be application/json, in UTF-8.']],
+  ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', ['invalid_request', 'The body is not as long as Content-Length says.']],
+  ['ERR_HTTP_REQUEST_TIMEOUT', ['request_timeout', 'The request did not arrive in time.']],
+  ['HPE_HEADER_OVERFLOW', ['headers_too_large', 'The request line and headers are larger than 16 KiB.']],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', ['payload_too_large', 'The chunk extensions are too large.']],
+])
+
+/** The error as one of the catalogue: `otherwise` where its own code says nothing. */
+function toServiceError(error: unknown, otherwise: Told): ServiceError {
+  if (error instanceof ServiceError) return error
+  const ownCode = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const [code, message] = toldByCode.get(ownCode) ?? otherwise
+  return new ServiceError(code, message, { cause: error })
+}
+
+/** The body of every error answer, with exactly these members. */
+function errorBody({ code, message }: ServiceError): string {
+  return JSON.stringify({ code, message, status: statusOf(code) })
+}
 
 /** Fastify's error handler. Also takes what Fastify raises before a route is found. */
-export function replyWithError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const answer = toServiceError(error)
-  logServerError(answer, request)
-  const retryAfter = retryAfterSeconds[answer.code]
+export function replyWithError(raised: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  // A bug: the client learns nothing of it, `cause` keeps it for the log.
+  const error = toServiceError(raised, ['internal_error', 'An unexpected error occurred.'])
+  const { code } = error
+  logServerError(error, request)
+  const [status, retryAfter] = replies[code]
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
   // RFC 5789 section 2.2.
-  if (answer.code === 'unsupported_media_type' && request.method === 'PATCH')
-    reply.header('accept-patch', 'application/json')
+  if (code === 'unsupported_media_type' && request.method === 'PATCH') reply.header('accept-patch', 'application/json')
   reply.header('x-request-id', request.id) // on errors only: there someone asks for it
   reply.header('x-content-type-options', 'nosniff') // messages can quote what was sent
-  return reply.code(statusOf[answer.code]).type(jsonType).send(errorBody(answer.code, answer.message))
+  return reply.code(status).type(jsonType).send(errorBody(error))
 }
 
-function logServerError(error: ServiceError, request: FastifyRequest): void {
-  if (statusOf[error.code] < 500 || hasLeft(request)) return
-  const { id: requestId, method, url } = request
+function logServerError(error: ServiceError, { id: requestId, method, url, raw, log }: FastifyRequest): void {
+  // A client that goes in the middle of its body makes an error that nobody gets, and nobody needs to look into.
+  const hasLeft = raw.destroyed && !raw.complete
+  if (statusOf(error.code) < 500 || hasLeft) return
   const of = { requestId, method, url }
-  if (error.code === 'internal_error') request.log.error({ ...of, err: error.cause ?? error }, 'unexpected error')
+  if (error.code === 'internal_error') log.error({ ...of, err: error.cause ?? error }, 'unexpected error')
   // Not louder: what is away says so once by itself, and there may be thousands of these a second.
-  else request.log.debug({ ...of, err: error }, 'the request failed')
-}
-
-/** A client that goes in the middle of its body makes an error that nobody gets, and nobody needs to look into. */
-function hasLeft({ raw }: FastifyRequest): boolean {
-  return raw.destroyed && !raw.complete
+  else log.debug({ ...of, err: error }, 'the request failed')
 }
 
 /** 405 with Allow (RFC 9110 section 15.5.6) for a path that other methods know, else 404. */
-export function replyNotFound(request: FastifyRequest, reply: FastifyReply): never {
-  const { method } = request
-  const [path = ''] = request.url.split('?')
-  const allowed = methodsOf(request.server, path)
+export function replyNotFound({ method, url, server }: FastifyRequest, reply: FastifyReply): never {
+  const [path = ''] = url.split('?')
+  const allowed = server.supportedMethods.filter(
+    (other) => server.findRoute({ method: other as HTTPMethods, url: path }) !== null,
+  )
   if (allowed.length === 0 || allowed.includes(method)) {
     throw new ServiceError('route_not_found', `There is nothing at ${path}.`)
   }
   reply.header('allow', allowed.join(', '))
   throw new ServiceError('method_not_allowed', `${path} does not know ${method}, only ${allowed.join(', ')}.`)
-}
-
-function methodsOf(app: FastifyInstance, path: string): string[] {
-  return app.supportedMethods.filter((method) => app.findRoute({ method: method as HTTPMethods, url: path }) !== null)
 }
 
 /** What Node sets on a socket while a response is to be written to it. */
@@ -59,9 +121,9 @@ interface HttpSocket extends Socket {
 }
 
 /** Node's clientError: bytes that are no request, or no complete one, so that there is no reply to send it with. */
-export function replyToBrokenRequest(error: Error, socket: HttpSocket): void {
+export function replyToBrokenRequest(raised: Error, socket: HttpSocket): void {
   if (!socket.writable) {
-    socket.destroy(error)
+    socket.destroy(raised)
     return
   }
   const pending = socket._httpMessage
@@ -70,15 +132,12 @@ export function replyToBrokenRequest(error: Error, socket: HttpSocket): void {
     pending.once('finish', () => socket.destroySoon())
     return
   }
-  socket.write(rawErrorResponse(parserErrorToServiceError(error)))
-  socket.destroySoon()
-}
-
-function rawErrorResponse({ code, message }: ServiceError): string {
-  const status = statusOf[code]
-  const body = errorBody(code, message)
-  return (
+  const error = toServiceError(raised, ['invalid_request', 'The request is not valid HTTP/1.1.'])
+  const status = statusOf(error.code)
+  const body = errorBody(error)
+  socket.write(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${jsonType}\r\nConnection: close\r\n` +
-    `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   )
+  socket.destroySoon()
 }

@@ -1,40 +1,59 @@
 import type { FastifyInstance } from 'fastify'
-import { jsonType } from './media-types.ts'
+import { jsonType } from './error-replies.ts'
 
 /** The state of one part, in one word and with whatever helps an operator. Must be JSON. */
 export interface Check {
   readonly status: string
   readonly [detail: string]: unknown
 }
+type Checks = Readonly<Record<string, Check>>
 
-export interface Liveness {
-  /** False only when nothing but a restart helps. */
-  readonly live: boolean
-  readonly checks: Readonly<Record<string, Check>>
-}
-
-export interface Readiness {
-  /** Whether requests should be sent here. */
-  readonly ready: boolean
-  readonly checks: Readonly<Record<string, Check>>
-}
+/** `live` is false only when nothing but a restart helps. */
+export type Liveness = { readonly live: boolean; readonly checks: Checks }
+/** `ready`: whether requests should be sent here. */
+export type Readiness = { readonly ready: boolean; readonly checks: Checks }
 
 export interface Health {
   live(): Liveness
   ready(): Promise<Readiness>
 }
 
-/** The probes of an orchestrator. Their 503 is a report like their 200, not an Error. */
-export function addHealthRoutes(app: FastifyInstance, health: Health, draining: () => boolean): void {
-  app.get('/livez', { schema: { hide: true } }, async (_request, reply) => {
+export interface Metrics {
+  /** The media type of the text. */
+  readonly contentType: string
+  text(): Promise<string>
+}
+
+export interface ProbedServices {
+  readonly health: Health
+  readonly metrics: Metrics
+  /**
+   * Whether this process is about to end: `/readyz` is 503 then, and once it listens no more every response asks its
+   * client to close the connection.
+   */
+  readonly draining: () => boolean
+}
+
+/**
+ * The probes of an orchestrator, whose 503 is a report like their 200, not an Error; and the metrics, for a monitoring
+ * system to read as often as it likes: nothing is asked of the log or the read models.
+ */
+export function addHealthRoutes(app: FastifyInstance, { health, metrics, draining }: ProbedServices): void {
+  const schema = { hide: true }
+  app.get('/livez', { schema }, async (_request, reply) => {
     const { live, checks } = health.live()
     reply.code(live ? 200 : 503).type(jsonType)
     return JSON.stringify({ status: live ? 'ok' : 'stalled', checks })
   })
-  app.get('/readyz', { schema: { hide: true } }, async (_request, reply) => {
+  app.get('/readyz', { schema }, async (_request, reply) => {
     const { ready, checks } = await health.ready()
-    const status = draining() ? 'draining' : ready ? 'ok' : 'unready'
-    reply.code(status === 'ok' ? 200 : 503).type(jsonType)
-    return JSON.stringify({ status, checks })
+    const isReady = ready && !draining()
+    const why = draining() ? 'draining' : 'unready'
+    reply.code(isReady ? 200 : 503).type(jsonType)
+    return JSON.stringify({ status: isReady ? 'ok' : why, checks })
+  })
+  app.get('/metrics', { schema }, async (_request, reply) => {
+    reply.type(metrics.contentType)
+    return await metrics.text()
   })
 }

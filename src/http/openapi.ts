@@ -1,24 +1,14 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifySchema } from 'fastify'
-import { jsonType } from './media-types.ts'
-import { orderSchemas, ordersTag } from './orders-schemas.ts'
-import { petSchemas, petsTag } from './pets-schemas.ts'
+import { jsonType } from './error-replies.ts'
+import { orderSchemas, ordersTag } from './orders.ts'
+import { petSchemas, petsTag } from './pets.ts'
 import { ErrorSchema } from './schema-parts.ts'
 
 /** The schemas that the document names; wherever one is used it is referred to. */
 const named: Readonly<Record<string, object>> = { ...petSchemas, ...orderSchemas, Error: ErrorSchema }
 const nameByText = new Map(Object.entries(named).map(([name, schema]) => [JSON.stringify(schema), name]))
-
-const info = {
-  title: 'Petstore Animals',
-  version: '1.0.0',
-  description: 'A pet store: list its pets, add one, read one; and, in beta, order them.',
-}
-
-const securitySchemes = {
-  apiKey: { type: 'http', scheme: 'bearer', description: 'The API key, as `Authorization: Bearer <API key>`' },
-} as const
 
 /** Nothing from another host, no inline script or style; Swagger UI draws its icons from data: URLs. */
 const contentSecurityPolicy =
@@ -27,20 +17,27 @@ const contentSecurityPolicy =
 
 /** `/openapi.json`, made from the schemas of the routes added after this, and `/docs`, which shows it. */
 export async function addOpenApi(app: FastifyInstance): Promise<void> {
+  const schemas = Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, withReferences(schema)]))
+  const title = 'Petstore Animals'
+  const description = 'A pet store: list its pets, add one, read one; and, in beta, order them.'
+  const apiKey = 'The API key, as `Authorization: Bearer <API key>`'
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info,
+      info: { title, version: '1.0.0', description },
       servers: [{ url: '/v1' }],
       tags: [petsTag, ordersTag],
-      components: { securitySchemes, schemas: components() },
+      components: {
+        securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: apiKey } },
+        schemas,
+      },
     },
-    transform: ({ schema, url }) => ({ schema: withReferences(schema) as FastifySchema, url }),
+    transform: ({ schema = {}, url }) => ({ schema: withReferences(schema), url }),
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: contentSecurityPolicy,
-    theme: { title: info.title },
+    theme: { title },
     uiConfig: { layout: 'BaseLayout' }, // without the bar that loads other documents
   })
   let text: string | undefined
@@ -51,18 +48,11 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
   })
 }
 
-function components(): Record<string, object> {
-  return Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, eachMember(schema)]))
-}
-
-function withReferences(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(withReferences)
-  if (typeof node !== 'object' || node === null) return node
-  const name = nameByText.get(JSON.stringify(node))
-  return name === undefined ? eachMember(node) : { $ref: `#/components/schemas/${name}` }
-}
-
-function eachMember(node: object): object {
-  if (Array.isArray(node)) return node.map(withReferences)
-  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, withReferences(value)]))
+/** A copy in which every named schema is referred to, but for `whole` itself. */
+function withReferences(whole: object): FastifySchema {
+  const text = JSON.stringify(whole, (key, part) => {
+    const name = key === '' ? undefined : nameByText.get(JSON.stringify(part))
+    return name === undefined ? part : { $ref: `#/components/schemas/${name}` }
+  })
+  return JSON.parse(text)
 }

@@ -1,8 +1,35 @@
-import type { FastifySchemaCompiler } from 'fastify'
+import type { FastifyInstance, FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { ServiceError } from '../lib/errors.ts'
+import { parseExactJson } from '../lib/exact-json.ts'
 import { parseInt64 } from '../lib/int64.ts'
 import { compileCheck } from '../lib/validation.ts'
+
+/** Bytes. Checked by Content-Length before, and by count while the body arrives. */
+const bodyLimit = 16 * 1024
+
+// Fastify matches the header in a normalised form. RFC 8259 section 8.1: JSON between systems is UTF-8.
+const utf8Json = /^application\/json(?:; charset="utf-8")?$/i
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** JSON in UTF-8 is the only kind of body that the routes of `app` read. */
+export function readOnlyJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(utf8Json, { parseAs: 'buffer', bodyLimit }, async (_request: unknown, body: Buffer) => {
+    if (body.length === 0) throw new ServiceError('invalid_json', 'The body is empty.')
+    const text = orInvalidJson('The body is not UTF-8.', () => utf8.decode(body))
+    // A SyntaxError, or a RangeError where nesting is deeper than the stack.
+    return orInvalidJson('The body is not JSON.', () => parseExactJson(text))
+  })
+}
+
+function orInvalidJson<Value>(message: string, read: () => Value): Value {
+  try {
+    return read()
+  } catch (cause) {
+    throw new ServiceError('invalid_json', message, { cause })
+  }
+}
 
 const partNames: Record<string, string> = { body: 'body', querystring: 'query', params: 'path' }
 
@@ -20,29 +47,23 @@ export const compileRequestCheck: FastifySchemaCompiler<TSchema> = ({ schema, ht
 
 /** Where values come as text, and as an array of texts where a name is repeated. */
 type TextValues = Record<string, unknown>
-interface PropertySchema {
-  readonly type?: string
-  readonly format?: string
-}
 
 /** Puts numbers in the place of texts that denote them. Returns what is wrong with a value that cannot be read. */
-function textReader(schema: TSchema): (values: TextValues) => string | undefined {
-  const { properties = {} } = schema as { properties?: Record<string, PropertySchema> }
-  const names = Object.keys(properties)
-  return (values) => {
-    for (const name of names) {
+function textReader({ properties = {} }: TSchema & { properties?: Record<string, TSchema> }) {
+  const entries = Object.entries(properties)
+  return (values: TextValues): string | undefined => {
+    for (const [name, property] of entries) {
       const value = values[name]
       if (Array.isArray(value)) return `${name} is given more than once`
-      if (typeof value === 'string') values[name] = readValue(value, properties[name])
+      if (typeof value === 'string') values[name] = readValue(value, property)
     }
     return undefined
   }
 }
 
 /** Text that is not exactly a decimal integer stays text, for the check to refuse. */
-function readValue(text: string, property: PropertySchema | undefined): bigint | number | string {
-  if (property?.type !== 'integer') return text
-  const integer = parseInt64(text)
+function readValue(text: string, { type, format }: { type?: string; format?: string }): bigint | number | string {
+  const integer = type === 'integer' ? parseInt64(text) : undefined
   if (integer === undefined) return text
-  return property.format === 'int64' ? integer : Number(integer)
+  return format === 'int64' ? integer : Number(integer)
 }

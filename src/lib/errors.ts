@@ -1,6 +1,6 @@
 /**
  * The catalogue of errors. A code is stable and never reused; its message is not. Each answers: may the same request
- * be sent again, and did it have an effect? The HTTP status of a code is `src/http/error-status.ts`.
+ * be sent again, and did it have an effect? The HTTP status of a code is `src/http/error-replies.ts`.
  * The reference for clients is `docs/errors.md`; a test holds the two together.
  */
 export interface ErrorFacts {

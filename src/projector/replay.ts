@@ -40,13 +40,11 @@ export class Replay<State, Event> implements Subscriber {
   readonly #options: ReplayOptions<State, Event>
   readonly #applier: Applier<State, Event>
   readonly #reached = new Map<number, Checkpoint>()
-  readonly #targets = new Map<number, Offset>()
-  #assigned: readonly number[] = []
-  #subscription: Subscription | undefined
+  /** Batches that are not applied to their end, by partition. */
+  readonly #pending = new Map<number, { readonly batch: RecordBatch; done(isDone: boolean): void }>()
+  #arrival = Promise.withResolvers<void>()
+  #subscription: Promise<Subscription> | undefined
   #isClosed = false
-  #error: unknown
-  /** Resolves when any of these changes. */
-  #change = Promise.withResolvers<void>()
 
   private constructor(options: ReplayOptions<State, Event>) {
     this.#options = options
@@ -57,71 +55,70 @@ export class Replay<State, Event> implements Subscriber {
     const { log, scratch, group } = options
     const replay = new Replay(options)
     await scratch.generations.start({ name: replay.generation, logId: log.logId }, undefined)
-    replay.#subscription = await log.subscribe(group, replay)
-    replay.assigned(replay.#assigned)
+    replay.#subscription = log.subscribe(group, replay)
+    await replay.#subscription
     return replay
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#changed()
-    await this.#subscription?.close()
+    for (const { done } of this.#pending.values()) done(false)
+    await (await this.#subscription)?.close()
   }
 
-  /** Resolves once everything before these positions is applied, and nothing else. */
-  async upTo(checkpoints: Checkpoints): Promise<void> {
-    for (const [partition, { next }] of checkpoints) {
-      const position = this.#positionOf(partition)
-      if (position > next) throw new VerifyError('The positions of the read models went back while they were verified.')
-      this.#targets.set(partition, next)
+  /** Resolves once everything before these positions is applied, and nothing else. Called once at a time. */
+  async upTo(targets: Checkpoints): Promise<void> {
+    const goals = [...targets].map(([partition, { next }]) => ({ partition, next }))
+    if (goals.some(({ partition, next }) => this.#positionOf(partition) > next)) {
+      throw new VerifyError('The positions of the read models went back while they were verified.')
     }
-    this.#changed()
-    const total = sum([...this.#targets.values()])
+    const total = goals.reduce((sum, { next }) => sum + next, 0)
     for (;;) {
-      if (this.#error !== undefined) throw this.#error
-      const done = sum([...this.#targets.keys()].map((partition) => this.#positionOf(partition)))
+      const done = goals.reduce((sum, { partition }) => sum + this.#positionOf(partition), 0)
       if (done === total) return
       this.#options.progress?.('replay', done, total)
-      await withTimeout(askMs, this.#change.promise).catch(() => this.#expectInLog())
+      const behind = goals.filter(({ partition, next }) => this.#positionOf(partition) < next)
+      const due = behind.filter(({ partition }) => this.#pending.has(partition))
+      for (const { partition, next } of due) await this.#apply(partition, next)
+      if (due.length === 0) await withTimeout(askMs, this.#arrival.promise).catch(() => this.#expectInLog(behind))
     }
   }
 
-  assigned(partitions: readonly number[]): void {
-    this.#assigned = partitions
-    for (const partition of partitions) this.#subscription?.seek(partition, this.#positionOf(partition))
+  async assigned(partitions: readonly number[]): Promise<void> {
+    const subscription = await this.#subscription
+    for (const partition of partitions) subscription?.seek(partition, this.#positionOf(partition))
   }
 
+  /** Is done once `upTo` has come to its end. */
   async batch(batch: RecordBatch): Promise<boolean> {
-    const { partition, next } = batch
-    try {
-      for (let from = batch.from; from < next; from = this.#positionOf(partition)) {
-        while (!this.#isClosed && this.#targetOf(partition) <= from) await this.#change.promise
-        if (this.#isClosed) return false
-        await this.#apply(batch, Math.min(next, this.#targetOf(partition)))
-      }
-      return true
-    } catch (error) {
-      this.#error = error
-      return false
-    } finally {
-      this.#changed()
-    }
+    if (this.#isClosed) return false
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    this.#pending.set(batch.partition, { batch, done: resolve })
+    this.#arrival.resolve()
+    this.#arrival = Promise.withResolvers()
+    return await promise
   }
 
-  async #apply(batch: RecordBatch, next: Offset): Promise<void> {
-    const { partition } = batch
+  /** What is pending of a partition, as far as it is before `end`. */
+  async #apply(partition: number, end: Offset): Promise<void> {
+    const pending = this.#pending.get(partition)
+    if (pending === undefined) return
+    const { batch, done } = pending
+    const next = Math.min(batch.next, end)
     const records = batch.records.filter(({ offset }) => offset < next)
     const before = this.#reached.get(partition) ?? startOfPartition
     const reached = await this.#applier.apply(this.generation, before, { ...batch, records, next })
     if (reached === undefined) throw new VerifyError('Something else writes to the scratch read models.')
     this.#reached.set(partition, reached)
-    this.#changed()
+    if (reached.next < batch.next) return
+    this.#pending.delete(partition)
+    done(true)
   }
 
   /** What is not in the log would be waited for without end, and so would a log that is away. */
-  async #expectInLog(): Promise<void> {
+  async #expectInLog(goals: readonly { readonly partition: number; readonly next: Offset }[]): Promise<void> {
     const ends = await retry(() => this.#options.log.endOffsets(), this.#options)
-    for (const [partition, next] of this.#targets) {
+    for (const { partition, next } of goals) {
       const end = ends[partition] ?? 0
       if (next <= end) continue
       throw new MismatchError(`Partition ${partition} of the log ends at ${end}, but the read models are at ${next}.`)
@@ -131,17 +128,4 @@ export class Replay<State, Event> implements Subscriber {
   #positionOf(partition: number): Offset {
     return this.#reached.get(partition)?.next ?? 0
   }
-
-  #targetOf(partition: number): Offset {
-    return this.#targets.get(partition) ?? 0
-  }
-
-  #changed(): void {
-    this.#change.resolve()
-    this.#change = Promise.withResolvers()
-  }
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, each) => total + each, 0)
 }

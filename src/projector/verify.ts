@@ -1,17 +1,9 @@
 import { NoReadModelsError } from '../lib/errors.ts'
 import { retry } from '../lib/retry.ts'
+import { encodeCheckpoint } from '../read-models/checkpoint.ts'
 import { otherSets } from '../read-models/document.ts'
-import type { Contents, Entries, Inspection, Snapshot } from '../read-models/inspection.ts'
+import type { Contents, Inspection, Item, ScannedPage, Snapshot } from '../read-models/inspection.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
-import {
-  compareContents,
-  compareTexts,
-  type Difference,
-  keySet,
-  parkedSet,
-  rowSet,
-  type UnorderedSet,
-} from './compare.ts'
 import { MismatchError, Replay, type ReplayOptions, VerifyError } from './replay.ts'
 
 export interface VerifyOptions<State, Event> extends ReplayOptions<State, Event> {
@@ -23,6 +15,17 @@ export interface Verification {
   readonly differences: readonly Difference[]
   /** How many documents, index entries, rows, keys, parked events and checkpoints were compared. */
   readonly compared: number
+}
+
+/** Something in the read models that is not what the log says. */
+export interface Difference {
+  /** What it is in: a set; or it is a size or a checkpoint. */
+  readonly where: string
+  readonly id: string
+  /** Undefined: it should not be there. */
+  readonly expected: string | undefined
+  /** Undefined: it is missing. */
+  readonly found: string | undefined
 }
 
 const chunk = 1000
@@ -48,7 +51,7 @@ class Verifier<State, Event> {
   readonly #options: VerifyOptions<State, Event>
   readonly #generation: string
   readonly #replay: Replay<State, Event>
-  /** Each once, by where and id: what is read in pages without order may come twice. */
+  /** Each once, by where and id: an item may be read twice. */
   readonly #differences = new Map<string, Difference>()
   #compared = 0
   #total = 0
@@ -62,51 +65,23 @@ class Verifier<State, Event> {
   async run(): Promise<Verification> {
     const [first, expected] = await this.#contents()
     this.#total = [...first.sizes.values()].reduce((sum, { actual }) => sum + actual, first.snapshot.checkpoints.size)
-    const others: readonly string[] = otherSets
-    const names = new Set([...expected.sizes.keys(), ...first.sizes.keys()].filter((name) => !others.includes(name)))
-    for (const name of names) await this.#compareEntries(name)
-    await this.#compareItems(rowSet)
-    await this.#compareItems(keySet)
-    await this.#compareItems(parkedSet)
-    const last = await this.#contents()
-    await this.#findMissing(rowSet, last)
-    await this.#findMissing(keySet, last)
-    await this.#findMissing(parkedSet, last)
-    const [found, said] = last
-    this.#add(compareContents(said, found), found.snapshot.checkpoints.size)
+    const sets = new Set([...expected.sizes.keys(), ...first.sizes.keys(), ...otherSets])
+    for (const set of sets) await this.#compareAll(set)
+    const [found, said] = await this.#contents()
+    for (const set of sets) await this.#findMissing(set, found, said)
+    this.#compareTexts('checkpoint of partition', checkpointsIn(said), checkpointsIn(found))
+    this.#compareTexts('size', sizesIn(said), sizesIn(found))
+    this.#progress(found.snapshot.checkpoints.size)
     const differences = [...this.#differences.values()]
     return { generation: this.#generation, differences, compared: this.#compared }
   }
 
-  async #compareEntries(set: string): Promise<void> {
-    for (let next: number | undefined = 1; next !== undefined; ) {
-      const from: number = next
-      const { entries }: Entries = await this.#live((live) => live.entries(this.#generation, set, from, chunk))
-      const last: number | undefined = entries.length < chunk ? undefined : entries.at(-1)?.id
-      const expected = await this.#expectedEntries(set, from, last ?? Number.MAX_SAFE_INTEGER)
-      this.#add(compareTexts(set, textsOf(expected), textsOf(entries)), entries.length)
-      next = last === undefined ? undefined : last + 1
-    }
-  }
-
-  /** The entries that the log says there are, both ends included. */
-  async #expectedEntries(set: string, from: number, to: number): Promise<Entries['entries']> {
-    const expected: Entries['entries'][number][] = []
-    for (let next = from; next <= to; ) {
-      const { entries } = await this.#scratch((scratch, generation) => scratch.entries(generation, set, next, chunk))
-      expected.push(...entries.filter(({ id }) => id <= to))
-      const last = entries.at(-1)
-      if (last === undefined || entries.length < chunk) break
-      next = last.id + 1
-    }
-    return expected
-  }
-
-  async #compareItems<Item>(set: UnorderedSet<Item>): Promise<void> {
-    const read = (from: string) => this.#live((live) => set.page(live, this.#generation, from, chunk))
-    for await (const { items } of pages(read)) {
-      for (const item of items) await this.#compareItem(set, item, item)
-      this.#add([], items.length)
+  /** Each item that is there with what the log says. */
+  async #compareAll(set: string): Promise<void> {
+    const foundItems = itemsOf((from) => this.#live((live, name) => live.scan(name, set, from, chunk)))
+    for await (const items of foundItems) {
+      await this.#compare(set, items)
+      this.#progress(items.length)
     }
   }
 
@@ -114,37 +89,47 @@ class Verifier<State, Event> {
    * Looks for each item that the log says there is, if there is a reason to: what is not there shows in no page. An item
    * may have gone meanwhile, and has to be there only as long as the log says so.
    */
-  async #findMissing<Item>(set: UnorderedSet<Item>, [found, expected]: readonly [Contents, Contents]): Promise<void> {
+  async #findMissing(set: string, found: Contents, expected: Contents): Promise<void> {
     // The numbers alone do not tell: where one is too many, another may be missing.
-    const differs = [...this.#differences.values()].some(({ where }) => where === set.name)
-    if (!differs && expected.sizes.get(set.name)?.actual === found.sizes.get(set.name)?.actual) return
-    const read = (from: string) => this.#scratch((scratch, generation) => set.page(scratch, generation, from, chunk))
-    for await (const { items } of pages(read)) {
-      for (const item of items) {
-        const there = await this.#live((live) => set.find(live, this.#generation, item))
-        if (there.item === undefined) await this.#compareItem(set, item, undefined)
-      }
+    const differs = [...this.#differences.values()].some(({ where }) => where === set)
+    if (!differs && expected.sizes.get(set)?.actual === found.sizes.get(set)?.actual) return
+    const expectedItems = itemsOf((from) => this.#scratch((scratch, name) => scratch.scan(name, set, from, chunk)))
+    for await (const items of expectedItems) {
+      const ids = items.map(([id]) => id)
+      const { texts } = await this.#live((live, name) => live.find(name, set, ids))
+      const missing = ids.filter((_, i) => texts[i] === undefined).map((id) => [id, undefined] as const)
+      await this.#compare(set, missing)
     }
   }
 
-  /** What was found in the place of an item with what the log says, at the position of what was read last. */
-  async #compareItem<Item>(set: UnorderedSet<Item>, place: Item, found: Item | undefined): Promise<void> {
-    const { item } = await this.#scratch((scratch, generation) => set.find(scratch, generation, place))
-    const text = (each: Item | undefined) => (each === undefined ? [] : [set.text(each)])
-    this.#add(compareTexts(set.name, text(item), text(found)), 0)
+  /** What was found with what the log says at the position of what was read last. */
+  async #compare(set: string, found: readonly (readonly [id: string, text: string | undefined])[]): Promise<void> {
+    const ids = found.map(([id]) => id)
+    const { texts } = await this.#scratch((scratch, name) => scratch.find(name, set, ids))
+    for (const [i, [id, text]] of found.entries()) this.#compareText(set, id, texts[i], text)
+  }
+
+  #compareTexts(where: string, expected: ReadonlyMap<string, string>, found: ReadonlyMap<string, string>): void {
+    for (const id of new Set([...expected.keys(), ...found.keys()])) {
+      this.#compareText(where, id, expected.get(id), found.get(id))
+    }
+  }
+
+  #compareText(where: string, id: string, expected: string | undefined, found: string | undefined): void {
+    if (expected !== found) this.#differences.set(`${where} ${id}`, { where, id, expected, found })
   }
 
   /** As found, and as the log says at the same position. */
   async #contents(): Promise<readonly [found: Contents, expected: Contents]> {
-    const found = await this.#live((live) => live.contents(this.#generation))
-    return [found, await this.#scratch((scratch, generation) => scratch.contents(generation))]
+    const found = await this.#live((live, name) => live.contents(name))
+    return [found, await this.#scratch((scratch, name) => scratch.contents(name))]
   }
 
   /** What the live read models answer, as long as they are those that are verified; the scratch ones are then as far. */
   async #live<T extends { readonly snapshot: Snapshot }>(
-    read: (live: Inspection) => Promise<T | undefined>,
+    read: (live: Inspection, generation: string) => Promise<T | undefined>,
   ): Promise<T> {
-    const found = await retry(() => read(this.#options.store.inspection), this.#options)
+    const found = await retry(() => read(this.#options.store.inspection, this.#generation), this.#options)
     if (found?.snapshot.active !== this.#generation) {
       throw new VerifyError('Another generation took over while this one was verified.')
     }
@@ -158,24 +143,28 @@ class Verifier<State, Event> {
     return found
   }
 
-  #add(differences: readonly Difference[], compared: number): void {
-    for (const difference of differences) this.#differences.set(`${difference.where} ${difference.id}`, difference)
+  #progress(compared: number): void {
     this.#compared += compared
     this.#options.progress?.('compare', this.#compared, Math.max(this.#total, this.#compared))
   }
 }
 
-function textsOf(entries: Entries['entries']): (readonly [string, string])[] {
-  return entries.map(({ id, text }) => [String(id), text])
+/** Page by page. */
+async function* itemsOf(read: (from: string | undefined) => Promise<ScannedPage>): AsyncGenerator<readonly Item[]> {
+  let from: string | undefined
+  do {
+    const page = await read(from)
+    yield page.items
+    from = page.next
+  } while (from !== undefined)
 }
 
-/** One after the other, until there is no next one. */
-async function* pages<Page extends { readonly next: string | undefined }>(
-  read: (from: string) => Promise<Page>,
-): AsyncGenerator<Page> {
-  for (let from: string | undefined = ''; from !== undefined; ) {
-    const page: Page = await read(from)
-    yield page
-    from = page.next
-  }
+function checkpointsIn({ snapshot }: Contents): ReadonlyMap<string, string> {
+  return new Map([...snapshot.checkpoints].map(([partition, each]) => [String(partition), encodeCheckpoint(each)]))
+}
+
+/** Sets without anything are left out: whether there ever was something depends on the batches. */
+function sizesIn({ sizes }: Contents): ReadonlyMap<string, string> {
+  const filled = [...sizes].filter(([, { actual, recorded }]) => actual !== 0 || recorded !== 0)
+  return new Map(filled.map(([name, { actual, recorded }]) => [name, `${actual} of ${recorded}`]))
 }

@@ -1,6 +1,7 @@
 import type { Offset, Position } from '../event-log/event-log.ts'
-import type { Checkpoints, Progress } from './generations.ts'
+import type { Progress } from './generations.ts'
 import type { Applied, Wait } from './read-model.ts'
+import type { Look } from './tracker.ts'
 
 /** One timer for all waiters: it looks at the time, and at whether a wait is abandoned. */
 export const sweepMs = 20
@@ -14,12 +15,11 @@ interface Waiter {
   readonly settle: (applied: Applied) => void
 }
 
-/** How far each partition of one generation is applied, what was heard of that, and who waits for more. */
+/** How far each partition of the active generation is applied, as heard of and looked at, and who waits for more. */
 export class AppliedPositions {
   readonly #lookAgain: () => Promise<unknown>
-  #partitions = new Map<number, AppliedPartition>()
-  /** In the order of the log. */
-  #waiters = new Map<number, Waiter[]>()
+  readonly #partitions = new Map<number, AppliedPartition>()
+  #generation: string | undefined
   #sweep: NodeJS.Timeout | undefined
 
   /** `lookAgain` brings the stored positions here, for waits whose time is over. Never rejects. */
@@ -28,93 +28,76 @@ export class AppliedPositions {
   }
 
   get waiting(): number {
-    return [...this.#waiters.values()].reduce((sum, waiters) => sum + waiters.length, 0)
+    return [...this.#partitions.values()].reduce((sum, { waiters }) => sum + waiters.length, 0)
   }
 
   whenApplied({ partition, offset }: Position, { timeoutMs, isAbandoned }: Wait): Promise<Applied> {
-    const applied = this.#outcome(partition, offset)
+    const found = this.#partition(partition)
+    const applied = found.outcome(offset)
     if (applied !== 'late' || timeoutMs <= 0) return Promise.resolve(applied)
     return new Promise((settle) => {
-      const waiters = this.#waiters.get(partition) ?? []
-      const waiter = { offset, deadline: performance.now() + timeoutMs, isAbandoned, settle }
-      waiters.splice(waiters.findLastIndex((other) => other.offset <= offset) + 1, 0, waiter)
-      this.#waiters.set(partition, waiters)
+      found.add({ offset, deadline: performance.now() + timeoutMs, isAbandoned, settle })
       this.#sweep ??= setTimeout(() => this.#endOverdue(), sweepMs)
     })
   }
 
-  heard(progress: Progress): void {
-    this.#partition(progress.partition).hear(progress)
-    this.#release(progress.partition)
+  heard(generation: string, progress: Progress | undefined): void {
+    this.#follow(generation)
+    if (progress !== undefined) this.#partition(progress.partition).hear(progress)
   }
 
-  looked(checkpoints: Checkpoints): void {
-    for (const [partition, { next }] of checkpoints) {
-      this.#partition(partition).learn(next)
-      this.#release(partition)
-    }
+  looked({ active, checkpoints }: Look): void {
+    this.#follow(active?.name)
+    for (const [partition, { next }] of checkpoints ?? []) this.#partition(partition).learn(next)
   }
 
-  /** Who waits goes on waiting. */
+  /** What was known may be so no longer. Who waits goes on waiting. */
   forget(): void {
-    this.#partitions = new Map()
+    for (const partition of this.#partitions.values()) partition.start(0)
   }
 
   giveUp(): void {
-    const waiting = [...this.#waiters.values()].flat()
-    this.#waiters = new Map()
     clearTimeout(this.#sweep)
     this.#sweep = undefined
+    const waiting = [...this.#partitions.values()].flatMap(({ waiters }) => waiters.splice(0))
     for (const { settle } of waiting) settle('late')
   }
 
+  #follow(generation: string | undefined): void {
+    if (generation === this.#generation) return
+    this.#generation = generation
+    this.forget()
+  }
+
   #partition(partition: number): AppliedPartition {
-    let found = this.#partitions.get(partition)
-    if (found === undefined) {
-      found = new AppliedPartition()
-      this.#partitions.set(partition, found)
-    }
+    const found = this.#partitions.get(partition) ?? new AppliedPartition()
+    this.#partitions.set(partition, found)
     return found
-  }
-
-  #outcome(partition: number, offset: Offset): Applied {
-    return this.#partitions.get(partition)?.outcome(offset) ?? 'late'
-  }
-
-  #release(partition: number): void {
-    const waiters = this.#waiters.get(partition) ?? []
-    const { next } = this.#partition(partition)
-    const first = waiters.findIndex(({ offset }) => offset >= next)
-    this.#settle(partition, waiters.splice(0, first < 0 ? waiters.length : first))
-  }
-
-  #settle(partition: number, waiters: readonly Waiter[]): void {
-    for (const { offset, settle } of waiters) settle(this.#outcome(partition, offset))
   }
 
   #endOverdue(): void {
     this.#sweep = undefined
     const now = performance.now()
-    for (const [partition, waiters] of this.#waiters) {
-      const isOver = ({ deadline, isAbandoned }: Waiter) => deadline <= now || isAbandoned?.() === true
-      const { over, waiting = [] } = Object.groupBy(waiters, (waiter) => (isOver(waiter) ? 'over' : 'waiting'))
-      this.#waiters.set(partition, waiting)
+    for (const partition of this.#partitions.values()) {
+      const over = partition.takeOverdue(now)
       // A message may have been lost without a disconnection.
-      if (over !== undefined) void this.#lookAgain().then(() => this.#settle(partition, over))
+      if (over.length > 0) void this.#lookAgain().then(() => partition.settle(over))
     }
     if (this.waiting > 0) this.#sweep = setTimeout(() => this.#endOverdue(), sweepMs)
   }
 }
 
 class AppliedPartition {
+  /** In the order of the log. */
+  waiters: Waiter[] = []
   /** Everything below it is applied. */
-  next: Offset = 0
-  /** What became of each record from here up to `next` was heard. */
+  #next: Offset = 0
+  /** What became of each record from here up to `#next` was heard. */
   #heardFrom: Offset = 0
   readonly #withoutEffect = new Set<Offset>()
 
   outcome(offset: Offset): Applied {
-    if (offset >= this.next) return 'late'
+    if (offset >= this.#next) return 'late'
     if (offset < this.#heardFrom) return 'unheard'
     return this.#withoutEffect.has(offset) ? 'without_effect' : 'applied'
   }
@@ -122,18 +105,45 @@ class AppliedPartition {
   /** Messages may come behind the look that showed their positions already. */
   hear({ from, next, withoutEffect }: Progress): void {
     if (next < this.#heardFrom) return
-    if (from > this.next) this.learn(from)
+    if (from > this.#next) this.start(from)
     this.#heardFrom = Math.min(this.#heardFrom, from)
-    this.next = Math.max(this.next, next)
+    this.#next = Math.max(this.#next, next)
     for (const offset of withoutEffect) this.#remember(offset)
+    this.#release()
   }
 
   /** A look may come behind messages that were faster. */
   learn(next: Offset): void {
-    if (next <= this.next) return
-    this.next = next
+    if (next <= this.#next) return
+    this.start(next)
+    this.#release()
+  }
+
+  /** As if nothing was heard of what is before `next`. */
+  start(next: Offset): void {
+    this.#next = next
     this.#heardFrom = next
     this.#withoutEffect.clear()
+  }
+
+  add(waiter: Waiter): void {
+    this.waiters.splice(this.waiters.findLastIndex(({ offset }) => offset <= waiter.offset) + 1, 0, waiter)
+  }
+
+  takeOverdue(now: number): readonly Waiter[] {
+    const isOver = ({ deadline, isAbandoned }: Waiter) => deadline <= now || isAbandoned?.() === true
+    const { over = [], waiting = [] } = Object.groupBy(this.waiters, (waiter) => (isOver(waiter) ? 'over' : 'waiting'))
+    this.waiters = waiting
+    return over
+  }
+
+  settle(waiters: readonly Waiter[]): void {
+    for (const { offset, settle } of waiters) settle(this.outcome(offset))
+  }
+
+  #release(): void {
+    const first = this.waiters.findIndex(({ offset }) => offset >= this.#next)
+    this.settle(this.waiters.splice(0, first < 0 ? this.waiters.length : first))
   }
 
   #remember(offset: Offset): void {

@@ -1,7 +1,4 @@
-import type { Position } from '../event-log/event-log.ts'
 import type { Checkpoints } from './generations.ts'
-import type { IdempotencyKey, IdempotencyRecord } from './idempotency-record.ts'
-import type { ParkedEvent } from './parked-event.ts'
 
 /** When something was read: in one atomic step with it. */
 export interface Snapshot {
@@ -23,23 +20,31 @@ export interface Size {
   readonly recorded: number
 }
 
-/** Texts in ascending order of id. */
-export interface Entries {
-  readonly snapshot: Snapshot
-  /** In a whole collection: JSON, version and, if it has one, row, with a NUL in between. In an index: JSON alone. */
-  readonly entries: readonly { readonly id: number; readonly text: string }[]
-}
+/**
+ * Something in a set, as it is stored:
+ * - in a collection the id of a document in decimal, and JSON, version and, if it has one, row, with a NUL in between;
+ *   in an index the JSON alone
+ * - in `rows` a stream that no document shows, and its row text
+ * - in `keys` `<partition>/<idempotency key>`, and what `encodeIdempotencyRecord` gives
+ * - in `parked` what `parkedId` and `encodeParkedEvent` give
+ */
+export type Item = readonly [id: string, text: string]
 
-/** Some of a set without order, in pages. */
-export interface InspectedPage<Item> {
+export interface ScannedPage {
   readonly snapshot: Snapshot
   readonly items: readonly Item[]
   /** Where to go on; undefined at the end. */
   readonly next: string | undefined
 }
 
-/** A parked page ends once its values come to so many characters. */
-export const parkedCharactersMax = 1_000_000
+export interface FoundTexts {
+  readonly snapshot: Snapshot
+  /** For each id what is stored under it. */
+  readonly texts: readonly (string | undefined)[]
+}
+
+/** A page of anything but documents ends soon after its texts come to so many characters. */
+export const scannedCharactersMax = 1_000_000
 
 /**
  * For operators and for `verify`: each answer is of one moment. Answers undefined when the generation is not there.
@@ -47,32 +52,10 @@ export const parkedCharactersMax = 1_000_000
  */
 export interface Inspection {
   contents(generation: string): Promise<Contents | undefined>
-  /** The first `limit` entries of a set of documents from the id `from` on. */
-  entries(generation: string, set: string, from: number, limit: number): Promise<Entries | undefined>
   /**
-   * About `limit` rows of streams that no document shows, as stream and row text, in no order; what is there all the
-   * while comes at least once. `from`: '' to begin.
+   * About `limit` items of a set, from the `next` of another page on. What is there all the while comes at least once;
+   * documents come once and in ascending order of id, `limit` of them where there are as many.
    */
-  rows(generation: string, from: string, limit: number): Promise<InspectedPage<readonly [string, string]> | undefined>
-  /** About `limit` idempotency records, in no order; what is there all the while comes at least once. `from`: '' to begin. */
-  keys(generation: string, from: string, limit: number): Promise<InspectedPage<IdempotencyRecord> | undefined>
-  /**
-   * Up to `limit` parked events, in no order, and fewer where they are large; what is parked all the while comes once.
-   * `from`: '' to begin.
-   */
-  parked(generation: string, from: string, limit: number): Promise<InspectedPage<ParkedEvent> | undefined>
-  parkedAt(
-    generation: string,
-    position: Position,
-  ): Promise<{ readonly snapshot: Snapshot; readonly event: ParkedEvent | undefined } | undefined>
-  /** What its partition decided under one key. */
-  key(
-    generation: string,
-    key: IdempotencyKey,
-  ): Promise<{ readonly snapshot: Snapshot; readonly record: IdempotencyRecord | undefined } | undefined>
-  /** The row text of one stream that no document shows. */
-  row(
-    generation: string,
-    stream: string,
-  ): Promise<{ readonly snapshot: Snapshot; readonly row: string | undefined } | undefined>
+  scan(generation: string, set: string, from: string | undefined, limit: number): Promise<ScannedPage | undefined>
+  find(generation: string, set: string, ids: readonly string[]): Promise<FoundTexts | undefined>
 }

@@ -4,6 +4,9 @@ import type { Checkpoints } from './generations.ts'
 /** What proving takes of a log. */
 export type ProvingLog = Pick<EventLog, 'logId' | 'endOffsets'>
 
+/** Positions by partition; undefined where nothing was seen. */
+export type Seen = readonly (Offset | undefined)[]
+
 /**
  * A generation as this process knows it. It is proved once it has reached what the log held when it came in doubt: when
  * this process met it or lost touch with it.
@@ -14,18 +17,19 @@ export class KnownGeneration {
    * The furthest position this process has seen, by partition. An answer must have reached what was seen when it was asked
    * for: later news may overtake it. Replaced, never changed, so that a read can hold on to what it began with.
    */
-  seen: readonly Offset[] = []
+  seen: Seen = []
   isProved = false
   /** Whether every set of the last answer held as much as is recorded for it. */
   isComplete = true
+  /** Pending while the log is asked, once for each doubt. */
+  asking: Promise<void> | undefined
   readonly #log: ProvingLog
-  /** Answers read while nothing is written share the object. */
-  #lastSeen: Checkpoints | undefined
+  /** What it takes to be proved; undefined until the log has said so. */
+  #required: readonly Offset[] | undefined
   /** At the last look; undefined in doubt, until there is another one. */
   #stored: Checkpoints | undefined
-  /** The log is asked once for each doubt. */
-  #asking: Promise<void> | undefined
-  #required: readonly Offset[] | undefined
+  /** Answers read while nothing is written share the object. */
+  #lastSeen: Checkpoints | undefined
   #wasProved = false
 
   constructor(name: string, log: ProvingLog) {
@@ -41,32 +45,27 @@ export class KnownGeneration {
     return next
   }
 
-  /** Whether what was seen of it is all that it takes to be proved. */
+  /** Whether a look would prove it. */
   get isDue(): boolean {
     return !this.isProved && (this.#required?.every((end, partition) => (this.seen[partition] ?? 0) >= end) ?? false)
-  }
-
-  /** Resolves once the log has answered, if it was asked. */
-  get asking(): Promise<void> | undefined {
-    return this.#asking
   }
 
   doubt(): void {
     this.isProved = false
     this.#stored = undefined
     this.#required = undefined
-    this.#asking = undefined
+    this.asking = undefined
   }
 
   /** `before`: what was seen when the look began. */
-  looked(checkpoints: Checkpoints | undefined, before: readonly Offset[]): void {
+  looked(checkpoints: Checkpoints | undefined, before: Seen): void {
     if (checkpoints === undefined || !reach(checkpoints, before)) this.doubt()
     else {
       this.see(checkpoints)
       this.#stored = checkpoints
       this.#prove()
     }
-    if (this.#required === undefined) this.#asking ??= this.#askLog()
+    if (this.#required === undefined) this.asking ??= this.#askLog()
   }
 
   see(checkpoints: Checkpoints): void {
@@ -84,9 +83,9 @@ export class KnownGeneration {
 
   #askLog(): Promise<void> {
     const settle = (required: readonly Offset[] | undefined) => {
-      if (this.#asking !== asking) return // in doubt again meanwhile
+      if (this.asking !== asking) return // in doubt again meanwhile
       this.#required = required
-      this.#asking = undefined
+      this.asking = undefined
       this.#prove()
     }
     // Once proved, it is held to what this process saw of it, even when the log cannot say what more there is. One that
@@ -102,9 +101,6 @@ export class KnownGeneration {
   }
 }
 
-export function reach(checkpoints: Checkpoints, offsets: readonly Offset[]): boolean {
-  for (let partition = 0; partition < offsets.length; partition++) {
-    if ((checkpoints.get(partition)?.next ?? 0) < (offsets[partition] ?? 0)) return false
-  }
-  return true
+export function reach(checkpoints: Checkpoints, offsets: Seen): boolean {
+  return offsets.every((offset, partition) => (checkpoints.get(partition)?.next ?? 0) >= (offset ?? 0))
 }

@@ -1,11 +1,14 @@
 import type { Progress, ProgressListener } from './generations.ts'
 
+type Subscription = { readonly listener: ProgressListener }
+
 /**
  * The listeners of one store. Each is called in a microtask of its own, so that none runs inside the store's work or
  * can keep another from hearing, and none is called after it unsubscribed.
  */
 export class Listeners {
-  readonly #listeners = new Set<ProgressListener>()
+  /** A listener that is added twice is two. */
+  readonly #subscriptions = new Set<Subscription>()
   #connected: boolean
 
   constructor({ connected }: { connected: boolean }) {
@@ -13,45 +16,33 @@ export class Listeners {
   }
 
   add(listener: ProgressListener): () => void {
-    const own = { ...bound(listener) } // one that is added twice is two
-    this.#listeners.add(own)
-    if (this.#connected) this.#call(own, () => own.connected())
-    return () => {
-      this.#listeners.delete(own)
-    }
+    const subscription = { listener }
+    this.#subscriptions.add(subscription)
+    if (this.#connected) this.#tell([subscription], () => listener.connected())
+    return () => void this.#subscriptions.delete(subscription)
   }
 
   progress(generation: string, progress?: Progress): void {
-    this.#callAll((listener) => listener.progress(generation, progress))
+    this.#tell(this.#subscriptions, (listener) => listener.progress(generation, progress))
   }
 
   connected(): void {
     this.#connected = true
-    this.#callAll((listener) => listener.connected())
+    this.#tell(this.#subscriptions, (listener) => listener.connected())
   }
 
   /** Says so once, however often it is called. */
   disconnected(): void {
     if (!this.#connected) return
     this.#connected = false
-    this.#callAll((listener) => listener.disconnected())
+    this.#tell(this.#subscriptions, (listener) => listener.disconnected())
   }
 
-  #callAll(call: (listener: ProgressListener) => void): void {
-    for (const listener of this.#listeners) this.#call(listener, () => call(listener))
-  }
-
-  #call(listener: ProgressListener, call: () => void): void {
-    queueMicrotask(() => {
-      if (this.#listeners.has(listener)) call()
-    })
-  }
-}
-
-function bound(listener: ProgressListener): ProgressListener {
-  return {
-    progress: (generation, progress) => listener.progress(generation, progress),
-    connected: () => listener.connected(),
-    disconnected: () => listener.disconnected(),
+  #tell(subscriptions: Iterable<Subscription>, call: (listener: ProgressListener) => void): void {
+    for (const subscription of subscriptions) {
+      queueMicrotask(() => {
+        if (this.#subscriptions.has(subscription)) call(subscription.listener)
+      })
+    }
   }
 }

@@ -9,3 +9,23 @@ export interface ParkedEvent extends Position {
   /** The record value as text. */
   readonly value: string
 }
+
+/** Names a parked event. */
+export function parkedId({ partition, offset }: Position): string {
+  return `${partition}/${offset}`
+}
+
+/** Without lone surrogates: no store keeps such text, and what names the event is to match it. */
+export function encodeParkedEvent({ stream, reason, value }: Omit<ParkedEvent, keyof Position>): string {
+  return JSON.stringify({
+    stream: stream.toWellFormed(),
+    reason: reason.toWellFormed(),
+    value: value.toWellFormed(),
+  })
+}
+
+export function decodeParkedEvent(id: string, text: string): ParkedEvent {
+  const [partition = 0, offset = 0] = id.split('/').map(Number)
+  const { stream, reason, value } = JSON.parse(text) as Omit<ParkedEvent, keyof Position>
+  return { partition, offset, stream, reason, value }
+}

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Offset, Position } from '../event-log/event-log.ts'
+import type { Position } from '../event-log/event-log.ts'
 import { ServiceError } from '../lib/errors.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
+import { AppliedPositions } from './applied-positions.ts'
 import type { DocumentId } from './document.ts'
-import type { Checkpoints } from './generations.ts'
-import { KnownGeneration, type ProvingLog, reach } from './known-generation.ts'
+import { KnownGeneration, type ProvingLog, reach, type Seen } from './known-generation.ts'
 import type { Applied, AtLeast, FoundDocument, Page, ReadModel, Wait } from './read-model.ts'
 import type { LoadedStream, PageQuery, Proof, StoredReads, StreamQuery } from './stored-reads.ts'
 import type { Look, Tracker } from './tracker.ts'
@@ -24,8 +24,11 @@ export type ReadModelState = {
 }
 
 const readLimitMs = 1500
-const lookLimitMs = 300
-const logLimitMs = 300
+/** So long a read, a wait whose time is over, or a refusal goes on for a last look at the store, or at the log. */
+const lastLookMs = 300
+
+type Proven = { readonly proof: Proof }
+type Ask<T> = (generation: string) => Promise<T>
 
 /**
  * Reads that never leave out what they should hold (decision 0007). Once its generation is proved, each answer comes with
@@ -35,25 +38,37 @@ const logLimitMs = 300
 export class ProvenReadModel implements ReadModel {
   readonly #parts: ProvenReadModelParts
   readonly #endObserving: () => void
+  readonly #positions: AppliedPositions
   readonly #reported = new Set<string>()
   #known: KnownGeneration | undefined
-  #seenBeforeLook: readonly Offset[] = []
+  #seenBeforeLook: Seen = []
 
   constructor(parts: ProvenReadModelParts) {
+    const { tracker } = parts
     this.#parts = parts
-    this.#endObserving = parts.tracker.observe({
+    this.#positions = new AppliedPositions(() => withTimeout(lastLookMs, tracker.look()).catch(() => {}))
+    this.#endObserving = tracker.observe({
       looking: () => {
         this.#seenBeforeLook = this.#known?.seen ?? []
       },
-      looked: (look) => this.#looked(look),
+      looked: (look) => {
+        this.#positions.looked(look)
+        this.#looked(look)
+      },
       progress: (generation, progress) => {
+        this.#positions.heard(generation, progress)
         if (progress === undefined || generation !== this.#known?.name) return
         this.#known.seeOne(progress.partition, progress.next)
-        if (this.#known.isDue) parts.tracker.lookSoon()
+        if (this.#known.isDue) tracker.lookSoon()
       },
-      connected: () => this.#known?.doubt(), // until then it may have lost what it had
+      connected: () => {
+        // What happened until now may have been missed, and what there was may be lost.
+        this.#positions.forget()
+        this.#known?.doubt()
+      },
+      disconnected: () => this.#positions.giveUp(),
     })
-    parts.tracker.lookSoon()
+    tracker.lookSoon()
   }
 
   get state(): ReadModelState {
@@ -61,6 +76,11 @@ export class ProvenReadModel implements ReadModel {
     const generation = known && { generation: known.name }
     if (!this.#parts.tracker.isConnected) return { status: 'down', ...generation }
     return { status: !known?.isProved ? 'rebuilding' : known.isComplete ? 'up' : 'incomplete', ...generation }
+  }
+
+  /** How many wait now. */
+  get waiting(): number {
+    return this.#positions.waiting
   }
 
   async find(document: DocumentId, atLeast?: AtLeast): Promise<FoundDocument> {
@@ -78,11 +98,12 @@ export class ProvenReadModel implements ReadModel {
   }
 
   whenApplied(position: Position, wait: Wait): Promise<Applied> {
-    return this.#parts.tracker.whenApplied(position, wait)
+    return this.#parts.tracker.isConnected ? this.#positions.whenApplied(position, wait) : Promise.resolve('late')
   }
 
   close(): void {
     this.#endObserving()
+    this.#positions.giveUp()
   }
 
   #looked({ active, checkpoints }: Look): void {
@@ -97,18 +118,19 @@ export class ProvenReadModel implements ReadModel {
     }
   }
 
-  #read<T extends { proof: Proof }>(ask: Ask<T>, atLeast: AtLeast | undefined): Promise<T> {
+  #read<T extends Proven>(ask: Ask<T>, atLeast: AtLeast | undefined): Promise<T> {
     return atLeast === undefined ? this.#prove(ask) : this.#reach(ask, atLeast)
   }
 
-  async #reach<T extends { proof: Proof }>(ask: Ask<T>, { positions, wait }: AtLeast): Promise<T> {
+  async #reach<T extends Proven>(ask: Ask<T>, { positions, wait }: AtLeast): Promise<T> {
     const deadline = performance.now() + wait.timeoutMs
     let beyond: Promise<boolean> | undefined
     let isBeyond = false
     const isAbandoned = () => isBeyond || wait.isAbandoned?.() === true
     for (;;) {
       const answer = await this.#prove(ask)
-      const missing = positions.filter((position) => !isIn(answer.proof.checkpoints, position))
+      const { checkpoints } = answer.proof
+      const missing = positions.filter(({ partition, offset }) => (checkpoints.get(partition)?.next ?? 0) <= offset)
       const [first] = missing
       if (first === undefined) return answer
       beyond ??= this.#isBeyondEnd(missing).then((is) => {
@@ -117,7 +139,7 @@ export class ProvenReadModel implements ReadModel {
       })
       const timeoutMs = deadline - performance.now()
       const applied = await this.whenApplied(first, { timeoutMs, isAbandoned })
-      if (applied === 'late') throw (await beyond) ? beyondTheEnd() : behind()
+      if (applied === 'late') throw refusal((await beyond) ? 'invalid_consistency_token' : 'read_model_behind')
       await nextTurn() // should the store contradict its announcement, everything else goes on meanwhile
     }
   }
@@ -125,7 +147,7 @@ export class ProvenReadModel implements ReadModel {
   /** False where the log does not say: then there is nothing to do but wait. */
   async #isBeyondEnd(positions: readonly Position[]): Promise<boolean> {
     try {
-      const ends = await withTimeout(logLimitMs, this.#parts.log.endOffsets())
+      const ends = await withTimeout(lastLookMs, this.#parts.log.endOffsets())
       return positions.some(({ partition, offset }) => offset >= (ends[partition] ?? 0))
     } catch {
       return false
@@ -133,36 +155,37 @@ export class ProvenReadModel implements ReadModel {
   }
 
   /** The store answers within a second, so only what comes after a first answer needs a limit. */
-  async #prove<T extends { proof: Proof }>(ask: Ask<T>): Promise<T> {
+  async #prove<T extends Proven>(ask: Ask<T>): Promise<T> {
     const startedAt = performance.now()
     const answer = await this.#askProved(ask)
     if (answer !== undefined) return answer
     const leftMs = readLimitMs - (performance.now() - startedAt)
-    return await withTimeout(leftMs, this.#askAgain(ask), () => unavailable('did not answer in time'))
+    return await withTimeout(leftMs, this.#askAgain(ask), () => refusal('read_model_unavailable'))
   }
 
   /** Another generation may have taken over: one more look, which must not keep the answer for long. */
-  async #askAgain<T extends { proof: Proof }>(ask: Ask<T>): Promise<T> {
-    await withTimeout(lookLimitMs, this.#look()).catch(() => {}) // asking then tells what is wrong
+  async #askAgain<T extends Proven>(ask: Ask<T>): Promise<T> {
+    const looking = this.#parts.tracker.look().then(() => this.#known?.asking)
+    await withTimeout(lastLookMs, looking).catch(() => {}) // asking then tells what is wrong
     const answer = await this.#askProved(ask)
-    if (answer === undefined) throw rebuilding()
+    if (answer === undefined) throw refusal('read_model_rebuilding')
     return answer
   }
 
-  async #look(): Promise<void> {
-    await this.#parts.tracker.look()
-    await this.#known?.asking
-  }
-
   /** Undefined when the answer is not proved, though that of another generation may be. */
-  async #askProved<T extends { proof: Proof }>(ask: Ask<T>): Promise<T | undefined> {
-    const known = this.#proved()
+  async #askProved<T extends Proven>(ask: Ask<T>): Promise<T | undefined> {
+    if (!this.#parts.tracker.isConnected) throw refusal('read_model_unavailable')
+    const known = this.#known
+    if (!known?.isProved) throw refusal('read_model_rebuilding')
     const { seen } = known
     const answer = await ask(known.name)
     const { active, checkpoints, isComplete } = answer.proof
     if (active === known.name) {
       known.isComplete = isComplete
-      if (!isComplete) throw this.#refuseIncomplete(known.name)
+      if (!isComplete) {
+        this.#reportIncomplete(known.name)
+        throw refusal('read_model_rebuilding')
+      }
       if (!reach(checkpoints, seen)) known.doubt()
       else if (known.isProved) {
         known.see(checkpoints)
@@ -172,39 +195,20 @@ export class ProvenReadModel implements ReadModel {
     return undefined
   }
 
-  #proved(): KnownGeneration {
-    if (!this.#parts.tracker.isConnected) throw unavailable('are out of reach')
-    if (!this.#known?.isProved) throw rebuilding()
-    return this.#known
-  }
-
-  #refuseIncomplete(generation: string): ServiceError {
-    if (!this.#reported.has(generation)) {
-      this.#reported.add(generation)
-      this.#parts.incomplete?.(generation)
-    }
-    return rebuilding()
+  #reportIncomplete(generation: string): void {
+    if (this.#reported.has(generation)) return
+    this.#reported.add(generation)
+    this.#parts.incomplete?.(generation)
   }
 }
 
-type Ask<T> = (generation: string) => Promise<T>
-
-function isIn(checkpoints: Checkpoints, { partition, offset }: Position): boolean {
-  return (checkpoints.get(partition)?.next ?? 0) > offset
+const refusals = {
+  read_model_rebuilding: 'The read models are catching up with the event log.',
+  read_model_unavailable: 'The read models do not answer.',
+  read_model_behind: 'The read models have not yet reached the position of the token.',
+  invalid_consistency_token: 'header: Consistency-Token is beyond the end of the log',
 }
 
-function rebuilding(): ServiceError {
-  return new ServiceError('read_model_rebuilding', 'The read models are catching up with the event log.')
-}
-
-function behind(): ServiceError {
-  return new ServiceError('read_model_behind', 'The read models have not yet reached the position of the token.')
-}
-
-function beyondTheEnd(): ServiceError {
-  return new ServiceError('invalid_consistency_token', 'header: Consistency-Token is beyond the end of the log')
-}
-
-function unavailable(what: string): ServiceError {
-  return new ServiceError('read_model_unavailable', `The read models ${what}.`)
+function refusal(code: keyof typeof refusals): ServiceError {
+  return new ServiceError(code, refusals[code])
 }

@@ -1,5 +1,8 @@
-import type { EventLog, Subscriber, Subscription } from '../event-log/event-log.ts'
+import type { EventLog, Position, Subscriber, Subscription } from '../event-log/event-log.ts'
+import { type DocumentId, documentsIn } from './document.ts'
+import type { Applied, AtLeast, FoundDocument, Page, ReadModel, Wait } from './read-model.ts'
 import type { ReadModelStore } from './store.ts'
+import type { LoadedStream, PageQuery, StreamQuery } from './stored-reads.ts'
 
 /** One for each shard: it is made from the partitions that `shardOf` gives the shard (decision 0016). */
 export type Stores = readonly [ReadModelStore, ...ReadModelStore[]]
@@ -24,17 +27,12 @@ export interface Shard {
 }
 
 export function shardsOf(stores: Stores, log: ShardLog): readonly Shard[] {
-  if (stores.length === 1) return [{ store: stores[0], log }]
   return stores.map((store, shard) => ({ store, log: logOfShard(log, shard, stores.length) }))
 }
 
-/** As `shardsOf`, but all share one subscription: it begins once each has subscribed, and ends for all with the first. */
-export function shardsOnOneSubscription(stores: Stores, log: ShardLog): readonly Shard[] {
-  return shardsOf(stores, stores.length === 1 ? log : new SharedLog(log, stores.length))
-}
-
-/** The partitions of other shards look empty, and are never assigned. */
+/** The partitions of other shards look empty, and are never assigned. One shard has the log as it is. */
 export function logOfShard(log: ShardLog, shard: number, shards: number): ShardLog {
+  if (shards === 1) return log
   const isOwn = (partition: number) => shardOf(partition, shards) === shard
   return {
     logId: log.logId,
@@ -48,40 +46,88 @@ export function logOfShard(log: ShardLog, shard: number, shards: number): ShardL
   }
 }
 
-/** Subscribers join in the order of their shards. */
-class SharedLog implements ShardLog {
-  readonly logId: string
-  readonly #log: ShardLog
-  readonly #shards: number
-  readonly #subscribers: Subscriber[] = []
-  readonly #subscription = Promise.withResolvers<Subscription>()
+/**
+ * A log for all shards, which subscribe in their order and share one subscription: it begins once each has subscribed,
+ * and ends for all with the first.
+ */
+export function withOneSubscription(log: ShardLog, shards: number): ShardLog {
+  if (shards === 1) return log
+  const subscribers: Subscriber[] = []
+  const { promise: subscription, resolve, reject } = Promise.withResolvers<Subscription>()
+  const all: Subscriber = {
+    assigned: (partitions) => {
+      for (const each of subscribers) each.assigned(partitions)
+    },
+    batch: async (batch) => (await subscribers[shardOf(batch.partition, shards)]?.batch(batch)) ?? false,
+  }
+  return {
+    logId: log.logId,
+    endOffsets: () => log.endOffsets(),
+    partitionFor: (key) => log.partitionFor(key),
+    subscribe: (group, subscriber) => {
+      subscribers.push(subscriber)
+      if (subscribers.length === shards) log.subscribe(group, all).then(resolve, reject)
+      return subscription
+    },
+  }
+}
 
-  constructor(log: ShardLog, shards: number) {
-    this.logId = log.logId
-    this.#log = log
+/**
+ * A read model over shards, each of which proves its answers (decision 0016). Nothing is atomic across them: each is as
+ * new as it is.
+ */
+export class ShardedReadModel implements ReadModel {
+  readonly #shards: readonly ReadModel[]
+  readonly #log: Pick<EventLog, 'partitionFor'>
+
+  constructor(shards: readonly ReadModel[], log: Pick<EventLog, 'partitionFor'>) {
     this.#shards = shards
+    this.#log = log
   }
 
-  endOffsets(): ReturnType<ShardLog['endOffsets']> {
-    return this.#log.endOffsets()
+  async find(document: DocumentId, atLeast?: AtLeast): Promise<FoundDocument> {
+    const shard = this.#shardOf(this.#log.partitionFor(String(document.id)))
+    return await this.#at(shard).find(document, this.#ownOf(shard, atLeast))
   }
 
-  partitionFor(key: string): number {
-    return this.#log.partitionFor(key)
-  }
-
-  subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {
-    this.#subscribers.push(subscriber)
-    if (this.#subscribers.length === this.#shards) {
-      const all: Subscriber = {
-        assigned: (partitions) => {
-          for (const each of this.#subscribers) each.assigned(partitions)
-        },
-        batch: async (batch) =>
-          (await this.#subscribers[shardOf(batch.partition, this.#shards)]?.batch(batch)) ?? false,
-      }
-      this.#log.subscribe(group, all).then(this.#subscription.resolve, this.#subscription.reject)
+  /** The first `limit` of all are among the first `limit` of each. */
+  async page(query: PageQuery, atLeast?: AtLeast): Promise<Page> {
+    const pages = await Promise.all(this.#shards.map((model, shard) => model.page(query, this.#ownOf(shard, atLeast))))
+    const found = pages.flatMap(({ documents }) => documentsIn(documents)).sort((one, other) => one.id - other.id)
+    const shown = found.slice(0, query.limit)
+    const isMore = found.length > shown.length || pages.some(({ last }) => last !== undefined)
+    return {
+      documents: shown.map(({ json }) => json).join(','),
+      count: shown.length,
+      last: isMore ? shown.at(-1)?.id : undefined,
+      reached: pages.flatMap(({ reached }) => reached),
     }
-    return this.#subscription.promise
+  }
+
+  async load(query: StreamQuery, atLeast?: AtLeast): Promise<LoadedStream> {
+    const { stream, key, event } = query
+    const partition = stream === undefined ? (key ?? event)?.partition : this.#log.partitionFor(stream)
+    const shard = this.#shardOf(partition ?? 0)
+    return await this.#at(shard).load(query, this.#ownOf(shard, atLeast))
+  }
+
+  whenApplied(position: Position, wait: Wait): Promise<Applied> {
+    return this.#at(this.#shardOf(position.partition)).whenApplied(position, wait)
+  }
+
+  #shardOf(partition: number): number {
+    return shardOf(partition, this.#shards.length)
+  }
+
+  #at(shard: number): ReadModel {
+    const model = this.#shards[shard]
+    if (model === undefined) throw new RangeError(`no shard ${shard}`)
+    return model
+  }
+
+  /** Positions can be reached in the shard of their partition only. */
+  #ownOf(shard: number, atLeast: AtLeast | undefined): AtLeast | undefined {
+    const positions = atLeast?.positions.filter(({ partition }) => this.#shardOf(partition) === shard) ?? []
+    return atLeast && positions.length > 0 ? { ...atLeast, positions } : undefined
   }
 }

@@ -1,10 +1,6 @@
-import type { Position } from '../event-log/event-log.ts'
 import { ServiceError } from '../lib/errors.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
-import { withTimeout } from '../lib/with-timeout.ts'
-import { AppliedPositions } from './applied-positions.ts'
-import type { ActiveGeneration, Checkpoints, Generations, Progress } from './generations.ts'
-import type { Applied, Wait } from './read-model.ts'
+import type { ActiveGeneration, Checkpoints, Generations, ProgressListener } from './generations.ts'
 
 /** Which generation is active and how far it is. */
 export interface Look {
@@ -13,15 +9,12 @@ export interface Look {
   readonly checkpoints: Checkpoints | undefined
 }
 
-/** Called at once, the tracker itself being up to date. Must not throw. */
-export interface TrackerObserver {
+/** Called at once, the tracker itself being up to date; also with all that the store announces. Must not throw. */
+export interface TrackerObserver extends Partial<ProgressListener> {
   /** A look begins. */
   looking?(): void
   looked?(look: Look): void
   failed?(error: unknown): void
-  /** As the store announces it: the active generation was applied further, or has just become the active one. */
-  progress?(generation: string, progress?: Progress): void
-  connected?(): void
 }
 
 export interface TrackerOptions {
@@ -31,20 +24,16 @@ export interface TrackerOptions {
   readonly lookMs?: number
 }
 
-/** So long a wait whose time is over may go on for a last look. */
-const lastLookMs = 300
-
 /**
- * Follows one store for everybody in the process: which generation is active, how far it is, and when a position is
- * applied. What the store announces only wakes; once a second, on every connection and when another generation is heard
- * of, the tracker looks at what is stored.
+ * Follows one store for everybody in the process: which generation is active, and how far it is. What the store announces
+ * only wakes; once a second, on every connection and when another generation is heard of, the tracker looks at what is
+ * stored.
  */
 export class Tracker {
   readonly #generations: Pick<Generations, 'active' | 'checkpoints' | 'listen'>
   readonly #follow: TrackerOptions['follow']
   readonly #observers = new Set<TrackerObserver>()
   readonly #looking = new SingleFlight(() => this.#look())
-  readonly #positions = new AppliedPositions(() => withTimeout(lastLookMs, this.look()).catch(() => {}))
   readonly #endListening: () => void
   readonly #timer: NodeJS.Timeout
   #generation: string | undefined
@@ -58,8 +47,21 @@ export class Tracker {
     this.#generations = generations
     this.#follow = options.follow
     this.#endListening = generations.listen({
-      progress: (generation, progress) => this.#heard(generation, progress),
-      connected: () => this.#connected(),
+      progress: (generation, progress) => {
+        // Beside a generation that is being built, the active one is heard all the time.
+        const isOther = generation !== this.#generation && this.#follow === undefined
+        if (progress === undefined || isOther) {
+          this.#turn++
+          this.#generation = generation
+          this.lookSoon()
+        }
+        for (const observer of this.#observers) observer.progress?.(generation, progress)
+      },
+      connected: () => {
+        this.#isConnected = true
+        for (const observer of this.#observers) observer.connected?.()
+        this.lookSoon()
+      },
       disconnected: () => this.#disconnected(),
     })
     this.#timer = setInterval(() => this.lookSoon(), options.lookMs ?? 1000).unref()
@@ -68,11 +70,6 @@ export class Tracker {
   /** Whether progress is heard. */
   get isConnected(): boolean {
     return this.#isConnected
-  }
-
-  /** How many wait now. */
-  get waiting(): number {
-    return this.#positions.waiting
   }
 
   /** A look that began after the call; throws what the store throws. */
@@ -94,49 +91,18 @@ export class Tracker {
     return () => void this.#observers.delete(observer)
   }
 
-  /** See ReadModel. */
-  whenApplied(position: Position, wait: Wait): Promise<Applied> {
-    return this.#isConnected ? this.#positions.whenApplied(position, wait) : Promise.resolve('late')
-  }
-
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#isConnected = false
     this.#endListening()
     clearInterval(this.#timer)
-    this.#positions.giveUp()
+    this.#disconnected()
     await this.#looking.stop()
-  }
-
-  #connected(): void {
-    this.#isConnected = true
-    this.#positions.forget() // what happened before may have been missed
-    for (const observer of this.#observers) observer.connected?.()
-    this.lookSoon()
   }
 
   #disconnected(): void {
     this.#turn++
     this.#isConnected = false
-    this.#positions.giveUp()
-  }
-
-  #heard(generation: string, progress: Progress | undefined): void {
-    // Beside a generation that is being built, the active one is heard all the time.
-    const isOther = generation !== this.#generation && this.#follow === undefined
-    if (progress === undefined || isOther) {
-      this.#turn++
-      this.#turnTo(generation)
-      this.lookSoon()
-    }
-    if (progress !== undefined && generation === this.#generation) this.#positions.heard(progress)
-    for (const observer of this.#observers) observer.progress?.(generation, progress)
-  }
-
-  #turnTo(generation: string | undefined): void {
-    if (generation === this.#generation) return
-    this.#generation = generation
-    this.#positions.forget()
+    for (const observer of this.#observers) observer.disconnected?.()
   }
 
   async #look(): Promise<void> {
@@ -144,8 +110,7 @@ export class Tracker {
     try {
       const look = await this.#ask()
       this.#lastLook = () => look
-      this.#turnTo(look.active?.name)
-      if (look.checkpoints !== undefined) this.#positions.looked(look.checkpoints)
+      this.#generation = look.active?.name
       for (const observer of this.#observers) observer.looked?.(look)
     } catch (error) {
       this.#lastLook = () => {

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { issueKey, readKeys, revokeKey } from '../../src/api-keys/key-file.ts'
-import { KeyRing } from '../../src/api-keys/key-ring.ts'
+import { issueKey, openKeyRing, readKeys, revokeKey } from '../../src/api-keys/api-keys.ts'
 import { lockFile } from '../../src/lib/file-lock.ts'
 
 const logger = pino({ level: 'silent' })
@@ -54,7 +53,7 @@ describe('the key file', () => {
 
 describe('the key ring', () => {
   it('knows the keys of the file and those given, and follows the file', async () => {
-    const ring = new KeyRing(path, ['plain'], logger)
+    const ring = openKeyRing(path, ['plain'], logger)
     expect(ring.idOf('plain')).toMatch(/^given-/)
     expect(ring.idOf('other')).toBeUndefined()
     const { id, key } = issueKey(path, 'somebody', now)
@@ -68,7 +67,7 @@ describe('the key ring', () => {
   it('keeps the keys it has while the file cannot be read', async () => {
     const { id, key } = issueKey(path, 'somebody', now)
     const warned = vi.fn()
-    const ring = new KeyRing(path, [], Object.assign(pino({ level: 'silent' }), { error: warned }))
+    const ring = openKeyRing(path, [], Object.assign(pino({ level: 'silent' }), { error: warned }))
     writeFileSync(path, 'broken')
     await vi.waitFor(() => expect(warned).toHaveBeenCalled(), { timeout: 5000 })
     expect(ring.idOf(key)).toBe(id)

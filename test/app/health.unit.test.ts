@@ -1,46 +1,41 @@
 import { describe, expect, it } from 'vitest'
-import { ServiceHealth } from '../../src/app/health.ts'
+import { type HealthSources, serviceHealth } from '../../src/app/health.ts'
+import type { ReadStatus } from '../../src/app/read-side.ts'
 import { ServiceError } from '../../src/lib/errors.ts'
 import type { Lag } from '../../src/projector/lag-meter.ts'
-import type { Stall } from '../../src/projector/stall-watch.ts'
 import { startOfPartition } from '../../src/read-models/checkpoint.ts'
 
-const away = new ServiceError('event_log_unavailable', 'away')
-
 const active = { name: 'generation', logId: 'log', continues: undefined }
-const look = { active, checkpoints: new Map() }
+const stalls = [{ partition: 0, next: 4, events: 3, seconds: 30 }]
+const unknown: Lag = { status: 'unknown', reason: 'not looked at yet' }
 
-function watched(lag: Lag, stalls: readonly Stall[] | undefined = []) {
-  return { lag, stalls }
-}
-
-/** The parts of a service, each in the state that a test sets. */
-function parts() {
-  const state = { log: true, reads: 'up' as 'up' | 'degraded' | 'rebuilding' | 'down' }
-  return {
-    state,
+/** The health of a service whose parts are in the state that a test sets. */
+function open(over: Partial<HealthSources> = {}) {
+  const state = { log: true, reads: 'up' as ReadStatus }
+  const health = serviceHealth({
     log: {
       logId: 'log',
       endOffsets: async () => {
-        if (!state.log) throw away
+        if (!state.log) throw new ServiceError('event_log_unavailable', 'away')
         return [3]
       },
     },
-    shards: [{ tracker: { look: async () => look } }],
+    shards: [{ tracker: { look: async () => ({ active, checkpoints: new Map() }) } }],
     reads: {
       get state() {
         return { status: state.reads }
       },
     },
-    projectors: { state: { status: 'up' as const, partitions: [0] } },
-    lag: watched({ status: 'unknown', reason: 'not looked at yet' }),
-  }
+    projectors: { state: { status: 'up', partitions: [0] } },
+    lag: { lag: unknown, stalls: [] },
+    ...over,
+  })
+  return { state, health }
 }
 
 describe('readiness', () => {
   it('waits for the first catch-up', async () => {
-    const { state, ...sources } = parts()
-    const health = new ServiceHealth({ ...sources })
+    const { state, health } = open()
     state.reads = 'rebuilding'
     expect(await health.ready()).toMatchObject({ ready: false, checks: { readModels: { status: 'rebuilding' } } })
     state.reads = 'up'
@@ -55,85 +50,57 @@ describe('readiness', () => {
     { log: false, reads: 'rebuilding', ready: false },
     { log: false, reads: 'down', ready: false },
   ] as const)('after it, with %o', async ({ log, reads, ready }) => {
-    const { state, ...sources } = parts()
-    const health = new ServiceHealth({ ...sources })
+    const { state, health } = open()
     await health.ready()
     Object.assign(state, { log, reads })
-    const readiness = await health.ready()
-    expect(readiness.ready).toBe(ready)
-    expect(readiness.checks).toMatchObject({
-      eventLog: log ? { status: 'up', logId: 'log', endOffsets: [3] } : { status: 'down', reason: 'away' },
-      readModels: { status: reads },
-      projector: { status: 'up', partitions: [0] },
+    expect(await health.ready()).toMatchObject({
+      ready,
+      checks: {
+        eventLog: log ? { status: 'up', logId: 'log', endOffsets: [3] } : { status: 'down', reason: 'away' },
+        readModels: { status: reads },
+        projector: { status: 'up', partitions: [0] },
+      },
     })
   })
 
   it('of a projector alone goes by its own state', async () => {
-    const { reads: _, state, ...sources } = parts()
     const waiting = { state: { status: 'waiting' as const, partitions: [] } }
-    const unready = new ServiceHealth({ ...sources, projectors: waiting, reads: undefined })
-    expect(await unready.ready()).toMatchObject({ ready: false })
-    const health = new ServiceHealth({ ...sources, reads: undefined })
-    expect(await health.ready()).toMatchObject({ ready: true, checks: { readModels: { generation: 'generation' } } })
+    expect(await open({ projectors: waiting, reads: undefined }).health.ready()).toMatchObject({ ready: false })
+    const ready = { ready: true, checks: { readModels: { generation: 'generation' } } }
+    expect(await open({ reads: undefined }).health.ready()).toMatchObject(ready)
   })
 })
 
 describe('the state of the read models', () => {
   const checkpoint = { ...startOfPartition, counts: { ...startOfPartition.counts, parked: 2 } }
-  const lag: Lag = {
-    status: 'known',
-    generation: 'generation',
-    partitions: [
-      { partition: 0, events: 3, seconds: 1.5, checkpoint },
-      { partition: 1, events: 0, seconds: 0, checkpoint },
-    ],
-  }
-  const shown = {
-    lag: [
-      { partition: 0, events: 3, seconds: 1.5 },
-      { partition: 1, events: 0, seconds: 0 },
-    ],
-    parked: 4,
-  }
+  const shown = [
+    { partition: 0, events: 3, seconds: 1.5 },
+    { partition: 1, events: 0, seconds: 0 },
+  ]
+  const partitions = shown.map((each) => ({ ...each, checkpoint }))
+  const lag: Lag = { status: 'known', generation: 'generation', partitions }
 
-  it.each(['api', 'projector'])('tells the lag and the number of parked events, of role %s', async (role) => {
-    const { state, reads, ...sources } = parts()
-    const health = new ServiceHealth({ ...sources, reads: role === 'api' ? reads : undefined, lag: watched(lag) })
-    expect((await health.ready()).checks.readModels).toMatchObject({ status: 'up', ...shown })
+  it.each(['api', 'projector'])('tells lag and parked events, of role %s, and is ready all the same', async (role) => {
+    const { health } = open({ lag: { lag, stalls }, ...(role === 'projector' && { reads: undefined }) })
+    const readModels = { status: 'up', lag: shown, parked: 4 }
+    expect(await health.ready()).toMatchObject({ ready: true, checks: { readModels } })
   })
 
   it('says that the lag is not known, and why; ready all the same', async () => {
-    const { state, ...sources } = parts()
-    const health = new ServiceHealth({ ...sources, lag: watched({ status: 'unknown', reason: 'away' }) })
-    const { ready, checks } = await health.ready()
-    expect([ready, checks.readModels]).toEqual([true, { status: 'up', lag: 'unknown', lagUnknown: 'away' }])
-  })
-
-  it('makes nothing unready, however far behind', async () => {
-    const { state, ...sources } = parts()
-    const stalls = [{ partition: 0, next: 4, events: 3, seconds: 30 }]
-    expect(await new ServiceHealth({ ...sources, lag: watched(lag, stalls) }).ready()).toMatchObject({ ready: true })
+    const { ready, checks } = await open().health.ready()
+    expect([ready, checks.readModels]).toEqual([true, { status: 'up', lag: 'unknown', lagUnknown: unknown.reason }])
   })
 })
 
-describe('liveness', () => {
-  it('is given while the projector gets on', () => {
-    const { state, ...sources } = parts()
-    expect(new ServiceHealth(sources).live()).toEqual({ live: true, checks: { projector: { status: 'ok' } } })
-  })
-
-  it('fails on a stall, and names the partitions', () => {
-    const { state, ...sources } = parts()
-    const stalls = [{ partition: 0, next: 4, events: 3, seconds: 30 }]
-    expect(new ServiceHealth({ ...sources, lag: watched(sources.lag.lag, stalls) }).live()).toEqual({
-      live: false,
-      checks: { projector: { status: 'stalled', partitions: stalls } },
-    })
-  })
-
-  it('never fails in a process that does not project', () => {
-    const { state, ...sources } = parts()
-    const health = new ServiceHealth({ ...sources, projectors: undefined, lag: { ...sources.lag, stalls: undefined } })
-    expect(health.live()).toEqual({ live: true, checks: {} })
-  })
+it.each([
+  ['is given while the projector gets on', [], true, { projector: { status: 'ok' } }],
+  [
+    'fails on a stall, and names the partitions',
+    stalls,
+    false,
+    { projector: { status: 'stalled', partitions: stalls } },
+  ],
+  ['never fails in a process that does not project', undefined, true, {}],
+])('liveness %s', (_, stalls, live, checks) => {
+  expect(open({ lag: { lag: unknown, stalls } }).health.live()).toEqual({ live, checks })
 })

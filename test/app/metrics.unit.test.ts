@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ServiceMetrics } from '../../src/app/metrics.ts'
+import { serviceMetrics } from '../../src/app/metrics.ts'
 import type { Lag } from '../../src/projector/lag-meter.ts'
 
 const counts = { applied: 5, duplicate: 1, superseded: 3, parked: 2, discarded: 4, skipped: 1 }
@@ -15,14 +15,14 @@ const known: Lag = {
 }
 
 /** The samples of the service's own metrics: comments and what the library says of the process are left out. */
-async function samples(metrics: ServiceMetrics): Promise<string[]> {
+async function samples(metrics: ReturnType<typeof serviceMetrics>): Promise<string[]> {
   const text = await metrics.text()
   return text.split('\n').filter((line) => line.startsWith('petstore_'))
 }
 
 describe('metrics', () => {
   it('tell the lag, what became of the records, and who answers', async () => {
-    expect(await samples(new ServiceMetrics({ lag: known }))).toEqual([
+    expect(await samples(serviceMetrics({ lag: known }))).toEqual([
       'petstore_projection_lag_events{partition="0"} 3',
       'petstore_projection_lag_events{partition="1"} 0',
       'petstore_projection_lag_seconds{partition="0"} 1.5',
@@ -46,7 +46,7 @@ describe('metrics', () => {
 
   it('leave out what is not known, and have it again', async () => {
     const source: { lag: Lag } = { lag: { status: 'unknown', reason: 'not looked at yet' } }
-    const metrics = new ServiceMetrics(source)
+    const metrics = serviceMetrics(source)
     expect(await samples(metrics)).toEqual([])
     source.lag = known
     const all = await samples(metrics)
@@ -58,7 +58,7 @@ describe('metrics', () => {
 
   it('go down with a rebuild: they are what the read models hold', async () => {
     const source: { lag: Lag } = { lag: known }
-    const metrics = new ServiceMetrics(source)
+    const metrics = serviceMetrics(source)
     await metrics.text()
     const begun = { ...checkpoint, counts: { ...counts, applied: 1, parked: 0 } }
     source.lag = { ...known, partitions: [{ partition: 0, events: 8, seconds: 0, checkpoint: begun }] }
@@ -69,7 +69,7 @@ describe('metrics', () => {
   })
 
   it('tell of the process too, in a registry of their own', async () => {
-    const [one, other] = [new ServiceMetrics({ lag: known }), new ServiceMetrics({ lag: known })]
+    const [one, other] = [serviceMetrics({ lag: known }), serviceMetrics({ lag: known })]
     expect(await one.text()).toMatch(/^process_cpu_seconds_total \d/m)
     expect(await other.text()).toMatch(/^nodejs_eventloop_lag_p99_seconds \d/m)
     expect(one.contentType).toBe('text/plain; version=0.0.4; charset=utf-8')
@@ -78,7 +78,7 @@ describe('metrics', () => {
   it('each stand in the operations manual, and no other does', async () => {
     const manual = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
     const described = [...manual.matchAll(/^\| `(petstore_[a-z_]+)/gm)].map(([, name]) => name)
-    const text = await new ServiceMetrics({ lag: known }).text()
+    const text = await serviceMetrics({ lag: known }).text()
     const existing = [...text.matchAll(/^# TYPE (petstore_\S+)/gm)].map(([, name]) => name)
     expect(new Set(described)).toEqual(new Set(existing))
   })

@@ -1,16 +1,14 @@
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { watchLag } from '../../src/app/lag.ts'
 import { petStreams } from '../../src/app/petstore.ts'
-import { startProjectors } from '../../src/app/projectors.ts'
 import { openReadSide } from '../../src/app/read-side.ts'
-import { trackShards } from '../../src/app/shards.ts'
+import { startProjectors, trackShards, watchLag } from '../../src/app/shards.ts'
 import { encodeEvent } from '../../src/domain/event-codec.ts'
 import type { PetId } from '../../src/domain/pet.ts'
 import { rebuild } from '../../src/projector/rebuild.ts'
 import { verify } from '../../src/projector/verify.ts'
 import type { ReadModel } from '../../src/read-models/read-model.ts'
-import type { Stores } from '../../src/read-models/shards.ts'
+import { type Stores, shardsOf } from '../../src/read-models/shards.ts'
 import { MemoryEventLog, MemoryLogData } from '../event-log/memory-event-log.ts'
 import { MemoryData } from '../read-models/memory-data.ts'
 import { memoryReadModels } from '../read-models/memory-store.ts'
@@ -33,11 +31,11 @@ async function start(shards: number, pets: number) {
   }
   await append(numbers(1, pets))
   const tracked = trackShards({ stores, log })
-  const projectors = await startProjectors({ log, stores, group: 'projector' }, tracked, logger)
+  const projectors = await startProjectors(tracked, 'projector', logger)
   const reads = openReadSide(tracked, log, logger)
   onTestFinished(async () => {
     await projectors.close()
-    await reads.close()
+    reads.close()
     await Promise.all(tracked.map(({ tracker }) => tracker.close()))
   })
   return { log, data, stores, tracked, projectors, reads, append }
@@ -73,9 +71,9 @@ describe.each([1, 3])('%d shards', (shards) => {
   })
 
   it('are rebuilt and verified one by one', async () => {
-    const { tracked, reads } = await start(shards, 40)
+    const { log: whole, stores, reads } = await start(shards, 40)
     await vi.waitFor(async () => expect(await allIds(reads.readModel)).toHaveLength(40), until)
-    for (const { store, log } of tracked) {
+    for (const { store, log } of shardsOf(stores, whole)) {
       expect(await rebuild({ store, log, definition: petStreams, group: 'rebuild', logger })).toBe('activated')
       const options = { store, log, scratch: memoryReadModels(), definition: petStreams, group: 'verify', logger }
       expect((await verify(options)).differences).toEqual([])
@@ -85,7 +83,7 @@ describe.each([1, 3])('%d shards', (shards) => {
 
   it.each<[what: string, damage: (data: MemoryData) => void]>([
     ['is emptied', (data) => data.versions.clear()],
-    ['lost a pet', (data) => void data.version('v1').inState('active')?.documents.get('pets')?.delete(idOf(0))],
+    ['lost a pet', (data) => void data.version('v1').inState('active')?.documents('pets').delete(idOf(0))],
   ])(
     'one that %s is filled again, and until then nobody is told that one of its pets is not there',
     async (_, damage) => {

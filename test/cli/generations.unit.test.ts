@@ -52,14 +52,8 @@ describe('the generations of the command line', () => {
     const other = await fill('another-7')
     const mine = await fill(own)
     const { generations, versions } = await describeGenerations(storage)
-    const active = {
-      state: 'active',
-      position: 4,
-      lag: 1,
-      documents: { pets: 2, orders: 0 },
-      parked: 3,
-      since: expect.any(String),
-    }
+    const since = expect.any(String)
+    const active = { state: 'active', position: 4, lag: 1, documents: { pets: 2, orders: 0 }, parked: 3, since }
     const building = { ...active, state: 'building', position: 0, lag: 5, documents: { pets: 0, orders: 0 }, parked: 0 }
     expect(generations).toEqual([
       { version: own, name: mine.active, ...active },
@@ -67,26 +61,16 @@ describe('the generations of the command line', () => {
       { version: 'another-7', name: other.active, ...active },
       { version: 'another-7', name: other.building, ...building },
     ])
-    expect(versions.map(({ version, isOwn }) => [version, isOwn])).toEqual([
-      ['another-7', false],
-      [own, true],
-    ])
+    expect(versions.map(({ version, isOwn }) => `${version} ${isOwn}`)).toEqual(['another-7 false', `${own} true`])
   })
 
-  it('of a shard lag behind its own partitions only', async () => {
-    for (const version of ['another-7.s2-0', 'another-7.s2-1']) await fill(version)
-    const { generations } = await describeGenerations(storage)
-    const active = generations.filter(({ state }) => state === 'active')
-    expect(active.map(({ version, lag }) => [version, lag])).toEqual([
-      ['another-7.s2-0', 1],
-      ['another-7.s2-1', 0], // the only partition is the other's
-    ])
-  })
-
-  it('of another log have no lag', async () => {
-    await fill('another-7', 'another log')
-    const { generations } = await describeGenerations(storage)
-    expect(generations.map(({ lag }) => lag)).toEqual([undefined, undefined])
+  it.each([
+    ['of a shard lag behind its own partitions only', 'another-7.s2-0', undefined, [1, 5]],
+    ['of a shard without the only partition lag behind nothing', 'another-7.s2-1', undefined, [0, 0]],
+    ['of another log have no lag', 'another-7', 'another log', [undefined, undefined]],
+  ])('%s', async (_, version, logId, lags) => {
+    await fill(version, logId)
+    expect((await describeGenerations(storage)).generations.map(({ lag }) => lag)).toEqual(lags)
   })
 
   it('that nobody renewed are shown where they are of this release', async () => {

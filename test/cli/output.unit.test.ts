@@ -1,5 +1,6 @@
+import { Command } from 'commander'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { print, printJson, printTable, showProgress } from '../../src/cli/output.ts'
+import { does, showProgress, table } from '../../src/cli/output.ts'
 
 function capture(stream: 'stdout' | 'stderr'): () => string {
   const write = vi.spyOn(process[stream], 'write').mockReturnValue(true)
@@ -9,36 +10,36 @@ function capture(stream: 'stdout' | 'stderr'): () => string {
 afterEach(() => void vi.restoreAllMocks())
 
 describe('what a command prints', () => {
-  it('is lines', () => {
+  async function run(text: string, ...options: string[]): Promise<string> {
     const output = capture('stdout')
-    print('one')
-    print('two')
-    expect(output()).toBe('one\ntwo\n')
+    const command = new Command()
+    does(command.argument('<name>').option('--more'), 'Does it', async (name: string, { more }: { more?: boolean }) => {
+      return { json: { name, more, counters: {} }, text }
+    })
+    await command.parseAsync(['one', ...options], { from: 'user' })
+    return output()
+  }
+
+  it.each([
+    ['two\nlines', 'two\nlines\n'],
+    ['', ''],
+  ])('is its text, and nothing where there is none', async (text, printed) => expect(await run(text)).toBe(printed))
+
+  it('is, with --json, one document that ends a line', async () => {
+    const printed = await run('two\nlines', '--json', '--more')
+    expect(JSON.parse(printed)).toEqual({ name: 'one', more: true, counters: {} })
+    expect(printed).toMatch(/\}\n$/)
   })
 
-  it('is, with --json, one document that ends a line', () => {
-    const output = capture('stdout')
-    printJson({ pets: 1, counters: {} })
-    expect(JSON.parse(output())).toEqual({ pets: 1, counters: {} })
-    expect(output()).toMatch(/\}\n$/)
-  })
-
-  it('is, as a table, columns as wide as their widest cell and no blanks at the end of a line', () => {
-    const output = capture('stdout')
-    printTable(
-      ['EVENT', 'SUBJECT', 'REASON'],
-      [
-        ['0/1', '5000001', 'taken'],
-        ['12/123456', '7', ''],
-      ],
-    )
-    expect(output()).toBe('EVENT      SUBJECT  REASON\n0/1        5000001  taken\n12/123456  7\n')
-  })
-
-  it('is only the header where a table is empty', () => {
-    const output = capture('stdout')
-    printTable(['COUNTER', 'COUNT'], [])
-    expect(output()).toBe('COUNTER  COUNT\n')
+  const events = [
+    ['0/1', '5000001', 'taken'],
+    ['12/123456', '7', ''],
+  ]
+  it.each([
+    [events, 'EVENT      SUBJECT  REASON\n0/1        5000001  taken\n12/123456  7'],
+    [[], 'EVENT  SUBJECT  REASON'],
+  ])('has in a table columns as wide as their widest cell and no blanks at the end of a line', (rows, text) => {
+    expect(table(['EVENT', 'SUBJECT', 'REASON'], rows)).toBe(text)
   })
 })
 

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest'
-import { writeCursor } from '../../src/http/cursor.ts'
+import { writeCursor } from '../../src/http/tokens.ts'
 import { AnswerTable, type Expected } from './answer-table.ts'
 import { statuses } from './client.ts'
 import type { SeededPets } from './seeded-pets.ts'

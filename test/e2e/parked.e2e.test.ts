@@ -70,6 +70,8 @@ describeWithBrokers('events that cannot be applied', (brokers) => {
     const missing = await command('show', '0/999999')
     expect(missing).toMatchObject({ code: 1, output: '', errors: expect.stringContaining('parked list') })
 
+    const middle = await command('discard', placeOf(named(behind.value)))
+    expect(middle).toMatchObject({ code: 1, errors: expect.stringContaining(`discard that one first`) })
     expect(await command('discard', first)).toMatchObject({ code: 0, output: expect.stringContaining(first) })
     expect((await command('discard', first)).code).toBe(1)
     const discarded = await command('discard', second, '--json')
@@ -115,28 +117,6 @@ describeWithBrokers('events that cannot be applied', (brokers) => {
     expect(again.body).toEqual(late.body)
     await vi.waitFor(async () => expect(await client.list({ limit: 100 })).toHaveLength(taken.length + 2), patience)
     expect(await client.list({ status: 'sold', limit: 100 })).toEqual(taken)
-    await expectVerified(environment)
-  })
-
-  it('a middle event of a stream is not discarded before the first', { timeout }, async () => {
-    const environment = brokerEnvironment(brokers)
-    await startService(environment)
-    const pet: Pet = { id: 5_000_002, name: 'late', categoryId: 1, status: 'sold' }
-    await produce(environment, [ofVersion9({ eventId: 'one', pet, streamversion: 1 })])
-    await produce(environment, [ofVersion9({ eventId: 'two', pet, streamversion: 2 })])
-    const parked = await vi.waitFor(async () => {
-      const found = JSON.parse((await petstore(environment, 'parked', 'list', '--json')).output) as Parked[]
-      expect(found).toHaveLength(2)
-      return found
-    }, patience)
-    const [first, middle] = parked.map(placeOf) as [string, string]
-    expect(await petstore(environment, 'parked', 'discard', middle)).toMatchObject({
-      code: 1,
-      errors: expect.stringContaining(`discard that one first`),
-    })
-    for (const place of [first, middle]) {
-      expect(await petstore(environment, 'parked', 'discard', place)).toMatchObject({ code: 0 })
-    }
     await expectVerified(environment)
   })
 })

@@ -1,19 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { expectError } from './expect-error.ts'
-import { key, testServer } from './fake-services.ts'
+import { expectError, key, testServer } from './fake-services.ts'
 
 const server = testServer(beforeAll, afterAll)
 
 const operations = [
-  ['GET', '/v1/pets'],
-  ['HEAD', '/v1/pets'],
-  ['POST', '/v1/pets'],
+  ...['GET', 'HEAD', 'POST'].map((method) => [method, '/v1/pets']),
   ['GET', '/v1/pets/1'],
-  ['GET', '/v1/store/orders'],
-  ['POST', '/v1/store/orders'],
-  ['GET', '/v1/store/orders/1'],
-  ['PATCH', '/v1/store/orders/1'],
-] as const
+  ...['GET', 'POST'].map((method) => [method, '/v1/store/orders']),
+  ...['GET', 'PATCH'].map((method) => [method, '/v1/store/orders/1']),
+] as ['GET' | 'HEAD', string][]
 const bare = 'Bearer realm="petstore"'
 const withError = 'Bearer realm="petstore", error="invalid_token"'
 

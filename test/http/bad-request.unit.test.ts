@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ErrorCode } from '../../src/lib/errors.ts'
-import { expectError } from './expect-error.ts'
-import { authorization, testServer } from './fake-services.ts'
+import { authorization, expectError, testServer } from './fake-services.ts'
 
 const server = testServer(beforeAll, afterAll)
 const resources = [
@@ -9,38 +7,31 @@ const resources = [
   ['/v1/store/orders', 'orderId', 'order_not_found', 'order'],
 ] as const
 
+const badQueries: Record<string, string[]> = {
+  'query: limit must be >= 1': ['limit=0', 'limit=-1'],
+  'query: limit must be <= 100': ['limit=101', 'limit=9223372036854775807'],
+  'query: limit must be integer': [
+    ...'limit=99999999999999999999 limit=abc limit=1.0 limit=1e1 limit=0x10 limit=010'.split(' '),
+    ...'limit=%2B5 limit=+5 limit= limit limit=%zz'.split(' '),
+  ],
+  'query: limit is given more than once': ['limit=1&limit=2', 'limit=1&limit=1'],
+  'query: status must be one of ': ['status=lost', 'status=', 'status=SOLD'],
+  'query: status is given more than once': ['status=sold&status=sold'],
+  'query: cursor is given more than once': ['cursor=a&cursor=b'],
+  'query: "colour" is not known here': ['colour=red'],
+  'query: "offset" is not known here; "page" is not known here': ['offset=1&page=2'],
+  'query: "__proto__" is not known here': ['__proto__=1'],
+  'query: "limit[]" is not known here': ['limit[]=1'],
+}
+
 describe.each(resources)('GET %s with a bad query is 400', (path) => {
-  it.each<[string, ErrorCode, string]>([
-    ['limit=0', 'invalid_request', 'query: limit must be >= 1'],
-    ['limit=-1', 'invalid_request', 'query: limit must be >= 1'],
-    ['limit=101', 'invalid_request', 'query: limit must be <= 100'],
-    ['limit=9223372036854775807', 'invalid_request', 'query: limit must be <= 100'],
-    ['limit=99999999999999999999', 'invalid_request', 'query: limit must be integer'],
-    ['limit=abc', 'invalid_request', 'query: limit must be integer'],
-    ['limit=1.0', 'invalid_request', 'query: limit must be integer'],
-    ['limit=1e1', 'invalid_request', 'query: limit must be integer'],
-    ['limit=0x10', 'invalid_request', 'query: limit must be integer'],
-    ['limit=010', 'invalid_request', 'query: limit must be integer'],
-    ['limit=%2B5', 'invalid_request', 'query: limit must be integer'],
-    ['limit=+5', 'invalid_request', 'query: limit must be integer'],
-    ['limit=', 'invalid_request', 'query: limit must be integer'],
-    ['limit', 'invalid_request', 'query: limit must be integer'],
-    ['limit=%zz', 'invalid_request', 'query: limit must be integer'],
-    ['limit=1&limit=2', 'invalid_request', 'query: limit is given more than once'],
-    ['limit=1&limit=1', 'invalid_request', 'query: limit is given more than once'],
-    ['status=lost', 'invalid_request', 'query: status must be one of '],
-    ['status=', 'invalid_request', 'query: status must be one of '],
-    ['status=SOLD', 'invalid_request', 'query: status must be one of '],
-    ['status=sold&status=sold', 'invalid_request', 'query: status is given more than once'],
-    ['colour=red', 'invalid_request', 'query: "colour" is not known here'],
-    ['offset=1&page=2', 'invalid_request', 'query: "offset" is not known here; "page" is not known here'],
-    ['__proto__=1', 'invalid_request', 'query: "__proto__" is not known here'],
-    ['limit[]=1', 'invalid_request', 'query: "limit[]" is not known here'],
-    ['cursor=', 'invalid_cursor', 'query: cursor'],
-    ['cursor=abc', 'invalid_cursor', 'query: cursor'],
-    ['cursor=%00', 'invalid_cursor', 'query: cursor'],
-    ['cursor=a&cursor=b', 'invalid_request', 'query: cursor is given more than once'],
-  ])('%s', async (query, code, message) => expectError(await server.get(`${path}?${query}`), 400, code, message))
+  it.each(Object.entries(badQueries))('%s', async (message, queries) => {
+    for (const query of queries) expectError(await server.get(`${path}?${query}`), 400, 'invalid_request', message)
+  })
+
+  it.each(['cursor=', 'cursor=abc', 'cursor=%00'])('%s', async (query) => {
+    expectError(await server.get(`${path}?${query}`), 400, 'invalid_cursor', 'query: cursor')
+  })
 })
 
 it.each([
@@ -72,9 +63,14 @@ describe.each(resources)('GET %s/{%s}', (path, name, notFound, noun) => {
     expectError(await server.get(url), 400, 'invalid_request', 'The URL is malformed.')
   })
 
+  it('a path beyond 16 KiB is too long', async () => {
+    const tooLong = `${path}/${'1'.repeat(20_000)}`
+    expectError(await server.get(tooLong), 400, 'invalid_request', 'The path is too long.')
+  })
+
   it('an id beyond 2^53 does not find what it would be rounded to', async () => {
-    const [collection] = path.split('/').slice(-1)
-    server.services.store(collection ?? '', { id: Number.MAX_SAFE_INTEGER, json: '{}', version: 1, indexes: [] })
+    const collection = `${noun}s`
+    server.services.store({ collection, id: Number.MAX_SAFE_INTEGER, json: '{}', version: 1, indexes: [] })
     expect((await server.get(`${path}/9007199254740991`)).statusCode).toBe(200)
     expectError(await server.get(`${path}/9007199254740992`), 404, notFound)
   })

@@ -2,11 +2,9 @@ import { readFileSync } from 'node:fs'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/http/app.ts'
-import { parserErrorToServiceError, toServiceError } from '../../src/http/error-mapping.ts'
-import { retryAfterSeconds, statusOf } from '../../src/http/error-status.ts'
+import { replies } from '../../src/http/error-replies.ts'
 import { type ErrorCode, errorFacts, ServiceError } from '../../src/lib/errors.ts'
-import { expectError } from './expect-error.ts'
-import { authorization, FakeServices, testServer } from './fake-services.ts'
+import { authorization, expectError, FakeServices, testServer } from './fake-services.ts'
 
 const codes = Object.keys(errorFacts) as ErrorCode[]
 
@@ -22,14 +20,14 @@ describe('the catalogue, the statuses and docs/errors.md say the same', () => {
 
   it('every code has one row, and every row a code, in the same order', () => {
     expect(rows.map(([, code]) => code)).toEqual(codes.map((code) => `\`${code}\``))
-    expect(Object.keys(statusOf)).toEqual(codes)
+    expect(Object.keys(replies)).toEqual(codes)
   })
 
   it.each(codes)('%s', (code) => {
     const { retryable, effect } = errorFacts[code]
-    const seconds = retryAfterSeconds[code]
+    const [status, seconds] = replies[code]
     const retry = (retryable ? 'yes' : 'no') + (seconds === undefined ? '' : `, after ${seconds} s`)
-    expect(documented.get(`\`${code}\``)).toEqual([String(statusOf[code]), retry, effect])
+    expect(documented.get(`\`${code}\``)).toEqual([String(status), retry, effect])
   })
 })
 
@@ -39,6 +37,7 @@ describe('passes on with its message, from reads and from commands', () => {
   it.each(codes)('%s', async (code) => {
     const fail = () => Promise.reject(new ServiceError(code, 'What happened: "ü".'))
     Object.assign(server.services, { beforeRead: fail, beforeCommand: fail })
+    const [status, seconds] = replies[code]
     const answers = [
       ...['/v1/pets', '/v1/pets/1', '/v1/store/orders', '/v1/store/orders/1'].map((url) => server.get(url)),
       server.post('/v1/pets', { name: 'Rex', categoryId: 1 }),
@@ -46,27 +45,25 @@ describe('passes on with its message, from reads and from commands', () => {
       server.patch('/v1/store/orders/1', { status: 'approved' }),
     ]
     for (const answer of await Promise.all(answers)) {
-      expectError(answer, statusOf[code], code, 'What happened: "ü".')
-      expect(answer.headers['retry-after']).toBe(retryAfterSeconds[code]?.toString())
+      expectError(answer, status, code, 'What happened: "ü".')
+      expect(answer.headers['retry-after']).toBe(seconds?.toString())
     }
   })
 })
 
 describe('an error without a code of ours', () => {
-  const secret = 'password hunter2'
-  const bugs: [string, unknown][] = [
-    ['an Error', new TypeError(secret)],
-    ['one with a status', Object.assign(new Error(secret), { statusCode: 404, status: 404 })],
-    ['one with a foreign code', Object.assign(new Error(secret), { code: 'ENOENT', statusCode: 400 })],
-    ['one with a code that objects have', Object.assign(new Error(secret), { code: 'constructor' })],
-    ['a string', secret],
+  const server = testServer(beforeAll, afterAll)
+  const bug = (members: object) => Object.assign(new TypeError('password hunter2'), members)
+  it.each<[string, unknown]>([
+    ['an Error', bug({})],
+    ['one with a status', bug({ statusCode: 404, status: 404 })],
+    ['one with a foreign code', bug({ code: 'ENOENT', statusCode: 400 })],
+    ['one with a code that objects have', bug({ code: 'constructor' })],
+    ['a string', 'password hunter2'],
     ['undefined', undefined],
     ['null', null],
-  ]
-
-  const server = testServer(beforeAll, afterAll)
-  it.each(bugs)('%s is 500 and tells the client nothing', async (_what, bug) => {
-    server.services.beforeCommand = () => Promise.reject(bug)
+  ])('%s is 500 and tells the client nothing', async (_what, raised) => {
+    server.services.beforeCommand = () => Promise.reject(raised)
     const response = await server.post('/v1/pets', { name: 'Rex', categoryId: 1 })
     expectError(response, 500, 'internal_error')
     expect(response.json().message).toBe('An unexpected error occurred.')
@@ -118,19 +115,4 @@ describe('the log', () => {
     ])
     expect(JSON.stringify(lines)).not.toContain('wrong')
   })
-})
-
-it.each([
-  [toServiceError, 'FST_ERR_CTP_BODY_TOO_LARGE', 'payload_too_large'],
-  [toServiceError, 'FST_ERR_CTP_INVALID_MEDIA_TYPE', 'unsupported_media_type'],
-  [toServiceError, 'FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'invalid_request'],
-  [toServiceError, 'FST_ERR_BAD_URL', 'invalid_request'],
-  [toServiceError, 'ANYTHING', 'internal_error'],
-  [parserErrorToServiceError, 'ERR_HTTP_REQUEST_TIMEOUT', 'request_timeout'],
-  [parserErrorToServiceError, 'HPE_HEADER_OVERFLOW', 'headers_too_large'],
-  [parserErrorToServiceError, 'HPE_CHUNK_EXTENSIONS_OVERFLOW', 'payload_too_large'],
-  [parserErrorToServiceError, 'HPE_INVALID_METHOD', 'invalid_request'],
-  [parserErrorToServiceError, 'ANYTHING', 'invalid_request'],
-] as const)('%o maps %s to %s', (map, code, expected) => {
-  expect(map(Object.assign(new Error('internals'), { code }))).toMatchObject({ code: expected })
 })

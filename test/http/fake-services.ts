@@ -1,3 +1,4 @@
+import type { LightMyRequestResponse } from 'fastify'
 import { afterEach, beforeEach, expect } from 'vitest'
 import { orders } from '../../projections/orders.ts'
 import { pets } from '../../projections/pets.ts'
@@ -7,9 +8,10 @@ import type { PetEvent } from '../../src/domain/events.ts'
 import type { NewPet, PetId } from '../../src/domain/pet.ts'
 import { type PetState, petDecider } from '../../src/domain/pet-stream.ts'
 import { type AppServices, buildApp } from '../../src/http/app.ts'
-import type { RouteServices } from '../../src/http/services.ts'
-import { ServiceError } from '../../src/lib/errors.ts'
+import type { RouteServices } from '../../src/http/resource.ts'
+import { type ErrorCode, ServiceError } from '../../src/lib/errors.ts'
 import { noRecords } from '../../src/read-models/checkpoint.ts'
+import type { StoredDocument } from '../../src/read-models/document.ts'
 import type { IdempotencyRecord } from '../../src/read-models/idempotency-record.ts'
 import type { AtLeast, Reached } from '../../src/read-models/read-model.ts'
 
@@ -20,12 +22,7 @@ export const tokenScope = { logId: 'f00dcafe-1', partitions: 6 }
 export const tagScope = { log: tokenScope, readModelVersion: 'pets-3.orders-1' }
 
 type State = PetState | undefined
-interface StoredDocument {
-  readonly id: number
-  readonly json: string
-  readonly version: number
-  readonly indexes: readonly string[]
-}
+type ShownDocument = Omit<StoredDocument, 'row'>
 
 /**
  * The services of an API process over streams in memory, all in partition 0, decided and shown as in production; what
@@ -50,21 +47,23 @@ export class FakeServices implements AppServices {
   /** What rivals do between what a route has read and what its command is decided on. */
   afterRead: () => void = () => {}
   readonly #streams = new Map<string, { readonly state: State; readonly version: number }>()
-  readonly #documents = new Map<string, Map<number, StoredDocument>>()
+  readonly #documents = new Map<string, ShownDocument>()
   readonly #decided = new Map<string, IdempotencyRecord>()
   #lastId = 0
 
   readonly readModel: RouteServices['readModel'] = {
     find: async ({ collection, id }, atLeast) => {
       await this.#beginRead(atLeast)
-      const found = { document: this.#documents.get(collection)?.get(id), reached: this.#reached() }
+      const document = this.#documents.get(`${collection}/${id}`)
+      const reached = this.#reached()
       this.afterRead()
-      return found
+      return { document, reached }
     },
     page: async ({ collection, index, after, limit }, atLeast) => {
       await this.#beginRead(atLeast)
-      const behind = [...(this.#documents.get(collection)?.values() ?? [])]
-        .filter(({ id, indexes }) => id > after && (index === undefined || indexes.includes(index)))
+      const behind = [...this.#documents.values()]
+        .filter((one) => one.collection === collection && one.id > after)
+        .filter(({ indexes }) => index === undefined || indexes.includes(index))
         .sort((a, b) => a.id - b.id)
       const shown = behind.slice(0, limit)
       const last = behind.length > limit ? shown.at(-1)?.id : undefined
@@ -76,9 +75,12 @@ export class FakeServices implements AppServices {
     handle: async (decider, command, options) => {
       this.handled.push(options)
       await this.beforeCommand(options)
-      return this.#decided.has(options.idempotency?.key ?? '')
-        ? this.#replay(options)
-        : this.#decide(decider, command, options)
+      const record = this.#decided.get(options.idempotency?.key ?? '')
+      if (record === undefined) return this.#decide(decider, command, options)
+      if (record.fingerprint !== options.idempotency?.fingerprint) {
+        throw new ServiceError('idempotency_key_reused', 'Something else was sent under this key before.')
+      }
+      return { outcome: 'replayed', record, position: { partition: 0, offset: record.offset } }
     },
   }
   get api() {
@@ -104,22 +106,17 @@ export class FakeServices implements AppServices {
   /** Returns the state after it. */
   append(event: PetEvent): { readonly state: State; readonly version: number } {
     const stream = String(event.type === 'PetCreated' ? event.pet.id : event.petId)
-    const { state, version } = this.#streamOf(stream)
-    const after = {
-      state: petDecider.evolve(state, { event, version: version + 1, time: this.time }),
-      version: version + 1,
-    }
+    const before = this.#streamOf(stream)
+    const version = before.version + 1
+    const state = petDecider.evolve(before.state, { event, version, time: this.time })
     this.events.push(event)
-    this.#streams.set(stream, after)
-    for (const { collection, ...document } of [...pets.documents(after.state), ...orders.documents(after.state)]) {
-      this.store(collection, document)
-    }
-    return after
+    this.#streams.set(stream, { state, version })
+    for (const document of [...pets.documents(state), ...orders.documents(state)]) this.store(document)
+    return { state, version }
   }
 
-  store(collection: string, document: StoredDocument): void {
-    const documents = this.#documents.get(collection) ?? new Map<number, StoredDocument>()
-    this.#documents.set(collection, documents.set(document.id, document))
+  store(document: ShownDocument): void {
+    this.#documents.set(`${document.collection}/${document.id}`, document)
   }
 
   clear(): void {
@@ -144,14 +141,6 @@ export class FakeServices implements AppServices {
       this.#decided.set(idempotency.key, { partition: 0, ...idempotency, offset, ...effect })
     }
     return { outcome: 'applied', ...after, position: { partition: 0, offset }, isReadable: this.isReadable }
-  }
-
-  #replay({ idempotency }: CommandOptions): Handled<State> {
-    const record = this.#decided.get(idempotency?.key ?? '')
-    if (record?.fingerprint !== idempotency?.fingerprint || record === undefined) {
-      throw new ServiceError('idempotency_key_reused', 'Something else was sent under this key before.')
-    }
-    return { outcome: 'replayed', record, position: { partition: 0, offset: record.offset } }
   }
 
   #streamOf(stream: string): { readonly state: State; readonly version: number } {
@@ -199,4 +188,20 @@ export function testServer(start: typeof beforeEach = beforeEach, end: typeof af
 export function headerOf({ headers }: { readonly headers: Readonly<Record<string, unknown>> }, name: string): string {
   expect(headers).toHaveProperty(name)
   return String(headers[name])
+}
+
+/** The status and the exact shape of an error answer; `message` is a part of it. */
+export function expectError(
+  { statusCode, headers, body }: Pick<LightMyRequestResponse, 'statusCode' | 'headers' | 'body'>,
+  status: number,
+  code: ErrorCode,
+  message = '',
+): void {
+  const expected = { code, message: expect.stringContaining(message), status }
+  expect({ statusCode, body: JSON.parse(body) }).toEqual({ statusCode: status, body: expected })
+  expect(headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+  })
 }

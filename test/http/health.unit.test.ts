@@ -1,55 +1,22 @@
-import { describe, expect, it } from 'vitest'
-import { expectError } from './expect-error.ts'
-import { authorization, openApp, testServer } from './fake-services.ts'
+import { expect, it } from 'vitest'
+import { authorization, expectError, openApp, testServer } from './fake-services.ts'
 
 const server = testServer()
 
-describe('/livez', () => {
-  it('is 200 with the state of each part, also while draining', async () => {
-    server.services.isDraining = true
-    const response = await server.app.inject('/livez')
-    expect([response.statusCode, response.json()]).toEqual([
-      200,
-      { status: 'ok', checks: { projector: { status: 'ok' } } },
-    ])
-  })
-
-  it('is 503 when only a restart helps', async () => {
-    server.services.isLive = false
-    const response = await server.app.inject('/livez')
-    expect([response.statusCode, response.json()]).toEqual([
-      503,
-      { status: 'stalled', checks: { projector: { status: 'stalled' } } },
-    ])
-  })
-})
-
-describe('/readyz', () => {
-  it('is 200 with the state of each part', async () => {
-    const response = await server.app.inject('/readyz')
-    expect([response.statusCode, response.json()]).toEqual([
-      200,
-      { status: 'ok', checks: { eventLog: { status: 'ok' } } },
-    ])
-    expect(response.headers).toMatchObject({
-      'content-type': 'application/json; charset=utf-8',
-      'cache-control': 'no-store',
-    })
-  })
-
-  it('is 503 when nothing can be served', async () => {
-    server.services.isReady = false
-    const response = await server.app.inject('/readyz')
-    expect([response.statusCode, response.json()]).toEqual([
-      503,
-      { status: 'unready', checks: { eventLog: { status: 'down' } } },
-    ])
-  })
-
-  it('is 503 while draining', async () => {
-    server.services.isDraining = true
-    const response = await server.app.inject('/readyz')
-    expect([response.statusCode, response.json().status]).toEqual([503, 'draining'])
+it.each<[path: string, when: object, status: number, body: object]>([
+  ['/livez', {}, 200, { status: 'ok', checks: { projector: { status: 'ok' } } }],
+  ['/livez', { isDraining: true }, 200, { status: 'ok', checks: { projector: { status: 'ok' } } }],
+  ['/livez', { isLive: false }, 503, { status: 'stalled', checks: { projector: { status: 'stalled' } } }],
+  ['/readyz', {}, 200, { status: 'ok', checks: { eventLog: { status: 'ok' } } }],
+  ['/readyz', { isReady: false }, 503, { status: 'unready', checks: { eventLog: { status: 'down' } } }],
+  ['/readyz', { isDraining: true }, 503, { status: 'draining', checks: { eventLog: { status: 'ok' } } }],
+])('%s with %j is %i, with the state of each part', async (path, when, status, body) => {
+  Object.assign(server.services, when)
+  const response = await server.app.inject(path)
+  expect([response.statusCode, response.json()]).toEqual([status, body])
+  expect(response.headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
   })
 })
 
@@ -63,11 +30,8 @@ it('/metrics is text in the format of Prometheus', async () => {
 })
 
 it('a process without the API has nothing but the probes and the metrics', async () => {
-  const projector = await openApp({
-    health: server.services.health,
-    metrics: server.services.metrics,
-    draining: server.services.draining,
-  })
+  const { health, metrics, draining } = server.services
+  const projector = await openApp({ health, metrics, draining })
   for (const url of ['/livez', '/readyz', '/metrics']) expect((await projector.inject(url)).statusCode).toBe(200)
   for (const url of ['/v1/pets', '/v1/pets/1', '/docs', '/openapi.json']) {
     expectError(await projector.inject({ url, headers: { authorization } }), 404, 'route_not_found')

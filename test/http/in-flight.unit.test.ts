@@ -1,7 +1,6 @@
 import { type AddressInfo, connect } from 'node:net'
 import { expect, it, vi } from 'vitest'
-import { expectError } from './expect-error.ts'
-import { authorization, FakeServices, key, openApp } from './fake-services.ts'
+import { authorization, expectError, FakeServices, key, openApp } from './fake-services.ts'
 
 /** A server that holds back reads until `end`, on its port; `list` is the status of a list, `reads` how many began. */
 async function openHolding(maxInFlightPerKey: number) {

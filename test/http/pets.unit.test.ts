@@ -22,21 +22,11 @@ describe('POST /v1/pets', () => {
     expect([read.body, read.headers.etag]).toEqual([response.body, response.headers.etag])
   })
 
-  it('takes an omitted status for available', async () => {
-    expect((await post('{"name":"Rex","categoryId":7}')).json()).toMatchObject({ status: 'available' })
-  })
-
+  const exact = ['9223372036854775807', '-9223372036854775808', '9007199254740993', '-9007199254740993', '0']
   it.each([
-    ['9223372036854775807', '9223372036854775807'],
-    ['-9223372036854775808', '-9223372036854775808'],
-    ['9007199254740993', '9007199254740993'],
-    ['-9007199254740993', '-9007199254740993'],
-    ['0', '0'],
-    ['-0', '0'],
-    ['1.0', '1'],
-    ['1e3', '1000'],
-    ['9223372036854775807.0', '9223372036854775807'],
-    ['922337203685477580700e-2', '9223372036854775807'],
+    ...exact.map((id) => [id, id]),
+    ...Object.entries({ '-0': '0', '1.0': '1', '1e3': '1000' }),
+    ...['9223372036854775807.0', '922337203685477580700e-2'].map((id) => [id, '9223372036854775807']),
   ])('categoryId %s comes back as %s on POST, GET and list', async (sent, stored) => {
     const pet = `{"id":1,"name":"Rex","categoryId":${stored},"status":"available"}`
     expect((await post(`{"name":"Rex","categoryId":${sent}}`)).body).toBe(pet)
@@ -62,24 +52,28 @@ describe('POST /v1/pets', () => {
     expect([response.statusCode, response.headers['read-model-applied']]).toEqual([201, said])
   })
 
-  it.each([
-    ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', true],
-    ['cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', true],
-    ['ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', false],
-    ['00-00000000000000000000000000000000-b7ad6b7169203331-01', false],
-    ['00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01', false],
-    ['00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01', false],
-    ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331', false],
-    ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-x', false],
-    ['nonsense', false],
-    ['', false],
-  ])('traceparent %j is passed on: %s, by every command', async (traceparent, valid) => {
-    await post('{"name":"Rex","categoryId":7}', { traceparent })
-    await server.post('/v1/store/orders', { petId: 1 }, { traceparent })
-    await server.patch('/v1/store/orders/2', { status: 'approved' }, { traceparent })
-    const expected = valid ? traceparent : undefined
-    expect(server.services.handled.map(({ traceparent }) => traceparent)).toEqual([expected, expected, expected])
-  })
+  const [trace, parent] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
+  const valid = [`00-${trace}-${parent}-01`, `cc-${trace}-${parent}-01`]
+  const invalid = [
+    ...[
+      'nonsense',
+      '',
+      `00-${trace}-${parent}`,
+      `00-${trace}-${parent}-01-x`,
+      `00-${trace.toUpperCase()}-${parent}-01`,
+    ],
+    ...[`ff-${trace}-${parent}-01`, `00-${'0'.repeat(32)}-${parent}-01`, `00-${trace}-${'0'.repeat(16)}-01`],
+  ]
+  it.each([...valid, ...invalid])(
+    'traceparent %j is passed on by every command if it is valid',
+    async (traceparent) => {
+      await post({ name: 'Rex', categoryId: 7 }, { traceparent })
+      await server.post('/v1/store/orders', { petId: 1 }, { traceparent })
+      await server.patch('/v1/store/orders/2', { status: 'approved' }, { traceparent })
+      const expected = valid.includes(traceparent) ? traceparent : undefined
+      expect(server.services.handled.map(({ traceparent }) => traceparent)).toEqual([expected, expected, expected])
+    },
+  )
 })
 
 describe('GET /v1/pets', () => {
@@ -89,7 +83,7 @@ describe('GET /v1/pets', () => {
     expect(response.headers).not.toHaveProperty('link')
   })
 
-  it('gives 20 pets and the link to more', async () => {
+  it('gives 20 pets and the link to more, which keeps limit and status', async () => {
     for (let count = 0; count < 21; count++) server.services.add(rex)
     const response = await get('/v1/pets')
     expect(response.json()).toHaveLength(20)
@@ -99,13 +93,8 @@ describe('GET /v1/pets', () => {
       'cache-control': 'no-store',
     })
     for (const header of ['deprecation', 'etag']) expect(response.headers).not.toHaveProperty(header)
-  })
-
-  it('keeps limit and status in the link', async () => {
-    for (let count = 0; count < 3; count++) server.services.add(rex)
-    expect((await get('/v1/pets?status=pending&limit=2')).headers.link).toMatch(
-      /^<\/v1\/pets\?limit=2&status=pending&cursor=[\w-]+>; rel="next"$/,
-    )
+    const { headers } = await get('/v1/pets?status=pending&limit=2')
+    expect(headers.link).toMatch(/^<\/v1\/pets\?limit=2&status=pending&cursor=[\w-]+>; rel="next"$/)
   })
 
   it.each([
@@ -113,53 +102,45 @@ describe('GET /v1/pets', () => {
     ['/v1/store/orders', 'orders'],
   ])('%s sends stored documents as they are', async (path, collection) => {
     const json = '{"id":1, "stored" : 1e2,}'
-    server.services.store(collection, { id: 1, json, version: 1, indexes: [] })
+    server.services.store({ collection, id: 1, json, version: 1, indexes: [] })
     expect((await get(path)).body).toBe(`[${json}]`)
     expect((await get(`${path}/1`)).body).toBe(json)
   })
 })
 
-describe('GET /v1/pets/{petId}', () => {
-  const deprecation = {
-    deprecation: '@1795132800', // 2026-11-20T00:00:00Z
-    sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
-    link: '</v1/pets>; rel="successor-version", </docs>; rel="deprecation"; type="text/html"',
+it('GET /v1/pets/{petId} says on every response that it is deprecated', async () => {
+  server.services.add(rex)
+  const responses = {
+    200: await get('/v1/pets/1'),
+    304: await get('/v1/pets/1', { 'if-none-match': '*' }),
+    400: await get('/v1/pets/x'),
+    401: await server.app.inject('/v1/pets/1'),
+    404: await get('/v1/pets/2'),
   }
+  server.services.beforeRead = () => Promise.reject(new Error('a bug'))
+  for (const [status, { statusCode, headers }] of Object.entries({ ...responses, 500: await get('/v1/pets/1') })) {
+    expect(String(statusCode)).toBe(status)
+    expect(headers).toMatchObject({
+      deprecation: '@1795132800', // 2026-11-20T00:00:00Z
+      sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
+      link: '</v1/pets>; rel="successor-version", </docs>; rel="deprecation"; type="text/html"',
+    })
+  }
+})
 
-  it('says on every response that it is deprecated', async () => {
+it.each('/v1/pets /v1/pets/1 /v1/pets/2 /v1/store/orders /livez /readyz /openapi.json'.split(' '))(
+  'HEAD %s has the head of GET',
+  async (url) => {
     server.services.add(rex)
-    const responses = {
-      200: await get('/v1/pets/1'),
-      304: await get('/v1/pets/1', { 'if-none-match': '*' }),
-      400: await get('/v1/pets/x'),
-      401: await server.app.inject('/v1/pets/1'),
-      404: await get('/v1/pets/2'),
-    }
-    server.services.beforeRead = () => Promise.reject(new Error('a bug'))
-    for (const [status, { statusCode, headers }] of Object.entries({ ...responses, 500: await get('/v1/pets/1') })) {
-      expect(String(statusCode)).toBe(status)
-      expect(headers).toMatchObject(deprecation)
-    }
-  })
-})
-
-describe('HEAD', () => {
-  it.each(['/v1/pets', '/v1/pets/1', '/v1/pets/2', '/v1/store/orders', '/livez', '/readyz', '/openapi.json'])(
-    '%s has the head of GET',
-    async (url) => {
-      server.services.add(rex)
-      const headers = { authorization, 'x-request-id': 'same' }
-      const whole = await server.app.inject({ url, headers })
-      const head = await server.app.inject({ method: 'HEAD', url, headers })
-      expect(head.body).toBe('')
-      expect({ status: head.statusCode, ...head.headers, date: '' }).toEqual({
-        status: whole.statusCode,
-        ...whole.headers,
-        date: '',
-      })
-    },
-  )
-})
+    const headers = { authorization, 'x-request-id': 'same' }
+    const [whole, head] = [
+      await server.app.inject({ url, headers }),
+      await server.app.inject({ method: 'HEAD', url, headers }),
+    ]
+    expect([head.statusCode, head.body]).toEqual([whole.statusCode, ''])
+    expect({ ...head.headers, date: '' }).toEqual({ ...whole.headers, date: '' })
+  },
+)
 
 describe('X-Request-Id of an error', () => {
   const idFor = async (given: string) => (await get('/nothing', { 'x-request-id': given })).headers['x-request-id']

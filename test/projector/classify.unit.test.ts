@@ -265,7 +265,7 @@ describe('what is stored', () => {
     ])
     const { read } = await project([created(5), ...turns.flat(), placed(5, 30, 2), approved(5, 20, 14)])
     const { documents, keys, parked } = await read()
-    const [, version, row] = documents.pets?.[0]?.text.split('\0') ?? []
+    const [, version, row] = documents.pets?.[0]?.[1].split('\0') ?? []
     const time = '2026-11-20T09:30:00.000Z'
     expect([version, row]).toEqual(['13', `13 5,6,7,8,9,10,11,12 25 cancelled ${time} ${time} 13`])
     expect(keys).toEqual([])

@@ -5,8 +5,11 @@ import type { LogRecord, Offset } from '../../src/event-log/event-log.ts'
 import { Applier } from '../../src/projector/applier.ts'
 import { type Checkpoint, noRecords, startOfPartition } from '../../src/read-models/checkpoint.ts'
 import { otherSets, setName } from '../../src/read-models/document.ts'
+import { decodeIdempotencyRecord } from '../../src/read-models/idempotency-record.ts'
+import { decodeParkedEvent } from '../../src/read-models/parked-event.ts'
 import type { ProjectionStore } from '../../src/read-models/projection-store.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
+import { itemsIn } from '../read-models/contract/samples.ts'
 import { memoryReadModels } from '../read-models/memory-store.ts'
 import { type AnyRecord, logOf } from './records.ts'
 
@@ -51,8 +54,7 @@ function exact({ projection, inspection }: ReadModelStore): ProjectionStore {
           [collection, whole],
           ...indexes.map((index) => [setName(collection, index), json]),
         ]) {
-          const entries = (await inspection.entries(generation, set ?? '', id, 1))?.entries
-          expect(entries).toEqual([{ id, text }])
+          expect(await inspection.find(generation, set ?? '', [String(id)])).toMatchObject({ texts: [text] })
         }
       }
       return await projection.apply(generation, batch)
@@ -89,23 +91,21 @@ export async function everything({ generations, inspection }: ReadModelStore, ge
   if (found === undefined) throw new Error(`there is no generation '${name}'`)
   for (const [set, { actual, recorded }] of found.sizes) expect([set, actual]).toEqual([set, recorded])
   const sizes = [...found.sizes].flatMap(([set, { actual }]) => (actual === 0 ? [] : [[set, actual] as const])).sort()
+  const items = async (set: string) => [...(await itemsIn({ inspection }, name, set))].sort()
   const others: readonly string[] = otherSets
   const documentSets = sizes.map(([set]) => set).filter((set) => !others.includes(set))
-  const entries = await Promise.all(
-    documentSets.map(async (set) => [set, (await inspection.entries(name, set, 1, 100_000))?.entries] as const),
-  )
+  const keys = (await items('keys')).map(([id, text]) => {
+    return decodeIdempotencyRecord({ partition: 0, key: id.slice('0/'.length) }, text)
+  })
+  const parked = (await items('parked')).map(([id, text]) => decodeParkedEvent(id, text))
   return {
     sizes,
-    documents: Object.fromEntries(entries),
-    rows: sorted((await inspection.rows(name, '', 100_000))?.items),
-    keys: sorted((await inspection.keys(name, '', 100_000))?.items),
-    parked: ((await inspection.parked(name, '', 100_000))?.items ?? []).toSorted((a, b) => a.offset - b.offset),
+    documents: Object.fromEntries(await Promise.all(documentSets.map(async (set) => [set, await items(set)] as const))),
+    rows: await items('rows'),
+    keys,
+    parked: parked.sort((a, b) => a.offset - b.offset),
     checkpoints: found.snapshot.checkpoints,
   }
-}
-
-function sorted<T>(items: readonly T[] = []): T[] {
-  return items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
 }
 
 type Everything = Awaited<ReturnType<typeof everything>>
@@ -113,7 +113,7 @@ type Everything = Awaited<ReturnType<typeof everything>>
 /** The documents of a collection, by id. */
 export function documentsOf({ documents }: Everything, collection: string): Record<number, Record<string, unknown>> {
   const entries = documents[collection] ?? []
-  return Object.fromEntries(entries.map(({ id, text }) => [id, JSON.parse(text.split('\0')[0] ?? '')]))
+  return Object.fromEntries(entries.map(([id, text]) => [id, JSON.parse(text.split('\0')[0] ?? '')]))
 }
 
 /** What tests of the rules look at. */
@@ -121,7 +121,7 @@ export function summary(found: Everything) {
   const statuses = (collection: string) =>
     Object.fromEntries(Object.entries(documentsOf(found, collection)).map(([id, { status }]) => [id, status]))
   const rows = [
-    ...(found.documents.pets ?? []).map(({ id, text }): [string, string] => [String(id), text.split('\0')[2] ?? '']),
+    ...(found.documents.pets ?? []).map(([id, text]): [string, string] => [id, text.split('\0')[2] ?? '']),
     ...found.rows,
   ]
   return {

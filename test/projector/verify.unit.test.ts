@@ -61,7 +61,7 @@ describe('verify', () => {
     await untilCaughtUp(world)
     let isDiscarded = false
     const store = disturbed(world.store, async (method) => {
-      if (method !== 'parkedAt' || isDiscarded) return
+      if (method !== 'find' || isDiscarded) return
       isDiscarded = true
       await world.append([discard('50', 24)])
       await untilCaughtUp(world)
@@ -75,7 +75,7 @@ describe('verify', () => {
     const world = await worldOfEveryKind()
     let taken = false
     const store = disturbed(world.store, async (method) => {
-      if (method !== 'entries' || taken) return
+      if (method !== 'scan' || taken) return
       taken = true
       await startRebuild(world)
     })
@@ -85,7 +85,7 @@ describe('verify', () => {
   it('ends with an error when the positions go back meanwhile', async () => {
     const world = await worldOfEveryKind()
     const store = disturbed(world.store, (method) => {
-      if (method === 'entries') world.sql(`UPDATE checkpoint SET checkpoint = json_set(checkpoint, '$[0]', 1)`)
+      if (method === 'scan') world.sql(`UPDATE checkpoint SET checkpoint = json_set(checkpoint, '$[0]', 1)`)
     })
     await expect(startVerify({ log: world.log, store })).rejects.toMatchObject({ name: 'VerifyError' })
   })
@@ -123,7 +123,7 @@ describe('verify', () => {
       const isLog = code === 'event_log_unavailable'
       const silent = { endOffsets: async () => away(), subscribe: async () => ({ seek() {}, close: async () => {} }) }
       const store = disturbed(world.store, (method) => {
-        if (!isLog && method === 'keys') away()
+        if (!isLog && method === 'scan') away()
       })
       const log = isLog ? withMethods(world.log, silent) : world.log
       await expect(startVerify({ log, store })).rejects.toMatchObject({ code })

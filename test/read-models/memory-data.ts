@@ -4,7 +4,7 @@ import type { Generation, StoredGeneration, StoredVersion } from '../../src/read
 import type { IdempotencyKey, IdempotencyRecord } from '../../src/read-models/idempotency-record.ts'
 import type { Size } from '../../src/read-models/inspection.ts'
 import type { ParkedEvent } from '../../src/read-models/parked-event.ts'
-import type { ApplyResult, Batch, DocumentPut } from '../../src/read-models/projection-store.ts'
+import type { ApplyResult, Batch } from '../../src/read-models/projection-store.ts'
 import { decodeRow, homeIdOf, type StreamRow } from '../../src/read-models/stream-row.ts'
 
 /** What stores share that are opened on the same data: the versions by name. */
@@ -47,14 +47,13 @@ export class GenerationData {
   paused = 0
   continues: string | undefined
   readonly checkpoints = new Map<number, Checkpoint>()
-  /** Entries by set and id. */
-  readonly documents = new Map<string, Map<number, StoredDocument>>()
-  readonly rows = new Map<string, string>()
-  /** Records by `<partition>/<key>`. */
-  readonly keys = new Map<string, IdempotencyRecord>()
-  /** Events by `<partition>/<offset>`. */
-  readonly parked = new Map<string, ParkedEvent>()
+  readonly #sets = new Map<string, Map<string | number, unknown>>()
   readonly #recorded = new Map<string, number>()
+  readonly rows = this.set<string>('rows')
+  /** By `<partition>/<key>`. */
+  readonly keys = this.set<IdempotencyRecord>('keys')
+  /** By `<partition>/<offset>`. */
+  readonly parked = this.set<ParkedEvent>('parked')
 
   constructor({ name, logId }: Generation, state: StoredGeneration['state']) {
     this.name = name
@@ -71,8 +70,19 @@ export class GenerationData {
     return this.checkpoints.get(partition) ?? startOfPartition
   }
 
+  set<Value>(name: string): Map<string | number, Value> {
+    const set = this.#sets.get(name) ?? new Map<string | number, unknown>()
+    this.#sets.set(name, set)
+    return set as Map<string | number, Value>
+  }
+
+  /** Those of a collection, or of one of its indexes, by id. */
+  documents(set: string): Map<string | number, StoredDocument> {
+    return this.set(set)
+  }
+
   row(home: string, stream: string): StreamRow | undefined {
-    const shown = this.documents.get(home)?.get(homeIdOf(stream) ?? 0)
+    const shown = this.documents(home).get(homeIdOf(stream) ?? 0)
     if (shown?.row !== undefined) return decodeRow(stream, { json: shown.json, version: shown.version }, shown.row)
     const row = this.rows.get(stream)
     return row === undefined ? undefined : decodeRow(stream, undefined, row)
@@ -88,17 +98,11 @@ export class GenerationData {
   }
 
   sizes(): Map<string, Size> {
-    const size = ([set, recorded]: [string, number]): [string, Size] => [set, { actual: this.#set(set).size, recorded }]
-    return new Map([...this.#recorded].map(size))
+    return new Map([...this.#recorded].map(([name, recorded]) => [name, { actual: this.set(name).size, recorded }]))
   }
 
   isComplete(...sets: readonly string[]): boolean {
-    return sets.every((set) => this.#set(set).size === (this.#recorded.get(set) ?? 0))
-  }
-
-  /** Takes one entry out of a set, which the recorded size does not notice. */
-  damage(set: string, entry: number | string): void {
-    this.#set(set).delete(entry)
+    return sets.every((name) => this.set(name).size === (this.#recorded.get(name) ?? 0))
   }
 
   apply(home: string, batch: Batch): ApplyResult {
@@ -107,7 +111,7 @@ export class GenerationData {
     }
     const isThere = (stream: string) => this.row(home, stream) !== undefined || this.queue(stream).length > 0
     const streams = batch.newStreams.filter(isThere)
-    const isTaken = ({ collection, id }: DocumentId) => this.documents.get(collection)?.has(id)
+    const isTaken = ({ collection, id }: DocumentId) => this.documents(collection).has(id)
     const documents = batch.documents.flatMap(({ before, after }) => (!before && isTaken(after) ? [after] : []))
     if (streams.length + documents.length > 0) {
       return { outcome: 'exist', streams, documents: documents.map(({ collection, id }) => ({ collection, id })) }
@@ -117,41 +121,31 @@ export class GenerationData {
   }
 
   #apply({ partition, checkpoint, documents, rows, rowsShown, keys, parked, unparked }: Batch): void {
-    for (const put of documents) this.#putDocument(put)
-    for (const { stream, row } of rows) this.#put('rows', this.rows, stream, row)
-    for (const stream of rowsShown) this.#remove('rows', this.rows, stream)
-    for (const record of keys) this.#put('keys', this.keys, `${partition}/${record.key}`, record)
-    for (const { offset } of unparked) this.#remove('parked', this.parked, `${partition}/${offset}`)
-    for (const event of parked) this.#put('parked', this.parked, `${partition}/${event.offset}`, event)
+    for (const { before, after } of documents) {
+      for (const set of setsOf(before)) this.#remove(set, after.id)
+      for (const set of setsOf(after)) this.#put(set, after.id, after)
+    }
+    for (const { stream, row } of rows) this.#put('rows', stream, row)
+    for (const stream of rowsShown) this.#remove('rows', stream)
+    for (const record of keys) this.#put('keys', `${partition}/${record.key}`, record)
+    for (const { offset } of unparked) this.#remove('parked', `${partition}/${offset}`)
+    for (const event of parked) this.#put('parked', `${partition}/${event.offset}`, event)
     this.checkpoints.set(partition, checkpoint)
   }
 
-  #putDocument({ before, after }: DocumentPut): void {
-    for (const set of setsOf(before)) this.#set(set).delete(after.id)
-    for (const set of setsOf(after)) (this.#set(set) as Map<number, StoredDocument>).set(after.id, after)
-    for (const set of setsOf(before)) this.#resize(set, -1)
-    for (const set of setsOf(after)) this.#resize(set, 1)
+  #put(name: string, entry: string | number, value: unknown): void {
+    const set = this.set(name)
+    if (!set.has(entry)) this.#resize(name, 1)
+    set.set(entry, value)
   }
 
-  #put<Key, Value>(set: string, entries: Map<Key, Value>, key: Key, value: Value): void {
-    if (!entries.has(key)) this.#resize(set, 1)
-    entries.set(key, value)
+  #remove(name: string, entry: string | number): void {
+    this.set(name).delete(entry)
+    this.#resize(name, -1)
   }
 
-  #remove<Key>(set: string, entries: Map<Key, unknown>, key: Key): void {
-    entries.delete(key)
-    this.#resize(set, -1)
-  }
-
-  #resize(set: string, added: number): void {
-    this.#recorded.set(set, (this.#recorded.get(set) ?? 0) + added)
-  }
-
-  #set(name: string): Map<string | number, unknown> {
-    const others: Record<string, Map<string, unknown>> = { rows: this.rows, keys: this.keys, parked: this.parked }
-    const set = others[name] ?? this.documents.get(name) ?? new Map<number, StoredDocument>()
-    if (others[name] === undefined) this.documents.set(name, set as Map<number, StoredDocument>)
-    return set as Map<string | number, unknown>
+  #resize(name: string, added: number): void {
+    this.#recorded.set(name, (this.#recorded.get(name) ?? 0) + added)
   }
 }
 

@@ -1,13 +1,10 @@
 import { ServiceError } from '../../src/lib/errors.ts'
 import { type StoredDocument, setName } from '../../src/read-models/document.ts'
 import type { ActiveGeneration, Generation, Generations } from '../../src/read-models/generations.ts'
-import {
-  type InspectedPage,
-  type Inspection,
-  parkedCharactersMax,
-  type Snapshot,
-} from '../../src/read-models/inspection.ts'
+import { encodeIdempotencyRecord } from '../../src/read-models/idempotency-record.ts'
+import { type Inspection, type Item, type Snapshot, scannedCharactersMax } from '../../src/read-models/inspection.ts'
 import { Listeners } from '../../src/read-models/listeners.ts'
+import { encodeParkedEvent } from '../../src/read-models/parked-event.ts'
 import type { ProjectionStore } from '../../src/read-models/projection-store.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import type { Proof, StoredReads } from '../../src/read-models/stored-reads.ts'
@@ -72,7 +69,7 @@ function readsOf(store: MemoryStore): StoredReads {
   return {
     async find(name, { collection, id }) {
       const generation = store.generation(name)
-      const found = generation?.documents.get(collection)?.get(id)
+      const found = generation?.documents(collection).get(id)
       const document = found && { json: found.json, version: found.version }
       return { proof: proofOf(generation, setName(collection)), document }
     },
@@ -217,56 +214,46 @@ function inspectionOf(store: MemoryStore): Inspection {
   return {
     contents: async (name) => inspect(name, (generation) => ({ sizes: generation.sizes() })),
 
-    entries: async (name, set, from, limit) =>
+    scan: async (name, set, from, limit) =>
       inspect(name, (generation) => {
-        const documents = inOrder(generation, set).filter(({ id }) => id >= from)
-        const textOf = ({ collection, json, version, row }: (typeof documents)[number]) =>
-          set === collection ? [json, version, ...(row === undefined ? [] : [row])].join('\0') : json
-        return { entries: documents.slice(0, limit).map((each) => ({ id: each.id, text: textOf(each) })) }
+        const left = itemsIn(generation, set).filter(([id]) => from === undefined || compareIds(id, from) >= 0)
+        const items: Item[] = []
+        let characters = 0
+        for (const [id, text] of left) {
+          if (items.length === limit || characters >= scannedCharactersMax) return { items, next: id }
+          items.push([id, text])
+          characters += text.length
+        }
+        return { items, next: undefined }
       }),
 
-    rows: async (name, from, limit) => inspect(name, ({ rows }) => pageOf([...rows], from, limit)),
-
-    keys: async (name, from, limit) =>
-      inspect(name, ({ keys }) => {
-        const { items, next } = pageOf([...keys], from, limit)
-        return { items: items.map(([, record]) => record), next }
+    find: async (name, set, ids) =>
+      inspect(name, (generation) => {
+        const texts = new Map(itemsIn(generation, set))
+        return { texts: ids.map((id) => texts.get(id)) }
       }),
-
-    parked: async (name, from, limit) =>
-      inspect(name, ({ parked }) => {
-        const { items, next } = pageOf([...parked], from, limit, ({ value }) => value.length)
-        return { items: items.map(([, event]) => event), next }
-      }),
-
-    parkedAt: async (name, { partition, offset }) =>
-      inspect(name, ({ parked }) => ({ event: parked.get(`${partition}/${offset}`) })),
-
-    key: async (name, key) => inspect(name, (generation) => ({ record: generation.key(key) })),
-
-    row: async (name, stream) => inspect(name, ({ rows }) => ({ row: rows.get(stream) })),
   }
+}
+
+function itemsIn(generation: GenerationData, set: string): Item[] {
+  const { rows, keys, parked } = generation
+  const textOf = ({ collection, json, version, row }: StoredDocument) =>
+    set === collection ? [json, version, ...(row === undefined ? [] : [row])].join('\0') : json
+  const others: Record<string, Item[]> = {
+    rows: [...rows].map(([stream, row]) => [String(stream), row]),
+    keys: [...keys].map(([id, record]) => [String(id), encodeIdempotencyRecord(record)]),
+    parked: [...parked].map(([id, event]) => [String(id), encodeParkedEvent(event)]),
+  }
+  const items = others[set] ?? inOrder(generation, set).map((document) => [String(document.id), textOf(document)])
+  return items.sort(([a], [b]) => compareIds(a, b))
+}
+
+/** Of numbers in decimal the lower one comes first. */
+function compareIds(a: string, b: string): number {
+  return a.length - b.length || (a < b ? -1 : Number(a > b))
 }
 
 /** In ascending order of id. */
 function inOrder(generation: GenerationData | undefined, set: string): StoredDocument[] {
-  return [...(generation?.documents.get(set)?.values() ?? [])].sort((a, b) => a.id - b.id)
-}
-
-/** In order of key. A page begins behind `from`: '', or an equals sign and the last key of the page before. */
-function pageOf<Value>(
-  entries: readonly (readonly [key: string, value: Value])[],
-  from: string,
-  limit: number,
-  charactersIn: (value: Value) => number = () => 0,
-): Pick<InspectedPage<readonly [string, Value]>, 'items' | 'next'> {
-  const left = entries.filter(([key]) => `=${key}` > from).sort(([a], [b]) => (a < b ? -1 : 1))
-  const items = []
-  let characters = 0
-  for (const entry of left.slice(0, limit)) {
-    if (characters >= parkedCharactersMax) break
-    items.push(entry)
-    characters += charactersIn(entry[1])
-  }
-  return { items, next: items.length === left.length ? undefined : `=${items.at(-1)?.[0]}` }
+  return [...(generation?.documents(set).values() ?? [])].sort((a, b) => a.id - b.id)
 }

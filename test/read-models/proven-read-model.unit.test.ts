@@ -1,8 +1,8 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../src/lib/errors.ts'
 import { ProvenReadModel } from '../../src/read-models/proven-read-model.ts'
 import type { AtLeast, ReadModel } from '../../src/read-models/read-model.ts'
-import { all, idsIn, openProven, someTurns } from './scripted-store.ts'
+import { all, idsIn, openProven, someTurns, stopClock } from './scripted-store.ts'
 
 const longMs = 1_000_000
 const rebuilding = { code: 'read_model_rebuilding' }
@@ -125,8 +125,7 @@ describe('a proven read model', () => {
   it('answers within 1.5 seconds, however slow the store is about a second answer', async () => {
     const { store, model, until } = openProven()
     await until('up')
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-    onTestFinished(() => void vi.useRealTimers())
+    stopClock()
     const { find } = store
     vi.spyOn(store, 'find').mockImplementation(async (...query) => {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -146,8 +145,7 @@ describe('a proven read model', () => {
 it('one more look keeps a read for 300 ms at most', async () => {
   const { store, model, until } = openProven()
   await until('up')
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-  onTestFinished(() => void vi.useRealTimers())
+  stopClock()
   const { promise, resolve } = Promise.withResolvers<undefined>()
   vi.spyOn(store, 'checkpoints').mockReturnValue(promise)
   store.takeOver('second')
@@ -162,19 +160,19 @@ describe('reading at least up to given positions', () => {
     positions.map(([partition, offset]) => ({ partition, offset }))
 
   it.each(Object.entries(ways))('%s: the answer has all of them, however long that takes', async (_, read) => {
-    const { store, model, tracker, log, ends, until } = openProven()
+    const { store, model, log, ends, until } = openProven()
     await until('up')
     ends.splice(0, 2, 1, 1)
     log.endOffsets.mockClear()
     const settled = vi.fn()
     const answer = read(model, { positions: at([0, 0], [1, 0]), wait: { timeoutMs: longMs } }).then(settled)
-    await vi.waitFor(() => expect(tracker.waiting).toBe(1), { interval: 2 })
+    await vi.waitFor(() => expect(model.waiting).toBe(1), { interval: 2 })
     store.apply(1, 0, 1)
     await someTurns()
-    expect([settled.mock.calls.length, tracker.waiting]).toEqual([0, 1])
+    expect([settled.mock.calls.length, model.waiting]).toEqual([0, 1])
     store.apply(2, 1, 1)
     await answer
-    expect([settled.mock.calls.length, tracker.waiting, log.endOffsets.mock.calls.length]).toEqual([1, 0, 1])
+    expect([settled.mock.calls.length, model.waiting, log.endOffsets.mock.calls.length]).toEqual([1, 0, 1])
   })
 
   it('costs one read, and the log nothing, where they are reached', async () => {
@@ -210,20 +208,19 @@ describe('reading at least up to given positions', () => {
     ['the log has no such partition', [], longMs, beyond],
     ['the log is away', undefined, 1000, behind],
   ])('refuses what is not reached: %s', async (_, ends, timeoutMs, code) => {
-    const { model, log, tracker, store, until } = openProven()
+    const { model, log, store, until } = openProven()
     await until('up')
     store.apply(1, 0, 1)
     log.endOffsets.mockClear().mockImplementation(async () => {
       if (ends === undefined) throw new ServiceError('event_log_unavailable', 'away')
       return ends
     })
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-    onTestFinished(() => void vi.useRealTimers())
+    stopClock()
     const answer = model.page(all, { positions: at([0, 0], [0, 1]), wait: { timeoutMs } })
     const refused = expect(answer).rejects.toMatchObject({ code })
     await vi.advanceTimersByTimeAsync(code === behind ? timeoutMs : 50)
     await refused
-    expect([log.endOffsets.mock.calls.length, tracker.waiting, vi.getTimerCount()]).toEqual([1, 0, 0])
+    expect([log.endOffsets.mock.calls.length, model.waiting, vi.getTimerCount()]).toEqual([1, 0, 0])
   })
 
   it.each<[string, (world: ReturnType<typeof openProven>, abandon: () => void) => void]>([
@@ -239,11 +236,11 @@ describe('reading at least up to given positions', () => {
     const wait = { timeoutMs: longMs, isAbandoned: () => isAbandoned }
     const answer = world.model.page(all, { positions: at([0, 1]), wait })
     const refused = expect(answer).rejects.toMatchObject({ code: behind })
-    await vi.waitFor(() => expect(world.tracker.waiting).toBe(1), { interval: 2 })
+    await vi.waitFor(() => expect(world.model.waiting).toBe(1), { interval: 2 })
     end(world, () => {
       isAbandoned = true
     })
     await refused
-    expect(world.tracker.waiting).toBe(0)
+    expect(world.model.waiting).toBe(0)
   })
 })

@@ -5,8 +5,8 @@ import { openRedisReadModels } from '../../src/read-models/redis/redis-read-mode
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import { type RedisServer, startRedis } from '../brokers/brokers.ts'
 import { describeWithOwnBrokers } from '../brokers/describe.ts'
-import { everyCall } from './contract/calls.ts'
 import { added, applyAll, batchAfter, firstBatch, home, idsIn, newGeneration, pet } from './contract/samples.ts'
+import { everyCall } from './contract/stores.ts'
 import { openHeard, silentLogger } from './redis-fixture.ts'
 
 const first = firstBatch({ documents: added(pet(1, ['a'])) })

@@ -192,3 +192,9 @@ export function idsIn({ documents }: { readonly documents: string }): number[] {
 export async function someTurns(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await setImmediate()
 }
+
+/** Time passes only as the test says. */
+export function stopClock(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+}

@@ -1,7 +1,12 @@
-import { expect, it, vi } from 'vitest'
+import fc from 'fast-check'
+import { describe, expect, it, vi } from 'vitest'
 import type { RecordBatch, Subscriber } from '../../src/event-log/event-log.ts'
-import { shardNamed, shardsOf, shardsOnOneSubscription } from '../../src/read-models/shards.ts'
+import type { AtLeast, Page, ReadModel } from '../../src/read-models/read-model.ts'
+import { ShardedReadModel, shardNamed, shardsOf, withOneSubscription } from '../../src/read-models/shards.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
+import type { PageQuery } from '../../src/read-models/stored-reads.ts'
+import { MemoryEventLog, MemoryLogData } from '../event-log/memory-event-log.ts'
+import { all, openProven, ScriptedStore } from './scripted-store.ts'
 
 it.each([
   ['pets-2', { shard: 0, shards: 1 }],
@@ -33,10 +38,7 @@ const batchOf = (partition: number) => ({ partition, from: 0, records: [], next:
 
 it('one shard has the log as it is', () => {
   const { log } = openLog()
-  for (const shards of [shardsOf([one], log), shardsOnOneSubscription([one], log)]) {
-    expect(shards).toEqual([{ store: one, log }])
-    expect(shards[0]?.log).toBe(log)
-  }
+  expect(shardsOf([one], withOneSubscription(log, 1))[0]?.log).toBe(log)
 })
 
 it('each shard sees its own partitions of the log', async () => {
@@ -57,7 +59,7 @@ it('each shard sees its own partitions of the log', async () => {
 
 it('shards on one subscription begin together, and each has the batches of its partitions', async () => {
   const { log, subscribers, subscription } = openLog()
-  const shards = shardsOnOneSubscription([one, other], log)
+  const shards = shardsOf([one, other], withOneSubscription(log, 2))
   const parts = shards.map(({ log: own }) => ({ ...openSubscriber(), own }))
   const [even, odd] = parts
   const first = even?.own.subscribe('group', even)
@@ -69,4 +71,91 @@ it('shards on one subscription begin together, and each has the batches of its p
   expect(await Promise.all([2, 3].map((partition) => subscribers[0]?.batch(batchOf(partition))))).toEqual([true, false])
   expect([even?.assigned.mock.calls, odd?.assigned.mock.calls]).toEqual([[[[2]]], [[[3]]]])
   expect([even?.batch.mock.calls, odd?.batch.mock.calls]).toEqual([[[batchOf(2)]], [[batchOf(3)]]])
+})
+
+const memoryLog = new MemoryEventLog(new MemoryLogData(6))
+const partitionFor = (key: string) => memoryLog.partitionFor(key)
+/** Read models of stores with these documents, each in the shard of its id; those of one shard may be away. */
+function openSharded(shards: number, ids: readonly number[], away?: number) {
+  const stores = Array.from({ length: shards }, () => new ScriptedStore())
+  for (const id of ids) stores[partitionFor(String(id)) % shards]?.store(id, partitionFor(String(id)), id)
+  const parts = stores.map((store) => openProven([], store))
+  if (away !== undefined) stores[away]?.disconnect()
+  const model = new ShardedReadModel(
+    parts.map((part) => part.model),
+    memoryLog,
+  )
+  const up = () => Promise.all(parts.map(({ until }, at) => until(at === away ? 'down' : 'up')))
+  return { stores, model, up }
+}
+
+it('the pages are those of one store, however many shards there are', async () => {
+  const ids = fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 40 })
+  const limit = fc.integer({ min: 1, max: 12 })
+  await fc.assert(
+    fc.asyncProperty(ids, fc.integer({ min: 2, max: 7 }), fc.nat(70), limit, async (ids, shards, first, limit) => {
+      const [whole, parts] = [openSharded(1, ids), openSharded(shards, ids)]
+      await Promise.all([whole.up(), parts.up()])
+      let after: number | undefined = first
+      while (after !== undefined) {
+        const query: PageQuery = { ...all, after, limit }
+        const [expected, page]: Page[] = await Promise.all([whole, parts].map(({ model }) => model.page(query)))
+        expect(page).toEqual({ ...expected, reached: page?.reached })
+        expect(page?.reached).toHaveLength(shards)
+        after = page?.last
+      }
+    }),
+    { numRuns: 30 },
+  )
+})
+
+describe('with a shard away', () => {
+  const [one = 0, other = 0] = [0, 1].map((shard) =>
+    [1, 2, 3, 4, 5, 6].find((id) => partitionFor(String(id)) % 2 === shard),
+  )
+  const event = (id: number) => ({ partition: partitionFor(String(id)), offset: 0 })
+  const key = (id: number) => ({ partition: event(id).partition, key: 'k' })
+  const reads: Record<string, (model: ReadModel, id: number) => Promise<unknown>> = {
+    'a document': (model, id) => model.find({ collection: 'pets', id }),
+    'a stream': (model, id) => model.load({ stream: String(id), key: key(one), event: event(one) }),
+    'an idempotency key': (model, id) => model.load({ key: key(id), event: event(one) }),
+    'an event': (model, id) => model.load({ event: event(id) }),
+  }
+  it.each(Object.entries(reads))('%s is read in the other one, with one read', async (_, read) => {
+    const { model, stores, up } = openSharded(2, [one, other], 0)
+    await up()
+    await read(model, other)
+    expect(stores.map(({ asked }) => asked.reads)).toEqual([0, 1])
+    await expect(read(model, one)).rejects.toMatchObject({ code: 'read_model_unavailable' })
+  })
+
+  it('there is no page', async () => {
+    const { model, up } = openSharded(2, [one, other], 0)
+    await up()
+    await expect(model.page(all)).rejects.toMatchObject({ code: 'read_model_unavailable' })
+  })
+
+  it('a position is waited for in the other one', async () => {
+    const { model, up } = openSharded(2, [one, other], 0)
+    await up()
+    const applied = [one, other].map((id) => model.whenApplied(event(id), { timeoutMs: 0 }))
+    expect(await Promise.all(applied)).toEqual(['late', 'unheard'])
+  })
+})
+
+it('each shard is held to the positions of its own partitions', async () => {
+  const asked: (AtLeast | undefined)[] = []
+  const shards = [0, 1, 2].map((shard) => {
+    const { model } = openProven()
+    model.page = async (_, atLeast) => {
+      asked[shard] = atLeast
+      return { documents: '', count: 0, last: undefined, reached: [] }
+    }
+    return model
+  })
+  const wait = { timeoutMs: 5 }
+  const [fourth, second, first] = [4, 2, 1].map((partition) => ({ partition, offset: 7 }))
+  const positions = [fourth, second, first].flatMap((each) => each ?? [])
+  await new ShardedReadModel(shards, memoryLog).page(all, { positions, wait })
+  expect(asked).toEqual([undefined, { positions: [fourth, first], wait }, { positions: [second], wait }])
 })

@@ -1,12 +1,12 @@
 import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../checkpoint.ts'
 import type { StoredDocument } from '../document.ts'
 import { encodeIdempotencyRecord } from '../idempotency-record.ts'
+import { encodeParkedEvent, type ParkedEvent, parkedId } from '../parked-event.ts'
 import type { Batch } from '../projection-store.ts'
 import { homeIdOf } from '../stream-row.ts'
 import { type DocumentChanges, documentChanges } from './document-changes.ts'
 import { progressMessage } from './progress-message.ts'
 import { keyField, type RedisKeys } from './redis-keys.ts'
-import { encodeParkedEvent, parkedField, queueMember } from './stored-parked-event.ts'
 
 /** KEYS and ARGV of `apply-batch.lua`: in few and long texts where there are many, which cost least to write. */
 export function applyBatchArguments(
@@ -96,9 +96,14 @@ function lists({ rows, rowsShown, keys, parked, unparked, partition }: Batch): (
     rows.flatMap(({ stream, row }) => [stream, row]),
     [...rowsShown],
     keys.flatMap((record) => [keyField(record), encodeIdempotencyRecord(record)]),
-    parked.flatMap((event) => [parkedField(event), encodeParkedEvent(event), queueMember(event), event.stream]),
+    parked.flatMap((event) => [parkedId(event), encodeParkedEvent(event), queueMember(event), event.stream]),
     unparked
       .map((event) => ({ partition, ...event }))
-      .flatMap((event) => [parkedField(event), queueMember(event), event.stream]),
+      .flatMap((event) => [parkedId(event), queueMember(event), event.stream]),
   ]
+}
+
+/** The member of the parked queue. */
+function queueMember({ partition, stream, offset }: Pick<ParkedEvent, 'partition' | 'stream' | 'offset'>): string {
+  return `${stream}\0${String(offset).padStart(16, '0')}/${partition}`
 }

@@ -100,11 +100,6 @@ export function keyField({ partition, key }: IdempotencyKey): string {
   return `${partition}/${key}`
 }
 
-export function keyOfField(field: string): IdempotencyKey {
-  const slash = field.indexOf('/')
-  return { partition: Number(field.slice(0, slash)), key: field.slice(slash + 1) }
-}
-
 /**
  * That of a shard has a number behind it, by which the shards are spread evenly over the slots, and with them over the
  * masters of a cluster that has the slots evenly: left to chance, two would often share one.

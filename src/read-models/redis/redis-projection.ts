@@ -1,10 +1,10 @@
 import { decodeCheckpoint, startOfPartition } from '../checkpoint.ts'
+import { decodeParkedEvent } from '../parked-event.ts'
 import type { ApplyResult, Batch, LoadRequest, PartitionState, ProjectionStore } from '../projection-store.ts'
 import { homeIdOf, type StreamId, type StreamRow } from '../stream-row.ts'
 import { applyBatchArguments } from './apply-batch-arguments.ts'
 import type { RedisCalls } from './redis-calls.ts'
 import { keyField, type RedisKeys } from './redis-keys.ts'
-import { decodeParkedEvent } from './stored-parked-event.ts'
 import { pairs } from './stored-snapshot.ts'
 import { decodeStream } from './stored-stream.ts'
 

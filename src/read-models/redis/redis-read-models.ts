@@ -5,7 +5,7 @@ import { RedisCalls } from './redis-calls.ts'
 import type { ConnectionLogger } from './redis-connection.ts'
 import { openConnections } from './redis-connections.ts'
 import { RedisGenerations } from './redis-generations.ts'
-import { RedisInspection } from './redis-inspection.ts'
+import { redisInspection } from './redis-inspection.ts'
 import { redisKeys, type StoreName } from './redis-keys.ts'
 import { RedisProgress } from './redis-progress.ts'
 import { RedisProjection } from './redis-projection.ts'
@@ -45,7 +45,7 @@ export async function openRedisReadModels({
     reads: new RedisReads(new GroupReader(keys, (names, args) => calls.run('read', names, args)), home),
     projection: new RedisProjection(calls, keys, home),
     generations: new RedisGenerations(calls, (key) => new RedisCalls(connections.to(key)), name, listeners),
-    inspection: new RedisInspection(calls, keys),
+    inspection: redisInspection(calls, keys),
     async close() {
       progress.close()
       await connections.close()

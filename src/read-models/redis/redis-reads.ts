@@ -1,10 +1,10 @@
 import { type DocumentId, setName } from '../document.ts'
 import { decodeIdempotencyRecord } from '../idempotency-record.ts'
+import { parkedId } from '../parked-event.ts'
 import type { Found, PageQuery, StoredPage, StoredReads, StoredStream, StreamQuery } from '../stored-reads.ts'
 import { homeIdOf } from '../stream-row.ts'
 import type { FieldLook, GroupReader, Look } from './group-reader.ts'
 import { keyField } from './redis-keys.ts'
-import { parkedField } from './stored-parked-event.ts'
 import { decodeMember, decodeStream } from './stored-stream.ts'
 
 export class RedisReads implements StoredReads {
@@ -45,7 +45,7 @@ export class RedisReads implements StoredReads {
       id === undefined ? undefined : member(this.#home, id),
       stream === undefined ? undefined : field('rows', stream),
       stream === undefined ? undefined : field('parked-streams', stream, 'exists'),
-      event === undefined ? undefined : field('parked', parkedField(event), 'exists'),
+      event === undefined ? undefined : field('parked', parkedId(event), 'exists'),
       key === undefined ? undefined : field('keys', keyField(key)),
     ]
     const asked = looks.filter((look) => look !== undefined)

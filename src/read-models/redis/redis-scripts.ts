@@ -15,10 +15,8 @@ export const scriptFiles = {
   applyBatch: 'apply-batch.lua',
   read: 'read.lua',
   contents: 'contents.lua',
-  entries: 'entries-3.lua',
-  scanHash: 'scan-hash-3.lua',
-  field: 'field-3.lua',
-  parkedEvents: 'parked-events-4.lua',
+  scanSet: 'scan-set-3.lua',
+  findInSet: 'find-in-set-3.lua',
 } as const
 
 type Named = [name: string | null, logId: string | null, since: string | null]
@@ -43,10 +41,8 @@ export interface Replies {
     | [outcome: 'exist', streams: string[], collectionsAndIds: string[]]
   read: [state: string, completeness: string, ...found: (string | null)[]]
   contents: WithSnapshot<[recorded: string[], actual: (string | number)[]]>
-  entries: WithSnapshot<[membersAndIds: string[]]>
-  scanHash: WithSnapshot<[scanned: [next: string, fieldsAndValues: string[]]]>
-  field: WithSnapshot<[value: string | null]>
-  parkedEvents: WithSnapshot<[last: string, fieldsAndEvents: string[]]>
+  scanSet: WithSnapshot<[next: string, idsAndTexts: string[]]>
+  findInSet: WithSnapshot<[texts: (string | null)[]]>
 }
 
 export type Script = keyof Replies

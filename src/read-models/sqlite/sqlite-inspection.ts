@@ -1,139 +1,106 @@
-import type { Position } from '../../event-log/event-log.ts'
-import { decodeIdempotencyRecord, type IdempotencyKey, type IdempotencyRecord } from '../idempotency-record.ts'
-import {
-  type Contents,
-  type Entries,
-  type InspectedPage,
-  type Inspection,
-  parkedCharactersMax,
-  type Size,
-  type Snapshot,
-} from '../inspection.ts'
-import type { ParkedEvent } from '../parked-event.ts'
+import type { StatementSync } from 'node:sqlite'
+import { type Inspection, type Item, type Size, type Snapshot, scannedCharactersMax } from '../inspection.ts'
+import { encodeParkedEvent } from '../parked-event.ts'
 import { type SqliteDatabase, tableOf } from './sqlite-database.ts'
 
-export class SqliteInspection implements Inspection {
-  readonly #database: SqliteDatabase
+type Row = readonly [id: string | number, ...fields: (string | number | null)[]]
 
-  constructor(database: SqliteDatabase) {
-    this.#database = database
-  }
+/** How a set is read, in SQL. */
+interface Source {
+  /** Ids, and what texts are made of. */
+  readonly items: string
+  /** Up to where more conditions can follow. */
+  readonly from: string
+  /** The columns that say where an item is, and put them in order. */
+  readonly place: readonly string[]
+  /** The id that none comes before. */
+  readonly first: string
+}
 
-  async contents(generation: string): Promise<Contents | undefined> {
-    return this.#read(generation, (key) => ({ sizes: sizesOf(this.#database, key) }))
-  }
-
-  async entries(generation: string, set: string, from: number, limit: number): Promise<Entries | undefined> {
-    return this.#read(generation, (key) => {
-      const found = this.#database.documentSet(key, set)
-      const select = `SELECT id, json, version, row FROM ${found && tableOf(found.key)} WHERE id >= ? ORDER BY id LIMIT ?`
-      const rows = found === undefined ? [] : this.#database.db.prepare(select).all(from, limit)
-      const textOf = (...fields: unknown[]) => fields.filter((field) => field !== null).join('\0')
-      return {
-        entries: rows.map(({ id, json, version, row }) => ({ id: Number(id), text: textOf(json, version, row) })),
-      }
-    })
-  }
-
-  async rows(
+export function sqliteInspection(database: SqliteDatabase): Inspection {
+  async function read<T extends object>(
     generation: string,
-    from: string,
-    limit: number,
-  ): Promise<InspectedPage<readonly [string, string]> | undefined> {
-    return this.#read(generation, (key) => {
-      const found = this.#database.all`
-        SELECT stream, row FROM stream_row
-        WHERE generation = ${key} AND stream >= ${from} ORDER BY stream LIMIT ${limit}` as {
-        stream: string
-        row: string
-      }[]
-      const items = found.map(({ stream, row }) => [stream, row] as const)
-      return { items, next: found.length < limit ? undefined : `${found.at(-1)?.stream}\0` }
+    work: (key: number) => T,
+  ): Promise<(T & { snapshot: Snapshot }) | undefined> {
+    return database.readGeneration(generation, (key) => {
+      const active = database.inState('active')?.name
+      return { snapshot: { active, checkpoints: database.checkpoints(key) }, ...work(key) }
     })
   }
 
-  async keys(generation: string, from: string, limit: number): Promise<InspectedPage<IdempotencyRecord> | undefined> {
-    const [, partition = -1, behind = ''] = /^(\d+) (.*)$/s.exec(from) ?? []
-    return this.#read(generation, (ofGeneration) => {
-      const found = this.#database.all`
-        SELECT key, partition, record FROM idempotency_key
-        WHERE generation = ${ofGeneration} AND (key, partition) > (${behind}, ${partition})
-        ORDER BY key, partition LIMIT ${limit}`
-      const rows = found as unknown as (IdempotencyKey & { record: string })[]
-      const last = rows.length < limit ? undefined : rows.at(-1)
-      return {
-        items: rows.map((row) => decodeIdempotencyRecord(row, row.record)),
-        next: last && `${last.partition} ${last.key}`,
-      }
-    })
+  function select({ items, from, place }: Source, comparison: string, limit: number): StatementSync {
+    const where = `(${place}) ${comparison} (${place.map(() => '?')}) ORDER BY ${place} LIMIT ${limit}`
+    const statement = database.db.prepare(`SELECT ${items} FROM ${from} AND ${where}`)
+    statement.setReturnArrays(true)
+    return statement
   }
 
-  async parked(generation: string, from: string, limit: number): Promise<InspectedPage<ParkedEvent> | undefined> {
-    const [partition, offset] = from === '' ? [-1, -1] : from.split('/').map(Number)
-    return this.#read(generation, (key) => {
-      const rows = this.#database.all`
-        SELECT partition, record_offset AS "offset", stream, reason, value FROM parked
-        WHERE generation = ${key} AND (partition, record_offset) > (${partition as number}, ${offset as number})
-        ORDER BY partition, record_offset LIMIT ${limit}`
-      const items: ParkedEvent[] = []
-      let characters = 0
-      for (const event of rows as unknown as Iterable<ParkedEvent>) {
-        items.push(event)
-        characters += event.value.length
-        if (characters >= parkedCharactersMax) break
-      }
-      const isEnd = items.length < limit && characters < parkedCharactersMax
-      const last = isEnd ? undefined : items.at(-1)
-      return { items, next: last && `${last.partition}/${last.offset}` }
-    })
-  }
+  return {
+    contents: (generation) => read(generation, (key) => ({ sizes: sizesOf(database, key) })),
 
-  async parkedAt(
-    generation: string,
-    { partition, offset }: Position,
-  ): Promise<{ readonly snapshot: Snapshot; readonly event: ParkedEvent | undefined } | undefined> {
-    return this.#read(generation, (key) => {
-      const found = this.#database.get`
-        SELECT partition, record_offset AS "offset", stream, reason, value FROM parked
-        WHERE generation = ${key} AND partition = ${partition} AND record_offset = ${offset}`
-      return { event: found as ParkedEvent | undefined }
-    })
-  }
+    scan: (generation, set, from, limit) =>
+      read(generation, (key) => {
+        const source = sourceOf(database, key, set)
+        const items: Item[] = []
+        if (source === undefined) return { items, next: undefined }
+        let characters = 0
+        const rows = select(source, '>=', limit + 1).iterate(...placeOf(set, from ?? source.first))
+        for (const row of rows as unknown as Iterable<Row>) {
+          const id = String(row[0])
+          if (items.length === limit || characters >= scannedCharactersMax) return { items, next: id }
+          const text = textOf(set, row)
+          items.push([id, text])
+          characters += text.length
+        }
+        return { items, next: undefined }
+      }),
 
-  async key(
-    generation: string,
-    key: IdempotencyKey,
-  ): Promise<{ readonly snapshot: Snapshot; readonly record: IdempotencyRecord | undefined } | undefined> {
-    return this.#read(generation, (ofGeneration) => ({ record: this.#database.record(ofGeneration, key) }))
+    find: (generation, set, ids) =>
+      read(generation, (key) => {
+        const source = sourceOf(database, key, set)
+        const one = source && select(source, '=', 1)
+        const rows = ids.map((id) => one?.get(...placeOf(set, id)) as unknown as Row | undefined)
+        return { texts: rows.map((row) => row && textOf(set, row)) }
+      }),
   }
+}
 
-  async row(
-    generation: string,
-    stream: string,
-  ): Promise<{ readonly snapshot: Snapshot; readonly row: string | undefined } | undefined> {
-    return this.#read(generation, (key) => ({ row: this.#database.hiddenRow(key, stream) }))
+/** Undefined where nothing was ever put into the set. */
+function sourceOf(database: SqliteDatabase, generation: number, set: string): Source | undefined {
+  const of = `WHERE generation = ${generation}`
+  if (set === 'rows') return { items: 'stream, row', from: `stream_row ${of}`, place: ['stream'], first: '' }
+  if (set === 'keys') {
+    const items = `partition || '/' || key, record`
+    return { items, from: `idempotency_key ${of}`, place: ['key', 'partition'], first: '0/' }
   }
+  if (set === 'parked') {
+    const items = `partition || '/' || record_offset, stream, reason, value`
+    return { items, from: `parked ${of}`, place: ['partition', 'record_offset'], first: '0/0' }
+  }
+  const found = database.documentSet(generation, set)
+  if (found === undefined) return undefined
+  return { items: 'id, json, version, row', from: `${tableOf(found.key)} WHERE true`, place: ['id'], first: '0' }
+}
 
-  #read<T extends object>(generation: string, work: (key: number) => T): (T & { snapshot: Snapshot }) | undefined {
-    return this.#database.readGeneration(generation, (key) => {
-      const active = this.#database.inState('active')?.name
-      return { snapshot: { active, checkpoints: this.#database.checkpoints(key) }, ...work(key) }
-    })
-  }
+/** What the columns of the place have for an id: texts of numbers too, as SQLite compares them by what the column holds. */
+function placeOf(set: string, id: string): string[] {
+  if (set !== 'keys' && set !== 'parked') return [id]
+  const slash = id.indexOf('/')
+  const [partition, rest] = [id.slice(0, slash), id.slice(slash + 1)]
+  return set === 'keys' ? [rest, partition] : [partition, rest]
+}
+
+function textOf(set: string, [, ...fields]: Row): string {
+  if (set !== 'parked') return fields.filter((field) => field !== null).join('\0')
+  const [stream, reason, value] = fields.map(String) as [string, string, string]
+  return encodeParkedEvent({ stream, reason, value })
 }
 
 /** The size of every set of a generation. */
 export function sizesOf(database: SqliteDatabase, key: number): ReadonlyMap<string, Size> {
-  const tables: Record<string, string> = { rows: 'stream_row', keys: 'idempotency_key', parked: 'parked' }
-  const countIn = (from: string) => Number(database.db.prepare(`SELECT count(*) AS count FROM ${from}`).get()?.count)
   const others = database.all`SELECT name, size FROM other_set WHERE generation = ${key}`
-  return new Map([
-    ...database.collections(key).map(({ name, key: collection, size: recorded }): [string, Size] => {
-      return [name, { actual: countIn(tableOf(collection)), recorded }]
-    }),
-    ...others.map(({ name, size }): [string, Size] => {
-      const actual = countIn(`${tables[String(name)]} WHERE generation = ${key}`)
-      return [String(name), { actual, recorded: Number(size) }]
-    }),
-  ])
+  const sets = [...database.collections(key), ...(others as { name: string; size: number }[])]
+  const count = (set: string) =>
+    database.db.prepare(`SELECT count(*) AS count FROM ${sourceOf(database, key, set)?.from}`).get()?.count
+  return new Map(sets.map(({ name, size }) => [name, { actual: Number(count(name)), recorded: size }]))
 }

@@ -2,7 +2,7 @@ import { Listeners } from '../listeners.ts'
 import type { ReadModelStore } from '../store.ts'
 import { SqliteDatabase, type SqliteReadModelsOptions } from './sqlite-database.ts'
 import { sqliteGenerations } from './sqlite-generations.ts'
-import { SqliteInspection } from './sqlite-inspection.ts'
+import { sqliteInspection } from './sqlite-inspection.ts'
 import { sqliteProjection } from './sqlite-projection.ts'
 import { sqliteReads } from './sqlite-reads.ts'
 
@@ -17,7 +17,7 @@ export function openSqliteReadModels(options: SqliteReadModelsOptions): ReadMode
     reads: sqliteReads(database),
     projection: sqliteProjection(database, listeners),
     generations: sqliteGenerations(database, listeners),
-    inspection: new SqliteInspection(database),
+    inspection: sqliteInspection(database),
     async close() {
       if (!database.db.isOpen) return
       database.db.close()

@@ -121,7 +121,8 @@ export const activating = topic('activating', {
     const store = await fixture.open()
     let before: string | undefined
     for (const generation of [newGeneration(), newGeneration(), newGeneration()]) {
-      await store.generations.build(generation)
+      expect(await store.generations.build(generation)).toEqual(generation)
+      expect((await store.generations.active())?.name).toBe(before)
       expect(await store.generations.activate(generation.name)).toBe('activated')
       expect(await store.generations.active()).toEqual({ ...generation, continues: before })
       if (before !== undefined) await store.generations.remove(before)

@@ -1,9 +1,25 @@
 import { expect } from 'vitest'
+import { type Checkpoint, type Counts, startOfPartition } from '../../../src/read-models/checkpoint.ts'
+import type { DocumentId } from '../../../src/read-models/document.ts'
 import { decodeRow } from '../../../src/read-models/stream-row.ts'
 import { compared } from './compared.ts'
 import { contentOf } from './contents.ts'
 import { topic } from './fixture.ts'
-import { added, applyAll, batchAfter, changed, firstBatch, idsIn, order, pet, rowOf, started } from './samples.ts'
+import { fullBatch } from './full.ts'
+import {
+  added,
+  applyAll,
+  type BatchContent,
+  batchAfter,
+  changed,
+  firstBatch,
+  idsIn,
+  order,
+  parkedItems,
+  pet,
+  rowOf,
+  started,
+} from './samples.ts'
 import { greatestId, numbers } from './values.ts'
 
 export const applying = topic('applying', {
@@ -16,21 +32,6 @@ export const applying = topic('applying', {
     await apply(first, firstBatch({ documents: added(order(3, ['a']), ...pets.toReversed()) }, 1), batchAfter(first))
     expect(await idsIn(store, generation)).toEqual([1, 2, 3, ...ids])
     expect(await idsIn(store, generation, 'b')).toEqual([1, 3])
-  },
-
-  'a changed document leaves indexes, joins others, and is another one in those that it stays in': async (fixture) => {
-    const { store, generation, apply } = await compared(await fixture.open())
-    const all = (version: number, ...indexes: string[]) =>
-      indexes.flatMap((names, i) => {
-        return [pet, order].map((document) => document(2 * i + 1, [...names], version, `text ${version}`))
-      })
-    const [before, after] = [all(1, '', 'a', 'ab', 'a', 'abc'), all(2, 'a', '', 'bc', 'b', 'cba')]
-    const neighbours = [2, 4, 6, 8, 10].flatMap((id) => [pet(id, ['a', 'b']), order(id, ['a', 'b'])])
-    const first = firstBatch({ documents: added(...before, ...neighbours) })
-    const second = batchAfter(first, { documents: changed(before, after) })
-    await apply(first, second)
-    expect(await idsIn(store, generation, 'a')).toEqual([1, 2, 4, 6, 8, 9, 10])
-    await apply(batchAfter(second, { documents: changed(after, before) }))
   },
 
   'a document changes in version, row or text alone, and is given back as it is': async (fixture) => {
@@ -83,9 +84,75 @@ export const applying = topic('applying', {
     const opposite = { documents: changed(before, after), rowsShown: texts, unparked: first.parked.slice(0, -1) }
     await applyAll(store, generation, batchAfter(first, opposite))
     const content = await contentOf(store, generation)
-    expect(content).toMatchObject({ rows: new Map(), parked: first.parked.slice(-1), keys: { size: 2500 } })
+    expect(content?.sets.get('rows')).toEqual(new Map())
+    expect(content?.sets.get('parked')).toEqual(parkedItems(first.parked.slice(-1)))
+    expect(content?.sets.get('keys')?.size).toBe(2500)
     expect([await idsIn(store, generation, 'a'), await idsIn(store, generation, 'c')]).toEqual([[], ids])
     const full = { actual: 2500, recorded: 2500 }
     expect(['pets', 'pets:b', 'pets:c', 'keys'].map((set) => content?.sizes.get(set))).toEqual([full, full, full, full])
+  },
+})
+
+/** Writes to every set. */
+const further: BatchContent = {
+  documents: [...added(pet(3, ['a']), order(6)), ...changed([pet(1, ['a', 'b'])], [pet(1, ['c'], 2)])],
+  ...{ newStreams: ['3', 'new'], rows: [rowOf('s', 2), rowOf('new')], keys: ['l'], parked: ['new', 'parked'] },
+}
+
+const counts = Object.keys(startOfPartition.counts) as (keyof Counts)[]
+
+/** What is expected in place of the stored checkpoint. */
+const mistakes: readonly ((stored: Checkpoint) => Checkpoint)[] = [
+  (stored) => ({ ...stored, next: stored.next - 1 }),
+  (stored) => ({ ...stored, next: stored.next + 1 }),
+  (stored) => ({ ...stored, last: null }),
+  (stored) => ({ ...stored, last: { offset: stored.next - 1, identity: 'another' } }),
+  (stored) => ({ ...stored, last: { identity: '', ...stored.last, offset: stored.next - 2 } }),
+  ...counts.map((count) => (stored: Checkpoint) => {
+    return { ...stored, counts: { ...stored.counts, [count]: stored.counts[count] + 1 } }
+  }),
+  () => startOfPartition,
+]
+
+type Existing = { readonly streams?: readonly string[]; readonly documents?: readonly DocumentId[] }
+
+export const refusing = topic('refusing', {
+  'a batch that expects another position, record or count than the stored one is a mismatch': async (fixture) => {
+    const { apply } = await compared(await fixture.open())
+    const batch = batchAfter(fullBatch(), { ...further, unparked: fullBatch().parked })
+    await apply(fullBatch())
+    for (const mistake of mistakes) {
+      const expected = mistake(fullBatch().checkpoint)
+      expect(await apply({ ...batch, expected }), JSON.stringify(expected)).toEqual({ outcome: 'checkpoint_mismatch' })
+    }
+    expect(await apply({ ...batch, partition: 1 })).toEqual({ outcome: 'checkpoint_mismatch' })
+    expect(await apply(batch)).toEqual({ outcome: 'applied' })
+  },
+
+  'what is taken for new is told where it is there, and nothing is written': async (fixture) => {
+    const { apply } = await compared(await fixture.open())
+    await apply(fullBatch())
+    const [pets, streams] = [(...ids: number[]) => ids.map((id) => ({ collection: 'pets', id })), ['1', 's', 'parked']]
+    const cases: [BatchContent, Existing][] = [
+      [{ documents: added(pet(2, ['a'])) }, { documents: pets(2) }],
+      [{ documents: added(order(2), pet(5), order(5, [], 9)) }, { documents: [{ collection: 'orders', id: 5 }] }],
+      [{ documents: [...added(pet(1)), ...changed([pet(2, ['a'])], [pet(2)])] }, { documents: pets(1) }],
+      ...streams.map((stream): [BatchContent, Existing] => [{ newStreams: ['5', stream, 'x'] }, { streams: [stream] }]),
+      [
+        { ...further, documents: added(pet(1), pet(2), pet(3)), newStreams: [...streams, '3'] },
+        { streams, documents: pets(1, 2) },
+      ],
+    ]
+    for (const [content, existing] of cases) {
+      for (const batch of [batchAfter(fullBatch(), content), firstBatch(content, 1)]) {
+        expect(await apply(batch)).toMatchObject({ outcome: 'exist', streams: [], documents: [], ...existing })
+      }
+    }
+    const second = batchAfter(fullBatch(), { unparked: fullBatch().parked, documents: added(pet(greatestId - 1)) })
+    const third = batchAfter(second, {
+      newStreams: ['5', 'parked'],
+      documents: added(pet(greatestId - 2), pet(greatestId)),
+    })
+    expect(await apply(second, third)).toEqual({ outcome: 'applied' })
   },
 })

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { setName } from '../../../src/read-models/document.ts'
+import { parkedId } from '../../../src/read-models/parked-event.ts'
 import type { ApplyResult, Batch } from '../../../src/read-models/projection-store.ts'
 import type { ReadModelStore } from '../../../src/read-models/store.ts'
 import type { PageQuery } from '../../../src/read-models/stored-reads.ts'
@@ -33,12 +34,8 @@ export class Names {
       if (collection === home) this.streams.add(`${id}`)
       for (const index of [undefined, ...indexes]) {
         for (const after of [0, id - 1, id]) {
-          this.pages.set(`${collection} ${index} ${after}`, {
-            collection,
-            index,
-            after,
-            limit: after === 0 ? 10_000 : 2,
-          })
+          const limit = after === 0 ? 10_000 : 2
+          this.pages.set(`${collection} ${index} ${after}`, { collection, index, after, limit })
         }
       }
     }
@@ -54,6 +51,13 @@ export async function answersOf({ reads, projection, inspection }: ReadModelStor
   })
   const pages = [...names.pages.values()]
   const sets = new Set(pages.map(({ collection, index }) => setName(collection, index)))
+  const documents = [...names.documents.values()].map(({ id }) => String(id))
+  const ids = new Map([...sets].map((set) => [set, documents]))
+  ids.set('rows', streams).set('parked', events.map(parkedId))
+  ids.set(
+    'keys',
+    keys.map(({ partition, key }) => `${partition}/${key}`),
+  )
   const request = { streams, keys: [...names.keys], queues: streams }
   return {
     sizes: await sizesOf(inspection, name),
@@ -63,10 +67,8 @@ export async function answersOf({ reads, projection, inspection }: ReadModelStor
     loaded: await Promise.all(queries.map((query) => reads.load(name, query))),
     found: await Promise.all([...names.documents.values()].map((document) => reads.find(name, document))),
     pages: await Promise.all(pages.map((page) => reads.page(name, page))),
-    entries: await Promise.all([...sets].map((set) => inspection.entries(name, set, 1, 100_000))),
-    parked: await Promise.all(events.map((event) => inspection.parkedAt(name, event))),
-    rows: await Promise.all(streams.map((stream) => inspection.row(name, stream))),
-    records: await Promise.all(keys.map((key) => inspection.key(name, key))),
+    scanned: await Promise.all([...sets].map((set) => inspection.scan(name, set, undefined, 100_000))),
+    inspected: await Promise.all([...ids].map(([set, each]) => inspection.find(name, set, each))),
   }
 }
 

@@ -3,8 +3,8 @@ import { expect } from 'vitest'
 import { type Checkpoint, noRecords, startOfPartition } from '../../../src/read-models/checkpoint.ts'
 import { documentsIn, type StoredDocument } from '../../../src/read-models/document.ts'
 import type { Generation } from '../../../src/read-models/generations.ts'
-import type { InspectedPage } from '../../../src/read-models/inspection.ts'
-import type { ParkedEvent } from '../../../src/read-models/parked-event.ts'
+import type { Item, ScannedPage } from '../../../src/read-models/inspection.ts'
+import { encodeParkedEvent, type ParkedEvent, parkedId } from '../../../src/read-models/parked-event.ts'
 import type { Batch, DocumentPut } from '../../../src/read-models/projection-store.ts'
 import type { ReadModelStore } from '../../../src/read-models/store.ts'
 import type { ReadModelsFixture } from './fixture.ts'
@@ -96,21 +96,27 @@ export function checkpointsAfter(...batches: Batch[]): ReadonlyMap<number, Check
   return new Map(batches.map(({ partition, checkpoint }) => [partition, checkpoint]))
 }
 
-/** What pages hold together. */
-export async function allOf<Item>(read: (from: string) => Promise<InspectedPage<Item> | undefined>): Promise<Item[]> {
-  const all: Item[] = []
-  for (let from: string | undefined = ''; from !== undefined; ) {
-    const page: InspectedPage<Item> | undefined = await read(from)
-    if (page === undefined) throw new Error('the generation is gone')
-    all.push(...page.items)
+/** All that pages of a set hold together, by id; `onPage` is called between them. */
+export async function itemsIn(
+  { inspection }: Pick<ReadModelStore, 'inspection'>,
+  generation: string,
+  set: string,
+  limit = 1000,
+  onPage: (items: readonly Item[]) => unknown = () => {},
+): Promise<Map<string, string>> {
+  const all = new Map<string, string>()
+  let from: string | undefined
+  for (let pages = 0; pages < 10_000; pages++) {
+    const page: ScannedPage = (await inspection.scan(generation, set, from, limit)) ?? expect.fail('is gone')
+    for (const [id, text] of page.items) all.set(id, text)
+    await onPage(page.items)
+    if (page.next === undefined) return all
     from = page.next
-    if (all.length > 100_000) throw new Error('this does not end')
   }
-  return all
+  throw new Error('this does not end')
 }
 
-/** In order of partition and offset. */
-export async function allParked({ inspection }: Pick<ReadModelStore, 'inspection'>, generation: string, limit = 1000) {
-  const all = await allOf((from) => inspection.parked(generation, from, limit))
-  return all.sort((a, b) => a.partition - b.partition || a.offset - b.offset)
+/** As they are inspected. */
+export function parkedItems(events: readonly ParkedEvent[]): Map<string, string> {
+  return new Map(events.map((event) => [parkedId(event), encodeParkedEvent(event)]))
 }

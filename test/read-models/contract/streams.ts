@@ -3,24 +3,13 @@ import { decodeRow } from '../../../src/read-models/stream-row.ts'
 import { compared } from './compared.ts'
 import { topic } from './fixture.ts'
 import { fullBatch } from './full.ts'
-import { added, applyAll, batchAfter, changed, firstBatch, order, parkedEvent, pet, rowOf, started } from './samples.ts'
-import { greatestId, recordOf, rowText, strangeTexts } from './values.ts'
+import { added, applyAll, batchAfter, firstBatch, parkedEvent, pet, rowOf, started } from './samples.ts'
+import { greatestId, rowText, strangeTexts } from './values.ts'
 
 /** Texts that JavaScript, Lua or SQL may take for the number 7, or for one that is no id. */
 const noIds = '07|7.0| 7|7 |+7|-7|7e0|0x7|٧|７|7\0|7\n|0|1e3|9007199254740993'.split('|')
 
 export const streams = topic('streams', {
-  'one that no document shows has a row by itself, until it moves to the document that shows it': async (fixture) => {
-    const { store, generation, apply } = await compared(await fixture.open(), '10')
-    const first = firstBatch({ rows: [rowOf('7'), rowOf('8')], documents: added(order(7)), newStreams: ['7'] })
-    const second = batchAfter(first, { rows: [rowOf('7', 2), rowOf('9', 5)] })
-    await apply(first, second)
-    expect((await store.inspection.contents(generation))?.sizes.get('rows')).toEqual({ actual: 3, recorded: 3 })
-    const third = batchAfter(second, { documents: added(pet(7, [], 3)), rowsShown: ['7'], rows: [rowOf('8', 2)] })
-    await apply(third, batchAfter(third, { documents: changed([pet(7, [], 3)], [pet(7, ['a'], 4)]) }))
-    expect((await store.inspection.contents(generation))?.sizes.get('rows')).toEqual({ actual: 2, recorded: 2 })
-  },
-
   'a document shows the stream of its very id in decimal, and no other': async (fixture) => {
     const { store, generation, apply } = await compared(await fixture.open(), ...noIds, '9007199254740991')
     await apply(firstBatch({ documents: added(pet(7), pet(greatestId)) }))
@@ -45,27 +34,6 @@ export const streams = topic('streams', {
     const second = batchAfter(first, { newStreams: unknown, parked: strangeTexts, rowsShown: withRow.slice(1) })
     const unparked = [...first.parked, ...second.parked].filter((_, i) => i % 2 === 0)
     await apply(second, batchAfter(second, { unparked }))
-  },
-
-  'each partition decides keys for itself': async (fixture) => {
-    const { store, generation } = await started(fixture)
-    await applyAll(store, generation, firstBatch({ keys: ['k'] }, 1), firstBatch({ keys: ['l', 'k'] }, 11))
-    const states = [1, 11, 0].map((partition) => {
-      return store.projection.load(generation, { partition, streams: [], keys: ['k', 'l'], queues: [] })
-    })
-    const decided = (await Promise.all(states)).map((state) => state?.decidedKeys)
-    expect(decided).toEqual([new Set(['k']), new Set(['l', 'k']), new Set()])
-  },
-
-  'the same key in two partitions gives each its own record': async (fixture) => {
-    const { store, generation } = await started(fixture)
-    await applyAll(store, generation, firstBatch({ keys: ['k'] }, 1), firstBatch({ keys: ['l', 'k'] }, 11))
-    const records = [recordOf('k', 0, 1), recordOf('k', 1, 11), undefined]
-    const keys = [1, 11, 0].map((partition) => ({ partition, key: 'k' }))
-    const loaded = await Promise.all(keys.map((key) => store.reads.load(generation, { key })))
-    expect(loaded.map(({ decided }) => decided)).toEqual(records)
-    const inspected = await Promise.all(keys.map((key) => store.inspection.key(generation, key)))
-    expect(inspected.map((found) => found?.record)).toEqual(records)
   },
 
   'a projector gets all that it asks for in one answer, and nothing else': async (fixture) => {

@@ -128,13 +128,8 @@ export const together = topic('together', {
       await Promise.all(applied)
     }
     const size = { actual: 40, recorded: 40 }
-    const expected = {
-      checkpoints: checkpointsAfter(...last),
-      sizes: new Map([
-        ['pets', size],
-        ['keys', size],
-      ]),
-    }
-    expect(await contentOf(store, generation)).toMatchObject(expected)
+    const sizes = new Map(Object.entries({ pets: size, keys: size }))
+    const checkpoints = checkpointsAfter(...last)
+    expect(await contentOf(store, generation)).toMatchObject({ checkpoints, sizes })
   },
 })

@@ -1,0 +1,91 @@
+import { ServiceError } from '../lib/errors.ts'
+
+/** What sets the tags of one log and one form of the read models apart from all others. */
+export interface TagScope {
+  readonly log: { readonly logId: string }
+  /** Another version may show the same events in another way. */
+  readonly readModelVersion: string
+}
+
+/** The versions that a condition names, if any it has: an empty list where all its tags are those of something else. */
+export type NamedVersions = readonly number[] | 'any' | undefined
+
+/** The strong entity tag of a document (RFC 9110 section 8.8.3): it never comes again for another state of it. */
+export function writeTag(scope: TagScope, version: number): string {
+  return `"${tagPrefix(scope)}${version}"`
+}
+
+function tagPrefix({ log, readModelVersion }: TagScope): string {
+  return `${log.logId.slice(0, 8)}-${readModelVersion}-`
+}
+
+const tag = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"[ \t]*`
+/** `#entity-tag`: a list may have empty elements (RFC 9110 section 5.6.1). */
+const tagList = new RegExp(String.raw`^(?:${tag})?(?:,[ \t]*(?:${tag})?)*$`)
+
+/**
+ * Reads a header of RFC 9110 section 13.1. Tags are compared strongly for If-Match, where weak ones match nothing, and
+ * weakly for If-None-Match. Throws ServiceError invalid_request unless it is `*` or a list of tags.
+ */
+export function readCondition(
+  name: 'If-Match' | 'If-None-Match',
+  header: string | undefined,
+  scope: TagScope,
+): NamedVersions {
+  if (header === undefined) return undefined
+  if (header === '*') return 'any'
+  if (!tagList.test(header) || !header.includes('"')) {
+    throw new ServiceError('invalid_request', `header: ${name} must be * or a list of entity tags in double quotes`)
+  }
+  const prefix = tagPrefix(scope)
+  return [...header.matchAll(/(W\/)?"([^"]*)"/g)].flatMap(([, weak, text = '']) => {
+    const version = text.startsWith(prefix) ? text.slice(prefix.length) : ''
+    return /^[1-9]\d{0,15}$/.test(version) && !(weak && name === 'If-Match') ? [Number(version)] : []
+  })
+}
+
+export function isNamed(version: number, named: NamedVersions): boolean {
+  return named === 'any' || (named?.includes(version) ?? false)
+}
+
+/** A String of RFC 9651 section 3.3.3: printable ASCII in quotes, in which a backslash stands before quote and backslash. */
+const quotedKey = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
+/** The characters of a Token (section 3.3.4), which many clients send without quotes; a digit may come first, as in a UUID. */
+const bareKey = /^[\w!#$%&'*+.^`|~:/-]+$/
+const keyLengthMax = 255
+
+/**
+ * The Idempotency-Key of a request, without its quotes (draft-ietf-httpapi-idempotency-key-header-07); undefined where it
+ * has none. Throws ServiceError invalid_idempotency_key; so do two headers, which Node joins to something that is no String.
+ */
+export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined
+  const text = String(header)
+  const key = bareKey.test(text) ? text : quotedKey.exec(text)?.[1]?.replaceAll(/\\(.)/g, '$1')
+  if (key === undefined || key.length === 0 || key.length > keyLengthMax) {
+    throw new ServiceError(
+      'invalid_idempotency_key',
+      `header: Idempotency-Key must be one string of 1 to ${keyLengthMax} printable ASCII characters in double quotes, or a token`,
+    )
+  }
+  return key
+}
+
+const waitSecondsMax = 10
+/** RFC 7240 section 2: preferences are a list; a value is a token or a quoted string, and parameters may follow it. */
+const waitForm = /(?:^|,)\s*wait\s*=\s*(?:(\d+)|"(\d+)")\s*(?:[;,]|$)/i
+
+/** The seconds in `wait` of a Prefer header (RFC 7240 section 4.3), 10 at most. What cannot be read counts as none. */
+export function readPrefer(header: string | string[] | undefined): number | undefined {
+  const [, token, quoted] = waitForm.exec(String(header ?? '')) ?? []
+  const wanted = token ?? quoted
+  return wanted === undefined ? undefined : Math.min(Number(wanted), waitSecondsMax)
+}
+
+// W3C Trace Context section 3.2: version, trace-id, parent-id, flags; version ff and ids of zeros only are invalid.
+const traceparentForm = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/
+
+/** A traceparent where it is valid; an invalid one counts as none. */
+export function readTraceparent(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' && traceparentForm.test(header) ? header : undefined
+}

@@ -1,0 +1,197 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { UnknownOutcome } from '../command-handling/command-handler.ts'
+import { placeOrderIdempotency } from '../domain/idempotency.ts'
+import { type Order, type OrderId, OrderSchema, OrderStatus, orderDocument } from '../domain/order.ts'
+import { Int64Schema, type PetId } from '../domain/pet.ts'
+import { type PetCommand, type PetState, utc, type VersionedOrder } from '../domain/pet-stream.ts'
+import { documentId } from '../domain/queries.ts'
+import { ServiceError } from '../lib/errors.ts'
+import type { Int64 } from '../lib/int64.ts'
+import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
+import { readCondition, readIdempotencyKey } from './headers.ts'
+import {
+  findDocument,
+  handle,
+  type Resource,
+  type RouteServices,
+  readExchange,
+  replyToCommand,
+  replyWithCreated,
+  replyWithDocument,
+  replyWithPage,
+} from './resource.ts'
+import * as doc from './schema-parts.ts'
+
+const orders: Resource = { collection: 'orders', path: '/v1/store/orders', list: 'orders:', noun: 'order' }
+
+/** Orders of pets, in beta (design section 3). */
+export function addOrderRoutes(instance: FastifyInstance, services: RouteServices): void {
+  const app = instance.withTypeProvider<TypeBoxTypeProvider>()
+
+  app.get('/store/orders', { schema: listOrdersSchema }, (request, reply) =>
+    replyWithPage(services, orders, request.query, reply),
+  )
+  app.post('/store/orders', { schema: placeOrderSchema }, (request, reply) =>
+    placeOrder(services, request.body.petId, reply),
+  )
+  app.get('/store/orders/:orderId', { schema: getOrderSchema }, (request, reply) =>
+    replyWithDocument(services, orders, request.params.orderId, reply),
+  )
+  app.patch('/store/orders/:orderId', { schema: updateOrderSchema }, (request, reply) =>
+    updateOrder(services, request.params.orderId, request.body.status, reply),
+  )
+}
+
+async function placeOrder(services: RouteServices, orderedPet: Int64, reply: FastifyReply): Promise<string> {
+  const { headers, apiKeyId } = reply.request
+  const key = readIdempotencyKey(headers['idempotency-key'])
+  const exchange = readExchange(services, orders, reply)
+  if (documentId('pets', orderedPet) === undefined) {
+    throw new ServiceError('unknown_pet', `There is no pet ${orderedPet}.`)
+  }
+  const petId = Number(orderedPet) as PetId
+  const idempotency = key === undefined ? undefined : placeOrderIdempotency(apiKeyId, key, petId)
+  const command = (id: number): PetCommand => ({ type: 'placeOrder', orderId: id as OrderId, petId })
+  const placing = handle(exchange, command, { stream: String(petId), drawsId: true, idempotency })
+  const handled = await placing.catch((error: unknown) => {
+    // There may be an order: whoever does not retry with an Idempotency-Key can look for it.
+    if (error instanceof UnknownOutcome) reply.header('location', `${orders.path}/${error.id}`)
+    throw error
+  })
+  const order = handled.outcome === 'replayed' ? firstPlaced(handled.record, petId) : orderIn(handled)
+  return replyWithCreated(exchange, handled, { id: order.id, json: orderDocument(order) })
+}
+
+/** The order as its first answer had it, whatever became of it since. */
+function firstPlaced({ id, time }: IdempotencyRecord, petId: PetId): Order {
+  const placedAt = utc(time)
+  return { id: id as OrderId, petId, status: 'placed', placedAt, updatedAt: placedAt }
+}
+
+async function updateOrder(
+  services: RouteServices,
+  orderId: Int64,
+  status: Order['status'],
+  reply: FastifyReply,
+): Promise<string> {
+  const ifMatch = readCondition('If-Match', reply.request.headers['if-match'], services)
+  const exchange = readExchange(services, orders, reply)
+  const found = await findDocument(exchange, orderId)
+  const order = JSON.parse(found.json) as Order // written by orderDocument: no id in it needs more than a double
+  const finalVersion = order.status === 'cancelled' ? found.version : undefined
+  const command = (): PetCommand => ({ type: 'updateOrder', orderId: order.id, status, ifMatch, finalVersion })
+  const handled = await handle(exchange, command, { stream: String(order.petId) })
+  if (handled.outcome === 'applied') {
+    const changed = orderIn(handled)
+    return replyToCommand(exchange, changed.version, orderDocument(changed), handled.position)
+  }
+  // It has that status already: since it was found, or since then.
+  const now = order.status === status ? found : await findDocument(exchange, orderId)
+  return replyToCommand(exchange, now.version, now.json, now.reached)
+}
+
+function orderIn({ state }: { readonly state: PetState }): VersionedOrder {
+  if (state.order === undefined) throw new Error('a command about an order left none')
+  return state.order
+}
+
+export const orderSchemas = {
+  Order: OrderSchema,
+  NewOrder: Type.Object(
+    { petId: Int64Schema({ description: 'Identifier of the pet to order, which must be available', examples: [1] }) },
+    { additionalProperties: false, description: 'An order to place' },
+  ),
+  OrderChange: Type.Object(
+    { status: OrderStatus },
+    { additionalProperties: false, description: 'What is to become of an order' },
+  ),
+  Orders: Type.Array(OrderSchema, { description: 'A list of orders' }),
+  OrderStatus,
+}
+export const ordersTag = { name: 'store', description: 'Orders of pets (beta)' }
+
+const beta = { tags: [ordersTag.name], 'x-stability': 'beta' }
+const params = Type.Object({ orderId: Int64Schema({ description: 'Identifier of the order', examples: [12] }) })
+
+const path = '/v1/store/orders/12'
+const placedAt = '2026-11-20T09:30:00.000Z'
+const placed = { id: 12, petId: 1, status: 'placed', placedAt, updatedAt: placedAt }
+const approved = { ...placed, status: 'approved', updatedAt: '2026-11-20T10:15:00.000Z' }
+
+const notFound = doc.error('No such order', 'order_not_found', 'There is no order 12.')
+const held = 'Pet 1 is pending: order 11 holds it.'
+const isDelivered = 'Order 12 is delivered and cannot become cancelled.'
+const isOther = 'Order 12 is in another state than If-Match says.'
+
+const listOrdersSchema = {
+  ...doc.listing('orders', OrderStatus, {
+    schema: orderSchemas.Orders,
+    example: [approved],
+    unavailable: doc.rebuilding,
+  }),
+  ...beta,
+  operationId: 'listOrders',
+  summary: 'List all orders (beta)',
+  description:
+    'The orders in ascending order of id, page by page: as long as there is a next page, its address is in `Link`. ' +
+    'Ids say nothing of the order in time.',
+}
+
+const placeOrderSchema = {
+  ...doc.anySchema,
+  ...beta,
+  operationId: 'placeOrder',
+  summary: 'Order a pet (beta)',
+  description:
+    'An available pet can be ordered, and is pending from then on. With an `Idempotency-Key` the request can be ' +
+    'sent again, as often as need be, and places one order.',
+  headers: doc.headers({
+    ...doc.asked.idempotencyKey('for one pet get the order of the first'),
+    ...doc.asked.consistency(),
+  }),
+  body: orderSchemas.NewOrder,
+  response: {
+    ...doc.anyCommand,
+    201: doc.answer('Order placed', OrderSchema, placed, doc.toldOfNew('order', path)),
+    400: doc.invalid('body: petId is required'),
+    409: doc.error('The pet is ordered already, or sold', 'pet_not_available', held),
+    422: doc.error('There is no such pet', 'unknown_pet', 'There is no pet 1.'),
+    504: doc.outcomeUnknown('order', doc.location('order that may be there', path)),
+  },
+}
+
+const getOrderSchema = {
+  ...doc.finding('order', { idName: 'orderId', schema: OrderSchema, example: approved, notFound }),
+  ...beta,
+  operationId: 'getOrder',
+  summary: 'Get an order (beta)',
+  params,
+}
+
+const updateOrderSchema = {
+  ...doc.anySchema,
+  ...beta,
+  operationId: 'updateOrder',
+  summary: 'Move an order on (beta)',
+  description:
+    'From placed to approved to delivered, which makes the pet sold; from placed or approved to cancelled, which ' +
+    'makes it available again. An order that has the status already stays as it is, whatever `If-Match` says.',
+  params,
+  headers: doc.headers({ ...doc.asked.ifMatch, ...doc.asked.consistency() }),
+  body: orderSchemas.OrderChange,
+  response: {
+    ...doc.anyCommand,
+    200: doc.answer('The order with that status', OrderSchema, approved, doc.toldByCommand('status')),
+    400: doc.invalid('body: status must be one of placed, approved, delivered, cancelled'),
+    404: notFound,
+    409: doc.error('Not from where the order stands', 'order_transition_invalid', isDelivered),
+    412: doc.error('The order is in another state than `If-Match` says', 'precondition_failed', isOther),
+    415: {
+      ...doc.anyCommand[415],
+      headers: { 'Accept-Patch': doc.header('What the body can be', 'application/json') },
+    },
+    504: doc.outcomeUnknown('change'),
+  },
+}

@@ -1,0 +1,137 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { createPetIdempotency } from '../domain/idempotency.ts'
+import {
+  Int64Schema,
+  type NewPet,
+  NewPetSchema,
+  type PetId,
+  PetSchema,
+  PetStatus,
+  petDocument,
+  toNewPet,
+} from '../domain/pet.ts'
+import type { PetCommand } from '../domain/pet-stream.ts'
+import { replyWithError } from './error-replies.ts'
+import { readIdempotencyKey } from './headers.ts'
+import {
+  handle,
+  type Resource,
+  type RouteServices,
+  readExchange,
+  replyWithCreated,
+  replyWithDocument,
+  replyWithPage,
+} from './resource.ts'
+import * as doc from './schema-parts.ts'
+
+const pets: Resource = { collection: 'pets', path: '/v1/pets', list: '', noun: 'pet' }
+
+/** The operations of the specification. */
+export function addPetRoutes(instance: FastifyInstance, services: RouteServices): void {
+  const app = instance.withTypeProvider<TypeBoxTypeProvider>()
+
+  app.get('/pets', { schema: listPetsSchema }, (request, reply) => replyWithPage(services, pets, request.query, reply))
+  app.post('/pets', { schema: createPetSchema }, (request, reply) => createPet(services, toNewPet(request.body), reply))
+  app.get('/pets/:petId', { schema: getPetSchema, errorHandler: replyDeprecatedError }, (request, reply) =>
+    replyWithDocument(services, pets, request.params.petId, reply.headers(deprecationHeaders)),
+  )
+}
+
+async function createPet(services: RouteServices, newPet: NewPet, reply: FastifyReply): Promise<string> {
+  const { headers, apiKeyId } = reply.request
+  const key = readIdempotencyKey(headers['idempotency-key'])
+  // With a key, Prefer says nothing: only once the key is decided is it known which pet the request gets.
+  const exchange = readExchange(services, pets, reply, { waitsAsPreferred: key === undefined })
+  const idempotency = key === undefined ? undefined : createPetIdempotency(apiKeyId, key, newPet)
+  const command = (id: number): PetCommand => ({ type: 'createPet', id: id as PetId, newPet })
+  const handled = await handle(exchange, command, { stream: 'new', idempotency })
+  if (handled.outcome === 'applied' && key === undefined) {
+    reply.header('read-model-applied', handled.isReadable ? '?1' : '?0')
+  }
+  const pet = handled.outcome === 'replayed' ? { id: handled.record.id as PetId, ...newPet } : handled.state.pet
+  return replyWithCreated(exchange, handled, { id: pet.id, json: petDocument(pet) })
+}
+
+/** RFC 9745 (Deprecation), RFC 8594 (Sunset), RFC 8288 (Link), on every response of getPet. */
+const deprecationHeaders = {
+  deprecation: `@${Date.parse('2026-11-20T00:00:00Z') / 1000}`,
+  sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
+  link: '</v1/pets>; rel="successor-version", </docs>; rel="deprecation"; type="text/html"',
+}
+
+/** Errors of a deprecated operation say so as well, those of authentication included. */
+function replyDeprecatedError(raised: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return replyWithError(raised, request, reply.headers(deprecationHeaders))
+}
+
+export const petSchemas = {
+  Pet: PetSchema,
+  NewPet: NewPetSchema,
+  Pets: Type.Array(PetSchema, { description: 'A list of animals' }),
+  PetStatus,
+}
+export const petsTag = { name: 'animals', description: 'The animals in the store' }
+
+const tags = [petsTag.name]
+const rex = { id: 1, name: 'Rex', categoryId: 7, status: 'available' }
+
+const listPetsSchema = {
+  ...doc.listing('animals', PetStatus, { schema: petSchemas.Pets, example: [rex], unavailable: doc.unreadable }),
+  tags,
+  operationId: 'listPets',
+  summary: 'List all animals',
+  description:
+    'The animals in ascending order of id, page by page: as long as there is a next page, its address is in `Link`.',
+}
+
+const isReadable = '`?1` if the animal can be read now, `?0` if not yet; not with an Idempotency-Key'
+const toldOfNew = doc.toldOfNew('animal', '/v1/pets/1', { 'Read-Model-Applied': doc.header(isReadable, '?1') })
+const createPetSchema = {
+  ...doc.anySchema,
+  tags,
+  operationId: 'createPet',
+  summary: 'Add an animal',
+  description:
+    'The animal is durable when this is answered. Without `status` it is `available`. With an `Idempotency-Key` the ' +
+    'request can be sent again, as often as need be, and adds one animal.',
+  headers: doc.headers({
+    ...doc.asked.idempotencyKey('get the animal of the first'),
+    ...doc.asked.consistency('the animal can be read'),
+  }),
+  body: NewPetSchema,
+  response: {
+    ...doc.anyCommand,
+    201: doc.answer('Animal added; the body carries the assigned `id`', PetSchema, rex, toldOfNew),
+    400: doc.invalid('body: name is required'),
+    422: doc.error('Another animal was sent under this key', 'idempotency_key_reused', 'Another pet was sent before.'),
+    504: doc.outcomeUnknown('animal'),
+  },
+}
+
+const notFound = doc.error('No such animal', 'pet_not_found', 'There is no pet 1.')
+const finding = doc.finding('animal', { idName: 'petId', schema: PetSchema, example: rex, notFound })
+const getPetSchema = {
+  ...finding,
+  tags,
+  operationId: 'getPet',
+  summary: 'Get an animal',
+  description: 'Will be removed on 5 December 2030. Use `GET /pets` with the `status` filter instead.',
+  deprecated: true,
+  params: Type.Object({ petId: Int64Schema({ description: 'Identifier of the animal', examples: [1] }) }),
+  response: deprecated(finding.response),
+}
+
+function deprecated(responses: Record<string, { headers: object }>) {
+  const deprecation = {
+    Deprecation: doc.header('Since when it is deprecated (RFC 9745)', deprecationHeaders.deprecation),
+    Sunset: doc.header('When it is removed (RFC 8594)', deprecationHeaders.sunset),
+    Link: doc.header('The successor and the notice', deprecationHeaders.link),
+  }
+  const also = ({ headers, ...response }: { headers: object }) => ({
+    ...response,
+    headers: { ...headers, ...deprecation },
+  })
+  return Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, also(response)]))
+}

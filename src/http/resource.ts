@@ -1,0 +1,184 @@
+import type { FastifyReply } from 'fastify'
+import type { CommandHandler, CommandOptions, Handled } from '../command-handling/command-handler.ts'
+import type { PetEvent } from '../domain/events.ts'
+import { type PetCommand, type PetState, petDecider } from '../domain/pet-stream.ts'
+import { documentId, pageQuery } from '../domain/queries.ts'
+import type { Position } from '../event-log/event-log.ts'
+import { ServiceError } from '../lib/errors.ts'
+import type { Int64 } from '../lib/int64.ts'
+import type { AtLeast, Reached, ReadModel, Wait } from '../read-models/read-model.ts'
+import { jsonType } from './error-replies.ts'
+import { isNamed, readCondition, readPrefer, readTraceparent, type TagScope, writeTag } from './headers.ts'
+import { pageLimit } from './schema-parts.ts'
+import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from './tokens.ts'
+
+/** What the routes are served by. */
+export interface RouteServices extends TagScope {
+  readonly readModel: Pick<ReadModel, 'find' | 'page'>
+  readonly commands: CommandHandler<PetState | undefined, PetEvent>
+  readonly log: TokenScope
+}
+
+/** Documents that are listed page by page, and found by id. They are sent as they are stored, unparsed. */
+export interface Resource {
+  readonly collection: string
+  readonly path: string
+  /** What the cursors of its lists begin with. */
+  readonly list: string
+  /** What one of them is called. */
+  readonly noun: 'pet' | 'order'
+}
+
+/** A request about a resource, on its way to an answer. */
+export interface Exchange {
+  readonly services: RouteServices
+  readonly resource: Resource
+  readonly reply: FastifyReply
+  /** What the request's Consistency-Token asks of its answer. */
+  readonly atLeast: AtLeast | undefined
+  /** For the outcome of a command. */
+  readonly wait: Wait
+}
+
+/**
+ * A command is waited for as `Prefer` says only if it `waitsAsPreferred`, else until its outcome is known: then it can
+ * end early only when the client goes. Throws ServiceError invalid_consistency_token.
+ */
+export function readExchange(
+  services: RouteServices,
+  resource: Resource,
+  reply: FastifyReply,
+  { waitsAsPreferred = false } = {},
+): Exchange {
+  const wait = waitsAsPreferred ? preferredWait(reply) : untilGone(reply)
+  const exchange = { services, resource, reply, wait }
+  const tokens = reply.request.headers['consistency-token']
+  if (tokens === undefined) return { ...exchange, atLeast: undefined }
+  const atLeast = { positions: readTokens(services.log, String(tokens)), wait: preferredWait(reply) }
+  reply.header('vary', 'Consistency-Token, Prefer')
+  return { ...exchange, atLeast }
+}
+
+function untilGone(reply: FastifyReply): Wait {
+  return { timeoutMs: 0, isAbandoned: () => reply.raw.destroyed }
+}
+
+/** One second, unless the request has a `Prefer`. */
+function preferredWait(reply: FastifyReply): Wait {
+  const seconds = readPrefer(reply.request.headers.prefer)
+  reply.header('vary', 'Prefer')
+  if (seconds !== undefined) reply.header('preference-applied', `wait=${seconds}`)
+  return { ...untilGone(reply), timeoutMs: (seconds ?? 1) * 1000 }
+}
+
+/**
+ * Hands out a token that covers what the request was sent with and what its answer tells, positions or what it was read
+ * from: whoever sends on the last one never sees anything older, on any instance.
+ */
+function addToken({ services, atLeast, reply }: Exchange, told: Position | Reached): void {
+  const positions = 'offset' in told ? [told] : lastPositions(told)
+  reply.header('consistency-token', writeToken(services.log, [...(atLeast?.positions ?? []), ...positions]))
+}
+
+function lastPositions(reached: Reached): Position[] {
+  return reached.flatMap((checkpoints) =>
+    [...checkpoints].flatMap(([partition, { next }]) => (next > 0 ? [{ partition, offset: next - 1 }] : [])),
+  )
+}
+
+/** Every answer with one document may be kept, but has to be revalidated with its tag whenever it is used. */
+function addTag({ services, reply }: Exchange, version: number): void {
+  reply.header('etag', writeTag(services, version)).header('cache-control', 'private, no-cache')
+}
+
+/** Answers a GET of a list. */
+export async function replyWithPage(
+  services: RouteServices,
+  resource: Resource,
+  query: { readonly limit?: number; readonly status?: string; readonly cursor?: string },
+  reply: FastifyReply,
+): Promise<string> {
+  const { limit = pageLimit.default, status, cursor } = query
+  const list = resource.list + (status ?? '')
+  const after = cursor === undefined ? 0 : readCursor(cursor, list)
+  const exchange = readExchange(services, resource, reply)
+  const page = pageQuery(resource.collection, { status, after, limit })
+  const { documents, last, reached } = await services.readModel.page(page, exchange.atLeast)
+  if (exchange.atLeast !== undefined) addToken(exchange, reached)
+  if (last !== undefined) {
+    const filter = status === undefined ? '' : `&status=${status}`
+    const next = `${resource.path}?limit=${limit}${filter}&cursor=${writeCursor(last, list)}`
+    reply.header('link', `<${next}>; rel="next"`) // RFC 8288
+  }
+  reply.type(jsonType)
+  return `[${documents}]`
+}
+
+/** Answers a GET of one document. */
+export async function replyWithDocument(
+  services: RouteServices,
+  resource: Resource,
+  id: Int64,
+  reply: FastifyReply,
+): Promise<string | FastifyReply> {
+  const known = readCondition('If-None-Match', reply.request.headers['if-none-match'], services)
+  const exchange = readExchange(services, resource, reply)
+  const { json, version } = await findDocument(exchange, id)
+  addTag(exchange, version)
+  if (isNamed(version, known)) return reply.code(304).send()
+  reply.type(jsonType)
+  return json
+}
+
+const nothing = { document: undefined, reached: [] }
+
+/**
+ * Finds one document. Where the request came with a token its answer gets one, whatever it is. Throws what reading
+ * throws, and ServiceError pet_not_found or order_not_found.
+ */
+export async function findDocument(
+  exchange: Exchange,
+  id: Int64,
+): Promise<{ readonly json: string; readonly version: number; readonly reached: Reached }> {
+  const { services, resource, atLeast } = exchange
+  const known = documentId(resource.collection, id)
+  const { document, reached } = known === undefined ? nothing : await services.readModel.find(known, atLeast)
+  if (atLeast !== undefined) addToken(exchange, reached)
+  if (document !== undefined) return { ...document, reached }
+  throw new ServiceError(`${resource.noun}_not_found`, `There is no ${resource.noun} ${id}.`)
+}
+
+/** Has a command handled, which never leaves a stream without its pet. */
+export async function handle(
+  { services, reply, atLeast, wait }: Exchange,
+  command: (id: number) => PetCommand,
+  request: Pick<CommandOptions, 'stream' | 'drawsId' | 'idempotency'>,
+): Promise<Handled<PetState>> {
+  const traceparent = readTraceparent(reply.request.headers.traceparent)
+  const handled = await services.commands.handle(petDecider, command, { ...request, traceparent, atLeast, wait })
+  if (handled.outcome !== 'replayed' && handled.state === undefined) throw new Error('a command left no pet')
+  return handled as Handled<PetState>
+}
+
+/** Answers a command with the JSON of the document that it left, and the version at which that last changed. */
+export function replyToCommand(exchange: Exchange, version: number, json: string, told: Position | Reached): string {
+  exchange.reply.type(jsonType)
+  addTag(exchange, version)
+  addToken(exchange, told)
+  return json
+}
+
+/** 201, with the JSON of what was made: now, or by an earlier request under the Idempotency-Key. */
+export function replyWithCreated(
+  exchange: Exchange,
+  handled: Handled<PetState>,
+  { id, json }: { readonly id: number; readonly json: string },
+): string {
+  if (handled.outcome === 'unchanged') throw new Error('the command made nothing')
+  const { reply, resource } = exchange
+  const isReplayed = handled.outcome === 'replayed'
+  if (isReplayed) reply.header('idempotency-replayed', 'true')
+  reply.code(201).header('location', `${resource.path}/${id}`)
+  const { version } = isReplayed ? handled.record : handled
+  return replyToCommand(exchange, version, json, handled.position)
+}

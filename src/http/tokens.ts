@@ -1,0 +1,95 @@
+import { crc32 } from 'node:zlib'
+import type { Offset, Position } from '../event-log/event-log.ts'
+import { ServiceError } from '../lib/errors.ts'
+
+/**
+ * Text for clients to hand back as it is: base64url of the content and its checksum. The checksum tells damage; it is no
+ * secret, as sealed text gives access to nothing.
+ */
+export function seal(content: string): string {
+  return Buffer.from(`${content}:${crc32(content).toString(16)}`).toString('base64url')
+}
+
+/** The content; undefined unless made by `seal`. */
+function unseal(sealed: string): string | undefined {
+  const text = Buffer.from(sealed, 'base64url').toString('latin1')
+  const content = text.slice(0, Math.max(0, text.lastIndexOf(':')))
+  return seal(content) === sealed ? content : undefined
+}
+
+/**
+ * Where a page begins, as the opaque text in its link: `version:last id:list`, sealed. `list` names the resource and the
+ * filter; that of pets, the first there was, is the status alone.
+ */
+const cursorVersion = 1
+const cursorForm = new RegExp(`^${cursorVersion}:([1-9]\\d{0,15}):([a-z:]*)$`)
+
+/** The cursor of the page of `list` that begins behind `lastId`. */
+export function writeCursor(lastId: number, list = ''): string {
+  return seal(`${cursorVersion}:${lastId}:${list}`)
+}
+
+/** The last id of the page before. Throws ServiceError invalid_cursor unless made by `writeCursor` for `list`. */
+export function readCursor(cursor: string, list = ''): number {
+  const [, lastId, madeFor] = cursorForm.exec(unseal(cursor) ?? '') ?? []
+  const id = Number(lastId)
+  if (!Number.isSafeInteger(id)) {
+    throw new ServiceError('invalid_cursor', 'query: cursor is not one that a list gave out')
+  }
+  if (madeFor !== list) {
+    throw new ServiceError('invalid_cursor', 'query: cursor belongs to another list, or to another status filter')
+  }
+  return id
+}
+
+/** The log whose positions consistency tokens name. */
+export interface TokenScope {
+  readonly logId: string
+  readonly partitions: number
+}
+
+/** `log id:partition:offset,partition:offset,…`; those of earlier releases name one position. */
+const tokenForm = /^([^,]+):(\d{1,9}:\d{1,16}(?:,\d{1,9}:\d{1,16})*)$/
+
+/** In one header; more than one for each partition of the largest log are of no use. */
+const tokensMax = 256
+
+/** Positions of the log as an opaque text: whoever reads with it sees everything up to them, on any instance. */
+export function writeToken({ logId }: TokenScope, positions: readonly Position[]): string {
+  return seal(`${logId}:${furthest(positions).map(({ partition, offset }) => `${partition}:${offset}`)}`)
+}
+
+/**
+ * The positions in a Consistency-Token header, one of each partition: one token, or several separated by commas. Throws
+ * ServiceError invalid_consistency_token unless each was made by `writeToken` for the same log.
+ */
+export function readTokens(scope: TokenScope, header: string): readonly Position[] {
+  const tokens = header.split(',', tokensMax + 1)
+  if (tokens.length > tokensMax) throw invalidToken(`has more than ${tokensMax} tokens`)
+  return furthest(tokens.flatMap((token) => readToken(scope, token.trim())))
+}
+
+function readToken({ logId, partitions }: TokenScope, token: string): Position[] {
+  const [, madeIn, pairs = ''] = tokenForm.exec(unseal(token) ?? '') ?? []
+  if (madeIn !== undefined && madeIn !== logId) throw invalidToken('belongs to another event log than this one')
+  return pairs.split(',').map((pair) => {
+    const [partition = Number.NaN, offset = Number.NaN] = pair.split(':').map(Number)
+    if (!(partition < partitions) || !Number.isSafeInteger(offset)) {
+      throw invalidToken('is not one that this service gave out')
+    }
+    return { partition, offset }
+  })
+}
+
+function furthest(positions: readonly Position[]): readonly Position[] {
+  if (positions.length === 1) return positions
+  const offsets = new Map<number, Offset>()
+  for (const { partition, offset } of positions) {
+    offsets.set(partition, Math.max(offset, offsets.get(partition) ?? 0))
+  }
+  return [...offsets].map(([partition, offset]) => ({ partition, offset }))
+}
+
+function invalidToken(what: string): ServiceError {
+  return new ServiceError('invalid_consistency_token', `header: Consistency-Token ${what}`)
+}
