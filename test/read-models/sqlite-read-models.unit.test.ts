@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import type { ReadModelsFixture } from './contract/fixture.ts'
@@ -19,71 +20,60 @@ import {
 } from './contract/samples.ts'
 import { readModelsContract } from './read-models.contract.ts'
 
-interface SqliteFixture extends ReadModelsFixture {
-  readonly file: string
-  openAsOwner(): ReadModelStore
-  /** Runs statements on a connection of its own, as another process does. */
-  sql(statements: string): void
-}
-
-function openFixture(): SqliteFixture {
+function openFixture() {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-read-models-'))
   const file = join(folder, 'read-models.db')
   const opened: ReadModelStore[] = []
-  const open = (version: string, isOwner: boolean) => {
-    const store = openSqliteReadModels({ file, version, home, isOwner })
-    opened.push(store)
-    return store
-  }
-  const sql = (statements: string) => {
+  /** On a connection of its own, as another process has. */
+  const asAnother = <T>(work: (db: DatabaseSync) => T): T => {
     const db = new DatabaseSync(file)
-    db.exec(statements)
+    const result = work(db)
     db.close()
+    return result
   }
   return {
     file,
-    sql,
+    asAnother,
     progressIsHeardBy: 'the store that made it',
     readsProveSizes: false,
-    open: async (version = 'v1') => open(version, false),
-    openAsOwner: () => open('v1', true),
+    async open(version = 'v1', isOwner = false) {
+      const store = openSqliteReadModels({ file, version, home, isOwner })
+      opened.push(store)
+      return store
+    },
     async empty() {
-      sql(
-        tablesIn(file)
-          .map((name) => `DELETE FROM ${name};`)
-          .join(''),
-      )
+      asAnother((db) => {
+        for (const table of tablesIn(db)) db.exec(`DELETE FROM ${table}`)
+      })
     },
     async damage(generation, set, entry) {
-      const db = new DatabaseSync(file)
-      const key = Number(db.prepare('SELECT key FROM generation WHERE name = ?').get(generation)?.key)
-      const found = db.prepare('SELECT key FROM collection WHERE generation = ? AND name = ?').get(key, set)
-      const others: Record<string, string> = {
-        rows: 'stream_row WHERE stream = ?',
-        keys: "idempotency_key WHERE partition || '/' || key = ?",
-        parked: "parked WHERE partition || '/' || record_offset = ?",
-      }
-      db.prepare(`DELETE FROM ${others[set] ?? `collection_${found?.key} WHERE id = ?`}`).run(entry)
-      db.close()
+      asAnother((db) => {
+        const key = Number(db.prepare('SELECT key FROM generation WHERE name = ?').get(generation)?.key)
+        const found = db.prepare('SELECT key FROM collection WHERE generation = ? AND name = ?').get(key, set)
+        const others: Record<string, string> = {
+          rows: 'stream_row WHERE stream = ?',
+          keys: "idempotency_key WHERE partition || '/' || key = ?",
+          parked: "parked WHERE partition || '/' || record_offset = ?",
+        }
+        db.prepare(`DELETE FROM ${others[set] ?? `collection_${found?.key} WHERE id = ?`}`).run(entry)
+      })
     },
     async remove() {
       for (const store of opened) await store.close()
       rmSync(folder, { recursive: true, force: true })
     },
-  }
+  } satisfies ReadModelsFixture & Record<string, unknown>
 }
 
-function tablesIn(file: string): unknown[] {
-  const db = new DatabaseSync(file)
-  const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
-  db.close()
-  return names.map(({ name }) => name)
+function tablesIn(db: DatabaseSync): unknown[] {
+  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+  return tables.all().map(({ name }) => name)
 }
 
 readModelsContract('sqlite', async () => openFixture())
 
 describe('sqlite read models', () => {
-  let fixture: SqliteFixture
+  let fixture: ReturnType<typeof openFixture>
   beforeEach(() => {
     fixture = openFixture()
   })
@@ -91,7 +81,7 @@ describe('sqlite read models', () => {
 
   /** An owner of an active generation with pet 1. */
   async function owning() {
-    const store = fixture.openAsOwner()
+    const store = await fixture.open('v1', true)
     const generation = newGeneration()
     await store.generations.start(generation, undefined)
     const batch = firstBatch({ documents: added(pet(1)) })
@@ -99,47 +89,49 @@ describe('sqlite read models', () => {
     return { store, generation: generation.name, batch }
   }
 
-  /** Another process makes read models beside the active ones, with pets 1 and 2, and lets them take over. */
-  async function replaced() {
-    const other = await fixture.open()
-    const next = await other.generations.build(newGeneration())
-    await applyAll(other, next.name, firstBatch({ documents: added(pet(1), pet(2)) }))
-    expect(await other.generations.activate(next.name)).toBe('activated')
-    return next.name
-  }
-
   const find = ({ reads }: ReadModelStore, generation: string) => reads.find(generation, { collection: home, id: 1 })
+  const page = ({ reads }: ReadModelStore, generation: string, after = 0) =>
+    reads.page(generation, { collection: home, after, limit: 2 })
+
   it('tell their owner with its next read what it wrote itself', async () => {
     const { store, generation, batch } = await owning()
-    const before = await find(store, generation)
+    const before = await page(store, generation)
     expect((await find(store, generation)).proof).toBe(before.proof)
+    expect(await page(store, generation)).toBe(before)
     const after = pet(1, [], 2, 'changed')
     const second = batchAfter(batch, { documents: [{ before: pet(1), after }] })
     await applyAll(store, generation, second)
-    const { proof, document } = await find(store, generation)
-    expect(document).toEqual({ json: after.json, version: 2 })
-    expect(proof.checkpoints).toEqual(new Map([[0, second.checkpoint]]))
+    const proof = { active: generation, checkpoints: new Map([[0, second.checkpoint]]), isComplete: true }
+    expect(await find(store, generation)).toEqual({ proof, document: { json: after.json, version: 2 } })
+    expect(await page(store, generation)).toEqual({ proof, documents: after.json, count: 1, last: undefined })
   })
 
-  it('tell their owner within a second that another process activated a generation', async () => {
-    const { store, generation } = await owning()
-    await find(store, generation)
-    const next = await replaced()
-    await vi.waitFor(async () => expect((await find(store, generation)).proof.active).toBe(next), 1000)
-    expect(await idsIn(store, next)).toEqual([1, 2])
+  it('answer with every page, also with more of them than are kept until something is written', async () => {
+    const { store, generation, batch } = await owning()
+    const large = [2, 3, 4, 5, 6].map((id) => pet(id, [], 1, 'x'.repeat(1_500_000)))
+    await applyAll(store, generation, batchAfter(batch, { documents: added(...large) }))
+    for (const after of [1, 3, 1, 3, 4, 1, 0]) {
+      const expected = [pet(1), ...large].filter(({ id }) => id > after).slice(0, 2)
+      expect((await page(store, generation, after)).documents).toBe(expected.map(({ json }) => json).join(','))
+    }
   })
 
   it.each<[string, (store: ReadModelStore, generation: string) => Promise<unknown>]>([
-    ['asks for the active generation', ({ generations }) => generations.active()],
-    ['asks for checkpoints', ({ generations }, generation) => generations.checkpoints(generation)],
-    ['loads a stream', ({ reads }, generation) => reads.load(generation, { stream: '1' })],
-    ['writes', ({ projection }, generation) => projection.apply(generation, firstBatch())],
-  ])('tell so at once to an owner that %s', async (_, look) => {
+    ['a moment later', () => delay(300)],
+    ['that asks for the active generation', ({ generations }) => generations.active()],
+    ['that asks for checkpoints', ({ generations }, generation) => generations.checkpoints(generation)],
+    ['that loads a stream', ({ reads }, generation) => reads.load(generation, { stream: '1' })],
+    ['that writes', ({ projection }, generation) => projection.apply(generation, firstBatch())],
+  ])('tell their owner %s that another process activated a generation', async (_, look) => {
     const { store, generation } = await owning()
-    await find(store, generation)
-    const next = await replaced()
+    await page(store, generation)
+    const other = await fixture.open()
+    const { name } = await other.generations.build(newGeneration())
+    await applyAll(other, name, firstBatch({ documents: added(pet(1), pet(2)) }))
+    expect(await other.generations.activate(name)).toBe('activated')
     await look(store, generation)
-    expect((await find(store, generation)).proof.active).toBe(next)
+    expect((await page(store, generation)).proof.active).toBe(name)
+    expect(await idsIn(store, name)).toEqual([1, 2])
   })
 
   it('never answer their owner from a generation that another process removed, nor from one in its place', async () => {
@@ -158,7 +150,7 @@ describe('sqlite read models', () => {
   it('say so when a table of theirs is gone and the generation is not', async () => {
     const { store, generation } = await owning()
     await find(store, generation)
-    fixture.sql('DROP TABLE collection_1')
+    fixture.asAnother((db) => db.exec('DROP TABLE collection_1'))
     await expect(find(store, generation)).rejects.toMatchObject({ code: 'read_model_unavailable' })
   })
 
@@ -184,13 +176,13 @@ describe('sqlite read models', () => {
     const { store, generation } = await owning()
     expect(other.prepare('SELECT old FROM generation').all()).toHaveLength(1)
     other.close()
-    expect(tablesIn(fixture.file)).not.toContain('an old one')
-    expect(await idsIn(fixture.openAsOwner(), generation)).toEqual(await idsIn(store, generation))
+    expect(fixture.asAnother(tablesIn)).not.toContain('an old one')
+    expect(await idsIn(await fixture.open('v1', true), generation)).toEqual(await idsIn(store, generation))
   })
 
   it('of another layout are left to their owner by everybody else, who is told what to do', async () => {
-    fixture.sql('CREATE TABLE old (x); PRAGMA user_version = 99')
+    fixture.asAnother((db) => db.exec('CREATE TABLE old (x); PRAGMA user_version = 99'))
     await expect(fixture.open()).rejects.toThrow(/layout 99 .* start the service/)
-    expect(tablesIn(fixture.file)).toEqual(['old'])
+    expect(fixture.asAnother(tablesIn)).toEqual(['old'])
   })
 })

@@ -1,8 +1,7 @@
 import type { StatementSync } from 'node:sqlite'
 import { type Inspection, type Item, type Size, type Snapshot, scannedCharactersMax } from '../inspection.ts'
 import { encodeParkedEvent } from '../parked-event.ts'
-import type { SqliteDatabase } from './sqlite-database.ts'
-import { tableOf } from './sqlite-sets.ts'
+import { type SqliteDatabase, tableOf } from './sqlite-database.ts'
 
 type Row = readonly [id: string | number, ...fields: (string | number | null)[]]
 
@@ -99,8 +98,8 @@ function textOf(set: string, [, ...fields]: Row): string {
 
 /** The size of every set of a generation. */
 export function sizesOf(database: SqliteDatabase, key: number): ReadonlyMap<string, Size> {
-  const { collections, otherSets } = database.statements
-  const sets = [...collections.all(key), ...otherSets.all(key)] as { name: string; size: number }[]
+  const others = database.all`SELECT name, size FROM other_set WHERE generation = ${key}`
+  const sets = [...database.collections(key), ...(others as { name: string; size: number }[])]
   const count = (set: string) =>
     database.db.prepare(`SELECT count(*) AS count FROM ${sourceOf(database, key, set)?.from}`).get()?.count
   return new Map(sets.map(({ name, size }) => [name, { actual: Number(count(name)), recorded: size }]))

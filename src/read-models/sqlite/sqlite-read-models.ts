@@ -1,10 +1,10 @@
 import { Listeners } from '../listeners.ts'
 import type { ReadModelStore } from '../store.ts'
 import { SqliteDatabase, type SqliteReadModelsOptions } from './sqlite-database.ts'
-import { SqliteGenerations } from './sqlite-generations.ts'
+import { sqliteGenerations } from './sqlite-generations.ts'
 import { sqliteInspection } from './sqlite-inspection.ts'
-import { SqliteProjection } from './sqlite-projection.ts'
-import { SqliteReads } from './sqlite-reads.ts'
+import { sqliteProjection } from './sqlite-projection.ts'
+import { sqliteReads } from './sqlite-reads.ts'
 
 /**
  * Read models in a file of SQLite. Several processes may open it at once; progress is told within one store only.
@@ -14,9 +14,9 @@ export function openSqliteReadModels(options: SqliteReadModelsOptions): ReadMode
   const database = new SqliteDatabase(options)
   const listeners = new Listeners({ connected: true })
   return {
-    reads: new SqliteReads(database),
-    projection: new SqliteProjection(database, listeners),
-    generations: new SqliteGenerations(database, listeners),
+    reads: sqliteReads(database),
+    projection: sqliteProjection(database, listeners),
+    generations: sqliteGenerations(database, listeners),
     inspection: sqliteInspection(database),
     async close() {
       if (!database.db.isOpen) return

@@ -1,12 +1,13 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
+import { OutOfReachError } from '../../lib/errors.ts'
 
-export const layoutVersion = 4
+const layoutVersion = 4
 
 /**
  * Every table. Rows of one generation carry its key, a small number in place of version and name. No key is used twice:
  * what still knows of a removed generation must not find another one in its place.
  */
-export const layout = `
+const layout = `
   -- state: active, building or replaced; since, paused (when \`apply\` last began to answer 'later'): milliseconds since 1970
   CREATE TABLE generation (
     key INTEGER PRIMARY KEY AUTOINCREMENT, version TEXT NOT NULL, name TEXT NOT NULL, log_id TEXT NOT NULL,
@@ -42,66 +43,40 @@ export const layout = `
   CREATE INDEX parked_stream ON parked (generation, stream, record_offset);
   PRAGMA user_version = ${layoutVersion};`
 
-/** The tables with rows of a generation, besides those of its sets of documents. */
-export const tablesOfGeneration = [
-  'checkpoint',
-  'collection',
-  'other_set',
-  'stream_row',
-  'idempotency_key',
-  'parked',
-] as const
-
-export type Statements = ReturnType<typeof prepare>
-
-/** Every statement, by name. */
-export function prepare(db: DatabaseSync) {
-  const parkedEvent = 'SELECT partition, record_offset AS "offset", stream, reason, value FROM parked'
-  const sql = {
-    dataVersion: 'PRAGMA data_version',
-
-    inState: 'SELECT key, name, log_id AS logId, continues, paused FROM generation WHERE version = ? AND state = ?',
-    generations:
-      'SELECT key, name, log_id AS logId, state, since FROM generation WHERE version = ? ORDER BY state, since',
-    generation: 'SELECT key, state, paused FROM generation WHERE version = ? AND name = ?',
-    insertGeneration: 'INSERT INTO generation (version, name, log_id, state, since, paused) VALUES (?, ?, ?, ?, ?, 0)',
-    setState: 'UPDATE generation SET state = ?, since = ?, continues = ? WHERE key = ?',
-    pause: 'UPDATE generation SET paused = ? WHERE key = ?',
-    removeGeneration: 'DELETE FROM generation WHERE key = ?',
-
-    renew: 'REPLACE INTO version (version, renewed) VALUES (?, ?)',
-    versions: 'SELECT version, renewed FROM version ORDER BY version',
-    removeVersion: 'DELETE FROM version WHERE version = ? AND renewed = ?',
-
-    checkpoints: 'SELECT partition, checkpoint FROM checkpoint WHERE generation = ?',
-    checkpoint: 'SELECT checkpoint FROM checkpoint WHERE generation = ? AND partition = ?',
-    setCheckpoint: 'REPLACE INTO checkpoint (generation, partition, checkpoint) VALUES (?, ?, ?)',
-
-    collections: 'SELECT name, key, size FROM collection WHERE generation = ?',
-    collection: 'SELECT key FROM collection WHERE generation = ? AND name = ?',
-    insertCollection: 'INSERT INTO collection (generation, name, size) VALUES (?, ?, 0)',
-    resizeCollection: 'UPDATE collection SET size = size + ? WHERE key = ?',
-    otherSets: 'SELECT name, size FROM other_set WHERE generation = ?',
-    resizeOtherSet:
-      'INSERT INTO other_set (generation, name, size) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET size = size + excluded.size',
-
-    streamExists:
-      'SELECT 1 FROM stream_row WHERE generation = ?1 AND stream = ?2 UNION ALL SELECT 1 FROM parked WHERE generation = ?1 AND stream = ?2',
-    row: 'SELECT row FROM stream_row WHERE generation = ? AND stream = ?',
-    putRow: 'REPLACE INTO stream_row (generation, stream, row) VALUES (?, ?, ?)',
-    removeRow: 'DELETE FROM stream_row WHERE generation = ? AND stream = ?',
-
-    key: 'SELECT record FROM idempotency_key WHERE generation = ? AND key = ? AND partition = ?',
-    putKey: 'REPLACE INTO idempotency_key (generation, key, partition, record) VALUES (?, ?, ?, ?)',
-
-    hasParked: 'SELECT 1 FROM parked WHERE generation = ? AND stream = ? LIMIT 1',
-    queue: `${parkedEvent} WHERE generation = ? AND stream = ? ORDER BY record_offset`,
-    parkedAt: `${parkedEvent} WHERE generation = ? AND partition = ? AND record_offset = ?`,
-    park: 'REPLACE INTO parked (generation, partition, record_offset, stream, reason, value) VALUES (?, ?, ?, ?, ?, ?)',
-    unpark: 'DELETE FROM parked WHERE generation = ? AND partition = ? AND record_offset = ?',
+/** Throws when the file cannot be used, or has another layout and `isOwner` is false. */
+export function openFile(file: string, isOwner: boolean): DatabaseSync {
+  // Another process holds the write lock for the length of one batch; waiting for it stops this process.
+  const db = new DatabaseSync(file, { timeout: 500 })
+  try {
+    // NORMAL: a power cut may take the last batches, which the projector then applies again from the log.
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+    if (layoutOf(db) !== layoutVersion) layOut(db, isOwner)
+    return db
+  } catch (error) {
+    db.close()
+    throw error
   }
-  return Object.fromEntries(Object.entries(sql).map(([name, text]) => [name, db.prepare(text)])) as Record<
-    keyof typeof sql,
-    StatementSync
-  >
+}
+
+function layoutOf(db: DatabaseSync): unknown {
+  return db.prepare('PRAGMA user_version').get()?.user_version
+}
+
+/** Makes the tables, in place of those of another layout. The file stays: another process may have it open. */
+function layOut(db: DatabaseSync, isOwner: boolean): void {
+  db.exec('BEGIN IMMEDIATE')
+  const found = layoutOf(db)
+  if (found !== layoutVersion) {
+    if (found !== 0 && !isOwner) {
+      throw new OutOfReachError(
+        `The read models have layout ${found} of another release, not ${layoutVersion}: start the service of this release, which builds them anew.`,
+      )
+    }
+    const tables = db.prepare(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite|_%' ESCAPE '|'",
+    )
+    for (const { name } of tables.all()) db.exec(`DROP TABLE "${name}"`)
+    db.exec(layout)
+  }
+  db.exec('COMMIT')
 }
