@@ -1,4 +1,4 @@
-import type { Recorded } from '../event-log/recorded.ts'
+import type { Recorded } from '../event-log/event-log.ts'
 import type { ErrorCode } from '../lib/errors.ts'
 
 /** A command that the state does not allow. */

@@ -1,7 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
-import type { EventLog, NewRecord, Position } from '../event-log/event-log.ts'
+import type { EventLog, NewRecord, Position, Recorded } from '../event-log/event-log.ts'
 import type { GroupCommit } from '../event-log/group-commit.ts'
-import type { Recorded } from '../event-log/recorded.ts'
 import type { IdempotencyKey } from '../read-models/idempotency-record.ts'
 import type { StreamId } from '../read-models/stream-row.ts'
 import type { IdAllocator } from './id-allocator.ts'

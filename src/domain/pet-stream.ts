@@ -1,5 +1,5 @@
 import { type Decider, Rejected } from '../command-handling/decider.ts'
-import type { Recorded } from '../event-log/recorded.ts'
+import type { Recorded } from '../event-log/event-log.ts'
 import type { StateCodec } from '../read-models/state-codec.ts'
 import type { OrderEvent, PetEvent } from './events.ts'
 import { type Order, type OrderId, type OrderStatus, orderStatuses } from './order.ts'

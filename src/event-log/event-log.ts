@@ -94,3 +94,12 @@ export interface EventLog {
   /** Ends every subscription, then releases what the log holds. */
   close(): Promise<void>
 }
+
+/** An event as it took effect in its stream. */
+export interface Recorded<Event> {
+  readonly event: Event
+  /** The version that the stream has after it. */
+  readonly version: number
+  /** RFC 3339, as the event has it: '' where it has none. */
+  readonly time: string
+}

@@ -1,6 +1,5 @@
-import type { EventLog, Offset } from '../event-log/event-log.ts'
+import type { EventLog, Offset, Recorded } from '../event-log/event-log.ts'
 import type { CloudEvent, QuickReader } from '../event-log/record-codec.ts'
-import type { Recorded } from '../event-log/recorded.ts'
 import type { StoredDocument } from '../read-models/document.ts'
 import type { StateCodec } from '../read-models/state-codec.ts'
 

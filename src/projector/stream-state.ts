@@ -1,5 +1,4 @@
-import type { Offset } from '../event-log/event-log.ts'
-import type { Recorded } from '../event-log/recorded.ts'
+import type { Offset, Recorded } from '../event-log/event-log.ts'
 import type { Batch } from '../read-models/projection-store.ts'
 import { encodeRow, homeIdOf, offsetsKept, type StreamId, type StreamRow } from '../read-models/stream-row.ts'
 import type { Document, StreamDefinition } from './definition.ts'

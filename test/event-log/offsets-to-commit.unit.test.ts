@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { OffsetsToCommit } from '../../src/event-log/kafka/offsets-to-commit.ts'
+import { OffsetsToCommit } from '../../src/event-log/kafka/kafka-consumer.ts'
 
 function held(...partitions: number[]): OffsetsToCommit {
   const offsets = new OffsetsToCommit()

@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { OutOfReachError } from '../../lib/errors.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
-import { BootRefusal } from './boot-refusal.ts'
 import { type KafkaAccess, KafkaClient } from './kafka-client.ts'
 import { establishIdentity, type LogIdentity } from './kafka-identity.ts'
 import type { KafkaProducer } from './kafka-producer.ts'
 import type { KafkaReader } from './kafka-reader.ts'
-import { checkTopics, createMissingTopics, type LogTopics } from './kafka-topics.ts'
+import { BootRefusal, checkTopics, createMissingTopics, type LogTopics } from './kafka-topics.ts'
 
 const retryDelayMs = 500
 

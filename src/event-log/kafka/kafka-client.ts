@@ -2,6 +2,7 @@ import { connect, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { type ISocketFactoryArgs, Kafka, logLevel, type SASLOptions } from 'kafkajs'
 import type { Logger } from 'pino'
+import type { Offset } from '../event-log.ts'
 
 /** Where the brokers are and how to be let in. */
 export interface KafkaAccess {
@@ -98,3 +99,10 @@ function logging(logger: Logger) {
 }
 
 type LogFunction = ReturnType<import('kafkajs').logCreator>
+
+/** An offset in the decimal text of kafkajs. Throws beyond 2^53 - 1, where a number would no longer be exact. */
+export function toOffset(text: string): Offset {
+  const offset = Number(text)
+  if (text !== '' && Number.isSafeInteger(offset) && offset >= 0) return offset
+  throw new RangeError(`not an offset from 0 to 2^53 - 1: ${text}`)
+}

@@ -3,8 +3,7 @@ import type { Logger } from 'pino'
 import { ServiceError } from '../../lib/errors.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import type { Offset } from '../event-log.ts'
-import type { KafkaClient } from './kafka-client.ts'
-import { toOffset } from './kafka-offset.ts'
+import { type KafkaClient, toOffset } from './kafka-client.ts'
 
 // Not among the names that Node finds in this CommonJS module.
 const { KafkaJSNumberOfRetriesExceeded, KafkaJSProtocolError } = kafkajs

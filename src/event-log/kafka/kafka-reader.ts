@@ -1,8 +1,7 @@
 import type { Cluster, PartitionAssigner } from 'kafkajs'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import type { LogRecord, Offset } from '../event-log.ts'
-import type { KafkaClient } from './kafka-client.ts'
-import { toOffset } from './kafka-offset.ts'
+import { type KafkaClient, toOffset } from './kafka-client.ts'
 
 interface Connected {
   readonly client: KafkaClient

@@ -2,9 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Batch, ConsumerStartBatchProcessEvent, EachBatchPayload } from 'kafkajs'
 import type { Logger } from 'pino'
 import type { LogRecord, Offset, RecordBatch, Subscriber, Subscription } from '../event-log.ts'
-import type { KafkaClient } from './kafka-client.ts'
+import { type KafkaClient, toOffset } from './kafka-client.ts'
 import { KafkaConsumer } from './kafka-consumer.ts'
-import { toOffset } from './kafka-offset.ts'
 
 export interface KafkaSubscriptionOptions {
   readonly newClient: () => KafkaClient

@@ -1,10 +1,17 @@
 import kafkajs, { type Admin } from 'kafkajs'
 import type { Offset } from '../event-log.ts'
-import { BootRefusal } from './boot-refusal.ts'
 import type { KafkaReader } from './kafka-reader.ts'
 
 // Not among the names that Node finds in this CommonJS module.
 const { ConfigResourceTypes, KafkaJSAggregateError, KafkaJSProtocolError } = kafkajs
+
+/** Why the log may not be used as it is: waiting would not change it. The message says what to do. */
+export class BootRefusal extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'BootRefusal'
+  }
+}
 
 /** What makes up the log on Kafka. */
 export interface LogTopics {
