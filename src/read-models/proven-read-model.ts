@@ -40,12 +40,14 @@ export class ProvenReadModel implements ReadModel {
   readonly #endObserving: () => void
   readonly #positions: AppliedPositions
   readonly #reported = new Set<string>()
+  #isConnected: boolean
   #known: KnownGeneration | undefined
   #seenBeforeLook: Seen = []
 
   constructor(parts: ProvenReadModelParts) {
     const { tracker } = parts
     this.#parts = parts
+    this.#isConnected = tracker.isConnected
     this.#positions = new AppliedPositions(() => withTimeout(lastLookMs, tracker.look()).catch(() => {}))
     this.#endObserving = tracker.observe({
       looking: () => {
@@ -62,11 +64,15 @@ export class ProvenReadModel implements ReadModel {
         if (this.#known.isDue) tracker.lookSoon()
       },
       connected: () => {
+        this.#isConnected = true
         // What happened until now may have been missed, and what there was may be lost.
         this.#positions.forget()
         this.#known?.doubt()
       },
-      disconnected: () => this.#positions.giveUp(),
+      disconnected: () => {
+        this.#isConnected = false
+        this.#positions.giveUp()
+      },
     })
     tracker.lookSoon()
   }
@@ -74,7 +80,7 @@ export class ProvenReadModel implements ReadModel {
   get state(): ReadModelState {
     const known = this.#known
     const generation = known && { generation: known.name }
-    if (!this.#parts.tracker.isConnected) return { status: 'down', ...generation }
+    if (!this.#isConnected) return { status: 'down', ...generation }
     return { status: !known?.isProved ? 'rebuilding' : known.isComplete ? 'up' : 'incomplete', ...generation }
   }
 
@@ -98,7 +104,7 @@ export class ProvenReadModel implements ReadModel {
   }
 
   whenApplied(position: Position, wait: Wait): Promise<Applied> {
-    return this.#parts.tracker.isConnected ? this.#positions.whenApplied(position, wait) : Promise.resolve('late')
+    return this.#isConnected ? this.#positions.whenApplied(position, wait) : Promise.resolve('late')
   }
 
   close(): void {
@@ -174,7 +180,7 @@ export class ProvenReadModel implements ReadModel {
 
   /** Undefined when the answer is not proved, though that of another generation may be. */
   async #askProved<T extends Proven>(ask: Ask<T>): Promise<T | undefined> {
-    if (!this.#parts.tracker.isConnected) throw refusal('read_model_unavailable')
+    if (!this.#isConnected) throw refusal('read_model_unavailable')
     const known = this.#known
     if (!known?.isProved) throw refusal('read_model_rebuilding')
     const { seen } = known
