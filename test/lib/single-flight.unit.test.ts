@@ -36,9 +36,13 @@ describe('single flight', () => {
     await end(0)
     expect(first).toHaveBeenCalledOnce()
     expect(second).not.toHaveBeenCalled()
+    const fourth = settled(flight.request())
     await end(1)
     for (const each of [second, third]) expect(each).toHaveBeenCalledOnce()
-    expect(task).toHaveBeenCalledTimes(2)
+    expect(fourth).not.toHaveBeenCalled()
+    await end(2)
+    expect(fourth).toHaveBeenCalledOnce()
+    expect(task).toHaveBeenCalledTimes(3)
   })
 
   it('nobody waits longer for the others that keep asking', async () => {
