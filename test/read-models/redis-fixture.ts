@@ -84,7 +84,7 @@ function fixtureOn(
   return {
     empty,
     async damage(generation, set, entry) {
-      const key = redisKeys({ prefix, version: 'v1' }).generation(generation).sized(set)
+      const key = redisKeys({ prefix, version: 'v1' }).generation(generation).set(set)
       if (isHash(set)) await client.hdel(key, `${entry}`)
       else await client.zremrangebyscore(key, entry, entry)
     },

@@ -1,8 +1,8 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { type Answer, GroupReader, type Look } from '../../src/read-models/redis/group-reader.ts'
+import { type Answer, groupReader, type Look } from '../../src/read-models/redis/group-reader.ts'
+import type { Replies } from '../../src/read-models/redis/redis-calls.ts'
 import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
-import type { Replies } from '../../src/read-models/redis/redis-scripts.ts'
 import { numbers } from './contract/values.ts'
 
 const keys = redisKeys({ prefix: 'test', version: 'v1' })
@@ -11,7 +11,7 @@ const keys = redisKeys({ prefix: 'test', version: 'v1' })
 function openReader(answer: (calls: number) => Promise<unknown> = () => setImmediate()) {
   const calls: { keys: string[]; looks: string[][] }[] = []
   let [underWay, mostUnderWay] = [0, 0]
-  const reader = new GroupReader(keys, async (names, [, text = '']): Promise<Replies['read']> => {
+  const reader = groupReader(keys, async (names, [, text = '']): Promise<Replies['read']> => {
     const looks = [...text.matchAll(/(\S+) (\S+) (\S+) (\S+) /g)].map((look) => look.slice(1))
     calls.push({ keys: names, looks })
     mostUnderWay = Math.max(mostUnderWay, ++underWay)
@@ -23,9 +23,9 @@ function openReader(answer: (calls: number) => Promise<unknown> = () => setImmed
     return [names[1] ?? '', '110', ...looks.map(([, , id]) => id ?? '')]
   })
   const read = (generation: string, ...looks: [id: number, set?: string][]): Promise<Answer> =>
-    reader.read(
+    reader(
       generation,
-      looks.map(([id, set = 'all']): Look => ({ what: 'member', kind: 'collection', set, id })),
+      looks.map(([id, set = 'all']): Look => ({ what: 'member', set, of: id })),
     )
   return { calls, read, mostUnderWay: () => mostUnderWay }
 }
