@@ -1,4 +1,4 @@
-import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../checkpoint.ts'
+import { encodeCheckpoint, startOfPartition } from '../checkpoint.ts'
 import { type StoredDocument, setName } from '../document.ts'
 import { encodeIdempotencyRecord } from '../idempotency-record.ts'
 import { encodeParkedEvent, parkedId } from '../parked-event.ts'
@@ -19,6 +19,7 @@ export function applyBatchArguments(
   const { checkpoints, sizes, set } = storeKeys.generation(generation)
   const { created, after, before } = inOrder(batch.documents)
   const sets = changesOfSets(after, before)
+  const expectedText = encodeCheckpoint(expected)
   return {
     keys: [
       ...[storeKeys.active, storeKeys.building, checkpoints, sizes],
@@ -27,7 +28,7 @@ export function applyBatchArguments(
     args: [
       generation,
       partition,
-      storedText(expected),
+      expectedText === start ? '' : expectedText,
       encodeCheckpoint(checkpoint),
       storeKeys.progress,
       progressMessage(generation, { partition, from: expected.next, next: checkpoint.next, withoutEffect }),
@@ -38,18 +39,14 @@ export function applyBatchArguments(
       after.map(documentText).join(''),
       before.length,
       before.map(documentText).join(''),
-      ...sets.flatMap(({ name, added, removed }) => [name, marks(added, after.length), marks(removed, before.length)]),
+      ...sets.flatMap(({ name, added, removed }) => [name, added.toString('latin1'), removed.toString('latin1')]),
       ...lists(batch).flatMap((list) => [list.length, ...list]),
     ],
   }
 }
 
 const start = encodeCheckpoint(startOfPartition)
-
-function storedText(checkpoint: Checkpoint): string {
-  const text = encodeCheckpoint(checkpoint)
-  return text === start ? '' : text
-}
+const one = '1'.charCodeAt(0)
 
 /**
  * Documents as they are to be and as they were; and how many are new: those come first, all of a collection together, in
@@ -78,12 +75,13 @@ function idsToLookFor({ newStreams, documents }: Batch, home: string): number[] 
   return newStreams.filter((stream) => !created.has(stream)).flatMap((stream) => homeIdOf(stream) ?? [])
 }
 
+/** In collections and indexes. */
 interface SetChanges {
   readonly name: string
-  /** Places in `after`. */
-  readonly added: number[]
-  /** Places in `before`. */
-  readonly removed: number[]
+  /** For each document of `after` 1 if it is to be added, else 0. */
+  readonly added: Buffer
+  /** For each document of `before` 1 if it is to be removed, else 0. */
+  readonly removed: Buffer
 }
 
 /** `before`: what the last ones of `after` were before. */
@@ -94,22 +92,23 @@ function changesOfSets(after: readonly StoredDocument[], before: readonly Stored
   function changesOf(collection: string, index?: string): SetChanges {
     const found = known.get(collection)?.get(index)
     if (found !== undefined) return found
-    const first: SetChanges = { name: setName(collection, index), added: [], removed: [] }
+    const zeros = ({ length }: readonly StoredDocument[]) => Buffer.alloc(length, '0')
+    const first = { name: setName(collection, index), added: zeros(after), removed: zeros(before) }
     sets.push(first)
     known.set(collection, (known.get(collection) ?? new Map()).set(index, first))
     return first
   }
   const created = after.length - before.length
   for (const [place, from] of before.entries()) {
-    changesOf(from.collection).removed.push(place)
+    changesOf(from.collection).removed[place] = one
     for (const index of from.indexes) {
-      if (!isInIndex(index, from.json, after[created + place])) changesOf(from.collection, index).removed.push(place)
+      if (!isInIndex(index, from.json, after[created + place])) changesOf(from.collection, index).removed[place] = one
     }
   }
   for (const [place, to] of after.entries()) {
-    changesOf(to.collection).added.push(place)
+    changesOf(to.collection).added[place] = one
     for (const index of to.indexes) {
-      if (!isInIndex(index, to.json, before[place - created])) changesOf(to.collection, index).added.push(place)
+      if (!isInIndex(index, to.json, before[place - created])) changesOf(to.collection, index).added[place] = one
     }
   }
   return sets
@@ -123,13 +122,6 @@ function isInIndex(index: string, json: string, document: StoredDocument | undef
 function documentText({ id, json, version, row = '' }: StoredDocument): string {
   if (json.includes('\0') || row.includes('\0')) throw new RangeError('a document with a NUL')
   return `${id}\0${json}\0${version}\0${row}\0`
-}
-
-/** A 1 in each of these places, and a 0 in the others. */
-function marks(places: readonly number[], length: number): string {
-  const marked = Buffer.alloc(length, '0')
-  for (const place of places) marked[place] = 0x31
-  return marked.toString('latin1')
 }
 
 function lists({ partition, ...batch }: Batch): (string | number)[][] {

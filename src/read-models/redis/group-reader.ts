@@ -1,12 +1,12 @@
 import { ServiceError } from '../../lib/errors.ts'
 import type { Proof } from '../stored-reads.ts'
 import type { Replies } from './redis-calls.ts'
-import { isHash, type RedisKeys } from './redis-keys.ts'
+import type { RedisKeys } from './redis-keys.ts'
 import { decodeSnapshot } from './stored.ts'
 
 /** One thing that `read.lua` looks up in a set. */
 export interface Look {
-  readonly what: 'member' | 'page' | 'field' | 'exists' | 'queued'
+  readonly what: 'member' | 'page' | 'field' | 'queued'
   readonly set: string
   /** The id of a document, or the one to begin behind; or a field or a stream. */
   readonly of: number | string
@@ -129,6 +129,6 @@ function callFor(storeKeys: RedisKeys, group: readonly Asked[]) {
     const number = typeof of === 'number' ? of : texts.push(of)
     looks += `${what} ${sets.indexOf(set) + 1} ${number} ${limit} `
   }
-  const kinds = sets.map((set) => `${isHash(set) ? 'h' : 'z'}${set}\0`).join('')
-  return { sets, keys: [storeKeys.active, checkpoints, sizes, ...sets.map(keyOf)], args: [kinds, looks, ...texts] }
+  const names = sets.map((set) => `${set}\0`).join('')
+  return { sets, keys: [storeKeys.active, checkpoints, sizes, ...sets.map(keyOf)], args: [names, looks, ...texts] }
 }

@@ -33,11 +33,14 @@ local function lookUp(key, first, last)
   end
   return found
 end
-local hasParked = redis.call('ZCARD', KEYS[6]) > 0
+local function queueRange(stream)
+  local prefix = #stream .. ':' .. stream
+  return '[' .. prefix, '(' .. prefix .. ':' -- a digit is less than a colon
+end
 local function queueOf(stream)
-  local prefix, events = #stream .. ':' .. stream, {}
-  for _, member in ipairs(redis.call('ZRANGE', KEYS[6], '[' .. prefix, '(' .. prefix .. ':', 'BYLEX')) do
-    local offset, partition = string.match(string.sub(member, #prefix + 1), '^0*(%d+)/(%d+)$')
+  local events, min, max = {}, queueRange(stream)
+  for _, member in ipairs(redis.call('ZRANGE', KEYS[6], min, max, 'BYLEX')) do
+    local offset, partition = string.match(string.sub(member, #min), '^0*(%d+)/(%d+)$')
     local field = partition .. '/' .. offset
     local event = redis.call('HGET', KEYS[5], field)
     if event then
@@ -50,9 +53,8 @@ end
 
 local first, last = nextList()
 local rows, parked = lookUp(KEYS[3], first, last), {}
-for i = first, hasParked and last or 0 do
-  local prefix = #ARGV[i] .. ':' .. ARGV[i]
-  parked[#parked + 1] = redis.call('ZLEXCOUNT', KEYS[6], '[' .. prefix, '(' .. prefix .. ':') > 0 and 1 or 0
+for i = first, redis.call('ZCARD', KEYS[6]) > 0 and last or 0 do
+  parked[#parked + 1] = redis.call('ZLEXCOUNT', KEYS[6], queueRange(ARGV[i])) > 0 and 1 or 0
 end
 local decided = lookUp(KEYS[4], nextList())
 local queues = {}

@@ -1,30 +1,28 @@
 --[[ read: looks up things in the sets of one generation, with what proves an absence, at one moment.
   KEYS[1] active, hash    KEYS[2] checkpoints, hash    KEYS[3] sizes, hash    KEYS[4..] the sets that are looked into
-  ARGV[1] for each of KEYS[4..], with a NUL behind it: h for a hash, z for a sorted set, and its name
+  ARGV[1] their names, with a NUL behind each
   ARGV[2] looks, each with a space behind it: what for; which of KEYS[4..], from 1; two numbers
           member: id and 0    page: the id to begin behind, and how many at most
-          field, exists and queued: which of ARGV[3..], from 1, and 0
+          field and queued: which of ARGV[3..], from 1, and 0
   ARGV[3..] fields of hashes, and streams
   Returns few and long texts, as they cost the client least to read: {state, completeness, what each look found, ...}
           state, separated by NUL: name of the active generation or '', then fields and values of checkpoints in turn
           completeness: for each of KEYS[4..] 1 if it has the size recorded for it, else 0
-          found: the member as it is or nil; the value of the field, or '' if it is enough that it exists, or nil; of a
-          page, separated by commas: how many members, a space, the id of the last where there are more or -; then the JSON
-          texts ]]
-local kinds, names = {}, {}
-for kind, name in string.gmatch(ARGV[1], '(%a)([^%z]+)') do
-  kinds[#kinds + 1], names[#names + 1] = kind, name
-end
+          found: the member as it is or nil; the value of the field or nil; '' if events of the stream are parked or nil; of
+          a page, separated by commas: how many members, a space, the id of the last where there are more or -; then the
+          JSON texts ]]
+local names = {}
+for name in string.gmatch(ARGV[1], '[^%z]+') do names[#names + 1] = name end
+local isHash = {rows = true, keys = true, parked = true}
 local complete = #names > 0 and redis.call('HMGET', KEYS[3], unpack(names)) or {}
 for set, recorded in ipairs(complete) do
-  local actual = redis.call(kinds[set] == 'h' and 'HLEN' or 'ZCARD', KEYS[set + 3])
+  local actual = redis.call(isHash[names[set]] and 'HLEN' or 'ZCARD', KEYS[set + 3])
   complete[set] = actual == tonumber(recorded or 0) and 1 or 0
 end
 
 local find = {}
 function find.member(set, id) return redis.call('ZRANGE', KEYS[set + 3], id, id, 'BYSCORE')[1] or false end
 function find.field(set, number) return redis.call('HGET', KEYS[set + 3], ARGV[2 + number]) end
-function find.exists(set, number) return redis.call('HEXISTS', KEYS[set + 3], ARGV[2 + number]) == 1 and '' end
 function find.queued(set, number)
   local prefix = #ARGV[2 + number] .. ':' .. ARGV[2 + number]
   return redis.call('ZLEXCOUNT', KEYS[set + 3], '[' .. prefix, '(' .. prefix .. ':') > 0 and '' -- a digit is less than a colon

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { OutOfReachError } from '../../lib/errors.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import { scripts } from './redis-calls.ts'
-import { connectorTo, isClusterNode } from './slot-master.ts'
+import { connectorTo } from './slot-master.ts'
 
 export type ConnectionLogger = Pick<Logger, 'info' | 'warn'>
 
@@ -60,7 +60,7 @@ export async function openConnections(
   }
   try {
     const first = await open({})
-    const slot = (await isClusterNode(first)) ? slotOf(key) : undefined
+    const slot = (await ifTold(first.cluster('SLOTS'))) === undefined ? undefined : slotOf(key)
     const toSlot = slot === undefined ? {} : { Connector: connectorTo(slot) }
     const commands = slot === undefined ? first : await open(toSlot)
     const subscriber = await open({ ...toSlot, autoResubscribe: false, socketTimeout: 1000 })
@@ -72,30 +72,24 @@ export async function openConnections(
     commands.on('close', () => {
       if (subscriber.status === 'ready') subscriber.disconnect(true)
     })
-    return { commands, subscriber, ...connectionsBySlot(url, slot, commands) }
+    const bySlot = new Map([[slot, commands]])
+    let closed = false
+    function to(key: string): Redis {
+      const other = slotOf(key)
+      const known = closed ? commands : bySlot.get(other)
+      // For retention, which has time: the first command waits until it is connected.
+      const redis = known ?? connect(url, { Connector: connectorTo(other), enableOfflineQueue: true })
+      bySlot.set(other, redis)
+      return redis
+    }
+    async function close(): Promise<void> {
+      closed = true
+      await Promise.all([...bySlot.values()].map(end))
+    }
+    return { commands, subscriber, to, close }
   } catch (error) {
     for (const redis of opened) redis.disconnect()
     throw error
-  }
-}
-
-function connectionsBySlot(url: string, slot: number, commands: Redis): Pick<RedisConnections, 'to' | 'close'> {
-  const bySlot = new Map([[slot, commands]])
-  let closed = false
-  return {
-    to(key) {
-      const other = slotOf(key)
-      const known = closed ? commands : bySlot.get(other)
-      if (known !== undefined) return known
-      // For retention, which has time: the first command waits until it is connected.
-      const redis = connect(url, { Connector: connectorTo(other), enableOfflineQueue: true })
-      bySlot.set(other, redis)
-      return redis
-    },
-    async close() {
-      closed = true
-      await Promise.all([...bySlot.values()].map(end))
-    },
   }
 }
 
@@ -144,7 +138,8 @@ function logStateChanges(redis: Redis, logger: ConnectionLogger): void {
 
 /** Throws where the server may evict keys: it would drop whole read models without a word. */
 async function refuseEviction(redis: Redis, logger: ConnectionLogger): Promise<void> {
-  const policy = await maxmemoryPolicy(redis)
+  // Not by CONFIG, which hosted Redis often forbids.
+  const policy = /^maxmemory_policy:(\S+)/m.exec((await ifTold(redis.info('memory'))) ?? '')?.[1]
   if (policy === undefined) {
     logger.warn(`Redis at ${address(redis)}: maxmemory-policy cannot be read; make sure that it is noeviction`)
   } else if (policy !== 'noeviction') {
@@ -155,10 +150,10 @@ async function refuseEviction(redis: Redis, logger: ConnectionLogger): Promise<v
   }
 }
 
-/** Not by CONFIG, which hosted Redis often forbids. */
-async function maxmemoryPolicy(redis: Redis): Promise<string | undefined> {
+/** Undefined where the server refuses to tell: it is no node of a cluster, or this user may not ask. */
+async function ifTold<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
-    return /^maxmemory_policy:(\S+)/m.exec(await redis.info('memory'))?.[1]
+    return await asked
   } catch (error) {
     if (!(error instanceof ReplyError)) throw error
     return undefined

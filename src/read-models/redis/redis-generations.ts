@@ -33,22 +33,25 @@ export function redisGenerations(
     return outcome === 'removed'
   }
 
-  async function removeVersion(version: string): Promise<void> {
-    const keys = redisKeys({ ...store, version })
+  async function removeAll(keys: RedisKeys, graceMs: number, evenActive: boolean): Promise<string[]> {
     const [[active], [building], replaced] = await names(keys)
+    const removed: string[] = []
     for (const name of [building, ...pairs(replaced).map(([name]) => name), active]) {
-      if (name !== null) await remove(keys, name, 0, true)
+      if (name !== null && (await remove(keys, name, graceMs, evenActive))) removed.push(name)
     }
+    return removed
   }
+
+  const versionsAt = () => connectionTo(versionsOfAll)
 
   /** Milliseconds since 1970, by the server that has the list of versions. */
   async function now(): Promise<number> {
-    const [seconds, microseconds] = await answer(connectionTo(versionsOfAll).time())
+    const [seconds, microseconds] = await answer(versionsAt().time())
     return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000)
   }
 
   async function versions(): Promise<readonly StoredVersion[]> {
-    const found = await answer(connectionTo(versionsOfAll).zrange(versionsOfAll, '0', '-1', 'WITHSCORES'))
+    const found = await answer(versionsAt().zrange(versionsOfAll, '0', '-1', 'WITHSCORES'))
     return pairs(found).map(([version, renewed]) => ({ version, renewed: Number(renewed) }))
   }
 
@@ -112,7 +115,7 @@ export function redisGenerations(
     remove: (name) => remove(own, name, 0),
 
     async renew() {
-      await answer(connectionTo(versionsOfAll).zadd(versionsOfAll, 'GT', await now(), store.version))
+      await answer(versionsAt().zadd(versionsOfAll, 'GT', await now(), store.version))
     },
 
     versions,
@@ -122,15 +125,12 @@ export function redisGenerations(
       const latest = (await now()) - graceMs
       for (const { version, renewed } of await versions()) {
         if (version === store.version || renewed > latest) continue
-        await removeVersion(version)
+        await removeAll(redisKeys({ ...store, version }), 0, true)
         // Last, so that what a crash leaves behind is found again; and unless it came into use meanwhile.
-        await run(connectionTo(versionsOfAll), 'forget-version', [versionsOfAll], [version, renewed])
+        await run(versionsAt(), 'forget-version', [versionsOfAll], [version, renewed])
         removed.push(version)
       }
-      const [, [building], replaced] = await names(own)
-      for (const name of [building, ...pairs(replaced).map(([name]) => name)]) {
-        if (name !== null && (await remove(own, name, graceMs))) removed.push(`${store.version}/${name}`)
-      }
+      for (const name of await removeAll(own, graceMs, false)) removed.push(`${store.version}/${name}`)
       return removed
     },
   }

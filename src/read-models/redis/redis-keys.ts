@@ -1,5 +1,4 @@
 import slotOf from 'cluster-key-slot'
-import { otherSets } from '../document.ts'
 import type { IdempotencyKey } from '../idempotency-record.ts'
 import { shardNamed } from '../shards.ts'
 
@@ -54,10 +53,6 @@ export interface GenerationKeys {
   set(name: string): string
   /** For SCAN: matches every key of the generation, whichever release wrote it. */
   readonly pattern: string
-}
-
-export function isHash(set: string): boolean {
-  return otherSets.some((other) => other === set)
 }
 
 export function redisKeys({ prefix, version }: StoreName): RedisKeys {

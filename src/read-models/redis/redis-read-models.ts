@@ -20,22 +20,13 @@ export interface RedisReadModelsOptions extends StoreName {
   readonly openTimeoutMs?: number | undefined
 }
 
-const defaultOpenTimeoutMs = 30_000
-
 /**
  * Read models in Redis 6.2 or later, or on one master of a Redis Cluster. Resolves once the server answers; throws
  * OutOfReachError when it does not in time, and an Error that says what to do when it refuses this client or may evict keys.
  */
-export async function openRedisReadModels({
-  url,
-  prefix,
-  version,
-  home,
-  logger,
-  openTimeoutMs = defaultOpenTimeoutMs,
-}: RedisReadModelsOptions): Promise<ReadModelStore> {
-  const name = { prefix, version }
-  const keys = redisKeys(name)
+export async function openRedisReadModels(options: RedisReadModelsOptions): Promise<ReadModelStore> {
+  const { url, home, logger, openTimeoutMs = 30_000 } = options
+  const keys = redisKeys(options)
   const connections = await openConnections(url, keys.active, logger, openTimeoutMs)
   const { commands, subscriber } = connections
   const listeners = new Listeners({ connected: false })
@@ -44,7 +35,7 @@ export async function openRedisReadModels({
   return {
     reads: redisReads(read, home),
     projection: redisProjection(commands, keys, home),
-    generations: redisGenerations(connections.to, name, listeners),
+    generations: redisGenerations(connections.to, options, listeners),
     inspection: redisInspection(commands, keys),
     async close() {
       stopHearing()

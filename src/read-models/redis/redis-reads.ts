@@ -37,7 +37,7 @@ export function redisReads(read: GroupReader, home: string): StoredReads {
         id === undefined ? undefined : { what: 'member', set: home, of: id },
         stream === undefined ? undefined : { what: 'field', set: 'rows', of: stream },
         stream === undefined ? undefined : { what: 'queued', set: 'parked-queue', of: stream },
-        event === undefined ? undefined : { what: 'exists', set: 'parked', of: parkedId(event) },
+        event === undefined ? undefined : { what: 'field', set: 'parked', of: parkedId(event) },
         key === undefined ? undefined : { what: 'field', set: 'keys', of: keyField(key) },
       ]
       const asked = looks.filter((look) => look !== undefined)

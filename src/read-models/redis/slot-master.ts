@@ -1,6 +1,6 @@
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { AbstractConnector, Redis, type RedisOptions, ReplyError } from 'ioredis'
+import { AbstractConnector, Redis, type RedisOptions } from 'ioredis'
 
 interface Address {
   readonly host: string
@@ -9,17 +9,6 @@ interface Address {
 
 /** Besides the node of the URL: the cluster may have lost that one. */
 const othersAsked = 2
-
-/** Whether the server is a node of a cluster. */
-export async function isClusterNode(redis: Redis): Promise<boolean> {
-  try {
-    await redis.cluster('SLOTS')
-    return true
-  } catch (error) {
-    if (!(error instanceof ReplyError)) throw error
-    return false // it says that cluster support is disabled, or that this user may not ask
-  }
-}
 
 /**
  * Leads a connection to the master of one slot, which it asks the cluster for each time it connects (decision 0016).
