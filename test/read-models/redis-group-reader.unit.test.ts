@@ -84,29 +84,24 @@ describe('the reader of groups from Redis', () => {
     'settles within one second with a server that takes %d ms for each call',
     async (ms) => {
       const { read } = openReader(() => setTimeout(ms))
-      const settled: Promise<{ took: number; reason?: unknown; found?: readonly unknown[]; id: number }>[] = []
-      const ask = (id: number) => {
+      let answered = 0
+      async function ask(id: number): Promise<void> {
         const before = performance.now()
-        const took = () => performance.now() - before
-        settled.push(
-          read('g', [id]).then(
-            ({ found }) => ({ id, took: took(), found }),
-            (reason: unknown) => ({ id, took: took(), reason }),
-          ),
-        )
+        try {
+          expect((await read('g', [id])).found).toEqual([String(id)])
+          answered++
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'read_model_unavailable' })
+        }
+        expect(performance.now() - before).toBeLessThan(1000)
       }
-      for (const id of numbers(200)) ask(id)
+      const asked = numbers(200).map(ask)
       for (const id of numbers(100)) {
         await setTimeout(10)
-        for (const _ of numbers(10)) ask(id)
+        asked.push(...numbers(10).map(() => ask(id)))
       }
-      const results = await Promise.all(settled)
-      for (const { id, took, reason, found } of results) {
-        expect(took).toBeLessThan(1000)
-        if (reason === undefined) expect(found).toEqual([String(id)])
-        else expect(reason).toMatchObject({ code: 'read_model_unavailable' })
-      }
-      expect(results.some(({ reason }) => reason === undefined)).toBe(true)
+      await Promise.all(asked)
+      expect(answered).toBeGreaterThan(0)
     },
   )
 })

@@ -102,15 +102,6 @@ describeWithBrokers('redis read models', ({ redisUrl }) => {
       expect(await store.reads.load(generation, { stream: event.stream })).toMatchObject({ hasParked: false })
     })
 
-    it('answer all that share a failing call with read_model_unavailable, and those after it', async () => {
-      await applyAll(store, generation, firstBatch({ documents: added(pet(1, ['a'])) }))
-      await fixture.client.set(keysOf(generation).set('pets:broken'), 'not a sorted set')
-      for (const result of await Promise.allSettled(['a', 'broken', undefined].map(page))) {
-        expect(result).toMatchObject({ status: 'rejected', reason: { code: 'read_model_unavailable' } })
-      }
-      expect(await idsIn(store, generation, 'a')).toEqual([1])
-    })
-
     it('make a hundred reads in fewer than ten calls', async () => {
       await applyAll(store, generation, fullBatch())
       await page()
