@@ -74,6 +74,18 @@ describeWithBrokers('redis read models', ({ redisUrl }) => {
       expect(await store.reads.load(generation, { stream: 'a' })).toMatchObject({ proof: { isComplete: false } })
     })
 
+    it('tell what is parked of a stream from that of others whose names begin likewise', async () => {
+      const parked = ['a:1', 'a\x001', 'a1', '1:a', '5']
+      const free = ['a', 'a:', '1', '1:']
+      const first = firstBatch({ parked })
+      await applyAll(store, generation, first, batchAfter(first, { newStreams: free }))
+      const asked = { partition: 0, streams: [...free, ...parked], keys: [], queues: free }
+      const state = await store.projection.load(generation, asked)
+      expect(state?.parkedStreams).toEqual(new Set(parked))
+      const reads = await Promise.all(asked.streams.map((stream) => store.reads.load(generation, { stream })))
+      expect(asked.streams.filter((_, i) => reads[i]?.hasParked)).toEqual(parked)
+    })
+
     it('find an id that is taken among those of other partitions', async () => {
       const odd = numbers(100).map((i) => pet(2 * i - 1))
       await applyAll(store, generation, firstBatch({ documents: added(...odd) }))
