@@ -40,7 +40,7 @@ end
 local function queueOf(stream)
   local events, min, max = {}, queueRange(stream)
   for _, member in ipairs(redis.call('ZRANGE', KEYS[6], min, max, 'BYLEX')) do
-    local offset, partition = string.match(string.sub(member, #min), '^0*(%d+)/(%d+)$')
+    local offset, partition = string.match(string.sub(member, #min), '^0*(%d+)/(%d+)$') -- min is [ and the prefix
     local field = partition .. '/' .. offset
     local event = redis.call('HGET', KEYS[5], field)
     if event then

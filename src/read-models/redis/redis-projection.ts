@@ -13,19 +13,11 @@ export function redisProjection(redis: Redis, keys: RedisKeys, home: string): Pr
   return {
     async load(generation, { partition, streams, keys: asked, queues }) {
       const { checkpoints, set } = keys.generation(generation)
-      const reply = await run(
-        redis,
-        'load-partition',
-        [checkpoints, ...[home, 'rows', 'keys', 'parked', 'parked-queue'].map(set)],
-        [
-          partition,
-          streams.map((stream) => homeIdOf(stream) ?? 0).join(' '),
-          ...[streams, asked.map((key) => keyField({ partition, key })), queues].flatMap((list) => [
-            list.length,
-            ...list,
-          ]),
-        ],
-      )
+      const names = [checkpoints, ...[home, 'rows', 'keys', 'parked', 'parked-queue'].map(set)]
+      const ids = streams.map((stream) => homeIdOf(stream) ?? 0).join(' ')
+      const lists = [streams, asked.map((key) => keyField({ partition, key })), queues]
+      const args = [partition, ids, ...lists.flatMap((list) => [list.length, ...list])]
+      const reply = await run(redis, 'load-partition', names, args)
       if (reply === null) return undefined
       const [checkpoint, memberTexts, rowTexts, parked, decided, queued] = reply
       const members = memberTexts.split('\0\0')
