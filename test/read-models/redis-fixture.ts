@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Cluster, Redis } from 'ioredis'
 import { expect, vi } from 'vitest'
 import type { Batch } from '../../src/read-models/projection-store.ts'
-import { isHash, redisKeys } from '../../src/read-models/redis/redis-keys.ts'
+import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
 import { openRedisReadModels, type RedisReadModelsOptions } from '../../src/read-models/redis/redis-read-models.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import type { ReadModelsFixture } from './contract/fixture.ts'
@@ -84,8 +84,8 @@ function fixtureOn(
   return {
     empty,
     async damage(generation, set, entry) {
-      const key = redisKeys({ prefix, version: 'v1' }).generation(generation).sized(set)
-      if (isHash(set)) await client.hdel(key, `${entry}`)
+      const key = redisKeys({ prefix, version: 'v1' }).generation(generation).set(set)
+      if ((await client.type(key)) === 'hash') await client.hdel(key, `${entry}`)
       else await client.zremrangebyscore(key, entry, entry)
     },
     progressIsHeardBy: 'every store on the data',

@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { Redis } from 'ioredis'
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
 import type { Batch } from '../../src/read-models/projection-store.ts'
-import { RedisCalls } from '../../src/read-models/redis/redis-calls.ts'
+import { run, scripts } from '../../src/read-models/redis/redis-calls.ts'
 import { redisKeys, versionsKey } from '../../src/read-models/redis/redis-keys.ts'
-import { defineScripts } from '../../src/read-models/redis/redis-scripts.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { fullBatch } from './contract/full.ts'
@@ -119,8 +119,8 @@ describeWithBrokers('generations of redis read models', ({ redisUrl }) => {
   it('pruning goes on where a process that was killed had got to', async () => {
     const own = await oldVersion('v1')
     const old = await oldVersion('v2')
-    defineScripts(fixture.client)
-    const calls = new RedisCalls(fixture.client)
+    const client = new Redis(redisUrl, { scripts })
+    onTestFinished(() => client.disconnect())
     for (const [version, { generations }] of [
       ['v1', own],
       ['v2', old],
@@ -130,7 +130,7 @@ describeWithBrokers('generations of redis read models', ({ redisUrl }) => {
       for (const { name } of (await generations.all()).filter(({ state }) => state !== 'active')) {
         await fixture.client.zadd(replaced, 'XX', 1, name)
         const keys = [active, building, replaced, generation(name).checkpoints]
-        expect(await calls.run('removeGeneration', keys, [name, '', 60_000])).toBe('removed')
+        expect(await run(client, 'remove-generation', keys, [name, '', 60_000])).toBe('removed')
       }
       expect(await generations.all()).toHaveLength(1)
     }

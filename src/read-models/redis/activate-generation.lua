@@ -1,10 +1,10 @@
 --[[ activate-generation: makes the generation being built the active one if it is nowhere behind and holds all it should.
   KEYS[1] active, hash    KEYS[2] building, hash    KEYS[3] replaced, sorted set
   KEYS[4] checkpoints of the active generation, hash; any key where none is
-  KEYS[5] checkpoints of the one being built, hash    KEYS[6] its sizes, hash    KEYS[7..] what these are about
+  KEYS[5] checkpoints of the one being built, hash    KEYS[6] its sizes, hash    KEYS[7..] the sets that these are of
   ARGV[1] its name    ARGV[2] name of the generation of KEYS[4], '' for none
   ARGV[3] progress channel    ARGV[4] progress message
-  ARGV[5..] for each of KEYS[7..] the field of KEYS[6], behind h for a hash, z for a sorted set
+  ARGV[5..] for each of KEYS[7..] the field of KEYS[6]
   Returns 'activated'; or, having written nothing, 'not_building', 'incomplete', 'other_keys' where another generation is
           active than ARGV[2], or KEYS[6] has a field that is not among ARGV; or, having paused the active generation unless
           that was paused less than 5 s ago, 'behind' ]]
@@ -34,10 +34,10 @@ for field, checkpoint in pairs(before == '' and {} or fieldsOf(KEYS[4])) do
 end
 
 local sizes, looked = fieldsOf(KEYS[6]), {}
-for i = 5, #ARGV do
-  local kind, field = string.match(ARGV[i], '^(.)(.*)$')
-  if redis.call(kind == 'h' and 'HLEN' or 'ZCARD', KEYS[i + 2]) ~= tonumber(sizes[field] or 0) then return 'incomplete' end
-  looked[field] = true
+for i = 7, #KEYS do
+  local size = redis.call(redis.call('TYPE', KEYS[i]).ok == 'hash' and 'HLEN' or 'ZCARD', KEYS[i])
+  if size ~= tonumber(sizes[ARGV[i - 2]] or 0) then return 'incomplete' end
+  looked[ARGV[i - 2]] = true
 end
 for field in pairs(sizes) do
   if not looked[field] then return 'other_keys' end

@@ -1,44 +1,62 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import type { Redis } from 'ioredis'
 import { ServiceError } from '../../lib/errors.ts'
-import type { GenerationKeys } from './redis-keys.ts'
-import { type Replies, runScript, type Script } from './redis-scripts.ts'
 
-/** Commands and scripts on one connection: all of them fail with the code of the catalogue. */
-export class RedisCalls {
-  readonly #redis: Redis
+type Named = [name: string | null, logId: string | null, since: string | null]
+/** What a script that inspects a generation returns: nil where it is gone. */
+type WithSnapshot<Rest extends unknown[]> = [active: string, checkpoints: string[], ...rest: Rest] | null
 
-  constructor(redis: Redis) {
-    this.#redis = redis
+/** What each script returns. Each is a file beside this one, whose header is its signature. */
+export interface Replies {
+  'start-generation': unknown
+  'build-generation': [name: string, logId: string]
+  'activate-generation': 'activated' | 'behind' | 'incomplete' | 'not_building' | 'other_keys'
+  'remove-generation': 'removed' | 'rest' | 'kept'
+  generations: [active: Named, building: Named, replaced: string[]]
+  'forget-version': unknown
+  'load-partition':
+    | [
+        checkpoint: string,
+        members: string,
+        rows: (string | null)[],
+        parked: string,
+        decided: (string | null)[],
+        queues: string[][],
+      ]
+    | null
+  'apply-batch':
+    | [outcome: 'applied' | 'checkpoint_mismatch' | 'generation_gone' | 'later']
+    | [outcome: 'exist', streams: string[], collectionsAndIds: string[]]
+  read: [state: string, completeness: string, ...found: (string | null)[]]
+  contents: WithSnapshot<[recorded: string[], actual: (string | number)[]]>
+  'scan-set': WithSnapshot<[next: string, idsAndTexts: string[]]>
+  'find-in-set': WithSnapshot<[texts: (string | null)[]]>
+}
+
+/** For the options of a connection: each becomes a method of it. */
+export const scripts = Object.fromEntries(
+  readdirSync(import.meta.dirname)
+    .filter((file) => file.endsWith('.lua'))
+    .map((file) => [file.slice(0, -'.lua'.length), { lua: readFileSync(new URL(file, import.meta.url), 'utf8') }]),
+)
+
+/** All that is asked of Redis fails with the code of the catalogue. */
+export async function answer<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked
+  } catch (cause) {
+    throw new ServiceError('read_model_unavailable', 'The read models do not answer.', { cause })
   }
+}
 
-  run<S extends Script>(
-    script: S,
-    keys: readonly string[],
-    args: readonly (string | number)[] = [],
-  ): Promise<Replies[S]> {
-    return this.answer((redis) => runScript(redis, script, keys, args))
-  }
-
-  async answer<T>(ask: (redis: Redis) => Promise<T>): Promise<T> {
-    try {
-      return await ask(this.#redis)
-    } catch (cause) {
-      throw new ServiceError('read_model_unavailable', 'The read models do not answer.', { cause })
-    }
-  }
-
-  /** Everything of a generation whose size is recorded, by field of `sizes`. There may be more at once. */
-  sizedFields({ sizes }: GenerationKeys): Promise<string[]> {
-    return this.answer((redis) => redis.hkeys(sizes))
-  }
-
-  /** Nothing may write to these keys any more. On a cluster: those of the node that the connection leads to. */
-  async removeKeys(pattern: string): Promise<void> {
-    let cursor = '0'
-    do {
-      const [next, found] = await this.answer((redis) => redis.scan(cursor, 'MATCH', pattern, 'COUNT', 1000))
-      if (found.length > 0) await this.answer((redis) => redis.unlink(found))
-      cursor = next
-    } while (cursor !== '0')
-  }
+/** Takes KEYS and ARGV as arrays, since spreading those of a large batch would overflow the stack. */
+export function run<Script extends keyof Replies>(
+  redis: Redis,
+  script: Script,
+  keys: readonly string[],
+  args: readonly (string | number)[] = [],
+): Promise<Replies[Script]> {
+  type Call = (count: number, keys: unknown, args: unknown) => Promise<Replies[Script]>
+  const call = (redis as unknown as Record<Script, Call>)[script] // as the option `scripts` made it
+  return answer(call.call(redis, keys.length, keys, args))
 }

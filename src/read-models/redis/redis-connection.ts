@@ -1,10 +1,25 @@
+import slotOf from 'cluster-key-slot'
 import { Redis, type RedisOptions, ReplyError } from 'ioredis'
 import type { Logger } from 'pino'
 import { OutOfReachError } from '../../lib/errors.ts'
+import { withTimeout } from '../../lib/with-timeout.ts'
+import { scripts } from './redis-calls.ts'
+import { connectorTo } from './slot-master.ts'
 
 export type ConnectionLogger = Pick<Logger, 'info' | 'warn'>
 
+/** The connections of one store: to one server, or to the master of a cluster that has the store's slot. */
+export interface RedisConnections {
+  readonly commands: Redis
+  readonly subscriber: Redis
+  /** Where a key is that may be in another slot. */
+  to(key: string): Redis
+  close(): Promise<void>
+}
+
+/** A connection comes back by itself for ever. Each command fails at once, or in half a second, while it is away. */
 const options = {
+  scripts,
   enableOfflineQueue: false,
   // A command in flight when the connection broke is answered with an error, not sent again behind the caller's back.
   autoResendUnfulfilledCommands: false,
@@ -23,39 +38,88 @@ const options = {
 
 type Extra = Pick<RedisOptions, 'autoResubscribe' | 'socketTimeout' | 'Connector' | 'enableOfflineQueue'>
 
-/** A connection that comes back by itself for ever. Fails each command at once, or in half a second, while it is away. */
 export function connect(url: string, extra: Extra): Redis {
   const redis = new Redis(url, { ...options, ...extra })
   redis.on('error', () => {}) // without a listener ioredis writes to the console
   return redis
 }
 
+/** To where the key is. As `openRedisReadModels`: waits for servers, and throws. */
+export async function openConnections(
+  url: string,
+  key: string,
+  logger: ConnectionLogger,
+  openTimeoutMs: number,
+): Promise<RedisConnections> {
+  const opened: Redis[] = []
+  async function open(extra: Extra): Promise<Redis> {
+    const redis = connect(url, extra)
+    opened.push(redis)
+    await untilReady(redis, openTimeoutMs)
+    return redis
+  }
+  try {
+    const first = await open({})
+    const slot = (await ifTold(first.cluster('SLOTS'))) === undefined ? undefined : slotOf(key)
+    const toSlot = slot === undefined ? {} : { Connector: connectorTo(slot) }
+    const commands = slot === undefined ? first : await open(toSlot)
+    const subscriber = await open({ ...toSlot, autoResubscribe: false, socketTimeout: 1000 })
+    await refuseEviction(commands, logger)
+    logStateChanges(commands, logger)
+    if (slot === undefined) return { commands, subscriber, to: () => commands, close: () => end(commands) }
+    first.disconnect()
+    // Messages reach every node, but whoever lost the master of the slot may have missed some.
+    commands.on('close', () => {
+      if (subscriber.status === 'ready') subscriber.disconnect(true)
+    })
+    const bySlot = new Map([[slot, commands]])
+    let closed = false
+    function to(key: string): Redis {
+      const other = slotOf(key)
+      const known = closed ? commands : bySlot.get(other)
+      // For retention, which has time: the first command waits until it is connected.
+      const redis = known ?? connect(url, { Connector: connectorTo(other), enableOfflineQueue: true })
+      bySlot.set(other, redis)
+      return redis
+    }
+    async function close(): Promise<void> {
+      closed = true
+      await Promise.all([...bySlot.values()].map(end))
+    }
+    return { commands, subscriber, to, close }
+  } catch (error) {
+    for (const redis of opened) redis.disconnect()
+    throw error
+  }
+}
+
+async function end(redis: Redis): Promise<void> {
+  await redis.quit().catch(() => {}) // lets what was sent be answered, where the server still answers
+  redis.disconnect()
+}
+
 /** Resolves once the server answers; throws when it refuses this client, and OutOfReachError when it stays silent. */
-export function untilReady(redis: Redis, limitMs: number): Promise<void> {
-  if (redis.status === 'ready') return Promise.resolve()
-  return new Promise((resolve, reject) => {
-    let lastError: Error | undefined
-    const settle = (error?: Error) => {
-      clearTimeout(timer)
-      redis.off('ready', ready).off('error', failed).off('end', ended)
-      if (error === undefined) resolve()
-      else reject(error)
-    }
-    const ready = () => settle()
-    const failed = (error: Error) => {
-      lastError = error
-      if (isRefusal(error)) settle(new Error(refused(redis, error), { cause: error }))
-    }
-    const ended = () =>
-      settle(new OutOfReachError(`Redis at ${address(redis)}: closed before it answered`, { cause: lastError }))
-    const silence = () => settle(new OutOfReachError(silent(redis, limitMs), { cause: lastError }))
-    const timer = setTimeout(silence, limitMs)
-    redis.on('ready', ready).on('error', failed).on('end', ended)
+function untilReady(redis: Redis, limitMs: number): Promise<void> {
+  let lastError: Error | undefined
+  const ready = new Promise<void>((resolve, reject) => {
+    redis.once('ready', resolve)
+    redis.on('error', (cause) => {
+      lastError = cause
+      const told = `Redis at ${address(redis)} refuses the connection (${cause.message}): check user, password and database in its URL`
+      if (isRefusal(cause)) reject(new Error(told, { cause }))
+    })
   })
+  const silent = () =>
+    `Redis at ${address(redis)} did not answer for ${Math.round(limitMs / 1000)} s: start it, or correct its URL`
+  return withTimeout(limitMs, ready, () => new OutOfReachError(silent(), { cause: lastError }))
+}
+
+function isRefusal(error: Error): boolean {
+  return error instanceof ReplyError && /^(WRONGPASS|NOAUTH|NOPERM|ERR .*(AUTH|password|DB index))/i.test(error.message)
 }
 
 /** Logs when the connection is lost and when it is back, not each attempt in between. */
-export function logStateChanges(redis: Redis, logger: ConnectionLogger): void {
+function logStateChanges(redis: Redis, logger: ConnectionLogger): void {
   let lost = false
   let lastError: Error | undefined
   redis.on('error', (error) => {
@@ -73,8 +137,9 @@ export function logStateChanges(redis: Redis, logger: ConnectionLogger): void {
 }
 
 /** Throws where the server may evict keys: it would drop whole read models without a word. */
-export async function refuseEviction(redis: Redis, logger: ConnectionLogger): Promise<void> {
-  const policy = await maxmemoryPolicy(redis)
+async function refuseEviction(redis: Redis, logger: ConnectionLogger): Promise<void> {
+  // Not by CONFIG, which hosted Redis often forbids.
+  const policy = /^maxmemory_policy:(\S+)/m.exec((await ifTold(redis.info('memory'))) ?? '')?.[1]
   if (policy === undefined) {
     logger.warn(`Redis at ${address(redis)}: maxmemory-policy cannot be read; make sure that it is noeviction`)
   } else if (policy !== 'noeviction') {
@@ -85,31 +150,14 @@ export async function refuseEviction(redis: Redis, logger: ConnectionLogger): Pr
   }
 }
 
-async function maxmemoryPolicy(redis: Redis): Promise<string | undefined> {
+/** Undefined where the server refuses to tell: it is no node of a cluster, or this user may not ask. */
+async function ifTold<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
-    const [, policy] = (await redis.config('GET', 'maxmemory-policy')) as string[]
-    if (policy !== undefined) return policy
-  } catch (error) {
-    if (!(error instanceof ReplyError)) throw error // hosted Redis often forbids CONFIG, which says nothing yet
-  }
-  try {
-    return /^maxmemory_policy:(\S+)/m.exec(await redis.info('memory'))?.[1]
+    return await asked
   } catch (error) {
     if (!(error instanceof ReplyError)) throw error
     return undefined
   }
-}
-
-function isRefusal(error: Error): boolean {
-  return error instanceof ReplyError && /^(WRONGPASS|NOAUTH|NOPERM|ERR .*(AUTH|password|DB index))/i.test(error.message)
-}
-
-function refused(redis: Redis, error: Error): string {
-  return `Redis at ${address(redis)} refuses the connection (${error.message}): check user, password and database in its URL`
-}
-
-function silent(redis: Redis, limitMs: number): string {
-  return `Redis at ${address(redis)} did not answer for ${Math.round(limitMs / 1000)} s: start it, or correct its URL`
 }
 
 function address({ options: { path, host, port } }: Redis): string {

@@ -1,176 +1,151 @@
-import type {
-  ActiveGeneration,
-  Checkpoints,
-  Generation,
-  Generations,
-  ProgressListener,
-  StoredGeneration,
-  StoredVersion,
-} from '../generations.ts'
+import type { Redis } from 'ioredis'
+import type { Generations, StoredGeneration, StoredVersion } from '../generations.ts'
 import type { Listeners } from '../listeners.ts'
-import { progressMessage } from './progress-message.ts'
-import type { RedisCalls } from './redis-calls.ts'
-import { isHash, type RedisKeys, redisKeys, type StoreName, versionsKey } from './redis-keys.ts'
-import type { Replies } from './redis-scripts.ts'
-import { decodeSnapshot, pairs } from './stored-snapshot.ts'
+import { answer, type Replies, run } from './redis-calls.ts'
+import { type RedisKeys, redisKeys, type StoreName, versionsKey } from './redis-keys.ts'
+import { progressMessage } from './redis-progress.ts'
+import { decodeSnapshot, pairs } from './stored.ts'
 
-interface RemovalLimits {
-  /** Removes it even if it is the active one. */
-  readonly evenActive?: boolean
-  /** For how long it must have been replaced, or not have been asked for. */
-  readonly graceMs?: number
-}
+/** `connectionTo` answers for keys of other slots too. */
+export function redisGenerations(
+  connectionTo: (key: string) => Redis,
+  store: StoreName,
+  listeners: Listeners,
+): Generations {
+  const own = redisKeys(store)
+  const redis = connectionTo(own.active)
+  const versionsOfAll = versionsKey(store.prefix)
 
-export class RedisGenerations implements Generations {
-  readonly #calls: RedisCalls
-  readonly #callsAt: (key: string) => RedisCalls
-  readonly #name: StoreName
-  readonly #keys: RedisKeys
-  readonly #versions: string
-  readonly #listeners: Listeners
-
-  /** `callsAt` answers for keys of other slots. */
-  constructor(calls: RedisCalls, callsAt: (key: string) => RedisCalls, name: StoreName, listeners: Listeners) {
-    this.#calls = calls
-    this.#callsAt = callsAt
-    this.#name = name
-    this.#keys = redisKeys(name)
-    this.#versions = versionsKey(name.prefix)
-    this.#listeners = listeners
+  function names({ active, building, replaced }: RedisKeys): Promise<Replies['generations']> {
+    return run(connectionTo(active), 'generations', [active, building, replaced])
   }
 
-  async active(): Promise<ActiveGeneration | undefined> {
-    const { name, epoch, continues } = await this.#calls.answer((redis) => redis.hgetall(this.#keys.active))
-    if (name === undefined || epoch === undefined) return undefined
-    return { name, logId: epoch, continues: continues || undefined }
+  /** `graceMs`: for how long it must have been replaced, or not have been asked for. */
+  async function remove(keys: RedisKeys, name: string, graceMs: number, evenActive = false): Promise<boolean> {
+    const { active, building, replaced } = keys
+    const { checkpoints, pattern } = keys.generation(name)
+    const connection = connectionTo(active)
+    const args = [name, evenActive ? 'active' : '', graceMs]
+    const outcome = await run(connection, 'remove-generation', [active, building, replaced, checkpoints], args)
+    if (outcome === 'kept') return false
+    await removeKeys(connection, pattern)
+    await answer(connection.zrem(replaced, name)) // last, so that what a crash leaves behind is found again
+    return outcome === 'removed'
   }
 
-  async checkpoints(generation: string): Promise<Checkpoints | undefined> {
-    const { checkpoints } = this.#keys.generation(generation)
-    const fields = await this.#calls.answer((redis) => redis.hgetall(checkpoints))
-    return fields.epoch === undefined ? undefined : decodeSnapshot('', Object.entries(fields).flat()).checkpoints
-  }
-
-  listen(listener: ProgressListener): () => void {
-    return this.#listeners.add(listener)
-  }
-
-  async start({ name, logId }: Generation, instead: string | undefined): Promise<void> {
-    const { active, replaced, progress } = this.#keys
-    const { checkpoints } = this.#keys.generation(name)
-    const args = [name, logId, instead ?? '', progress, progressMessage(name)]
-    await this.#calls.run('startGeneration', [active, replaced, checkpoints], args)
-  }
-
-  async all(): Promise<readonly StoredGeneration[]> {
-    const [active, building, replaced] = await this.#names(this.#keys)
-    const kept = await Promise.all(
-      pairs(replaced).map(async ([name, since]): Promise<StoredGeneration[]> => {
-        const { checkpoints } = this.#keys.generation(name)
-        const logId = await this.#calls.answer((redis) => redis.hget(checkpoints, 'epoch'))
-        return logId === null ? [] : [{ name, logId, state: 'replaced', since: Number(since) }] // null: being removed
-      }),
-    )
-    return [...named(active, 'active'), ...named(building, 'building'), ...kept.flat()]
-  }
-
-  async build({ name, logId }: Generation): Promise<Generation> {
-    const { checkpoints } = this.#keys.generation(name)
-    for (;;) {
-      const keys = [this.#keys.building, checkpoints]
-      const [built, builtLogId] = await this.#calls.run('buildGeneration', keys, [name, logId])
-      if (builtLogId === logId) return { name: built, logId }
-      await this.remove(built)
-    }
-  }
-
-  async activate(name: string): Promise<'activated' | 'behind' | 'incomplete' | 'not_building'> {
-    const { active, building, replaced, progress } = this.#keys
-    const keys = this.#keys.generation(name)
-    for (;;) {
-      const fields = await this.#calls.sizedFields(keys)
-      const before = (await this.#calls.answer((redis) => redis.hget(active, 'name'))) ?? ''
-      const beforeCheckpoints = this.#keys.generation(before).checkpoints
-      const outcome = await this.#calls.run(
-        'activateGeneration',
-        [active, building, replaced, beforeCheckpoints, keys.checkpoints, keys.sizes, ...fields.map(keys.sized)],
-        [name, before, progress, progressMessage(name), ...fields.map((field) => (isHash(field) ? 'h' : 'z') + field)],
-      )
-      if (outcome !== 'other_keys') return outcome
-    }
-  }
-
-  remove(name: string): Promise<boolean> {
-    return this.#remove(this.#keys, name)
-  }
-
-  async renew(): Promise<void> {
-    await this.#atVersions().run('renewVersion', [this.#versions], [this.#name.version])
-  }
-
-  async versions(): Promise<readonly StoredVersion[]> {
-    const found = await this.#atVersions().answer((redis) => redis.zrange(this.#versions, '0', '-1', 'WITHSCORES'))
-    return pairs(found).map(([version, renewed]) => ({ version, renewed: Number(renewed) }))
-  }
-
-  async prune(graceMs: number): Promise<readonly string[]> {
+  async function removeAll(keys: RedisKeys, graceMs: number, evenActive: boolean): Promise<string[]> {
+    const [[active], [building], replaced] = await names(keys)
     const removed: string[] = []
-    for (;;) {
-      const version = await this.#oldVersion(graceMs)
-      if (version === undefined) break
-      await this.#removeVersion(version)
-      // Last, so that what a crash leaves behind is found again; and unless it came into use meanwhile.
-      await this.#atVersions().run('forgetVersion', [this.#versions], [version, graceMs])
-      removed.push(version)
-    }
-    const [, [building], replaced] = await this.#names(this.#keys)
-    for (const name of [building, ...pairs(replaced).map(([name]) => name)]) {
-      if (name !== null && (await this.#remove(this.#keys, name, { graceMs }))) {
-        removed.push(`${this.#name.version}/${name}`)
-      }
+    for (const name of [building, ...pairs(replaced).map(([name]) => name), active]) {
+      if (name !== null && (await remove(keys, name, graceMs, evenActive))) removed.push(name)
     }
     return removed
   }
 
-  /** Another version than this one. */
-  async #oldVersion(graceMs: number): Promise<string | undefined> {
-    const versions = await this.#atVersions().run('oldVersions', [this.#versions], [graceMs])
-    return versions.find((version) => version !== this.#name.version)
+  const versionsAt = () => connectionTo(versionsOfAll)
+
+  /** Milliseconds since 1970, by the server that has the list of versions. */
+  async function now(): Promise<number> {
+    const [seconds, microseconds] = await answer(versionsAt().time())
+    return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000)
   }
 
-  async #removeVersion(version: string): Promise<void> {
-    const keys = redisKeys({ ...this.#name, version })
-    const [[active], [building], replaced] = await this.#names(keys)
-    for (const name of [building, ...pairs(replaced).map(([name]) => name), active]) {
-      if (name !== null) await this.#remove(keys, name, { evenActive: true })
-    }
+  async function versions(): Promise<readonly StoredVersion[]> {
+    const found = await answer(versionsAt().zrange(versionsOfAll, '0', '-1', 'WITHSCORES'))
+    return pairs(found).map(([version, renewed]) => ({ version, renewed: Number(renewed) }))
   }
 
-  /** Its keys are found by their names alone: another release may have written others than this one knows. */
-  async #remove(
-    { active, building, replaced, generation }: RedisKeys,
-    name: string,
-    { evenActive = false, graceMs = 0 }: RemovalLimits = {},
-  ): Promise<boolean> {
-    const { checkpoints, pattern } = generation(name)
-    const calls = this.#callsAt(active)
-    const keys = [active, building, replaced, checkpoints]
-    const outcome = await calls.run('removeGeneration', keys, [name, evenActive ? 'active' : '', graceMs])
-    if (outcome === 'kept') return false
-    await calls.removeKeys(pattern)
-    await calls.answer((redis) => redis.zrem(replaced, name)) // last, so that what a crash leaves behind is found again
-    return outcome === 'removed'
-  }
+  return {
+    async active() {
+      const { name, epoch, continues } = await answer(redis.hgetall(own.active))
+      if (name === undefined || epoch === undefined) return undefined
+      return { name, logId: epoch, continues: continues || undefined }
+    },
 
-  #names({ active, building, replaced }: RedisKeys): Promise<Replies['generations']> {
-    return this.#callsAt(active).run('generations', [active, building, replaced])
-  }
+    async checkpoints(generation) {
+      const fields = await answer(redis.hgetall(own.generation(generation).checkpoints))
+      return fields.epoch === undefined ? undefined : decodeSnapshot('', Object.entries(fields).flat()).checkpoints
+    },
 
-  #atVersions(): RedisCalls {
-    return this.#callsAt(this.#versions)
+    listen: (listener) => listeners.add(listener),
+
+    async start({ name, logId }, instead) {
+      const keys = [own.active, own.replaced, own.generation(name).checkpoints]
+      await run(redis, 'start-generation', keys, [name, logId, instead ?? '', own.progress, progressMessage(name)])
+    },
+
+    async all() {
+      const [active, building, replaced] = await names(own)
+      const kept = await Promise.all(
+        pairs(replaced).map(async ([name, since]): Promise<StoredGeneration[]> => {
+          const logId = await answer(redis.hget(own.generation(name).checkpoints, 'epoch'))
+          return logId === null ? [] : [{ name, logId, state: 'replaced', since: Number(since) }] // null: being removed
+        }),
+      )
+      return [...named(active, 'active'), ...named(building, 'building'), ...kept.flat()]
+    },
+
+    async build({ name, logId }) {
+      for (;;) {
+        const keys = [own.building, own.generation(name).checkpoints]
+        const [built, builtLogId] = await run(redis, 'build-generation', keys, [name, logId])
+        if (builtLogId === logId) return { name: built, logId }
+        await remove(own, built, 0)
+      }
+    },
+
+    async activate(name) {
+      const { checkpoints, sizes, set } = own.generation(name)
+      for (;;) {
+        const sets = await answer(redis.hkeys(sizes))
+        const before = (await answer(redis.hget(own.active, 'name'))) ?? ''
+        const outcome = await run(
+          redis,
+          'activate-generation',
+          [
+            ...[own.active, own.building, own.replaced, own.generation(before).checkpoints, checkpoints, sizes],
+            ...sets.map(set),
+          ],
+          [name, before, own.progress, progressMessage(name), ...sets],
+        )
+        if (outcome !== 'other_keys') return outcome
+      }
+    },
+
+    remove: (name) => remove(own, name, 0),
+
+    async renew() {
+      await answer(versionsAt().zadd(versionsOfAll, 'GT', await now(), store.version))
+    },
+
+    versions,
+
+    async prune(graceMs) {
+      const removed: string[] = []
+      const latest = (await now()) - graceMs
+      for (const { version, renewed } of await versions()) {
+        if (version === store.version || renewed > latest) continue
+        await removeAll(redisKeys({ ...store, version }), 0, true)
+        // Last, so that what a crash leaves behind is found again; and unless it came into use meanwhile.
+        await run(versionsAt(), 'forget-version', [versionsOfAll], [version, renewed])
+        removed.push(version)
+      }
+      for (const name of await removeAll(own, graceMs, false)) removed.push(`${store.version}/${name}`)
+      return removed
+    },
   }
 }
 
 function named([name, logId, since]: Replies['generations'][0], state: 'active' | 'building'): StoredGeneration[] {
   return name === null || logId === null ? [] : [{ name, logId, state, since: Number(since) }]
+}
+
+/** Nothing may write to these keys any more; another release may have written others than this one knows. */
+async function removeKeys(redis: Redis, pattern: string): Promise<void> {
+  let cursor = '0'
+  do {
+    const [next, found] = await answer(redis.scan(cursor, 'MATCH', pattern, 'COUNT', 1000))
+    if (found.length > 0) await answer(redis.unlink(found))
+    cursor = next
+  } while (cursor !== '0')
 }

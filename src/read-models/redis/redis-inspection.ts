@@ -1,15 +1,16 @@
+import type { Redis } from 'ioredis'
 import { type Inspection, type Size, scannedCharactersMax } from '../inspection.ts'
-import type { RedisCalls } from './redis-calls.ts'
+import { answer, run } from './redis-calls.ts'
 import type { RedisKeys } from './redis-keys.ts'
-import { decodeSnapshot, pairs } from './stored-snapshot.ts'
+import { decodeSnapshot, pairs } from './stored.ts'
 
 /** Each answer is read by one script, so that it is of one moment. */
-export function redisInspection(calls: RedisCalls, keys: RedisKeys): Inspection {
+export function redisInspection(redis: Redis, keys: RedisKeys): Inspection {
   const inspection: Inspection = {
     async contents(generation) {
-      const { checkpoints, sizes, sized } = keys.generation(generation)
-      const fields = await calls.sizedFields(keys.generation(generation))
-      const reply = await calls.run('contents', [keys.active, checkpoints, sizes, ...fields.map(sized)])
+      const { checkpoints, sizes, set } = keys.generation(generation)
+      const fields = await answer(redis.hkeys(sizes))
+      const reply = await run(redis, 'contents', [keys.active, checkpoints, sizes, ...fields.map(set)])
       if (reply === null) return undefined
       const [active, stored, recorded, actual] = reply
       const found = new Map(pairs(recorded))
@@ -21,17 +22,17 @@ export function redisInspection(calls: RedisCalls, keys: RedisKeys): Inspection 
     },
 
     async scan(generation, set, from = '', limit) {
-      const { checkpoints, sized } = keys.generation(generation)
+      const { checkpoints, set: keyOf } = keys.generation(generation)
       const args = [from, limit, scannedCharactersMax]
-      const reply = await calls.run('scanSet', [keys.active, checkpoints, sized(set)], args)
+      const reply = await run(redis, 'scan-set', [keys.active, checkpoints, keyOf(set)], args)
       if (reply === null) return undefined
       const [active, stored, next, items] = reply
       return { snapshot: decodeSnapshot(active, stored), items: pairs(items), next: next === '' ? undefined : next }
     },
 
     async find(generation, set, ids) {
-      const { checkpoints, sized } = keys.generation(generation)
-      const reply = await calls.run('findInSet', [keys.active, checkpoints, sized(set)], ids)
+      const { checkpoints, set: keyOf } = keys.generation(generation)
+      const reply = await run(redis, 'find-in-set', [keys.active, checkpoints, keyOf(set)], ids)
       if (reply === null) return undefined
       const [active, stored, texts] = reply
       return { snapshot: decodeSnapshot(active, stored), texts: texts.map((text) => text ?? undefined) }
@@ -40,9 +41,9 @@ export function redisInspection(calls: RedisCalls, keys: RedisKeys): Inspection 
   return inspection
 }
 
-/** What is parked is kept in three keys: the one that lost something speaks for all. */
+/** What is parked is kept in two keys: the one that lost something speaks for all. */
 function withOneOfParked(sizes: Map<string, Size>): Map<string, Size> {
-  const fields = ['parked', 'parked-queue', 'parked-streams']
+  const fields = ['parked', 'parked-queue']
   const parked = fields.flatMap((field) => sizes.get(field) ?? [])
   for (const field of fields) sizes.delete(field)
   const shown = parked.find(({ actual, recorded }) => actual !== recorded) ?? parked[0]

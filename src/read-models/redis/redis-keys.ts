@@ -1,5 +1,4 @@
 import slotOf from 'cluster-key-slot'
-import { otherSets } from '../document.ts'
 import type { IdempotencyKey } from '../idempotency-record.ts'
 import { shardNamed } from '../shards.ts'
 
@@ -40,34 +39,20 @@ export interface GenerationKeys {
    * `<partition>`: the checkpoint as `encodeCheckpoint` writes it.
    */
   readonly checkpoints: string
-  /** Hash: the name of each key below -> how much `apply-batch.lua` has put into it, less what it took out. */
+  /** Hash: the name of each set -> how much `apply-batch.lua` has put into it, less what it took out. */
   readonly sizes: string
   /**
-   * Sorted set, score = id. Of a collection: JSON, version and row, with a NUL in between, or without row. Of an index,
-   * `<collection>:<index>`: JSON alone.
+   * By name:
+   * - a collection. Sorted set, score = id: JSON, version and row, with a NUL in between, or without row
+   * - an index, `<collection>:<index>`. Sorted set, score = id: JSON alone
+   * - `rows`. Hash: stream -> row as `encodeRow` writes it, of streams that no document shows
+   * - `keys`. Hash: `<partition>/<idempotency key>` -> record as `encodeIdempotencyRecord` writes it
+   * - `parked`. Hash: `<partition>/<offset>` -> what `encodeParkedEvent` gives
+   * - `parked-queue`. Sorted set read by member, all scores 0: `queueMember` of each of these
    */
   set(name: string): string
-  /** Hash: stream -> row as `encodeRow` writes it, of streams that no document shows. */
-  readonly rows: string
-  /** Hash: `<partition>/<idempotency key>` -> record as `encodeIdempotencyRecord` writes it. */
-  readonly keys: string
-  /** Hash: `<partition>/<offset>` -> JSON of stream, reason and value. */
-  readonly parked: string
-  /** Sorted set read by member, all scores 0: stream, a NUL, `<offset in 16 digits>/<partition>`. */
-  readonly parkedQueue: string
-  /** Hash: stream -> how many of its events are parked, 1 or more. */
-  readonly parkedStreams: string
-  /** The key that a field of `sizes` is about. */
-  sized(field: string): string
   /** For SCAN: matches every key of the generation, whichever release wrote it. */
   readonly pattern: string
-}
-
-/** Fields of `sizes` that are about no set of documents. */
-const otherFields: ReadonlySet<string> = new Set([...otherSets, 'parked-queue', 'parked-streams'])
-
-export function isHash(field: string): boolean {
-  return otherFields.has(field) && field !== 'parked-queue'
 }
 
 export function redisKeys({ prefix, version }: StoreName): RedisKeys {
@@ -78,19 +63,12 @@ export function redisKeys({ prefix, version }: StoreName): RedisKeys {
     replaced: `${store}:replaced`,
     progress: `${store}:progress`,
     generation: (name) => {
-      const key = (rest: string) => `${store}:${name}:${rest}`
-      const set = (setName: string) => key(`set:${setName}`)
+      const generation = `${store}:${name}`
       return {
-        checkpoints: key('checkpoints'),
-        sizes: key('sizes'),
-        set,
-        rows: key('rows'),
-        keys: key('keys'),
-        parked: key('parked'),
-        parkedQueue: key('parked-queue'),
-        parkedStreams: key('parked-streams'),
-        sized: (field) => (otherFields.has(field) ? key(field) : set(field)),
-        pattern: `${key('').replace(/[\\*?[\]]/g, '\\$&')}*`,
+        checkpoints: `${generation}:checkpoints`,
+        sizes: `${generation}:sizes`,
+        set: (set) => `${generation}:set:${set}`,
+        pattern: `${generation.replace(/[\\*?[\]]/g, '\\$&')}:*`,
       }
     },
   }

@@ -1,48 +1,55 @@
 import type { Redis } from 'ioredis'
+import type { Progress } from '../generations.ts'
 import type { Listeners } from '../listeners.ts'
-import { parseProgressMessage } from './progress-message.ts'
 
 const heartbeatMs = 500
 
-/** Hears on `redis`, a connection of its own, what any process publishes, and tells the listeners. */
-export class RedisProgress {
-  readonly #redis: Redis
-  readonly #channel: string
-  readonly #listeners: Listeners
-  readonly #heartbeat: NodeJS.Timeout
-  #connection = 0
-
-  constructor(redis: Redis, channel: string, listeners: Listeners) {
-    this.#redis = redis
-    this.#channel = channel
-    this.#listeners = listeners
-    redis.on('message', (_channel, message) => {
-      const heard = parseProgressMessage(message)
-      if (heard !== undefined) listeners.progress(heard.generation, heard.progress)
-    })
-    redis.on('close', () => {
-      this.#connection++
-      listeners.disconnected()
-    })
-    redis.on('ready', () => void this.#subscribe())
-    // A subscriber sends nothing by itself, so it would never notice a server that is gone without a word.
-    this.#heartbeat = setInterval(() => redis.ping().catch(() => {}), heartbeatMs).unref()
-    if (redis.status === 'ready') void this.#subscribe()
-  }
-
-  close(): void {
-    clearInterval(this.#heartbeat)
-    this.#redis.disconnect()
-    this.#listeners.disconnected()
-  }
-
-  async #subscribe(): Promise<void> {
-    const connection = this.#connection
+/** Hears on `redis`, a connection of its own, what any process publishes, and tells the listeners. Returns what ends that. */
+export function hearProgress(redis: Redis, channel: string, listeners: Listeners): () => void {
+  async function subscribe(): Promise<void> {
     try {
-      await this.#redis.subscribe(this.#channel)
-      if (connection === this.#connection) this.#listeners.connected()
+      await redis.subscribe(channel)
+      if (redis.status === 'ready') listeners.connected()
     } catch {
-      if (connection === this.#connection) this.#redis.disconnect(true)
+      if (redis.status === 'ready') redis.disconnect(true)
     }
+  }
+  redis.on('message', (_channel, message) => {
+    const heard = parseProgressMessage(message)
+    if (heard !== undefined) listeners.progress(heard.generation, heard.progress)
+  })
+  redis.on('close', () => listeners.disconnected())
+  redis.on('ready', () => void subscribe())
+  if (redis.status === 'ready') void subscribe()
+  // A subscriber sends nothing by itself, so it would never notice a server that is gone without a word.
+  const heartbeat = setInterval(() => redis.ping().catch(() => {}), heartbeatMs).unref()
+  return () => {
+    clearInterval(heartbeat)
+    redis.disconnect()
+    listeners.disconnected()
+  }
+}
+
+/**
+ * `<generation>` for one that became active; `<generation> <partition> <from> <next>` for an applied batch, followed by
+ * the offsets of the records without effect, if any: ` <offset>,<offset>`.
+ */
+export function progressMessage(generation: string, progress?: Progress): string {
+  if (progress === undefined) return generation
+  const { partition, from, next, withoutEffect } = progress
+  const applied = `${generation} ${partition} ${from} ${next}`
+  return withoutEffect.length === 0 ? applied : `${applied} ${withoutEffect.join(',')}`
+}
+
+/** Undefined for what is no progress message: anyone can publish. */
+export function parseProgressMessage(message: string): { generation: string; progress?: Progress } | undefined {
+  const [, generation, partition, from, next, offsets] =
+    /^(\S+)(?: (\d+) (\d+) (\d+)(?: (\d+(?:,\d+)*))?)?$/.exec(message) ?? []
+  if (generation === undefined) return undefined
+  if (partition === undefined) return { generation }
+  const withoutEffect = offsets?.split(',').map(Number) ?? []
+  return {
+    generation,
+    progress: { partition: Number(partition), from: Number(from), next: Number(next), withoutEffect },
   }
 }

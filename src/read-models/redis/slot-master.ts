@@ -1,31 +1,14 @@
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { AbstractConnector, Redis, type RedisOptions, ReplyError } from 'ioredis'
+import { AbstractConnector, Redis, type RedisOptions } from 'ioredis'
 
 interface Address {
   readonly host: string
   readonly port: number
 }
-/** A node in the answer to `CLUSTER SLOTS`, where the first one of a range is the master. Numbers may come as text. */
-type Node = readonly [host: string | null, port: number | string, ...rest: unknown[]]
-interface Topology {
-  readonly master: Address | undefined
-  readonly nodes: readonly Address[]
-}
 
 /** Besides the node of the URL: the cluster may have lost that one. */
 const othersAsked = 2
-
-/** Whether the server is a node of a cluster. */
-export async function isClusterNode(redis: Redis): Promise<boolean> {
-  try {
-    await slotsOf(redis)
-    return true
-  } catch (error) {
-    if (!(error instanceof ReplyError)) throw error
-    return false // it says that cluster support is disabled, or that this user may not ask
-  }
-}
 
 /**
  * Leads a connection to the master of one slot, which it asks the cluster for each time it connects (decision 0016).
@@ -60,46 +43,39 @@ export function connectorTo(slot: number): NonNullable<RedisOptions['Connector']
     }
 
     async #find(): Promise<Address> {
+      const first = Math.floor(Math.random() * this.#nodes.length)
+      const others = [...this.#nodes, ...this.#nodes].slice(first, first + othersAsked)
       try {
-        const asked = [this.#seed, ...this.#others()]
-        const { master, nodes } = await Promise.any(asked.map((node) => ask(node, slot, this.#options)))
+        const asked = [this.#seed, ...others].map((node) => ask(node, slot, this.#options))
+        const { master, nodes } = await Promise.any(asked)
         this.#nodes = nodes
         return master ?? this.#seed
       } catch {
         return this.#seed
       }
     }
-
-    #others(): Address[] {
-      const shuffled = this.#nodes.map((node) => ({ node, at: Math.random() })).sort((a, b) => a.at - b.at)
-      return shuffled.slice(0, othersAsked).map(({ node }) => node)
-    }
   }
 }
 
-/** What one node knows of the cluster and of who has the slot. Throws where it does not answer. */
-async function ask(node: Address, slot: number, options: RedisOptions): Promise<Topology> {
-  const { username, password, tls, connectTimeout, commandTimeout, socketTimeout } = options
+/** What one node knows of the cluster, and of who has the slot. Throws where it does not answer. */
+async function ask(
+  node: Address,
+  slot: number,
+  { username, password, tls, connectTimeout, commandTimeout, socketTimeout }: RedisOptions,
+): Promise<{ readonly master: Address | undefined; readonly nodes: readonly Address[] }> {
   const redis = new Redis({
     ...{ ...node, username, password, tls, connectTimeout, commandTimeout, socketTimeout },
     ...{ lazyConnect: true, enableReadyCheck: false, retryStrategy: () => null },
   })
   redis.on('error', () => {})
+  // Numbers may come as text. A node that does not know how it is reached leaves its host open: as we reached this one.
+  const addressOf = ([host, port]: readonly unknown[]) => ({ host: (host as string) || node.host, port: Number(port) })
   try {
     await redis.connect()
-    return topologyOf(await slotsOf(redis), slot, node)
+    const ranges = await redis.cluster('SLOTS')
+    const [, , master] = ranges.find(([first, last]) => Number(first) <= slot && slot <= Number(last)) ?? []
+    return { master: master && addressOf(master), nodes: ranges.flatMap(([, , ...nodes]) => nodes.map(addressOf)) }
   } finally {
     redis.disconnect()
   }
-}
-
-function topologyOf(ranges: Awaited<ReturnType<typeof slotsOf>>, slot: number, asked: Address): Topology {
-  // A node that does not know how it is reached leaves that open: as whoever asked reached it.
-  const addressOf = ([host, port]: Node) => ({ host: host || asked.host, port: Number(port) })
-  const [, , master] = ranges.find(([first, last]) => Number(first) <= slot && slot <= Number(last)) ?? []
-  return { master: master && addressOf(master), nodes: ranges.flatMap(([, , ...nodes]) => nodes.map(addressOf)) }
-}
-
-function slotsOf(redis: Redis) {
-  return redis.cluster('SLOTS')
 }

@@ -1,4 +1,4 @@
---[[ generations-3: which generations there are, at one moment.
+--[[ generations: which generations there are, at one moment.
   KEYS[1] active, hash    KEYS[2] building, hash    KEYS[3] replaced, sorted set
   Returns {{name, log id, since} of the active one, the same of the one being built, {name, since, ...} of those replaced};
           the first two with nil for name where there is none ]]

@@ -1,4 +1,4 @@
---[[ build-generation-2: has a generation built, unless one is being built already.
+--[[ build-generation: has a generation built, unless one is being built already.
   KEYS[1] building, hash    KEYS[2] checkpoints of the generation, hash
   ARGV[1] name    ARGV[2] log id
   Returns {name, log id} of the one being built: where it is of another log, nothing is written ]]

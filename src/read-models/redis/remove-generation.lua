@@ -1,4 +1,4 @@
---[[ remove-generation-4: takes a generation away, so that its other keys can be removed: nothing is written to them any more.
+--[[ remove-generation: takes a generation away, so that its other keys can be removed: nothing is written to them any more.
   KEYS[1] active, hash    KEYS[2] building, hash    KEYS[3] replaced, sorted set    KEYS[4] checkpoints, hash
   ARGV[1] name    ARGV[2] 'active' to remove it even if it is the active one, or ''
   ARGV[3] for how many milliseconds it must have been replaced, or not been asked for; the active one is never too young

@@ -1,4 +1,4 @@
---[[ scan-set-3: some items of a set, at one moment.
+--[[ scan-set: some items of a set, at one moment.
   KEYS[1] active, hash    KEYS[2] checkpoints, hash    KEYS[3] the set: a hash, or a sorted set of documents
   ARGV[1] where to go on: a cursor of HSCAN, or the lowest score; '' to begin    ARGV[2] how many, about
   ARGV[3] the bytes of texts in a hash to end with
