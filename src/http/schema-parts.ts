@@ -63,7 +63,7 @@ export const anyCommand = {
 }
 
 const token = 'ZTNiMDdiZmYtZjdiMS00YmZhLTkyYTctN2VmZmJlOThhNTQxOjA6Mjo3ZjUyNDA0Yg'
-const tag = '"e3b07bff-pets-3.orders-1-2"'
+const tag = '"e3b07bff-pets-4.orders-1-2"'
 const condition = (what: string) => header(`\`*\` or a list of entity tags: ${what} (RFC 9110)`, tag)
 const tokens = 'One or several of the tokens of earlier answers, separated by commas'
 

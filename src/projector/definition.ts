@@ -12,7 +12,7 @@ export type Document = Omit<StoredDocument, 'row'>
  */
 export interface Projection<State> {
   readonly name: string
-  /** Raised with any change of what `documents` returns: the read models are then built anew, beside the old ones. */
+  /** Raised with any change of what `documents` returns, or of how stores keep it: the read models are then built anew, beside the old ones. */
   readonly version: number
   documents(state: State): readonly Document[]
 }
