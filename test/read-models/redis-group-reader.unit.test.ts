@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Answer, groupReader, type Look } from '../../src/read-models/redis/group-reader.ts'
 import type { Replies } from '../../src/read-models/redis/redis-calls.ts'
 import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
@@ -83,7 +83,9 @@ describe('the reader of groups from Redis', () => {
   it.each([490, 450, 260, 100])(
     'settles within one second with a server that takes %d ms for each call',
     async (ms) => {
-      const { read } = openReader(() => setTimeout(ms))
+      vi.useFakeTimers({ toFake: ['setTimeout', 'setImmediate', 'performance'] })
+      onTestFinished(() => void vi.useRealTimers())
+      const { read } = openReader(() => new Promise<void>((resolve) => globalThis.setTimeout(resolve, ms)))
       let answered = 0
       async function ask(id: number): Promise<void> {
         const before = performance.now()
@@ -97,9 +99,10 @@ describe('the reader of groups from Redis', () => {
       }
       const asked = numbers(200).map(ask)
       for (const id of numbers(100)) {
-        await setTimeout(10)
+        await vi.advanceTimersByTimeAsync(10)
         asked.push(...numbers(10).map(() => ask(id)))
       }
+      await vi.advanceTimersByTimeAsync(2000)
       await Promise.all(asked)
       expect(answered).toBeGreaterThan(0)
     },
