@@ -4,10 +4,16 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { freePort } from '../brokers/ready.ts'
-import { Client, inParallel } from './client.ts'
-import { createMany } from './log-served.ts'
-import { petstore } from './petstore.ts'
-import { brokerEnvironment, dataFolder, type Environment, startService } from './service-process.ts'
+import { Client, createMany, inParallel } from './client.ts'
+import {
+  brokerEnvironment,
+  dataFolder,
+  type Environment,
+  petstore,
+  petstoreJson,
+  petstoreOutput,
+  startService,
+} from './service.ts'
 
 const timeout = 120_000
 /** The commands, each with what it is given. */
@@ -68,16 +74,8 @@ describe('the command line', () => {
   it('prints one JSON document with --json, or text, beside a service that runs', { timeout }, async () => {
     const environment = { DATA_DIR: dataFolder() }
     await createMany(new Client(await startService(environment)), 30)
-    const json = async (...args: string[]) => {
-      const { code, output, errors } = await petstore(environment, ...args, '--json')
-      expect(code, errors).toBe(0)
-      return JSON.parse(output)
-    }
-    const text = async (...args: string[]) => {
-      const { code, output, errors } = await petstore(environment, ...args)
-      expect(code, errors).toBe(0)
-      return output
-    }
+    const json = (...args: string[]) => petstoreJson(environment, ...args)
+    const text = (...args: string[]) => petstoreOutput(environment, ...args)
     expect(await json('rebuild')).toEqual({ outcome: 'activated' })
     expect(await text('rebuild')).toMatch(/^Rebuilt: /)
     expect(await json('verify')).toMatchObject({ differences: [] })
@@ -88,17 +86,10 @@ describe('the command line', () => {
     expect(await text('parked', 'list')).toBe('No event is parked.\n')
     const { versions, generations } = await json('generations')
     expect(versions).toEqual([expect.objectContaining({ isOwn: true })])
-    expect(generations[0]).toMatchObject({
-      version: versions[0].version,
-      state: 'active',
-      position: 30,
-      lag: 0,
-      documents: { pets: 30, orders: 0 },
-      parked: 0,
-    })
-    expect(await text('generations')).toMatch(
-      /^VERSION +GENERATION +STATE +SINCE +POSITION +LAG +PETS +ORDERS +PARKED\n/,
-    )
+    const facts = { state: 'active', position: 30, lag: 0, documents: { pets: 30, orders: 0 }, parked: 0 }
+    expect(generations[0]).toMatchObject({ version: versions[0].version, ...facts })
+    const columns = /^VERSION +GENERATION +STATE +SINCE +POSITION +LAG +PETS +ORDERS +PARKED\n/
+    expect(await text('generations')).toMatch(columns)
     const { id } = await json('keys', 'issue', '--name', 'somebody')
     expect(await json('keys', 'list')).toEqual([expect.objectContaining({ id, name: 'somebody' })])
     expect(await text('keys', 'list')).toMatch(new RegExp(`^${id}  \\d{4}-\\d\\d-\\d\\d  somebody\n$`))
@@ -110,20 +101,18 @@ describe('the command line', () => {
     const service = await startService(environment)
     await createMany(new Client(service), 30)
     const refused = { code: 1, output: '' }
-    expect(await petstore(environment, 'keys', 'revoke', 'nobody')).toMatchObject(refused)
-    expect(await petstore(environment, 'parked', 'show', '0/0')).toMatchObject(refused)
-    expect(await petstore(environment, 'parked', 'discard', '0/0')).toMatchObject(refused)
+    for (const command of ['keys revoke nobody', 'parked show 0/0', 'parked discard 0/0']) {
+      expect(await petstore(environment, ...command.split(' '))).toMatchObject(refused)
+    }
     await service.end('SIGTERM')
     loseOneDocument(environment.DATA_DIR)
     const { code, output } = await petstore(environment, 'verify', '--json')
     expect(code, output).toBe(1)
     expect(JSON.parse(output).differences).toContainEqual(expect.objectContaining({ where: 'pets', id: '1' }))
-    expect(await petstore(environment, 'verify')).toMatchObject({
-      code: 1,
-      output: expect.stringContaining('expected'),
-    })
-    expect(await petstore(environment, 'verify', '--repair')).toMatchObject({ code: 0 })
-    expect(await petstore(environment, 'verify')).toMatchObject({ code: 0 })
+    const told = { code: 1, output: expect.stringContaining('expected') }
+    expect(await petstore(environment, 'verify')).toMatchObject(told)
+    await petstoreOutput(environment, 'verify', '--repair')
+    await petstoreOutput(environment, 'verify')
     for (const suffix of ['', '-wal', '-shm'])
       rmSync(join(environment.DATA_DIR, `read-models.db${suffix}`), { force: true })
     for (const command of ['stats', 'verify', 'parked list', 'parked show 0/0', 'parked discard 0/0']) {
@@ -135,29 +124,28 @@ describe('the command line', () => {
 })
 
 describeWithBrokers('the command line, with brokers out of reach,', (brokers) => {
-  async function expectRefusals(environment: Environment, reason: RegExp): Promise<void> {
+  const cases: [who: string, away: (address: string) => Partial<typeof brokers>, reason: RegExp][] = [
+    [
+      'Kafka',
+      (address) => ({ kafkaBrokers: address }),
+      /^petstore: Kafka at 127\.0\.0\.1:\d+ does not answer .*KAFKA_BROKERS.*\n$/,
+    ],
+    [
+      'Redis',
+      (address) => ({ redisUrl: `redis://${address}` }),
+      /^petstore: Redis at 127\.0\.0\.1:\d+ did not answer for \d+ s: start it.*\n$/,
+    ],
+  ]
+
+  it.each(cases)('exits with 3 where %s does not answer', { timeout }, async (_, away, reason) => {
+    const environment = brokerEnvironment({ ...brokers, ...away(`127.0.0.1:${await freePort()}`) })
     await inParallel(onStorage.length, onStorage.length, async (i) => {
       const [name, args] = onStorage[i] as (typeof onStorage)[number]
       const start = performance.now()
-      const { code, output, errors } = await petstore(environment, ...name.split(' '), ...args, '--json')
-      expect({ name, code, output, errors }).toEqual({
-        name,
-        code: 3,
-        output: '',
-        errors: expect.stringMatching(reason),
-      })
+      const outcome = await petstore(environment, ...name.split(' '), ...args, '--json')
+      expect({ name, ...outcome }).toEqual({ name, code: 3, output: '', errors: expect.stringMatching(reason) })
       expect(performance.now() - start).toBeLessThan(30_000) // of which a crowded machine takes the most to start them
     })
-  }
-
-  it('exits with 3 where Kafka does not answer', { timeout }, async () => {
-    const environment = brokerEnvironment({ ...brokers, kafkaBrokers: `127.0.0.1:${await freePort()}` })
-    await expectRefusals(environment, /^petstore: Kafka at 127\.0\.0\.1:\d+ does not answer .*KAFKA_BROKERS.*\n$/)
-  })
-
-  it('exits with 3 where Redis does not answer', { timeout }, async () => {
-    const environment = brokerEnvironment({ ...brokers, redisUrl: `redis://127.0.0.1:${await freePort()}` })
-    await expectRefusals(environment, /^petstore: Redis at 127\.0\.0\.1:\d+ did not answer for \d+ s: start it.*\n$/)
   })
 })
 

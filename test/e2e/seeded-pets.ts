@@ -5,7 +5,7 @@ import { openStorage } from '../../src/app/storage.ts'
 import { encodeEvent } from '../../src/domain/event-codec.ts'
 import { type PetId, petDocument } from '../../src/domain/pet.ts'
 import { statuses } from './client.ts'
-import type { Environment } from './service-process.ts'
+import type { Environment } from './service.ts'
 
 /** Above all that blocks will give, so that nobody is given one of these, and below 2^53. */
 const firstId = 8_000_000_000_000_000
