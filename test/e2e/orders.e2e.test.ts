@@ -54,22 +54,24 @@ describe('store orders, embedded', () => {
 })
 
 describeWithBrokers('store orders', (brokers) => {
-  it('make a pet pending, available again, and sold', { timeout }, async () => {
+  async function start() {
     const environment = brokerEnvironment(brokers)
     const { clients } = await startRoles(environment)
     await clients[1].create('warm-up')
+    return { environment, clients }
+  }
+
+  it('make a pet pending, available again, and sold', { timeout }, async () => {
+    const { environment, clients } = await start()
     await expectLifeOfAPet(clients[0])
     await expectVerified(environment)
   })
 
   it('64 clients on two instances order one pet at once, 200 times: each time one gets it', { timeout }, async () => {
-    const environment = brokerEnvironment(brokers)
-    const { clients } = await startRoles(environment)
-    await clients[0].create('warm-up')
+    const { environment, clients } = await start()
     for (let round = 0; round < 200; round++) {
       const { id } = await clients[0].create(`pet ${round}`)
-      const token = (await clients[0].get(id)).headers.get('consistency-token')
-      expect(token).toBeNull() // none is given where none was sent
+      expect((await clients[0].get(id)).headers.has('consistency-token')).toBe(false) // none is given where none was sent
       const start = performance.now()
       const answers = await Promise.all(
         Array.from({ length: 64 }, (_, i) => (clients[i % 2] as Client).place(id, { prefer: 'wait=5' })),
@@ -85,9 +87,7 @@ describeWithBrokers('store orders', (brokers) => {
   })
 
   it('cancelled on one instance and delivered on the other at once: one of the two wins', { timeout }, async () => {
-    const environment = brokerEnvironment(brokers)
-    const { clients } = await startRoles(environment)
-    await clients[0].create('warm-up')
+    const { environment, clients } = await start()
     const winners = new Set<string>()
     for (let round = 0; round < 50; round++) {
       const pet = await clients[round % 2 === 0 ? 0 : 1].create(`pet ${round}`)

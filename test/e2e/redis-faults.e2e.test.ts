@@ -1,9 +1,9 @@
-import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { type KafkaBroker, type RedisOptions, type RedisServer, startKafka, startRedis } from '../brokers/brokers.ts'
 import { describeWithLocalBrokers, describeWithOwnBrokers } from '../brokers/describe.ts'
 import { startRedis as startLocalRedis } from '../brokers/processes.ts'
 import { startProxy } from '../brokers/proxy.ts'
+import { askRedis } from '../brokers/ready.ts'
 import { Client, createMany, type Pet, untilServed, watchFor } from './client.ts'
 import { Load } from './load.ts'
 import { brokerEnvironment, expectVerified, startService } from './service.ts'
@@ -59,13 +59,13 @@ const losses: Readonly<Record<string, (redis: RedisServer, world: World) => Prom
   },
   'all of it, as it is emptied again and again': async ({ url }, { watch }) => {
     for (let i = 0; i < 3; i++) {
-      await ask(url, (connection) => connection.flushall())
+      await askRedis(url, (connection) => connection.flushall())
       await watch.until(503)
       await watch.until(200)
     }
   },
   'what was written since a snapshot that it is put back to': async (redis, { more }) => {
-    await ask(redis.url, (connection) => connection.call('SAVE'))
+    await askRedis(redis.url, (connection) => connection.call('SAVE'))
     await more()
     await redis.kill()
     await redis.start()
@@ -105,7 +105,7 @@ describeWithLocalBrokers('when Redis fails over', () => {
       await more()
       address.to(portOf(replica)) // and refuses writes until it is promoted
       await primary.kill()
-      await ask(replica.url, (connection) => connection.call('REPLICAOF', 'NO', 'ONE'))
+      await askRedis(replica.url, (connection) => connection.call('REPLICAOF', 'NO', 'ONE'))
     })
   })
 })
@@ -115,18 +115,9 @@ function portOf({ url }: RedisServer): number {
 }
 
 async function follow({ url }: RedisServer, port: number): Promise<void> {
-  await ask(url, (connection) => connection.call('REPLICAOF', '127.0.0.1', String(port)))
+  await askRedis(url, (connection) => connection.call('REPLICAOF', '127.0.0.1', String(port)))
 }
 
 function replication({ url }: RedisServer): Promise<string> {
-  return ask(url, (connection) => connection.info('replication'))
-}
-
-async function ask<T>(url: string, question: (connection: Redis) => Promise<T>): Promise<T> {
-  const connection = new Redis(url)
-  try {
-    return await question(connection)
-  } finally {
-    connection.disconnect()
-  }
+  return askRedis(url, (connection) => connection.info('replication'))
 }

@@ -35,21 +35,19 @@ export class SeededPets {
     return `[${documents.join(',')}]`
   }
 
-  /** Appends them all, as fast as the log takes them. */
+  /** Appends them all. */
   async append(environment: Environment): Promise<void> {
     const { log, close } = await openStorage(readConfig(environment), pino({ level: 'silent' }))
-    const partitions = Array.from({ length: log.partitions }, (): number[] => [])
-    for (let n = 0; n < this.count; n++) partitions[log.partitionFor(String(this.id(n)))]?.push(n)
     const time = new Date().toISOString()
+    const numbers = Array.from({ length: this.count }, (_, n) => n)
+    const partitions = Map.groupBy(numbers, (n) => log.partitionFor(String(this.id(n))))
     const record = (n: number) =>
       encodeEvent({ type: 'PetCreated', pet: this.#pet(n) }, { eventId: randomUUID(), version: 1, time })
-    await Promise.all(
-      partitions.map(async (numbers, partition) => {
-        for (let at = 0; at < numbers.length; at += appendSize) {
-          await log.append(partition, numbers.slice(at, at + appendSize).map(record))
-        }
-      }),
-    )
+    for (const [partition, own] of partitions) {
+      for (let at = 0; at < own.length; at += appendSize) {
+        await log.append(partition, own.slice(at, at + appendSize).map(record))
+      }
+    }
     await close()
   }
 

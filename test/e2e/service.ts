@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, vi } from 'vitest'
+import type { Verification } from '../../src/projector/verify.ts'
 import { startKafka, startRedis } from '../brokers/brokers.ts'
 import { apiKey, Client } from './client.ts'
 
@@ -162,7 +163,7 @@ export async function petstoreJson(environment: Environment, ...args: string[]):
 const healedWithinMs = 30_000
 
 /** Within 30 s, by themselves, the read models are what the log says, in everything: comparing may take longer. */
-export async function expectVerified(environment: Environment): Promise<void> {
+export async function expectVerified(environment: Environment): Promise<Verification> {
   const deadline = performance.now() + healedWithinMs
   for (;;) {
     const isLast = performance.now() > deadline
@@ -170,7 +171,8 @@ export async function expectVerified(environment: Environment): Promise<void> {
     if (code !== 0 && !isLast) continue
     const log = errors.split('\n').filter((line) => !line.startsWith('{"step":')) // which tell of progress
     expect(code, `${output}${log.join('\n')}`).toBe(0)
-    expect(JSON.parse(output).differences).toEqual([])
-    return
+    const verification = JSON.parse(output)
+    expect(verification.differences).toEqual([])
+    return verification
   }
 }
