@@ -1,10 +1,7 @@
-import { findClient } from './load/client.ts'
 import type { LoadClient } from './load/load.ts'
-import type { Options } from './options.ts'
-import { say } from './progress.ts'
-import { asJson, asTables, type Report } from './report.ts'
-import { runToEnd } from './run.ts'
-import { embedded, onBrokers, type RunningService, type Service, startService } from './systems/service.ts'
+import { findClient } from './load/wrk.ts'
+import { type Options, printJson, runToEnd, say } from './run.ts'
+import { embedded, onBrokers, type RunningService, startService } from './systems/service.ts'
 
 export interface Benchmark<Measured> {
   /** Measures one form of the service. What it starts is ended with `stack`. */
@@ -12,33 +9,30 @@ export interface Benchmark<Measured> {
   /** What was done, for the titles of the tables. */
   how(client: LoadClient): string
   table(measured: readonly Measured[]): string
+  /** Every round, in the order in which they ran. */
   json(measured: Measured): object
 }
 
 /** Measures the forms of the service one after the other, and prints what came out. Ends the process. */
 export async function runBenchmark<Measured>(options: Options, benchmark: Benchmark<Measured>): Promise<never> {
-  return await runToEnd(async (stack) => {
+  return await runToEnd(async (all) => {
     const client = await findClient()
-    const reports: Report<Measured>[] = []
+    const reports: { title: string; measured: readonly Measured[] }[] = []
     for (const service of options.embedded ? [onBrokers, embedded] : [onBrokers]) {
-      reports.push({ title: service.title, measured: await measureService(stack, service, client, benchmark) })
+      const { title } = service
+      const stack = all.use(new AsyncDisposableStack())
+      say(`${title}: starting`)
+      const measured = await benchmark.measure(stack, await startService(stack, service), client)
+      reports.push({ title, measured })
+      await stack.disposeAsync()
     }
-    const text = options.json
-      ? asJson(reports, client.name, options, benchmark.json)
-      : asTables(reports, benchmark.how(client), benchmark.table)
-    process.stdout.write(text)
+    if (options.json) {
+      const systems = reports.map(({ title, measured }) => ({ title, scenarios: measured.map(benchmark.json) }))
+      printJson({ client: client.name, ...options, systems })
+    } else {
+      const how = benchmark.how(client)
+      const tables = reports.map(({ title, measured }) => `${title}: ${how}\n\n${benchmark.table(measured)}`)
+      process.stdout.write(tables.join('\n'))
+    }
   })
-}
-
-async function measureService<Measured>(
-  all: AsyncDisposableStack,
-  service: Service,
-  client: LoadClient,
-  benchmark: Benchmark<Measured>,
-): Promise<readonly Measured[]> {
-  const stack = all.use(new AsyncDisposableStack())
-  say(`${service.title}: starting`)
-  const measured = await benchmark.measure(stack, await startService(stack, service), client)
-  await stack.disposeAsync()
-  return measured
 }

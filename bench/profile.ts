@@ -3,21 +3,15 @@
  * writes, as those of the benchmarks; or the projector, while it replays a log. The figures are shares of the time in
  * which the process was not idle.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { type CpuProfile, functionOf, partOf, type SelfTime, selfTimes } from './cpu-profile.ts'
 import { fillLog } from './full-log.ts'
-import { findClient } from './load/client.ts'
-import { fill } from './pets.ts'
-import { say } from './progress.ts'
-import { runToEnd } from './run.ts'
-import { reads, type Scenario, writes } from './scenarios.ts'
-
-import { findBrokers } from './systems/brokers.ts'
-import { project as projectLog } from './systems/replayers.ts'
-import { type Environment, embedded, onBrokers, startProcess, temporaryFolder } from './systems/service.ts'
+import { findClient } from './load/wrk.ts'
+import { project as projectLog } from './replay.ts'
+import { count, runToEnd, say } from './run.ts'
+import { fill, reads, type Scenario, writes } from './scenarios.ts'
+import { type Environment, embedded, onBrokers, startProcess, temporaryFolder, withBrokers } from './systems/service.ts'
 
 const connections = 64
 const petCount = 20_000
@@ -33,8 +27,8 @@ const {
   .option('--write', 'under POST instead of the reads', false)
   .option('--embedded', 'the embedded default, instead of the API process beside Kafka and Redis', false)
   .option('--project', 'the projector instead, under a replay into Redis', false)
-  .option('--seconds <n>', 'length of the load', Number, 10)
-  .option('--top <n>', 'how many lines to print of each', Number, 15)
+  .option('--seconds <n>', 'length of the load', count, 10)
+  .option('--top <n>', 'how many lines to print of each', count, 15)
   .parse()
   .opts<{ write: boolean; embedded: boolean; project: boolean; seconds: number; top: number }>()
 
@@ -74,9 +68,7 @@ async function profileLoad(
 }
 
 async function profileReplay(stack: AsyncDisposableStack): Promise<CpuProfile> {
-  const brokers = await findBrokers()
-  stack.defer(() => brokers.remove())
-  const environment = { ...brokers.environment, DATA_DIR: temporaryFolder(stack) }
+  const environment = await withBrokers(stack)
   say(`filling a log with ${events} events`)
   await fillLog('kafka', environment, { pets: events })
   return await profiled(stack, async (node) => {
@@ -90,8 +82,7 @@ async function profiled(
   stack: AsyncDisposableStack,
   run: (node: readonly string[]) => Promise<void>,
 ): Promise<CpuProfile> {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-profile-'))
-  stack.defer(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder(stack)
   await run(['--cpu-prof', `--cpu-prof-dir=${folder}`])
   const [file] = readdirSync(folder)
   if (file === undefined) throw new Error('Node wrote no profile')
@@ -106,4 +97,55 @@ function asText(name: string, recorded: CpuProfile): string {
 
 function lines(times: readonly SelfTime[]): string {
   return times.map(({ share, place }) => `${(share * 100).toFixed(1).padStart(5)} %  ${place}\n`).join('')
+}
+
+/** What `node --cpu-prof` writes. */
+interface CpuProfile {
+  readonly nodes: readonly { readonly id: number; readonly callFrame: CallFrame }[]
+  /** The node that was on top of the stack at each sample. */
+  readonly samples: readonly number[]
+  /** Microseconds between samples. */
+  readonly timeDeltas: readonly number[]
+}
+
+interface CallFrame {
+  readonly functionName: string
+  readonly url: string
+  readonly lineNumber: number
+}
+
+interface SelfTime {
+  readonly place: string
+  /** A share of the time in which the process was not idle. */
+  readonly share: number
+}
+
+/** The time spent in each place itself, without what it called; the longest first. */
+function selfTimes({ nodes, samples, timeDeltas }: CpuProfile, placeOf: (frame: CallFrame) => string): SelfTime[] {
+  const places = new Map(nodes.map(({ id, callFrame }) => [id, placeOf(callFrame)]))
+  const times = new Map<string, number>()
+  for (const [index, node] of samples.entries()) {
+    const place = places.get(node) ?? '?'
+    times.set(place, (times.get(place) ?? 0) + (timeDeltas[index] ?? 0))
+  }
+  times.delete('(idle)')
+  const total = [...times.values()].reduce((sum, time) => sum + time, 0)
+  return [...times].map(([place, time]) => ({ place, share: time / total })).toSorted((a, b) => b.share - a.share)
+}
+
+/** Function, file and line; V8's own names for what is no JavaScript. */
+function functionOf({ functionName, url, lineNumber }: CallFrame): string {
+  const name = functionName || '(anonymous)'
+  return url === '' ? name : `${name}  ${shorten(url)}:${lineNumber + 1}`
+}
+
+/** The package, the folder of this project, or Node. */
+function partOf({ functionName, url }: CallFrame): string {
+  if (url === '') return functionName || '(anonymous)'
+  const part = /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1]
+  return part ?? (url.startsWith('node:') ? 'Node' : shorten(url).replace(/\/[^/]*$/, ''))
+}
+
+function shorten(url: string): string {
+  return url.replace(/^.*\/node_modules\//, '').replace(new URL('../', import.meta.url).href, '')
 }

@@ -1,30 +1,49 @@
 /** `npm run bench:project`: replay of the log, memory of Redis, and reads over the size of the store. See README.md. */
-import { findClient } from './load/client.ts'
-import { projectOptions } from './options.ts'
-import { writeCharts } from './project-charts.ts'
-import { projectJson, projectTables, summarizeProjecting } from './project-report.ts'
+import { Command } from 'commander'
+import { writeCharts } from './charts.ts'
+import { findClient } from './load/wrk.ts'
+import { projectTables, summarizeProjecting } from './project-report.ts'
 import { measureReplays } from './replay.ts'
-import { runToEnd } from './run.ts'
+import { type MeasureOptions, printJson, runToEnd, wholeNumber, withRounds } from './run.ts'
 import { makeStore, measureLatencies, type Store } from './stores.ts'
-import { findBrokers } from './systems/brokers.ts'
-import { temporaryFolder } from './systems/service.ts'
+import { withBrokers } from './systems/service.ts'
 
-const options = projectOptions()
+interface Options extends MeasureOptions {
+  readonly events: number
+  /** Whether half of the events are orders, one for each pet. */
+  readonly orders: boolean
+  /** The sizes of the stores read from, ascending. */
+  readonly pets: readonly number[]
+  /** Folder. */
+  readonly charts: string
+}
+
+const many = (text: string) => wholeNumber(text, 100, 99_999_999)
+const sizes = (text: string) =>
+  text
+    .split(',')
+    .map(many)
+    .toSorted((a, b) => a - b)
+const command = new Command('npm run bench:project --')
+  .description('Replay of the log, memory of Redis, and latency over the size of the store: see bench/README.md.')
+  .option('--events <n>', 'events to replay', many, 200_000)
+  .option('--orders', 'replay a log with one order for each pet', false)
+  .option('--pets <n,n,…>', 'sizes of the stores read from, ascending', sizes, [1000, 100_000, 1_000_000])
+  .option('--charts <folder>', 'where the charts are written', 'docs/charts')
+const options = withRounds(command, 'raw consumer, Kafka → Redis, …').parse().opts<Options>()
 
 await runToEnd(async (stack) => {
   const client = await findClient()
-  const brokers = await findBrokers()
-  stack.defer(() => brokers.remove())
-  const environment = { ...brokers.environment, DATA_DIR: temporaryFolder(stack) }
+  const environment = await withBrokers(stack)
   const replays = await measureReplays(stack, environment, options)
   const stores: Store[] = []
   for (const pets of options.pets) stores.push(await makeStore(stack, environment, pets))
   const latencies = await measureLatencies(stores, { ...options, client })
-  const projecting = { replays, stores, latencies }
-  const summary = summarizeProjecting(projecting)
+  const summary = summarizeProjecting({ replays, stores, latencies })
   writeCharts(options.charts, summary)
-  const text = options.json
-    ? projectJson(projecting, summary, options, client.name)
-    : projectTables(summary, options, client.name)
-  process.stdout.write(text)
+  if (options.json) {
+    // The summary, and every round in the order in which they ran.
+    const weighed = stores.map(({ pets, bytes }) => ({ pets, bytes }))
+    printJson({ client: client.name, ...options, summary, replays, stores: weighed, latencies })
+  } else process.stdout.write(projectTables(summary, options, client.name))
 })

@@ -1,16 +1,41 @@
 /** `npm run bench`: reads of the service beside a bare Fastify, in one run. See README.md. */
-import { answerOf } from './answer.ts'
+import { Command } from 'commander'
 import { runBenchmark } from './benchmark.ts'
-import { readOptions } from './options.ts'
-import { fill } from './pets.ts'
-import { say } from './progress.ts'
-import { type MeasuredRead, readJson, readTable } from './read-report.ts'
-import { type Measuring, measureInTurn, type Systems, warmUp } from './rounds.ts'
-import { type Read, reads } from './scenarios.ts'
-import { startBare } from './systems/references.ts'
+import { type Cycle, figuresOf, type Measuring, measureInTurn, ratioOf, type Systems, warmUp } from './rounds.ts'
+import { count, type Options, say, wholeNumber, withEmbedded, withRounds } from './run.ts'
+import { fill, type Read, reads } from './scenarios.ts'
+import { answerOf, startBare } from './systems/references.ts'
+import { asLatencies, asPerSecond, asRatio, asVerdicts, type Column, table } from './table.ts'
 
-const options = readOptions()
+const command = new Command('npm run bench --')
+  .description('Reads of the service beside a bare Fastify, as ratios of one run: see bench/README.md.')
+  .option('--connections <n>', 'connections of the client, kept alive', count, 64)
+  // At least enough for pages of 20 of each status.
+  .option('--pets <n>', 'pets in the store', (text) => wholeNumber(text, 100, 999_999), 20_000)
+const options = withEmbedded(withRounds(command, 'bare, service, bare, service, …'))
+  .parse()
+  .opts<Options & { readonly connections: number; readonly pets: number }>()
 const { connections, rounds, seconds, pets } = options
+
+interface MeasuredRead {
+  readonly read: Read
+  readonly payloadBytes: number
+  readonly pairs: readonly Cycle<'bare' | 'service'>[]
+}
+
+const columns: readonly Column<ReturnType<typeof summary>>[] = [
+  { title: '', cell: ({ name }) => name },
+  { title: 'bytes', cell: ({ payloadBytes }) => String(payloadBytes) },
+  { title: 'bare /s', cell: ({ bare }) => asPerSecond(bare) },
+  { title: 'service /s', cell: ({ service }) => asPerSecond(service) },
+  { title: 'ratio (min-max)', cell: ({ ratio }) => asRatio(ratio) },
+  {
+    title: 'target',
+    cell: ({ ratio, target }) => asVerdicts([{ target: target.toFixed(2), met: ratio.median >= target }]),
+  },
+  { title: 'bare p50/p99 ms', cell: ({ bare }) => asLatencies(bare) },
+  { title: 'service p50/p99 ms', cell: ({ service }) => asLatencies(service) },
+]
 
 await runBenchmark<MeasuredRead>(options, {
   measure: async (stack, { service, url }, client) => {
@@ -21,8 +46,8 @@ await runBenchmark<MeasuredRead>(options, {
     return measured
   },
   how: ({ name }) => `${connections} connections of ${name}, ${rounds} rounds of ${seconds} s, ${pets} pets`,
-  table: readTable,
-  json: readJson,
+  table: (measured) => table(columns, measured.map(summary)),
+  json: summary,
 })
 
 /** Measures the service beside a bare server that answers with what the service answers. */
@@ -43,4 +68,10 @@ async function measureRead(
   const pairs = await measureInTurn(name, systems, measuring)
   await bare.end()
   return { read, payloadBytes: Buffer.byteLength(answer.body), pairs }
+}
+
+function summary({ read: { name, target }, payloadBytes, pairs }: MeasuredRead) {
+  const bare = figuresOf(pairs, 'bare')
+  const service = figuresOf(pairs, 'service')
+  return { name, target, payloadBytes, bare, service, ratio: ratioOf(pairs, 'service', 'bare'), pairs }
 }

@@ -1,15 +1,19 @@
+import { randomUUID } from 'node:crypto'
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { fillLog } from './full-log.ts'
-import { say } from './progress.ts'
-import { type Ratio, spreadOf } from './statistics.ts'
+import { type Ratio, spreadOf } from './rounds.ts'
+import { say } from './run.ts'
 import { removeKeys } from './systems/brokers.ts'
-import { consumeRaw, emptyReadModels, project } from './systems/replayers.ts'
+import { runScript } from './systems/child.ts'
 import type { Environment } from './systems/service.ts'
 import type { Replay } from './systems/stopwatch.ts'
 import type { LogKind, StoreKind } from './systems/storage.ts'
+import type { Verdict } from './table.ts'
 
 /** In the order in which they replay the log; the others are compared with the first. */
-export const replayers = ['raw consumer', 'Kafka → Redis', 'Kafka → SQLite', 'SQLite → SQLite'] as const
-export type Replayer = (typeof replayers)[number]
+const replayers = ['raw consumer', 'Kafka → Redis', 'Kafka → SQLite', 'SQLite → SQLite'] as const
+type Replayer = (typeof replayers)[number]
 export type ReplayCycle = Readonly<Record<Replayer, Replay>>
 
 export interface ReplaySummary {
@@ -26,6 +30,9 @@ const projectors: Readonly<Record<Exclude<Replayer, 'raw consumer'>, readonly [L
   'Kafka → SQLite': ['kafka', 'sqlite'],
   'SQLite → SQLite': ['sqlite', 'sqlite'],
 }
+
+/** What is to be reached when the log is replayed into Redis, of the raw consumer and by itself. */
+const replayTarget = { toRaw: 0.3, eventsPerSecond: 100_000 }
 
 /** Fills the logs of `environment` with `events` events, and has them replayed by each in turn. */
 export async function measureReplays(
@@ -49,11 +56,7 @@ export async function measureReplays(
   return cycles
 }
 
-async function replayInTurn(
-  stack: AsyncDisposableStack,
-  environment: Environment,
-  events: number,
-): Promise<ReplayCycle> {
+async function replayInTurn(stack: AsyncDisposableStack, environment: Environment, events: number) {
   const replays: [Replayer, Replay][] = []
   for (const replayer of replayers) replays.push([replayer, await replay(stack, environment, replayer, events)])
   return Object.fromEntries(replays) as ReplayCycle
@@ -61,18 +64,26 @@ async function replayInTurn(
 
 /** The rates of each, and their ratios to the raw consumer within a cycle. */
 export function summarizeReplays(cycles: readonly ReplayCycle[]): ReplaySummary[] {
-  return replayers.map((replayer) => ({
-    replayer,
-    eventsPerSecond: spreadOf(cycles.map((cycle) => rateOf(cycle[replayer]))),
-    cpuMicros: spreadOf(cycles.map((cycle) => (cycle[replayer].cpuMs * 1000) / cycle[replayer].events)),
-    toRaw:
-      replayer === 'raw consumer'
-        ? undefined
-        : spreadOf(cycles.map((cycle) => rateOf(cycle[replayer]) / rateOf(cycle['raw consumer']))),
-  }))
+  return replayers.map((replayer) => {
+    const toRaw = cycles.map((cycle) => rateOf(cycle[replayer]) / rateOf(cycle['raw consumer']))
+    return {
+      replayer,
+      eventsPerSecond: spreadOf(cycles.map((cycle) => rateOf(cycle[replayer]))),
+      cpuMicros: spreadOf(cycles.map((cycle) => (cycle[replayer].cpuMs * 1000) / cycle[replayer].events)),
+      toRaw: replayer === 'raw consumer' ? undefined : spreadOf(toRaw),
+    }
+  })
 }
 
-export function rateOf({ events, ms }: Replay): number {
+export function replayVerdicts({ replayer, eventsPerSecond, toRaw }: ReplaySummary): Verdict[] {
+  if (replayer !== 'Kafka → Redis' || toRaw === undefined) return []
+  return [
+    { target: `${replayTarget.toRaw.toFixed(2)} of raw`, met: toRaw.median >= replayTarget.toRaw },
+    { target: `${replayTarget.eventsPerSecond}/s`, met: eventsPerSecond.median >= replayTarget.eventsPerSecond },
+  ]
+}
+
+function rateOf({ events, ms }: Replay): number {
   return (events / ms) * 1000
 }
 
@@ -82,10 +93,50 @@ async function replay(
   replayer: Replayer,
   events: number,
 ): Promise<Replay> {
-  if (replayer === 'raw consumer') return await consumeRaw(stack, environment, events)
+  if (replayer === 'raw consumer') {
+    const args = [newGroup(environment), String(events)]
+    return replayOf(await runScript(stack, 'bench/systems/raw-consumer.ts', { environment, arguments: args }))
+  }
   const [log, store] = projectors[replayer]
   const own = emptyReadModels(environment)
   const replayed = await project(stack, own, { log, store, events })
   if (store === 'redis') await removeKeys(own.REDIS_URL ?? '', own.REDIS_PREFIX ?? '')
   return replayed
+}
+
+interface Projection {
+  readonly log: LogKind
+  readonly store: StoreKind
+  /** All that the log holds. */
+  readonly events: number
+}
+
+/** Projects all of a log in a process of its own, with Node's own options where wanted. */
+export async function project(
+  stack: AsyncDisposableStack,
+  environment: Environment,
+  { log, store, events }: Projection,
+  node: readonly string[] = [],
+): Promise<Replay> {
+  const args = [log, store, newGroup(environment), String(events)]
+  return replayOf(await runScript(stack, 'bench/systems/projector.ts', { environment, arguments: args, node }))
+}
+
+/** The environment with empty read models: nothing under its Redis prefix, and no file of SQLite. */
+function emptyReadModels(environment: Environment): Environment {
+  const { DATA_DIR = '', REDIS_PREFIX = '' } = environment
+  for (const file of readdirSync(DATA_DIR)) {
+    if (file.startsWith('read-models.db')) rmSync(join(DATA_DIR, file))
+  }
+  return { ...environment, REDIS_PREFIX: `${REDIS_PREFIX}:${randomUUID()}` }
+}
+
+/** Another one each time: no member that has just left delays it. */
+function newGroup({ KAFKA_TOPIC = '' }: Environment): string {
+  return `${KAFKA_TOPIC}.${randomUUID()}`
+}
+
+/** The last line that a script printed. */
+function replayOf(output: string): Replay {
+  return JSON.parse(output.trimEnd().split('\n').at(-1) ?? '')
 }

@@ -1,4 +1,46 @@
-import { say } from './progress.ts'
+import { type Command, InvalidArgumentError } from 'commander'
+
+/** Options of whatever is measured in rounds. */
+export interface MeasureOptions {
+  readonly seconds: number
+  readonly rounds: number
+  readonly json: boolean
+}
+
+export interface Options extends MeasureOptions {
+  readonly embedded: boolean
+}
+
+/** `turns` are the systems in turn, for the help. */
+export function withRounds(command: Command, turns: string): Command {
+  return command
+    .option('--seconds <n>', 'length of a round', count, 3)
+    .option('--rounds <n>', `rounds of each, in turn: ${turns}`, count, 5)
+    .option('--json', 'print every round as JSON instead of tables', false)
+}
+
+export function withEmbedded(command: Command): Command {
+  return command.option('--no-embedded', 'leave out the second table, that of the embedded default')
+}
+
+export function count(text: string): number {
+  return wholeNumber(text, 1, 999_999)
+}
+
+export function wholeNumber(text: string, least: number, most: number): number {
+  const number = Number(text)
+  if (/^\d+$/.test(text) && number >= least && number <= most) return number
+  throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`)
+}
+
+/** What goes on, for whoever waits: standard output is for the figures alone. */
+export function say(what: string): void {
+  process.stderr.write(`bench: ${what}\n`)
+}
+
+export function printJson(figures: object): void {
+  process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`)
+}
 
 /**
  * Runs to the end, or until a signal tells this process to end; either way what is on the stack is ended before this

@@ -1,12 +1,23 @@
+import { Redis } from 'ioredis'
 import { writeCursor } from '../src/http/tokens.ts'
+import { until } from '../test/brokers/ready.ts'
 import { fillLog } from './full-log.ts'
 import type { LoadClient } from './load/load.ts'
-import { say } from './progress.ts'
-import { memoryTaken } from './redis-memory.ts'
-import { type Cycle, measureInTurn, type System, type Systems, warmUp } from './rounds.ts'
+import { project } from './replay.ts'
+import {
+  type Cycle,
+  figuresOf,
+  measureInTurn,
+  type Ratio,
+  type System,
+  type Systems,
+  spreadOf,
+  warmUp,
+} from './rounds.ts'
+import { say } from './run.ts'
 import { get } from './scenarios.ts'
-import { project } from './systems/replayers.ts'
 import { type Environment, startProcess } from './systems/service.ts'
+import type { Verdict } from './table.ts'
 
 /** What is read of each store. */
 export const readings = ['GET by id', 'first page', 'deep page'] as const
@@ -21,9 +32,18 @@ export interface Store {
   readonly bytes: number
 }
 
+const settleMs = 60_000
 const idsRead = 1000
 /** Where in the list the deep page begins. */
 const deep = 0.9
+
+/** Bytes of Redis for the reference pet. The smallest stores are left out: what Redis keeps anyway counts much there. */
+export const bytesPerPetMax = 400
+const petsWeighedMin = 10_000
+const deepToFirstMax = 1.3
+/** For pages, over three orders of magnitude. */
+const compared = { small: 1000, large: 1_000_000 }
+const largeToSmallMax = 1.5
 
 export function readingOf(reading: Reading, pets: number): StoreReading {
   return `${reading} of ${pets}`
@@ -68,4 +88,97 @@ function systemsOf({ pets, url }: Store): System<StoreReading>[] {
     'deep page': [`/v1/pets?limit=20&cursor=${cursor}`],
   }
   return readings.map((reading) => ({ name: readingOf(reading, pets), url, load: get(paths[reading]) }))
+}
+
+/**
+ * How many bytes Redis uses more after `work` than before. Those of connections are in neither figure: `work` is to close
+ * what it opens. What anybody else does with the server meanwhile is in it.
+ */
+async function memoryTaken(url: string, work: () => Promise<unknown>): Promise<number> {
+  const redis = new Redis(url)
+  try {
+    const clients = await figure(redis, 'connected_clients')
+    const before = await settledMemory(redis, clients)
+    await work()
+    return (await settledMemory(redis, clients)) - before
+  } finally {
+    redis.disconnect()
+  }
+}
+
+/** Once nothing is being freed any more, and no more clients are connected than these. */
+async function settledMemory(redis: Redis, clients: number): Promise<number> {
+  await until('Redis has freed what it is to free', settleMs, async () => {
+    const pending = await figure(redis, 'lazyfree_pending_objects')
+    const buffered = await figure(redis, 'aof_buffer_length')
+    return pending + buffered === 0 && (await figure(redis, 'connected_clients')) <= clients
+  })
+  return await figure(redis, 'used_memory')
+}
+
+/** 0 where the server does not have it, as without a file to append to. */
+async function figure(redis: Redis, name: string): Promise<number> {
+  const found = new RegExp(`^${name}:(\\d+)`, 'm').exec(await redis.info())?.[1]
+  return Number(found ?? 0)
+}
+
+export interface MemorySummary {
+  readonly pets: number
+  readonly bytesPerPet: number
+}
+
+/** One kind of read of one store. */
+export interface LatencySummary {
+  readonly reading: Reading
+  readonly pets: number
+  /** Milliseconds. */
+  readonly p50: number
+  readonly p99: number
+  /** Ratios of medians: a deep page to the first one of the same store. */
+  readonly toFirstPage: Ratio | undefined
+  /** And the same kind of read to that of the smallest store. */
+  readonly toSmallest: Ratio | undefined
+}
+
+/** `sizes` are those of the stores, ascending. */
+export function summarizeLatencies(sizes: readonly number[], cycles: readonly Cycle<StoreReading>[]): LatencySummary[] {
+  const [smallest = 0] = sizes
+  const ratio = (reading: StoreReading, reference: StoreReading) =>
+    spreadOf(cycles.map((cycle) => (cycle[reading]?.p50 ?? Number.NaN) / (cycle[reference]?.p50 ?? Number.NaN)))
+  return readings.flatMap((reading) =>
+    sizes.map((pets) => {
+      const name = readingOf(reading, pets)
+      const { p50, p99 } = figuresOf(cycles, name)
+      return {
+        reading,
+        pets,
+        p50,
+        p99,
+        toFirstPage: reading === 'deep page' ? ratio(name, readingOf('first page', pets)) : undefined,
+        toSmallest: pets === smallest ? undefined : ratio(name, readingOf(reading, smallest)),
+      }
+    }),
+  )
+}
+
+export function memoryVerdicts({ pets, bytesPerPet }: MemorySummary): Verdict[] {
+  if (pets < petsWeighedMin) return []
+  return [{ target: `<= ${bytesPerPetMax}`, met: bytesPerPet <= bytesPerPetMax }]
+}
+
+/** `smallest` is the size of the store that the others are compared with. */
+export function latencyVerdicts(
+  { reading, pets, toFirstPage, toSmallest }: LatencySummary,
+  smallest: number,
+): Verdict[] {
+  const verdicts: Verdict[] = []
+  if (toFirstPage !== undefined) {
+    const target = `<= ${deepToFirstMax.toFixed(2)} of first page`
+    verdicts.push({ target, met: toFirstPage.median <= deepToFirstMax })
+  }
+  if (toSmallest !== undefined && reading !== 'GET by id' && pets === compared.large && smallest === compared.small) {
+    const target = `<= ${largeToSmallMax.toFixed(2)} of ${compared.small} pets`
+    verdicts.push({ target, met: toSmallest.median <= largeToSmallMax })
+  }
+  return verdicts
 }

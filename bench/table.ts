@@ -1,22 +1,29 @@
 import type { Round } from './load/load.ts'
-import type { Ratio } from './statistics.ts'
+import type { Ratio } from './rounds.ts'
 
 export interface Column<Row> {
   readonly title: string
   readonly cell: (row: Row) => string
 }
 
+/** A target, and whether it was reached. */
+export interface Verdict {
+  readonly target: string
+  readonly met: boolean
+}
+
 /** A Markdown table, aligned for reading as it is. The first column names the row. */
 export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const cells = [columns.map(({ title }) => title), ...rows.map((row) => columns.map(({ cell }) => cell(row)))]
   const widths = columns.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)))
-  const lines = cells.map((texts) => line(texts.map((text, column) => pad(text, widths[column] ?? 0, column))))
-  lines.splice(
-    1,
-    0,
-    line(widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`))),
-  )
-  return `${lines.join('\n')}\n`
+  const [first = 0, ...others] = widths
+  const rule = ['-'.repeat(first), ...others.map((width) => `${'-'.repeat(width - 1)}:`)]
+  const padded = cells.map((texts) => texts.map((text, column) => pad(text, widths[column] ?? 0, column)))
+  return [padded[0] ?? [], rule, ...padded.slice(1)].map((texts) => `| ${texts.join(' | ')} |\n`).join('')
+}
+
+function pad(cell: string, width: number, column: number): string {
+  return column === 0 ? cell.padEnd(width) : cell.padStart(width)
 }
 
 export function asPerSecond({ requestsPerSecond }: Round): string {
@@ -27,18 +34,13 @@ export function asLatencies({ p50, p99 }: Pick<Round, 'p50' | 'p99'>): string {
   return `${p50.toFixed(2)} / ${p99.toFixed(2)}`
 }
 
-export function asRatio({ median, min, max }: Ratio): string {
-  return `${median.toFixed(2)} (${min.toFixed(2)}-${max.toFixed(2)})`
+/** Nothing where there is nothing to compare with. */
+export function asRatio(ratio: Ratio | undefined, digits = 2): string {
+  if (ratio === undefined) return ''
+  const [median, min, max] = [ratio.median, ratio.min, ratio.max].map((figure) => figure.toFixed(digits))
+  return `${median} (${min}-${max})`
 }
 
-export function asVerdict(target: string, met: boolean): string {
-  return `${target} ${met ? 'met' : 'missed'}`
-}
-
-function line(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |`
-}
-
-function pad(cell: string, width: number, column: number): string {
-  return column === 0 ? cell.padEnd(width) : cell.padStart(width)
+export function asVerdicts(verdicts: readonly Verdict[]): string {
+  return verdicts.map(({ target, met }) => `${target} ${met ? 'met' : 'missed'}`).join(', ')
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { autocannon } from './autocannon.ts'
 import { headersOf, type Load, type LoadClient, type Round, type RoundOptions, refuseErrors } from './load.ts'
 
 const script = join(import.meta.dirname, 'wrk.lua')
@@ -20,7 +21,9 @@ export const wrk: LoadClient = {
     const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-wrk-'))
     try {
       const pathsFile = join(folder, 'paths')
-      writeFileSync(pathsFile, `${linesOf(load).join('\n')}\n`)
+      const { paths, bodies } = load
+      const lines = bodies === undefined ? paths : paths.map((path, i) => `${path}\t${bodies[i]}`)
+      writeFileSync(pathsFile, lines.map((line) => `${line}\n`).join(''))
       const { stdout } = await execute('wrk', wrkArguments({ url, load, connections, seconds }, pathsFile))
       return readReport(stdout, url, load)
     } finally {
@@ -29,9 +32,8 @@ export const wrk: LoadClient = {
   },
 }
 
-/** A path a line, with its own body behind a tab where it has one. */
-function linesOf({ paths, bodies }: Load): readonly string[] {
-  return bodies === undefined ? paths : paths.map((path, i) => `${path}\t${bodies[i]}`)
+export async function findClient(): Promise<LoadClient> {
+  return (await wrkIsThere()) ? wrk : autocannon
 }
 
 export async function wrkIsThere(): Promise<boolean> {

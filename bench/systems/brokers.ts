@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { Kafka, logLevel } from 'kafkajs'
 import { brokerSource, howToGetBrokers, ownBrokerSource, startKafka, startRedis } from '../../test/brokers/brokers.ts'
-import { say } from '../progress.ts'
+import { say } from '../run.ts'
+import { kafkaOf } from './kafka-client.ts'
 
 /** A Kafka and a Redis, and what the service is to call its own in them. */
 export interface Brokers {
@@ -15,14 +15,16 @@ export interface Brokers {
 export async function findBrokers(): Promise<Brokers> {
   const source = await brokerSource()
   if (source === 'none') throw new Error(`there are no brokers: ${howToGetBrokers}`)
-  return source === 'given' ? givenBrokers() : await startBrokers()
-}
-
-function givenBrokers(): Brokers {
+  if (source !== 'given') return await startBrokers()
   const { KAFKA_BROKERS = '', REDIS_URL = '' } = process.env
   say(`Kafka ${KAFKA_BROKERS} and Redis as given`)
   const environment = environmentOf(KAFKA_BROKERS, REDIS_URL)
-  return { environment, remove: () => removeTraces(environment) }
+  const { KAFKA_TOPIC, REDIS_PREFIX } = environment
+  async function remove(): Promise<void> {
+    await removeTopics(KAFKA_BROKERS, KAFKA_TOPIC)
+    await removeKeys(REDIS_URL, REDIS_PREFIX)
+  }
+  return { environment, remove }
 }
 
 async function startBrokers(): Promise<Brokers> {
@@ -46,13 +48,8 @@ function environmentOf(kafkaBrokers: string, redisUrl: string) {
   return { KAFKA_BROKERS: kafkaBrokers, REDIS_URL: redisUrl, KAFKA_TOPIC: name, REDIS_PREFIX: name }
 }
 
-async function removeTraces(environment: ReturnType<typeof environmentOf>): Promise<void> {
-  await removeTopics(environment.KAFKA_BROKERS, environment.KAFKA_TOPIC)
-  await removeKeys(environment.REDIS_URL, environment.REDIS_PREFIX)
-}
-
 async function removeTopics(brokers: string, topic: string): Promise<void> {
-  const admin = new Kafka({ brokers: brokers.split(','), logLevel: logLevel.ERROR }).admin()
+  const admin = kafkaOf(brokers.split(',')).admin()
   await admin.connect()
   try {
     const topics = (await admin.listTopics()).filter((name) => name === topic || name.startsWith(`${topic}.`))

@@ -21,39 +21,39 @@ export interface ServerOptions {
 const startMs = 60_000
 const endMs = 15_000
 
-/** Starts a script that prints the URL it listens on; resolves once it has. */
-export async function startServer(script: string, options: ServerOptions = {}): Promise<Server> {
-  const { child, output } = spawnServer(script, options)
-  const url = () => /(http:\/\/127\.0\.0\.1:\d+)/.exec(output())?.[1]
-  try {
-    await until(`${script} listens`, startMs, async () => {
-      if (!isRunning(child)) throw new Error(`${script} ended: ${output()}`)
-      return url() !== undefined
-    })
-  } catch (error) {
-    await end(child)
-    throw error
-  }
-  return { url: url() as string, end: () => end(child) }
+/** Starts a script that prints the URL it listens on; resolves once it has. It ends with `stack`. */
+export async function startServer(
+  stack: AsyncDisposableStack,
+  script: string,
+  options: ServerOptions = {},
+): Promise<Server> {
+  const { child, output } = spawnServer(stack, script, options)
+  let url: string | undefined
+  await until(`${script} listens`, startMs, async () => {
+    if (!isRunning(child)) throw new Error(`${script} ended: ${output()}`)
+    url = /(http:\/\/127\.0\.0\.1:\d+)/.exec(output())?.[1]
+    return url !== undefined
+  })
+  return { url: url ?? '', end: () => end(child) }
 }
 
-/**
- * Runs a script until it ends; resolves to what it printed. Throws unless its exit code is 0. Should `stack` be disposed of
- * first, the script is ended.
- */
+/** Runs a script until it, or `stack`, ends; resolves to what it printed. Throws unless its exit code is 0. */
 export async function runScript(
   stack: AsyncDisposableStack,
   script: string,
   options: ServerOptions = {},
 ): Promise<string> {
-  const { child, output } = spawnServer(script, options)
-  stack.defer(() => end(child))
+  const { child, output } = spawnServer(stack, script, options)
   const [code] = await once(child, 'close')
   if (code !== 0) throw new Error(`${script} ended: ${output()}`)
   return output()
 }
 
-function spawnServer(script: string, { environment, arguments: args = [], node = [] }: ServerOptions) {
+function spawnServer(
+  stack: AsyncDisposableStack,
+  script: string,
+  { environment, arguments: args = [], node = [] }: ServerOptions,
+) {
   const path = fileURLToPath(new URL(`../../${script}`, import.meta.url))
   const { PATH } = process.env
   const child = spawn(process.execPath, [...node, path, ...args], {
@@ -61,6 +61,7 @@ function spawnServer(script: string, { environment, arguments: args = [], node =
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true, // Ctrl-C in the terminal reaches the benchmark alone, which then ends its servers in order
   })
+  stack.defer(() => end(child))
   const chunks: Buffer[] = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk))
   return { child, output: () => Buffer.concat(chunks).toString() }

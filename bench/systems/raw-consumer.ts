@@ -2,9 +2,8 @@
  * The reference for what reading the topic costs by itself: a kafkajs consumer that does nothing with what it reads.
  * Run in the environment of the service as `node bench/systems/raw-consumer.ts GROUP EVENTS`. Prints a `Replay`.
  */
-import { connect } from 'node:net'
-import { type ISocketFactoryArgs, Kafka, logLevel } from 'kafkajs'
 import { readConfig } from '../../src/app/config.ts'
+import { kafkaOf } from './kafka-client.ts'
 import { Stopwatch } from './stopwatch.ts'
 
 const [, , groupId = '', events] = process.argv
@@ -13,9 +12,12 @@ if (brokers === undefined) throw new Error('no brokers are configured')
 const { topic, partitions } = brokers.kafka
 
 const stopwatch = new Stopwatch(Number(events))
-const kafka = new Kafka({ brokers: [...brokers.kafka.brokers], socketFactory: openSocket, logLevel: logLevel.ERROR })
 // As the service fetches, but with the sizes of kafkajs, which are faster where nothing is done with the records
-const consumer = kafka.consumer({ groupId, allowAutoTopicCreation: false, maxWaitTimeInMs: 100 })
+const consumer = kafkaOf(brokers.kafka.brokers).consumer({
+  groupId,
+  allowAutoTopicCreation: false,
+  maxWaitTimeInMs: 100,
+})
 await consumer.connect()
 await consumer.subscribe({ topics: [topic], fromBeginning: true })
 await consumer.run({
@@ -28,8 +30,3 @@ await consumer.run({
 })
 process.stdout.write(`${JSON.stringify(await stopwatch.ended)}\n`)
 await consumer.disconnect()
-
-// kafkajs leaves Nagle's algorithm on, which no comparison is to be won by.
-function openSocket({ host, port, onConnect }: ISocketFactoryArgs) {
-  return connect({ host, port, noDelay: true }, onConnect)
-}

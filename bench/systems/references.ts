@@ -1,11 +1,29 @@
-import { type Answer, answerOf, refuseDifference, withoutId } from '../answer.ts'
-import type { Load } from '../load/load.ts'
-import { type Server, type ServerOptions, startServer } from './child.ts'
+import { headersOf, type Load } from '../load/load.ts'
+import { type Server, startServer } from './child.ts'
 import type { Environment } from './service.ts'
+
+const script = 'bench/systems/reference-server.ts'
+
+/** The answer to the first request of a load, as far as two systems have to agree. */
+export interface Answer {
+  readonly status: number
+  readonly type: string | null
+  readonly body: string
+}
+
+/** Throws when the status says that the request failed. */
+export async function answerOf(url: string, load: Load): Promise<Answer> {
+  const { method, paths, body } = load
+  const response = await fetch(`${url}${paths[0]}`, { method, headers: headersOf(load), body: body ?? null })
+  const { status, ok, headers } = response
+  const text = await response.text()
+  if (!ok) throw new Error(`${method} ${url}${paths[0]}: ${status} ${text}`)
+  return { status, type: headers.get('content-type'), body: text }
+}
 
 /** Starts a bare server that answers `load` with the very answer of the service. */
 export async function startBare(stack: AsyncDisposableStack, load: Load, service: Answer): Promise<Server> {
-  const bare = await start(stack, 'bench/systems/bare-server.ts', { arguments: [load.method, service.body] })
+  const bare = await startServer(stack, script, { arguments: ['bare', load.method, service.body] })
   refuseDifference('bare', await answerOf(bare.url, load), service)
   return bare
 }
@@ -17,13 +35,19 @@ export async function startNaive(
   load: Load,
   service: Answer,
 ): Promise<Server> {
-  const naive = await start(stack, 'bench/systems/naive-server.ts', { environment })
+  const naive = await startServer(stack, script, { environment, arguments: ['naive'] })
   refuseDifference('naive', withoutId(await answerOf(naive.url, load)), withoutId(service))
   return naive
 }
 
-async function start(stack: AsyncDisposableStack, script: string, options: ServerOptions): Promise<Server> {
-  const server = await startServer(script, options)
-  stack.defer(() => server.end())
-  return server
+/** Two pets that differ in nothing else are answered alike. */
+function withoutId(answer: Answer): Answer {
+  return { ...answer, body: answer.body.replace(/^\{"id":\d+/, '{"id":0') }
+}
+
+/** Throws where a reference answers otherwise than the service. */
+function refuseDifference(reference: string, answer: Answer, service: Answer): void {
+  const same = answer.status === service.status && answer.type === service.type && answer.body === service.body
+  if (!same)
+    throw new Error(`the ${reference} server answers ${JSON.stringify(answer)}, not ${JSON.stringify(service)}`)
 }

@@ -5,7 +5,6 @@ import { until } from '../../test/brokers/ready.ts'
 import { findBrokers } from './brokers.ts'
 import { type Server, startServer } from './child.ts'
 
-const main = 'src/main.ts'
 const readyMs = 60_000
 
 export type Environment = Readonly<Record<string, string>>
@@ -21,12 +20,17 @@ export interface Service {
 export const onBrokers: Service = {
   title: 'Kafka + Redis',
   prepare: async (stack) => {
-    const brokers = await findBrokers()
-    stack.defer(() => brokers.remove())
-    const environment = { ...brokers.environment, DATA_DIR: temporaryFolder(stack) }
+    const environment = await withBrokers(stack)
     await startProcess(stack, { ...environment, ROLE: 'projector' })
     return { ...environment, ROLE: 'api' }
   },
+}
+
+/** Kafka and Redis, and a folder, until `stack` ends. */
+export async function withBrokers(stack: AsyncDisposableStack): Promise<Environment> {
+  const brokers = await findBrokers()
+  stack.defer(() => brokers.remove())
+  return { ...brokers.environment, DATA_DIR: temporaryFolder(stack) }
 }
 
 /** What `npm start` runs: all in one process, on SQLite. */
@@ -54,14 +58,9 @@ export async function startProcess(
   environment: Environment,
   node: readonly string[] = [],
 ): Promise<Server> {
-  const server = await startServer(main, { environment, node })
-  stack.defer(() => server.end())
-  await untilReady(server)
+  const server = await startServer(stack, 'src/main.ts', { environment, node })
+  await until(`${server.url} is ready`, readyMs, async () => (await fetch(`${server.url}/readyz`)).ok)
   return server
-}
-
-async function untilReady({ url }: Server): Promise<void> {
-  await until(`${url} is ready`, readyMs, async () => (await fetch(`${url}/readyz`)).ok)
 }
 
 export function temporaryFolder(stack: AsyncDisposableStack): string {

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
-import { Kafka, logLevel } from 'kafkajs'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { kafkaClient, produce, readTopic } from '../e2e/topic.ts'
 import { type KafkaBroker, type RedisServer, startKafka, startRedis } from './brokers.ts'
 import { describeWithBrokers, describeWithOwnBrokers } from './describe.ts'
 import { kafkaAnswers, redisAnswers } from './ready.ts'
@@ -17,7 +17,7 @@ describeWithOwnBrokers('a Kafka of the test', () => {
   let kafka: KafkaBroker
   beforeAll(async () => {
     kafka = await startKafka({ config: { 'log.retention.ms': '-1' } })
-    const admin = client().admin()
+    const admin = kafkaClient(kafka.brokers).admin()
     await admin.connect()
     await admin.createTopics({ topics: [{ topic: 'events', numPartitions: 1, replicationFactor: 1 }] })
     const { resources } = await admin.describeConfigs({
@@ -57,37 +57,9 @@ describeWithOwnBrokers('a Kafka of the test', () => {
     expect(await readAll()).toEqual(['one', 'two', 'three'])
   })
 
-  function client(): Kafka {
-    return new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING, retry: { retries: 10 } })
-  }
-
-  async function append(value: string): Promise<void> {
-    const producer = client().producer({ allowAutoTopicCreation: false })
-    await producer.connect()
-    await producer.send({ topic: 'events', messages: [{ value }] })
-    await producer.disconnect()
-  }
-
-  async function readAll(): Promise<string[]> {
-    const kafkaClient = client()
-    const admin = kafkaClient.admin()
-    await admin.connect()
-    const end = Number((await admin.fetchTopicOffsets('events'))[0]?.high)
-    await admin.disconnect()
-    const consumer = kafkaClient.consumer({ groupId: `read-${crypto.randomUUID()}`, maxWaitTimeInMs: 100 })
-    await consumer.connect()
-    await consumer.subscribe({ topic: 'events', fromBeginning: true })
-    const values: string[] = []
-    await new Promise<void>((resolve, reject) => {
-      const eachMessage = async ({ message }: { message: { value: Buffer | null } }) => {
-        values.push(String(message.value))
-        if (values.length === end) resolve()
-      }
-      consumer.run({ eachMessage }).catch(reject)
-    })
-    await consumer.disconnect()
-    return values
-  }
+  const topic = () => ({ KAFKA_BROKERS: kafka.brokers, KAFKA_TOPIC: 'events' })
+  const append = (value: string) => produce(topic(), [{ value }])
+  const readAll = async () => (await readTopic(topic())).map(({ value }) => String(value))
 })
 
 describeWithOwnBrokers('a Redis of the test', () => {

@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { jarsFetched } from './kafka-settings.ts'
+import { jarsFetched } from './settings.ts'
 
 /** A broker under a test's control. Data and address survive kill, stop and start. */
 export interface Controllable {

@@ -6,9 +6,8 @@ import {
   type TestContainer,
 } from 'testcontainers'
 import type { Controllable, KafkaBroker, KafkaOptions, RedisOptions, RedisServer } from './brokers.ts'
-import { kafkaEnvironment } from './kafka-settings.ts'
 import { freePort, kafkaAnswers, redisAnswers, threadsOf, until, untilStopped } from './ready.ts'
-import { redisTestArgs } from './redis-settings.ts'
+import { kafkaEnvironment, redisTestArgs } from './settings.ts'
 
 const images = {
   kafka: process.env.TEST_KAFKA_IMAGE || 'apache/kafka:4.3.1',

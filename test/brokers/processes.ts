@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Controllable, KafkaBroker, KafkaOptions, RedisOptions, RedisServer } from './brokers.ts'
-import { jarsFolder, kafkaEnvironment, kafkaImageFolder } from './kafka-settings.ts'
 import { freePort, kafkaAnswers, redisAnswers, threadsOf, until, untilStopped } from './ready.ts'
-import { redisTestArgs } from './redis-settings.ts'
+import { jarsFolder, kafkaEnvironment, kafkaImageFolder, redisTestArgs } from './settings.ts'
 
 /** Where a broker listens and keeps its data, where that is not left to chance. */
 export interface Place {

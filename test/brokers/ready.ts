@@ -39,13 +39,16 @@ export async function kafkaBrokersAnswering(brokers: string): Promise<number> {
 
 /** A server that is still loading its data refuses even PING. */
 export async function redisAnswers(url: string): Promise<boolean> {
+  return await askRedis(url, async (redis) => (await redis.ping()) === 'PONG').catch(() => false)
+}
+
+/** By a connection of its own, which is not tried again. */
+export async function askRedis<T>(url: string, question: (redis: Redis) => Promise<T>): Promise<T> {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null, connectTimeout: 1000 })
   redis.on('error', () => {})
   try {
     await redis.connect()
-    return (await redis.ping()) === 'PONG'
-  } catch {
-    return false
+    return await question(redis)
   } finally {
     redis.disconnect()
   }

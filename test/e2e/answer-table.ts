@@ -1,11 +1,7 @@
+import type { Answer } from './client.ts'
+
 /** What an answer has to be: this text; read with a token, older than that without it; or that there is nothing. */
 export type Expected = 'nothing' | { readonly text: string; readonly since?: 'token' }
-
-interface Answer {
-  readonly status: number
-  readonly text: string
-  readonly ms: number
-}
 
 interface Row {
   readonly kind: string
@@ -22,7 +18,7 @@ export class AnswerTable {
   /** The first few untrue answers, to be looked into. */
   readonly untrue: string[] = []
 
-  add(kind: string, { status, text, ms }: Answer, expected: Expected): void {
+  add(kind: string, { status, text, ms }: Pick<Answer, 'status' | 'text' | 'ms'>, expected: Expected): void {
     const row = this.#row(kind)
     const label = status >= 500 ? `${status} ${codeIn(text)}` : String(status)
     row.answers.set(label, (row.answers.get(label) ?? 0) + 1)

@@ -1,75 +1,52 @@
-import kafkajs from 'kafkajs'
-import { expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { eventSchemas } from '../../src/domain/event-schemas.ts'
 import { compileCheck } from '../../src/lib/validation.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
-import { Client, expectExactly, expectExactText, inParallel, type Pet, statuses } from './client.ts'
-import { brokerEnvironment, startRefused, startService } from './service-process.ts'
-import { kafkaClient, readTopic } from './topic.ts'
+import { Client, createMany, expectExactText, outcomeOf, type Pet, untilServed } from './client.ts'
+import { Load } from './load.ts'
+import { brokerEnvironment, expectRefused, startRoles, startService } from './service.ts'
+import { readTopic } from './topic.ts'
 
-const patience = { timeout: 30_000, interval: 50 }
+const timeout = 180_000
 
 describeWithBrokers('on Kafka and Redis', (brokers) => {
-  async function startRoles(environment = brokerEnvironment(brokers)) {
-    const start = (ROLE: string) => startService({ ...environment, ROLE })
-    const projectors = [await start('projector'), await start('projector')] as const
-    const apis = [await start('api'), await start('api')] as const
-    return { environment, apis, projectors, clients: [new Client(apis[0]), new Client(apis[1])] as const }
+  async function start() {
+    const environment = brokerEnvironment(brokers)
+    const roles = await startRoles(environment)
+    await untilServed(roles.clients[1], [await roles.clients[0].create('the first')]) // the projector has joined its group
+    return { environment, ...roles }
   }
 
-  it('every 201 is there once, although a projector is killed with kill -9 during the writes', async () => {
-    const { clients, projectors, apis } = await startRoles()
-    const pets = await inParallel(1000, 16, async (i) => {
-      if (i === 300) await projectors[0].end('SIGKILL')
-      return (i % 2 ? clients[0] : clients[1]).create(`pet ${i}`, statuses[i % 3])
-    })
-    await untilComplete(clients[0], pets)
-    await expectExactly(clients[0], pets)
-    await expectExactly(clients[1], pets)
-    expect(apis.every((api) => api.running())).toBe(true)
+  it('every 201 is there once, although a projector and an API process are killed with kill -9 during the writes', {
+    timeout,
+  }, async () => {
+    const { environment, clients, projector, apis } = await start()
+    await startService({ ...environment, ROLE: 'projector' })
+    const load = new Load(clients, 16)
+    await load.until(300)
+    await projector.end('SIGKILL')
+    await load.until(300)
+    await apis[0].end('SIGKILL')
+    await load.until(300)
+    await load.expectTrue(clients[1], environment)
   })
 
-  it('every 201 is there once, although an API process is killed with kill -9 during the writes', async () => {
-    const { clients, apis } = await startRoles()
-    const created: Pet[] = []
-    await inParallel(1000, 16, async (i) => {
-      if (i === 300) await apis[0].end('SIGKILL')
-      const pet = await (i % 2 ? clients[0] : clients[1]).create(`pet ${i}`, statuses[i % 3]).catch(() => undefined)
-      if (pet !== undefined) created.push(pet)
-    })
-    expect(created.length).toBeGreaterThan(500)
-    await untilComplete(clients[1], created)
-    const listed = await clients[1].list({ limit: 100 })
-    expect(new Set(listed.map(({ id }) => id)).size).toBe(listed.length)
-    expect(listed).toEqual(expect.arrayContaining(created))
-    // What was in flight on the killed process may be there as well, but also once: names are unique here.
-    expect(new Set(listed.map(({ name }) => name)).size).toBe(listed.length)
-  })
-
-  it('a pet added through one instance is seen by the next GET on the other', async () => {
-    const { clients } = await startRoles()
-    await clients[0].create('warm-up') // the group of the projectors may still be joining
-    await vi.waitFor(async () => expect(await clients[1].list()).toHaveLength(1), patience)
+  it('a pet added through one instance is seen by the next GET on the other', { timeout }, async () => {
+    const { clients } = await start()
     for (let i = 0; i < 100; i++) {
       const pet = await clients[i % 2 ? 0 : 1].create(`pet ${i}`)
       expect((await clients[i % 2 ? 1 : 0].get(pet.id)).body).toEqual(pet)
     }
   })
 
-  it('all roles in one process serve as well', async () => {
-    const service = await startService(brokerEnvironment(brokers))
-    const client = new Client(service)
-    const pets = await inParallel(100, 8, (i) => client.create(`pet ${i}`, statuses[i % 3]))
-    await untilComplete(client, pets)
-    await expectExactly(client, pets)
-    await expectExactText(service.url)
-  })
-
-  it('any Kafka client reads the topic: key is the id, value a CloudEvent', async () => {
+  it('all roles in one process serve as well, and any Kafka client reads the topic: key is the id, value a CloudEvent', {
+    timeout,
+  }, async () => {
     const environment = brokerEnvironment(brokers)
     const client = new Client(await startService(environment))
-    const pets = await inParallel(20, 4, (i) => client.create(`pet ${i}`, statuses[i % 3]))
-    const messages = await readTopic(brokers.kafkaBrokers, environment.KAFKA_TOPIC)
+    const pets = await createMany(client, 100)
+    await untilServed(client, pets)
+    const messages = await readTopic(environment)
     const check = compileCheck(eventSchemas['petstore.PetCreated.v1'])
     for (const { key, value, headers } of messages) {
       const event = JSON.parse(String(value))
@@ -80,57 +57,58 @@ describeWithBrokers('on Kafka and Redis', (brokers) => {
       expect(pets).toContainEqual(event.data)
     }
     expect(new Set(messages.map(({ value }) => JSON.parse(String(value)).id)).size).toBe(pets.length)
+    await expectExactText(client)
   })
 
-  it('garbage from another producer is skipped or parked, and everything after it is projected', async () => {
-    const environment = brokerEnvironment(brokers)
-    const { url } = await startService(environment)
-    const client = new Client({ url })
-    const before = await client.create('before')
-    await vi.waitFor(async () => expect((await client.get(before.id)).status).toBe(200), patience)
-    const event = { specversion: '1.0', type: 'petstore.PetCreated.v1', source: '/elsewhere', id: 'another' }
-    const garbage = [
-      { value: null },
-      { value: 'not JSON' },
-      { key: '1', value: '' },
-      { value: JSON.stringify({ ...event, type: 'petstore.PetFed.v1' }) },
-      { key: '5', value: JSON.stringify({ ...event, type: 'petstore.PetCreated.v2', subject: '5', streamversion: 1 }) },
-      { value: JSON.stringify({ ...event, data: { id: 'five' } }) },
-      { value: JSON.stringify({ ...event, subject: String(before.id), data: { ...before, name: 'usurper' } }) },
-    ]
-    // To every partition, so that every later event comes after garbage; a pet's second event where its first one is.
-    await produce(
-      environment.KAFKA_TOPIC,
-      [0, 1, 2, 3, 4, 5].flatMap((partition) => garbage.slice(0, 6).map((each) => ({ partition, ...each }))),
-    )
-    await produce(environment.KAFKA_TOPIC, [{ key: String(before.id), ...garbage[6] } as { value: string }])
-    const after = await inParallel(60, 8, (i) => client.create(`after ${i}`))
-    await untilComplete(client, [before, ...after])
-    await expectExactly(client, [before, ...after])
-  })
-
-  it('a topic with another number of partitions stops the boot and says what to do', async () => {
+  it('a topic with another number of partitions stops the boot and says what to do', { timeout }, async () => {
     const environment = brokerEnvironment(brokers)
     await (await startService(environment)).end('SIGTERM')
-    const { output, code } = await startRefused({ ...environment, KAFKA_PARTITIONS: '3' })
-    expect(code).toBe(1)
-    expect(output).toMatch(/KAFKA_PARTITIONS/)
+    await expectRefused({ ...environment, KAFKA_PARTITIONS: '3' }, /KAFKA_PARTITIONS/)
   })
 
-  async function produce(topic: string, messages: { partition?: number; key?: string; value: string | null }[]) {
-    const producer = kafkaClient(brokers.kafkaBrokers).producer({
-      createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
-    })
-    await producer.connect()
-    await producer.send({ topic, messages })
-    await producer.disconnect()
-  }
-})
+  describe('a Consistency-Token of one instance', () => {
+    /** A sold pet: others write pets that are available. Not waited for. */
+    async function createSold(client: Client, name: string): Promise<{ pet: Pet; token: string }> {
+      const pet = { name, categoryId: 1, status: 'sold' }
+      const { status, headers, body, text } = await client.post(pet, { prefer: 'wait=0' })
+      expect(status, text).toBe(201)
+      return { pet: body as Pet, token: headers.get('consistency-token') ?? '' }
+    }
 
-/** A POST answers 201 when its event is durable, though the projection may be late when a projector was killed. */
-async function untilComplete(client: Client, pets: readonly Pet[]): Promise<void> {
-  await vi.waitFor(
-    async () => expect((await client.list({ limit: 100 })).length).toBeGreaterThanOrEqual(pets.length),
-    patience,
-  )
-}
+    it('makes GETs on the other have the pet, or say that they cannot yet, under load', { timeout }, async () => {
+      const [there, here] = (await start()).clients
+      const load = new Load([there], 32)
+      await load.until(200)
+      const sold: Pet[] = []
+      let seen = 0
+      for (let i = 0; i < 90; i++) {
+        const { pet, token } = await createSold(there, `sold ${i}`)
+        sold.push(pet)
+        const headers = { 'consistency-token': token }
+        const asked = [here.get(pet.id, headers), here.request('/v1/pets?status=sold&limit=100', { headers })]
+        const wanted = [pet, expect.arrayContaining(sold)]
+        for (const [kind, answer] of (await Promise.all(asked)).entries()) {
+          if (answer.status !== 200) expect(outcomeOf(answer)).toBe('503 read_model_behind')
+          else expect(answer.body).toEqual(wanted[kind])
+          if (answer.status === 200) seen++
+        }
+      }
+      expect(seen).toBeGreaterThan(0)
+      await load.stop()
+    })
+
+    it('makes a GET on the other wait for a projector that stands still', { timeout }, async () => {
+      const { clients, projector } = await start()
+      const [there, here] = clients
+      process.kill(projector.pid, 'SIGSTOP')
+      const { pet, token } = await createSold(there, 'not projected')
+      const get = (prefer: string) => here.get(pet.id, { 'consistency-token': token, prefer })
+      expect((await here.get(pet.id)).status).toBe(404)
+      expect(outcomeOf(await get('wait=0'))).toBe('503 read_model_behind')
+      const waiting = get('wait=10')
+      expect(outcomeOf(await get('wait=1'))).toBe('503 read_model_behind')
+      process.kill(projector.pid, 'SIGCONT')
+      expect((await waiting).body).toEqual(pet)
+    })
+  })
+})

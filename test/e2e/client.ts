@@ -1,5 +1,6 @@
-import { expect } from 'vitest'
-import { apiKey } from './service-process.ts'
+import { expect, vi } from 'vitest'
+
+export const apiKey = 'key-of-the-tests'
 
 export interface Pet {
   readonly id: number
@@ -8,18 +9,38 @@ export interface Pet {
   readonly status: string
 }
 
+export interface Order {
+  readonly id: number
+  readonly petId: number
+  readonly status: 'placed' | 'approved' | 'delivered' | 'cancelled'
+  readonly placedAt: string
+  readonly updatedAt: string
+}
+
 type Headers = Readonly<Record<string, string>>
 type RequestOptions = Omit<RequestInit, 'headers'> & { readonly headers?: Headers }
 
 export interface Answer {
   readonly status: number
   readonly headers: Response['headers']
+  readonly text: string
   readonly body: unknown
+  readonly ms: number
 }
 
 /** The code of an error; undefined for any other answer. */
 export function codeOf({ body }: Answer): string | undefined {
   return (body as { code?: string }).code
+}
+
+/** The status and, of an error, the code. */
+export function outcomeOf(answer: Answer): string {
+  return `${answer.status} ${codeOf(answer) ?? ''}`.trim()
+}
+
+/** The header of a request under this key. */
+export function keyed(key: string): Headers {
+  return { 'idempotency-key': `"${key}"` }
 }
 
 export const statuses = ['available', 'pending', 'sold'] as const
@@ -34,8 +55,11 @@ export class Client {
 
   async request(path: string, { headers = {}, ...options }: RequestOptions = {}): Promise<Answer> {
     const usual = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+    const start = performance.now()
     const response = await fetch(new URL(path, this.#url), { headers: { ...usual, ...headers }, ...options })
-    return { status: response.status, headers: response.headers, body: await response.json() }
+    const text = await response.text()
+    const ms = performance.now() - start
+    return { status: response.status, headers: response.headers, text, body: JSON.parse(text), ms }
   }
 
   post(pet: unknown, headers: Headers = {}): Promise<Answer> {
@@ -46,27 +70,52 @@ export class Client {
     return this.request(`/v1/pets/${id}`, { headers })
   }
 
+  place(petId: number, headers: Headers = {}): Promise<Answer> {
+    return this.request('/v1/store/orders', { method: 'POST', body: JSON.stringify({ petId }), headers })
+  }
+
+  getOrder(id: number): Promise<Answer> {
+    return this.request(`/v1/store/orders/${id}`)
+  }
+
+  update(order: number, status: string, headers: Headers = {}): Promise<Answer> {
+    return this.request(`/v1/store/orders/${order}`, { method: 'PATCH', body: JSON.stringify({ status }), headers })
+  }
+
   async create(name: string, status: string = 'available'): Promise<Pet> {
-    const { status: code, body } = await this.post({ name, categoryId: 1, status })
-    expect(code, JSON.stringify(body)).toBe(201)
-    return body as Pet
+    return created(await this.post({ name, categoryId: 1, status }))
+  }
+
+  async order(petId: number): Promise<Order> {
+    return created(await this.place(petId))
   }
 
   /** Every pet, page by page along the links. */
-  async list(query: { status?: string; limit?: number } = {}): Promise<Pet[]> {
-    const found: Pet[] = []
-    const parameters = new URLSearchParams(
-      Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
-    )
-    let path: string | undefined = `/v1/pets?${parameters}`
+  list({ status }: { status?: string } = {}): Promise<Pet[]> {
+    return this.#listed('/v1/pets', status)
+  }
+
+  listOrders(status?: string): Promise<Order[]> {
+    return this.#listed('/v1/store/orders', status)
+  }
+
+  async #listed<T>(collection: string, wanted: string | undefined): Promise<T[]> {
+    const found: T[] = []
+    const filter = wanted === undefined ? '' : `&status=${wanted}`
+    let path: string | undefined = `${collection}?limit=100${filter}`
     while (path !== undefined) {
-      const { status, headers, body }: Answer = await this.request(path)
-      expect(status, JSON.stringify(body)).toBe(200)
-      found.push(...(body as Pet[]))
+      const { status, headers, body, text }: Answer = await this.request(path)
+      expect(status, text).toBe(200)
+      found.push(...(body as T[]))
       path = /^<(.+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1]
     }
     return found
   }
+}
+
+function created<T>({ status, text, body }: Answer): T {
+  expect(status, text).toBe(201)
+  return body as T
 }
 
 /** Runs `count` tasks, `width` at a time. */
@@ -83,29 +132,91 @@ export async function inParallel<T>(count: number, width: number, task: (index: 
   return results
 }
 
+export function createMany(client: Client, count: number): Promise<Pet[]> {
+  return inParallel(count, 8, (i) => client.create(`pet ${i}`, statuses[i % 3]))
+}
+
+export function byId<T extends { readonly id: number }>(found: Iterable<T>): T[] {
+  return [...found].sort((one, other) => one.id - other.id)
+}
+
 /** Every one of these pets is there by id, in the list and under its status, once each, and no other is. */
 export async function expectExactly(client: Client, pets: readonly Pet[]): Promise<void> {
-  const byId = [...pets].sort((a, b) => a.id - b.id)
-  expect(await client.list({ limit: 100 })).toEqual(byId)
+  const sorted = byId(pets)
+  expect(await client.list()).toEqual(sorted)
   for (const status of statuses) {
-    expect(await client.list({ status, limit: 100 })).toEqual(byId.filter((pet) => pet.status === status))
+    expect(await client.list({ status })).toEqual(sorted.filter((pet) => pet.status === status))
   }
-  await inParallel(byId.length, 8, async (index) => {
-    const pet = byId[index] as Pet
+  await inParallel(sorted.length, 8, async (index) => {
+    const pet = sorted[index] as Pet
     expect((await client.get(pet.id)).body).toEqual(pet)
   })
 }
 
+/** As `expectExactly`, once there are as many: a POST answers 201 when its event is durable, though a projector may be late. */
+export async function untilServed(client: Client, pets: readonly Pet[]): Promise<void> {
+  const patience = { timeout: 60_000, interval: 100 }
+  await vi.waitFor(async () => expect(await client.list()).toHaveLength(pets.length), patience)
+  await expectExactly(client, pets)
+}
+
 /** Digits and characters come back as they were sent, on POST, GET and in the list: compared as text. */
-export async function expectExactText(url: string): Promise<void> {
-  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
-  const text = async (path: string, options = {}) => (await fetch(`${url}${path}`, { headers, ...options })).text()
+export async function expectExactText(client: Client): Promise<void> {
   for (const categoryId of ['9223372036854775807', '-9223372036854775808', '9007199254740993', '0']) {
     const rest = `"name":"Zoë 🐕 \\"\\\\","categoryId":${categoryId},"status":"pending"}`
-    const created = await text('/v1/pets', { method: 'POST', body: `{${rest}` })
+    const created = (await client.request('/v1/pets', { method: 'POST', body: `{${rest}` })).text
     const id = /^\{"id":(\d+),/.exec(created)?.[1]
     expect(created).toBe(`{"id":${id},${rest}`)
-    expect(await text(`/v1/pets/${id}`)).toBe(created)
-    expect(await text('/v1/pets?status=pending&limit=100')).toContain(created)
+    expect((await client.get(Number(id))).text).toBe(created)
+    expect((await client.request('/v1/pets?status=pending&limit=100')).text).toContain(created)
+  }
+}
+
+/** Reads known pets over and over, by id, in the list and by status, and notes every answer that is untrue. */
+export function watchFor(clients: readonly Client[], pets: readonly Pet[]) {
+  const untrue: string[] = []
+  const seen = { 200: 0, 503: 0 }
+  const codes = new Set<string | undefined>()
+  const known = byId(pets)
+  let stopped = false
+
+  async function look(client: Client, path: string, isTrue: (body: unknown) => boolean): Promise<void> {
+    const answer = await client.request(path)
+    const { status, body, text } = answer
+    if (status === 503) codes.add(codeOf(answer))
+    if (status === 503 || (status === 200 && isTrue(body))) seen[status]++
+    else untrue.push(`${path}: ${status} ${text.slice(0, 200)}`)
+  }
+  /** A full page must hold what is known up to its last pet: pets added meanwhile may stand between the known ones. */
+  const holds = (some: readonly Pet[], limit: number) => (body: unknown) => {
+    const page = body as Pet[]
+    const last = page.length === limit ? (page.at(-1)?.id ?? 0) : Number.MAX_SAFE_INTEGER
+    return some.every(({ id }) => id > last || page.some((pet) => pet.id === id))
+  }
+  async function watch(n: number): Promise<void> {
+    for (let i = n; !stopped; i++) {
+      const client = clients[i % clients.length] as Client
+      const pet = known[i % known.length] as Pet
+      const ofStatus = known.filter(({ status }) => status === pet.status)
+      await look(client, `/v1/pets/${pet.id}`, (body) => (body as Pet).name === pet.name)
+      await look(client, '/v1/pets?limit=100', holds(known, 100))
+      await look(client, `/v1/pets?limit=100&status=${pet.status}`, holds(ofStatus, 100))
+      await look(client, '/v1/pets?limit=5', holds(known, 5))
+    }
+  }
+  const watchers = [0, 7, 23].map(watch)
+  return {
+    /** Resolves once a few more answers of this status have come. */
+    async until(status: 200 | 503): Promise<void> {
+      const goal = seen[status] + 3
+      await vi.waitFor(() => expect(seen[status]).toBeGreaterThan(goal), { timeout: 60_000, interval: 5 })
+    },
+    /** Resolves to the codes of all 503; any other answer was true. */
+    async stop(): Promise<Set<string | undefined>> {
+      stopped = true
+      await Promise.all(watchers)
+      expect(untrue).toEqual([])
+      return codes
+    },
   }
 }

@@ -2,49 +2,101 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { startRedis } from '../brokers/brokers.ts'
-import { describeWithLocalBrokers } from '../brokers/describe.ts'
+import { describeWithBrokers, describeWithLocalBrokers } from '../brokers/describe.ts'
 import { startKafka } from '../brokers/processes.ts'
-import { Client } from './client.ts'
-import { createMany, expectLogServed, untilListed } from './log-served.ts'
-import { expectVerified } from './petstore.ts'
-import { brokerEnvironment, dataFolder, startService } from './service-process.ts'
-import { readEvents } from './topic.ts'
-import { expectTruth, settleUnknown, WriteLoad } from './write-load.ts'
+import { byId, Client, codeOf, createMany, type Pet, untilServed } from './client.ts'
+import { Load } from './load.ts'
+import { brokerEnvironment, dataFolder, type Environment, expectVerified, petstore, startService } from './service.ts'
+import { createTopic, deleteTopics, produce, readPets, readTopic, storedCount, type Topic } from './topic.ts'
 
 const timeout = 180_000
 
-describeWithLocalBrokers('when Kafka fails', () => {
-  async function startAll() {
+/** The pets are those of the log, which are these, and everything in the read models is what the log says. */
+async function expectLogServed(environment: Environment & Topic, client: Client, pets: readonly Pet[]): Promise<void> {
+  const stored = await readPets(environment)
+  expect(stored).toEqual(byId(pets))
+  await untilServed(client, stored)
+  await expectVerified(environment)
+}
+
+describeWithBrokers('when the log is made anew', (brokers) => {
+  async function startWithPets(count: number) {
+    const environment = brokerEnvironment(brokers)
+    const service = await startService(environment)
+    const client = new Client(service)
+    const pets = await createMany(client, count)
+    const expectGone = async (now: Client) => expect(codeOf(await now.get(pets[0]?.id ?? 0))).toBe('pet_not_found')
+    return { environment, topic: environment.KAFKA_TOPIC, service, client, expectGone }
+  }
+
+  it('with some of its events, new ones take the positions of the others', { timeout }, async () => {
+    const { environment, topic, client } = await startWithPets(300)
+    const kept = (await readTopic(environment)).slice(0, 100)
+    await deleteTopics(brokers.kafkaBrokers, topic)
+    await createTopic(environment)
+    await produce(
+      environment,
+      kept.map(({ key, value }) => ({ key, value })),
+    )
+    const keptPets = await readPets(environment)
+    expect(keptPets).toHaveLength(100)
+    const more = await createMany(client, 300)
+    await expectLogServed(environment, client, [...keptPets, ...more])
+  })
+
+  it.each([
+    [
+      'without any event, verify says that it ends too early, until a projector has seen it',
+      [''],
+      /log ends at 0, but/,
+    ],
+    ['as another log, verify says so', ['', '.id-blocks'], /made from another log/],
+  ])('%s; a start gives a 404 for what was in the one before', { timeout }, async (_, suffixes, said) => {
+    const { environment, topic, service, expectGone } = await startWithPets(20)
+    await service.end('SIGTERM')
+    await deleteTopics(brokers.kafkaBrokers, ...suffixes.map((suffix) => `${topic}${suffix}`))
+    const { code, errors } = await petstore(environment, 'verify')
+    expect({ code, errors }).toEqual({ code: 1, errors: expect.stringMatching(said) })
+    const client = new Client(await startService(environment))
+    await expectGone(client)
+    expect(await client.list()).toEqual([])
+    await expectVerified(environment)
+    await expectLogServed(environment, client, await createMany(client, 60))
+  })
+
+  it('as another log beside a process that still runs, that one ends, and a new one serves the new log', {
+    timeout,
+  }, async () => {
+    const { environment, topic, service, client, expectGone } = await startWithPets(20)
+    const load = new Load([client], 4)
+    await load.until(10)
+    await deleteTopics(brokers.kafkaBrokers, topic, `${topic}.id-blocks`)
+    await load.until(1, 503)
+    const next = new Client(await startService(environment)) // makes the topics anew
+    const ready = performance.now()
+    expect(await service.ended, service.output()).toBe(1)
+    expect(performance.now() - ready).toBeLessThan(10_000)
+    expect(service.output().match(/the event log was replaced by another one/g)).toHaveLength(1)
+    expect(service.output()).toContain('"msg":"closed"')
+    await load.stop()
+    expect(await storedCount(environment)).toBe(0)
+    await expectGone(next)
+    await expectLogServed(environment, next, await createMany(next, 20))
+  })
+})
+
+describeWithLocalBrokers('when Kafka comes back without the last events', () => {
+  it('as a disk that was put back would have it, the pets are those of the log', { timeout }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'petstore-kafka-'))
     const [kafka, redis] = await Promise.all([startKafka({}, { folder }), startRedis()])
     onTestFinished(async () => void (await Promise.all([kafka.remove(), redis.remove()])))
     const environment = brokerEnvironment({ kafkaBrokers: kafka.brokers, redisUrl: redis.url })
     const client = new Client(await startService(environment))
-    return { kafka, environment, client, data: join(folder, 'data') }
-  }
-
-  it('it is killed with kill -9 and started again, with writes going on', { timeout }, async () => {
-    const { kafka, environment, client } = await startAll()
-    const load = new WriteLoad(client, 8)
-    await load.until(300, 201)
-    await kafka.kill()
-    await load.until(20, 503)
-    await kafka.start()
-    await load.until(300, 201)
-    await expectVerified(environment)
-    const attempts = await load.stop()
-    const settled = await settleUnknown(client, attempts)
-    await expectTruth(client, { attempts, settled, events: await readEvents(kafka.brokers, environment.KAFKA_TOPIC) })
-    await expectVerified(environment)
-  })
-
-  it('it comes back without the last events, as a disk that was put back would have it', { timeout }, async () => {
-    const { kafka, environment, client, data } = await startAll()
     const kept = await createMany(client, 60)
     await kafka.stop()
-    const backup = dataFolder()
+    const [data, backup] = [join(folder, 'data'), dataFolder()]
     const partitions = [0, 1, 2, 3, 4, 5].map((partition) => `${environment.KAFKA_TOPIC}-${partition}`)
     for (const name of partitions) cpSync(join(data, name), join(backup, name), { recursive: true })
     await kafka.start()
@@ -55,7 +107,7 @@ describeWithLocalBrokers('when Kafka fails', () => {
       cpSync(join(backup, name), join(data, name), { recursive: true })
     }
     await kafka.start()
-    await untilListed(client, kept)
+    await untilServed(client, kept)
     const more = await createMany(client, 60)
     await expectLogServed(environment, client, [...kept, ...more])
   })
@@ -74,7 +126,7 @@ describe('when the embedded log has lost its last events', () => {
     const kept = cutEmbeddedLog(environment.DATA_DIR, 50)
     const client = new Client(await startService(environment))
     const more = await createMany(client, count)
-    await untilListed(client, [...pets.filter(({ id }) => kept.has(id)), ...more])
+    await untilServed(client, [...pets.filter(({ id }) => kept.has(id)), ...more])
     await expectVerified(environment)
   })
 })

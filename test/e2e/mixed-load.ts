@@ -1,25 +1,16 @@
 import { expect, vi } from 'vitest'
 import { writeCursor } from '../../src/http/tokens.ts'
 import { AnswerTable, type Expected } from './answer-table.ts'
-import { statuses } from './client.ts'
+import { Client, statuses } from './client.ts'
 import type { SeededPets } from './seeded-pets.ts'
-import { apiKey, type ServiceProcess } from './service-process.ts'
 
 const patience = { timeout: 90_000, interval: 20 }
 const limit = 50
-const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
 
-type Look = () => Promise<void>
-
-export interface LoadedService extends Pick<ServiceProcess, 'url'> {
+export interface LoadedService {
+  readonly url: string
   /** How its release shows what any release has written; as it was written when omitted. */
   readonly shows?: (documents: string) => string
-}
-
-interface Written {
-  readonly id: number
-  readonly document: string
-  readonly token: string
 }
 
 /**
@@ -42,9 +33,8 @@ export class MixedLoad {
   constructor(services: readonly LoadedService[], pets: SeededPets, { readers = 4, writers = 2 } = {}) {
     this.#services = services
     this.#pets = pets
-    const reading = Array.from({ length: readers }, () => (turn: number) => this.#read(turn))
-    const writing = Array.from({ length: writers }, () => (turn: number) => this.#write(turn))
-    this.#done = Promise.all([...reading, ...writing].map((work, n) => this.#repeat(n, work)))
+    const workers = Array.from({ length: readers + writers }, (_, n) => this.#repeat(n, n < readers))
+    this.#done = Promise.all(workers)
     this.#done.catch(() => {}) // told by stop
   }
 
@@ -75,9 +65,9 @@ export class MixedLoad {
     return this.table
   }
 
-  async #repeat(worker: number, work: (turn: number) => Promise<void>): Promise<void> {
+  async #repeat(worker: number, reads: boolean): Promise<void> {
     for (let turn = worker; !this.#stopped; turn++) {
-      this.#turns[worker] = work(turn)
+      this.#turns[worker] = reads ? this.#read(turn) : this.#write(turn)
       await this.#turns[worker]
     }
   }
@@ -85,26 +75,29 @@ export class MixedLoad {
   async #read(turn: number): Promise<void> {
     const service = this.#serviceAt(turn)
     const n = Math.floor(Math.random() * this.#pets.count)
-    const looks: Look[] = [
-      () => this.#look(service, 'by id', `/${this.#pets.id(n)}`, { text: this.#pets.document(n) }),
-      () => this.#look(service, 'no such id', `/${this.#pets.id(n + this.#pets.count)}`, 'nothing'),
-      () => this.#firstPage(service),
-      () => this.#page(service, 'deep page', n),
-      () => this.#page(service, 'last page', this.#pets.count - 1 - (n % limit)),
-      () => this.#statusPage(service, n),
-    ]
-    for (const look of looks) await look()
+    const status = this.#pets.status(n)
+    const from = (n: number, status?: string) => `limit=${limit}&cursor=${writeCursor(this.#pets.id(n) - 1, status)}`
+    const deep = { text: this.#pets.page(n, limit, 1) }
+    const lastN = this.#pets.count - 1 - (n % limit)
+    const ofStatus = { text: this.#pets.page(n, limit, 3) }
+    await this.#look(service, 'by id', `/${this.#pets.id(n)}`, { text: this.#pets.document(n) })
+    await this.#look(service, 'no such id', `/${this.#pets.id(n + this.#pets.count)}`, 'nothing')
+    await this.#firstPage(service)
+    await this.#look(service, 'deep page', `?${from(n)}`, deep)
+    await this.#look(service, 'last page', `?${from(lastN)}`, { text: this.#pets.page(lastN, limit, 1) })
+    await this.#look(service, 'by status', `?status=${status}&${from(n, status)}`, ofStatus)
   }
 
   async #write(turn: number): Promise<void> {
     const [here, there] = [this.#serviceAt(turn), this.#serviceAt(turn + 1)]
     const written = await this.#add(here)
     if (written === undefined) return
-    const { id, document: text, token } = written
-    const own = { 'consistency-token': token }
-    await this.#look(there, 'by id, token', `/${id}`, { text, since: 'token' }, own)
-    const list = `?limit=1&cursor=${writeCursor(id - 1, undefined)}`
-    if (id > 1) await this.#look(there, 'page, token', list, { text: `[${text}]`, since: 'token' }, own)
+    const { id, token } = written
+    const expected = { text: this.#written.get(id) ?? '', since: 'token' } as const
+    const headers = { 'consistency-token': token }
+    await this.#look(there, 'by id, token', `/${id}`, expected, headers)
+    const page = `?limit=1&cursor=${writeCursor(id - 1, undefined)}`
+    if (id > 1) await this.#look(there, 'page, token', page, { ...expected, text: `[${expected.text}]` }, headers)
   }
 
   #serviceAt(turn: number): LoadedService {
@@ -112,30 +105,20 @@ export class MixedLoad {
   }
 
   /** Every other one does not wait for the read models, so that its token has something to say. */
-  async #add({ url, shows = asWritten }: LoadedService): Promise<Written | undefined> {
+  async #add({ url, shows = asWritten }: LoadedService): Promise<{ id: number; token: string } | undefined> {
     const number = this.#started++
     const rest = `"name":"written ${number}","categoryId":7,"status":"${statuses[number % 3]}"}`
-    const prefer: Record<string, string> = number % 2 === 0 ? { prefer: 'wait=0' } : {}
-    const { status, text, ms, ...answer } = await send(url, '', { method: 'POST', body: `{${rest}` }, prefer)
-    this.table.add('POST', { status, text, ms }, status === 201 ? { text } : 'nothing')
+    const headers: Record<string, string> = number % 2 === 0 ? { prefer: 'wait=0' } : {}
+    const answer = await new Client({ url }).request('/v1/pets', { method: 'POST', body: `{${rest}`, headers })
+    const { status, text } = answer
+    this.table.add('POST', answer, status === 201 ? { text } : 'nothing')
     if (status !== 201) return undefined
     const id = Number(/^\{"id":(\d+),/.exec(text)?.[1])
     // A release that shows pets otherwise may answer with what it shows.
     const document = `{"id":${id},${rest}`
     this.table.confirm('POST', text === document || text === shows(document), text)
     this.#written.set(id, document)
-    return { id, document, token: answer.headers.get('consistency-token') ?? '' }
-  }
-
-  #page(service: LoadedService, kind: string, n: number): Promise<void> {
-    const path = `?limit=${limit}&cursor=${writeCursor(this.#pets.id(n) - 1, undefined)}`
-    return this.#look(service, kind, path, { text: this.#pets.page(n, limit, 1) })
-  }
-
-  #statusPage(service: LoadedService, n: number): Promise<void> {
-    const status = this.#pets.status(n)
-    const path = `?limit=${limit}&status=${status}&cursor=${writeCursor(this.#pets.id(n) - 1, status)}`
-    return this.#look(service, 'by status', path, { text: this.#pets.page(n, limit, 3) })
+    return { id, token: answer.headers.get('consistency-token') ?? '' }
   }
 
   /** It changes with the writes: everything that was on it before, up to its last pet, has to be there again. */
@@ -143,9 +126,9 @@ export class MixedLoad {
     const shown = this.#shown.get(service) ?? new Map<number, string>()
     this.#shown.set(service, shown)
     const before = [...shown]
-    const answer = await send(service.url, '?limit=100')
+    const answer = await new Client(service).request('/v1/pets?limit=100')
     if (answer.status !== 200) return this.table.add('first page', answer, { text: '' })
-    const found = new Map((JSON.parse(answer.text) as { id: number }[]).map((pet) => [pet.id, JSON.stringify(pet)]))
+    const found = new Map((answer.body as { id: number }[]).map((pet) => [pet.id, JSON.stringify(pet)]))
     const last = [...found.keys()].at(-1) ?? 0
     const again = before.filter(([id]) => id <= last)
     const text = again.every(([id, document]) => found.get(id) === document) ? answer.text : 'what was there before'
@@ -158,18 +141,11 @@ export class MixedLoad {
     kind: string,
     path: string,
     written: Expected,
-    own: Record<string, string> = {},
+    headers: Record<string, string> = {},
   ): Promise<void> {
     const expected = written === 'nothing' ? written : { ...written, text: shows(written.text) }
-    this.table.add(kind, await send(url, path, {}, own), expected)
+    this.table.add(kind, await new Client({ url }).request(`/v1/pets${path}`, { headers }), expected)
   }
 }
 
 const asWritten = (documents: string) => documents
-
-async function send(url: string, path: string, options: RequestInit = {}, own: Record<string, string> = {}) {
-  const start = performance.now()
-  const response = await fetch(`${url}/v1/pets${path}`, { ...options, headers: { ...headers, ...own } })
-  const text = await response.text()
-  return { status: response.status, text, headers: response.headers, ms: performance.now() - start }
-}

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { delimiter, dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { dataFolder, startService } from './service-process.ts'
+import { dataFolder, startService } from './service.ts'
 
 const run = promisify(execFile)
 

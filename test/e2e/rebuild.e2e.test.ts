@@ -1,15 +1,45 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
+import type { ReadModelStore } from '../../src/read-models/store.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { MixedLoad } from './mixed-load.ts'
-import { expectVerified, petstore } from './petstore.ts'
-import { startRoles } from './roles.ts'
 import { SeededPets } from './seeded-pets.ts'
-import { brokerEnvironment } from './service-process.ts'
+import {
+  brokerEnvironment,
+  type Environment,
+  expectVerified,
+  type Program,
+  petstore,
+  petstoreOutput,
+  startPetstore,
+  startRoles,
+  startService,
+} from './service.ts'
+import { openStore, positionOf } from './stored-state.ts'
 
-const timeout = 420_000
+const timeout = 240_000
+const patience = { timeout: 60_000, interval: 1 }
 
-describeWithBrokers('a rebuild of 200,000 pets under a mixed load', (brokers) => {
-  it('shows no client an answer that is wrong, lacks a pet, or is older than its token', { timeout }, async () => {
+interface World {
+  readonly environment: Environment
+  readonly store: ReadModelStore
+  readonly load: MixedLoad
+  readonly pets: SeededPets
+}
+
+describeWithBrokers('petstore rebuild', (brokers) => {
+  async function start(settings: Environment = {}): Promise<World> {
+    const environment = { ...brokerEnvironment(brokers), ...settings }
+    const pets = new SeededPets(20_000)
+    await pets.append(environment)
+    const service = await startService(environment)
+    const load = new MixedLoad([service], pets, { readers: 2, writers: 1 })
+    await load.until(10)
+    return { environment, store: await openStore(environment), load, pets }
+  }
+
+  it('of 200,000 pets shows no client an answer that is wrong, lacks a pet, or is older than its token', {
+    timeout: 420_000,
+  }, async () => {
     const environment = brokerEnvironment(brokers)
     const pets = new SeededPets(200_000)
     await pets.append(environment)
@@ -26,4 +56,110 @@ describeWithBrokers('a rebuild of 200,000 pets under a mixed load', (brokers) =>
     expect(table.count(/read_model_rebuilding/)).toBe(0)
     await expectVerified(environment)
   })
+
+  async function expectTrue({ environment, load }: World): Promise<void> {
+    await load.until(10)
+    expect((await load.stop()).untrue).toEqual([])
+    await expectVerified(environment)
+  }
+
+  /** Killed with so much done; resolves to the generation it was building. */
+  async function killAt(percent: number, { environment, store, pets }: World): Promise<string> {
+    const rebuild = startPetstore(environment, 'rebuild', '--json')
+    const built = await whenBuilding(store)
+    const goal = (pets.count * percent) / 100
+    await vi.waitFor(async () => expect(await positionOf(store, built)).toBeGreaterThanOrEqual(goal), patience)
+    await kill(rebuild)
+    return built
+  }
+
+  it('killed with kill -9 at about 10, 50 and 99 % harms nobody, and the next goes on with it', {
+    timeout,
+  }, async () => {
+    const world = await start()
+    const { environment, store } = world
+    for (const percent of [10, 50, 99]) {
+      const left = await killAt(percent, world)
+      const hadTakenOver = (await activeName(store)) === left // it may be that quick with next to nothing left to do
+      await petstoreOutput(environment, 'rebuild')
+      expect((await activeName(store)) === left, `${percent} %`).toBe(!hadTakenOver)
+    }
+    await expectTrue(world)
+  })
+
+  it('killed with kill -9, also as the new generation takes over, leaves nothing for longer than the period of grace', {
+    timeout,
+  }, async () => {
+    const world = await start({ READ_MODEL_GRACE_SECONDS: '5' }) // the shortest there is
+    const { environment, store } = world
+    const untilAlone = (name?: string) => vi.waitFor(async () => expect(await names(store)).toEqual([name]), patience)
+    const before = await activeName(store)
+    const left = await killAt(50, world)
+    await untilAlone(before)
+    await petstoreOutput(environment, 'rebuild')
+    const rebuilt = await activeName(store)
+    expect(rebuilt).not.toBe(left)
+    await untilAlone(rebuilt)
+
+    const tookOver = whenAnotherIsActive(store)
+    const killed = startPetstore(environment, 'rebuild')
+    const after = await tookOver
+    await kill(killed)
+    expect(after).not.toBe(rebuilt)
+    expect(await activeName(store)).toBe(after)
+    await untilAlone(after)
+    await petstoreOutput(environment, 'rebuild')
+    await expectTrue(world)
+  })
+
+  it('run twice at once builds one generation', { timeout }, async () => {
+    const world = await start()
+    const { environment, store } = world
+    const before = await activeName(store)
+    const first = startPetstore(environment, 'rebuild')
+    const built = await whenBuilding(store)
+    process.kill(first.pid, 'SIGSTOP')
+    const asked = await builtSince(store)
+    const second = startPetstore(environment, 'rebuild')
+    await vi.waitFor(async () => expect(await builtSince(store)).toBeGreaterThan(asked), patience)
+    process.kill(first.pid, 'SIGCONT')
+    for (const { ended, errors } of [first, second]) expect(await ended, errors()).toBe(0)
+    expect(await activeName(store)).toBe(built)
+    expect((await names(store)).filter((name) => name !== before)).toEqual([built])
+    await expectTrue(world)
+  })
 })
+
+async function kill(rebuild: Program): Promise<void> {
+  expect(await rebuild.end('SIGKILL'), rebuild.output()).toBe('SIGKILL')
+}
+
+async function activeName(store: ReadModelStore): Promise<string | undefined> {
+  return (await store.generations.active())?.name
+}
+
+async function names(store: ReadModelStore): Promise<string[]> {
+  return (await store.generations.all()).map(({ name }) => name)
+}
+
+function whenBuilding(store: ReadModelStore): Promise<string> {
+  return vi.waitFor(async () => {
+    const building = (await store.generations.all()).find(({ state }) => state === 'building')
+    expect(building).toBeDefined()
+    return building?.name as string
+  }, patience)
+}
+
+/** When a rebuild last asked for the generation being built. */
+async function builtSince(store: ReadModelStore): Promise<number> {
+  return (await store.generations.all()).find(({ state }) => state === 'building')?.since ?? 0
+}
+
+function whenAnotherIsActive(store: ReadModelStore): Promise<string> {
+  return new Promise((resolve) => {
+    const progress = (generation: string, at?: unknown) => {
+      if (at === undefined) resolve(generation)
+    }
+    store.generations.listen({ connected() {}, disconnected() {}, progress })
+  })
+}

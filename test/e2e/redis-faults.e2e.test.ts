@@ -1,66 +1,76 @@
-import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
-import { type KafkaBroker, type RedisServer, startKafka, startRedis } from '../brokers/brokers.ts'
+import { type KafkaBroker, type RedisOptions, type RedisServer, startKafka, startRedis } from '../brokers/brokers.ts'
 import { describeWithLocalBrokers, describeWithOwnBrokers } from '../brokers/describe.ts'
 import { startRedis as startLocalRedis } from '../brokers/processes.ts'
-import { Client, expectExactly, inParallel, type Pet, statuses } from './client.ts'
-import { expectVerified } from './petstore.ts'
-import { startRedirect } from './redirect.ts'
-import { brokerEnvironment, type Environment, startService } from './service-process.ts'
-import { readEvents } from './topic.ts'
-import { watchFor } from './watch.ts'
-import { expectTruth, settleUnknown, WriteLoad } from './write-load.ts'
+import { startProxy } from '../brokers/proxy.ts'
+import { askRedis } from '../brokers/ready.ts'
+import { Client, createMany, type Pet, untilServed, watchFor } from './client.ts'
+import { Load } from './load.ts'
+import { brokerEnvironment, expectVerified, startService } from './service.ts'
 
 const patience = { timeout: 60_000, interval: 50 }
-const timeout = 120_000
-/** Nothing is written to disk but on SAVE. */
-const volatile = ['--appendonly', 'no']
+const timeout = 180_000
 
-type Fault = (world: { client: Client; more: () => Promise<void> }) => Promise<void>
+interface World {
+  readonly more: () => Promise<void>
+  readonly watch: ReturnType<typeof watchFor>
+}
 
 /** The service has pets, then suffers the fault, in which more are written; all is right again by itself. */
-async function sufferIdle(kafka: KafkaBroker, redisUrl: string, fault: Fault): Promise<void> {
-  const { client, environment } = await start(kafka, redisUrl)
+async function suffer(
+  situation: (typeof situations)[number],
+  { kafka, redisUrl }: { kafka: KafkaBroker; redisUrl: string },
+  fault: (world: World) => Promise<void>,
+): Promise<void> {
+  const environment = brokerEnvironment({ kafkaBrokers: kafka.brokers, redisUrl })
+  const client = new Client(await startService(environment))
   const pets: Pet[] = []
-  const more = async () => {
-    pets.push(...(await inParallel(60, 8, (i) => client.create(`pet ${pets.length + i}`, statuses[i % 3]))))
-    await vi.waitFor(async () => expect(await client.list({ limit: 100 })).toHaveLength(pets.length), patience)
+  const load = situation === 'on an idle system' ? undefined : new Load([client], 8, { buys: true })
+  async function more(): Promise<void> {
+    if (load !== undefined) return await load.until(100)
+    pets.push(...(await createMany(client, 60)))
+    await untilServed(client, pets)
   }
   await more()
-  const watch = watchFor(client, [...pets])
-  await fault({ client, more })
+  const known = load === undefined ? [...pets] : [await client.create('known')]
+  await vi.waitFor(async () => expect((await client.get(known[0]?.id ?? 0)).status).toBe(200), patience)
+  const watch = watchFor([client], known)
+  await fault({ more, watch })
+  await load?.until(100)
   await vi.waitFor(async () => expect((await client.request('/v1/pets')).status).toBe(200), patience)
   await expectVerified(environment)
-  expect(await watch.stop()).toEqual([])
-  await expectExactly(client, pets)
+  await watch.stop()
+  await (load === undefined ? untilServed(client, pets) : load.expectTrue(client, environment))
 }
 
-async function sufferUnderLoad(kafka: KafkaBroker, redisUrl: string, fault: Fault): Promise<void> {
-  const { client, environment } = await start(kafka, redisUrl)
-  const load = new WriteLoad(client, 8)
-  await load.until(100, 201)
-  const watch = watchFor(client, [load.firstPet()])
-  await fault({ client, more: () => load.until(100, 201) })
-  await load.until(100, 201)
-  await vi.waitFor(async () => expect((await client.request('/v1/pets')).status).toBe(200), patience)
-  await expectVerified(environment)
-  const attempts = await load.stop()
-  expect(await watch.stop()).toEqual([])
-  const settled = await settleUnknown(client, attempts)
-  await expectTruth(client, { attempts, settled, events: await readEvents(kafka.brokers, environment.KAFKA_TOPIC) })
-  await expectVerified(environment)
+const situations = ['on an idle system', 'with writes and orders going on'] as const
+
+/** Nothing is written to disk but on SAVE. */
+async function volatileRedis(start: (options: RedisOptions) => Promise<RedisServer>): Promise<RedisServer> {
+  const redis = await start({ args: ['--appendonly', 'no'] })
+  onTestFinished(() => redis.remove())
+  return redis
 }
 
-async function start(kafka: KafkaBroker, redisUrl: string) {
-  const environment = brokerEnvironment({ kafkaBrokers: kafka.brokers, redisUrl })
-  const service = await startService(environment)
-  return { client: new Client(service), environment: environment satisfies Environment }
+const losses: Readonly<Record<string, (redis: RedisServer, world: World) => Promise<void>>> = {
+  'all of it, as it ends': async (redis) => {
+    await redis.kill()
+    await redis.start()
+  },
+  'all of it, as it is emptied again and again': async ({ url }, { watch }) => {
+    for (let i = 0; i < 3; i++) {
+      await askRedis(url, (connection) => connection.flushall())
+      await watch.until(503)
+      await watch.until(200)
+    }
+  },
+  'what was written since a snapshot that it is put back to': async (redis, { more }) => {
+    await askRedis(redis.url, (connection) => connection.call('SAVE'))
+    await more()
+    await redis.kill()
+    await redis.start()
+  },
 }
-
-const situations = [
-  ['on an idle system', sufferIdle],
-  ['with writes going on', sufferUnderLoad],
-] as const
 
 describeWithOwnBrokers('when Redis loses data', () => {
   let kafka: KafkaBroker
@@ -69,33 +79,11 @@ describeWithOwnBrokers('when Redis loses data', () => {
   })
   afterAll(() => kafka?.remove())
 
-  async function volatileRedis(): Promise<RedisServer> {
-    const redis = await startRedis({ args: volatile })
-    onTestFinished(() => redis.remove())
-    return redis
-  }
-
-  it.each(situations)('all of it, %s', { timeout }, async (_, suffer) => {
-    const redis = await volatileRedis()
-    await suffer(kafka, redis.url, async () => {
-      await redis.kill()
-      await redis.start()
-    })
+  const cases = Object.keys(losses).flatMap((what) => situations.map((situation) => ({ what, situation })))
+  it.each(cases)('$what, $situation', { timeout }, async ({ what, situation }) => {
+    const redis = await volatileRedis(startRedis)
+    await suffer(situation, { kafka, redisUrl: redis.url }, async (world) => await losses[what]?.(redis, world))
   })
-
-  it.each(situations)(
-    'what was written since a snapshot that it is put back to, %s',
-    { timeout },
-    async (_, suffer) => {
-      const redis = await volatileRedis()
-      await suffer(kafka, redis.url, async ({ more }) => {
-        await ask(redis.url, (connection) => connection.call('SAVE'))
-        await more()
-        await redis.kill()
-        await redis.start()
-      })
-    },
-  )
 })
 
 describeWithLocalBrokers('when Redis fails over', () => {
@@ -105,16 +93,11 @@ describeWithLocalBrokers('when Redis fails over', () => {
   })
   afterAll(() => kafka?.remove())
 
-  async function localRedis(): Promise<RedisServer> {
-    const redis = await startLocalRedis({ args: volatile })
-    onTestFinished(() => redis.remove())
-    return redis
-  }
-
-  it.each(situations)('to a replica that lagged, %s', { timeout }, async (_, suffer) => {
-    const [primary, replica] = await Promise.all([localRedis(), localRedis()])
-    const address = await startRedirect(portOf(primary))
-    await suffer(kafka, `redis://127.0.0.1:${address.port}`, async ({ more }) => {
+  it.each(situations)('to a replica that lagged, %s', { timeout }, async (situation) => {
+    const [primary, replica] = await Promise.all([volatileRedis(startLocalRedis), volatileRedis(startLocalRedis)])
+    const address = await startProxy({ target: portOf(primary) })
+    onTestFinished(() => address.close())
+    await suffer(situation, { kafka, redisUrl: `redis://127.0.0.1:${address.port}` }, async ({ more }) => {
       await follow(replica, portOf(primary))
       await vi.waitFor(async () => expect(await replication(replica)).toContain('master_link_status:up'), patience)
       await follow(replica, 1) // where nobody listens: it keeps what it has
@@ -122,7 +105,7 @@ describeWithLocalBrokers('when Redis fails over', () => {
       await more()
       address.to(portOf(replica)) // and refuses writes until it is promoted
       await primary.kill()
-      await ask(replica.url, (connection) => connection.call('REPLICAOF', 'NO', 'ONE'))
+      await askRedis(replica.url, (connection) => connection.call('REPLICAOF', 'NO', 'ONE'))
     })
   })
 })
@@ -132,18 +115,9 @@ function portOf({ url }: RedisServer): number {
 }
 
 async function follow({ url }: RedisServer, port: number): Promise<void> {
-  await ask(url, (connection) => connection.call('REPLICAOF', '127.0.0.1', String(port)))
+  await askRedis(url, (connection) => connection.call('REPLICAOF', '127.0.0.1', String(port)))
 }
 
 function replication({ url }: RedisServer): Promise<string> {
-  return ask(url, (connection) => connection.info('replication'))
-}
-
-async function ask<T>(url: string, question: (connection: Redis) => Promise<T>): Promise<T> {
-  const connection = new Redis(url)
-  try {
-    return await question(connection)
-  } finally {
-    connection.disconnect()
-  }
+  return askRedis(url, (connection) => connection.info('replication'))
 }

@@ -5,12 +5,20 @@ import { readModelVersion } from '../../src/projector/definition.ts'
 import type { Generation } from '../../src/read-models/generations.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
-import { Client, codeOf } from './client.ts'
+import { Client, outcomeOf } from './client.ts'
 import { MixedLoad } from './mixed-load.ts'
-import { expectVerified, petstore } from './petstore.ts'
-import { type Roles, startRoles } from './roles.ts'
 import { SeededPets } from './seeded-pets.ts'
-import { brokerEnvironment, type Environment, startService, startUnready, untilReady } from './service-process.ts'
+import {
+  brokerEnvironment,
+  type Environment,
+  expectVerified,
+  petstoreJson,
+  type Roles,
+  startRoles,
+  startService,
+  startUnready,
+  untilReady,
+} from './service.ts'
 import { openActiveKeys, openStore, ownVersion } from './stored-state.ts'
 
 const timeout = 180_000
@@ -28,10 +36,8 @@ function inCapitals(documents: string): string {
 }
 
 /** What `petstore generations` tells. */
-async function stored(environment: Environment): ReturnType<typeof describeGenerations> {
-  const { code, output, errors } = await petstore(environment, 'generations', '--json')
-  expect(code, errors).toBe(0)
-  return JSON.parse(output)
+function stored(environment: Environment): ReturnType<typeof describeGenerations> {
+  return petstoreJson(environment, 'generations')
 }
 
 async function stop({ apis, projector }: Roles): Promise<void> {
@@ -40,19 +46,13 @@ async function stop({ apis, projector }: Roles): Promise<void> {
 }
 
 /** Nobody builds its read models yet; then they are as a projector leaves them that is killed as soon as it has begun. */
-async function expectUnready({ url }: { url: string }, store: ReadModelStore, begun: Generation): Promise<void> {
-  const readiness = async () => {
-    const response = await fetch(`${url}/readyz`)
-    return { status: response.status, body: await response.json() }
-  }
-  const unready = (facts: object) => ({
-    status: 503,
-    body: { checks: { readModels: { status: 'rebuilding', ...facts } } },
-  })
+async function expectUnready(client: Client, store: ReadModelStore, begun: Generation): Promise<void> {
+  const readiness = () => client.request('/readyz')
   expect(await readiness()).toMatchObject({ status: 503 })
   await store.generations.start(begun, undefined)
-  await vi.waitFor(async () => expect(await readiness()).toMatchObject(unready({ generation: begun.name })), patience)
-  expect(codeOf(await new Client({ url }).get(1))).toBe('read_model_rebuilding')
+  const checks = { readModels: { status: 'rebuilding', generation: begun.name } }
+  await vi.waitFor(async () => expect(await readiness()).toMatchObject({ status: 503, body: { checks } }), patience)
+  expect(outcomeOf(await client.get(1))).toBe('503 read_model_rebuilding')
 }
 
 /** No process of the old release runs any more. */
@@ -84,7 +84,7 @@ describeWithBrokers('a rolling deploy', (brokers) => {
 
     const begun = { name: 'begun', logId: before?.logId ?? '' }
     const api = await startUnready({ ...nextEnvironment, ROLE: 'api' })
-    await expectUnready(api, await openStore(environment, nextVersion), begun)
+    await expectUnready(new Client(api), await openStore(environment, nextVersion), begun)
     await startService({ ...nextEnvironment, ROLE: 'projector' })
     await untilReady(api)
     const next = { ...api, shows: inCapitals }

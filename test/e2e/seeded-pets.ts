@@ -5,7 +5,7 @@ import { openStorage } from '../../src/app/storage.ts'
 import { encodeEvent } from '../../src/domain/event-codec.ts'
 import { type PetId, petDocument } from '../../src/domain/pet.ts'
 import { statuses } from './client.ts'
-import type { Environment } from './service-process.ts'
+import type { Environment } from './service.ts'
 
 /** Above all that blocks will give, so that nobody is given one of these, and below 2^53. */
 const firstId = 8_000_000_000_000_000
@@ -35,21 +35,19 @@ export class SeededPets {
     return `[${documents.join(',')}]`
   }
 
-  /** Appends them all, as fast as the log takes them. */
+  /** Appends them all. */
   async append(environment: Environment): Promise<void> {
     const { log, close } = await openStorage(readConfig(environment), pino({ level: 'silent' }))
-    const partitions = Array.from({ length: log.partitions }, (): number[] => [])
-    for (let n = 0; n < this.count; n++) partitions[log.partitionFor(String(this.id(n)))]?.push(n)
     const time = new Date().toISOString()
+    const numbers = Array.from({ length: this.count }, (_, n) => n)
+    const partitions = Map.groupBy(numbers, (n) => log.partitionFor(String(this.id(n))))
     const record = (n: number) =>
       encodeEvent({ type: 'PetCreated', pet: this.#pet(n) }, { eventId: randomUUID(), version: 1, time })
-    await Promise.all(
-      partitions.map(async (numbers, partition) => {
-        for (let at = 0; at < numbers.length; at += appendSize) {
-          await log.append(partition, numbers.slice(at, at + appendSize).map(record))
-        }
-      }),
-    )
+    for (const [partition, own] of partitions) {
+      for (let at = 0; at < own.length; at += appendSize) {
+        await log.append(partition, own.slice(at, at + appendSize).map(record))
+      }
+    }
     await close()
   }
 

@@ -6,7 +6,7 @@ import { readModelVersion } from '../../src/projector/definition.ts'
 import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
 import { openRedisReadModels } from '../../src/read-models/redis/redis-read-models.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
-import type { Environment } from './service-process.ts'
+import type { Environment } from './service.ts'
 
 const { home, projections } = petStreams
 export const ownVersion = readModelVersion(projections)

@@ -1,28 +1,45 @@
 import { randomUUID } from 'node:crypto'
 import kafkajs, { type KafkaMessage } from 'kafkajs'
 import { expect, vi } from 'vitest'
-import type { Pet } from './client.ts'
+import { byId, type Order, type Pet } from './client.ts'
 
 const patience = { timeout: 60_000, interval: 50 }
+
+/** Of the environment of a service, what tells where its events are. */
+export interface Topic {
+  readonly KAFKA_BROKERS: string
+  readonly KAFKA_TOPIC: string
+}
 
 /** A plain client, as any program that reads the events would make one. */
 export function kafkaClient(brokers: string): kafkajs.Kafka {
   return new kafkajs.Kafka({ brokers: brokers.split(','), logLevel: kafkajs.logLevel.NOTHING, retry: { retries: 20 } })
 }
 
+async function asAdmin<T>(brokers: string, work: (admin: kafkajs.Admin) => Promise<T>): Promise<T> {
+  const admin = kafkaClient(brokers).admin()
+  await admin.connect()
+  try {
+    return await work(admin)
+  } finally {
+    await admin.disconnect()
+  }
+}
+
 /** Every record of a topic as it stands now, from offset 0 on, in log order within each partition. */
-export async function readTopic(brokers: string, topic: string): Promise<KafkaMessage[]> {
-  const kafka = kafkaClient(brokers)
-  const ends = await endsOf(kafka, topic)
-  const found = new Map([...ends.keys()].map((partition): [number, KafkaMessage[]] => [partition, []]))
-  const consumer = kafka.consumer({ groupId: `reader-${randomUUID()}`, maxWaitTimeInMs: 100 })
+export async function readTopic({ KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic): Promise<KafkaMessage[]> {
+  const ends = await asAdmin(KAFKA_BROKERS, (admin) => admin.fetchTopicOffsets(topic))
+  const found = new Map(ends.map(({ partition }): [number, KafkaMessage[]] => [partition, []]))
+  const consumer = kafkaClient(KAFKA_BROKERS).consumer({ groupId: `reader-${randomUUID()}`, maxWaitTimeInMs: 100 })
   await consumer.connect()
   await consumer.subscribe({ topic, fromBeginning: true })
   await consumer.run({ eachMessage: async ({ partition, message }) => void found.get(partition)?.push(message) })
   try {
     // Nothing is ever deleted from the topic, so its end is also the number of its records.
     await vi.waitFor(() => {
-      for (const [partition, end] of ends) expect(found.get(partition)?.length).toBeGreaterThanOrEqual(end)
+      for (const { partition, high } of ends) {
+        expect(found.get(partition)?.length).toBeGreaterThanOrEqual(Number(high))
+      }
     }, patience)
   } finally {
     await consumer.disconnect()
@@ -30,43 +47,25 @@ export async function readTopic(brokers: string, topic: string): Promise<KafkaMe
   return [...found.values()].flat()
 }
 
-/** How many records a topic has. */
-export async function storedCount(brokers: string, topic: string): Promise<number> {
-  const ends = await endsOf(kafkaClient(brokers), topic)
-  return [...ends.values()].reduce((sum, end) => sum + end, 0)
+/** How many records the topic has. */
+export async function storedCount({ KAFKA_BROKERS, KAFKA_TOPIC }: Topic): Promise<number> {
+  const ends = await asAdmin(KAFKA_BROKERS, (admin) => admin.fetchTopicOffsets(KAFKA_TOPIC))
+  return ends.reduce((sum, { high }) => sum + Number(high), 0)
 }
 
-async function endsOf(kafka: kafkajs.Kafka, topic: string): Promise<ReadonlyMap<number, number>> {
-  const admin = kafka.admin()
-  await admin.connect()
-  const offsets = await admin.fetchTopicOffsets(topic)
-  await admin.disconnect()
-  return new Map(offsets.map(({ partition, high }) => [partition, Number(high)]))
+/** The pets of the log. */
+export async function readPets(topic: Topic): Promise<Pet[]> {
+  return byId(new Consumer(await readTopic(topic)).pets.values())
 }
 
-/** A PetCreated event as it stands in the log. */
-export interface StoredEvent {
+interface NewEvent {
   readonly eventId: string
   readonly pet: Pet
-  readonly streamversion?: number | undefined
+  readonly streamversion?: number
 }
 
-export async function readEvents(brokers: string, topic: string): Promise<StoredEvent[]> {
-  return (await readTopic(brokers, topic)).map(({ value }) => {
-    const { id, data } = JSON.parse(String(value))
-    return { eventId: id, pet: data }
-  })
-}
-
-/** The pets in these events: of several events with one id the first counts, as CloudEvents has it. */
-export function petsIn(events: readonly StoredEvent[]): Pet[] {
-  const first = new Map<string, Pet>()
-  for (const { eventId, pet } of events) if (!first.has(eventId)) first.set(eventId, pet)
-  return [...first.values()].sort((one, other) => one.id - other.id)
-}
-
-/** The record of such an event, about as the service writes it. */
-export function petCreated({ eventId, pet, streamversion }: StoredEvent): { key: string; value: string } {
+/** The record of a PetCreated event, about as the service writes it. */
+export function petCreated({ eventId, pet, streamversion }: NewEvent): { key: string; value: string } {
   const subject = String(pet.id)
   const envelope = { specversion: '1.0', id: eventId, type: 'petstore.PetCreated.v1', source: '/v1/pets' }
   return { key: subject, value: JSON.stringify({ ...envelope, subject, streamversion, data: pet }) }
@@ -75,15 +74,12 @@ export function petCreated({ eventId, pet, streamversion }: StoredEvent): { key:
 export interface NewMessage {
   /** Chosen by the key where there is none. */
   readonly partition?: number
-  readonly key?: string
-  readonly value: string | null
+  readonly key?: string | Buffer | null
+  readonly value: string | Buffer | null
 }
 
 /** Writes to the topic as another program may. */
-export async function produce(
-  { KAFKA_BROKERS, KAFKA_TOPIC: topic }: { KAFKA_BROKERS: string; KAFKA_TOPIC: string },
-  messages: readonly NewMessage[],
-): Promise<void> {
+export async function produce({ KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic, messages: readonly NewMessage[]) {
   const { DefaultPartitioner: createPartitioner } = kafkajs.Partitioners
   const producer = kafkaClient(KAFKA_BROKERS).producer({ createPartitioner })
   await producer.connect()
@@ -105,20 +101,72 @@ export async function deleteTopics(brokers: string, ...topics: string[]): Promis
 }
 
 /** As the service makes it; resolves once each partition has a leader. */
-export async function createTopic(brokers: string, topic: string): Promise<void> {
+export async function createTopic({ KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic): Promise<void> {
   const configEntries = ['retention.ms', 'retention.bytes'].map((name) => ({ name, value: '-1' }))
-  await asAdmin(brokers, async (admin) => {
+  await asAdmin(KAFKA_BROKERS, async (admin) => {
     await admin.createTopics({ topics: [{ topic, numPartitions: 6, configEntries }], waitForLeaders: false })
     await vi.waitFor(async () => expect(await admin.fetchTopicOffsets(topic)).toHaveLength(6), patience)
   })
 }
 
-async function asAdmin<T>(brokers: string, work: (admin: kafkajs.Admin) => Promise<T>): Promise<T> {
-  const admin = kafkaClient(brokers).admin()
-  await admin.connect()
-  try {
-    return await work(admin)
-  } finally {
-    await admin.disconnect()
+/** An event as it stands in the log. */
+export interface StoredEvent {
+  readonly id: string
+  readonly type: string
+  readonly time: string
+  readonly streamversion?: number
+  readonly idempotencykey?: string
+  readonly data: Pet & { readonly orderId: number; readonly petId: number }
+}
+
+const becomes = {
+  'petstore.OrderPlaced.v1': { order: 'placed', pet: 'pending', from: ['available'] },
+  'petstore.OrderApproved.v1': { order: 'approved', pet: 'pending', from: ['placed'] },
+  'petstore.OrderDelivered.v1': { order: 'delivered', pet: 'sold', from: ['approved'] },
+  'petstore.OrderCancelled.v1': { order: 'cancelled', pet: 'available', from: ['placed', 'approved'] },
+} as const
+
+/** What a program makes of the topic that knows nothing but docs/events.md: messages of each partition in log order. */
+export class Consumer {
+  /** Every event that adds a pet, also those that did not take effect. */
+  readonly creations: StoredEvent[] = []
+  readonly pets = new Map<number, Pet>()
+  readonly orders = new Map<number, Order>()
+  /** Every status that an order had. */
+  readonly history = new Map<number, string[]>()
+  /** What an event that took effect did although its pet or order did not allow it. */
+  readonly impossible: unknown[] = []
+  readonly #versions = new Map<string, number>()
+  readonly #keys = new Set<string>()
+
+  constructor(messages: readonly KafkaMessage[]) {
+    for (const { key, value } of messages) this.#take(String(key), JSON.parse(String(value)))
+  }
+
+  #take(stream: string, event: StoredEvent): void {
+    const isCreation = event.type === 'petstore.PetCreated.v1'
+    if (isCreation) this.creations.push(event)
+    const version = event.streamversion ?? 1
+    if (version !== (this.#versions.get(stream) ?? 0) + 1) return // superseded
+    if (event.idempotencykey !== undefined && this.#keys.has(event.idempotencykey)) return // a duplicate
+    if (event.idempotencykey !== undefined) this.#keys.add(event.idempotencykey)
+    this.#versions.set(stream, version)
+    if (isCreation) this.pets.set(event.data.id, event.data)
+    else this.#order(event)
+  }
+
+  #order({ type, time, data: { orderId: id, petId } }: StoredEvent): void {
+    const { order: status, pet: petStatus, from } = becomes[type as keyof typeof becomes]
+    const pet = this.pets.get(petId)
+    const before = this.orders.get(id)
+    const allowed: readonly (string | undefined)[] = from
+    if (pet === undefined || !allowed.includes(status === 'placed' ? pet.status : before?.status)) {
+      this.impossible.push({ type, id, petId, pet, before })
+      return
+    }
+    this.pets.set(petId, { ...pet, status: petStatus })
+    const updatedAt = before !== undefined && before.updatedAt > time ? before.updatedAt : time
+    this.orders.set(id, { id, petId, status, placedAt: before?.placedAt ?? time, updatedAt })
+    this.history.set(id, [...(this.history.get(id) ?? []), status])
   }
 }

@@ -1,11 +1,9 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { expect, it, vi } from 'vitest'
 import { describeWithOwnBrokers } from '../brokers/describe.ts'
 import { Client } from './client.ts'
-import { startOwnBrokers } from './own-brokers.ts'
-import { residentMiB, socketsTo } from './process-facts.ts'
-import { startService } from './service-process.ts'
-import { readEvents } from './topic.ts'
-import { type Attempt, expectTruth, settleUnknown, WriteLoad } from './write-load.ts'
+import { Load } from './load.ts'
+import { startOwnBrokers, startService } from './service.ts'
 
 const patience = { timeout: 60_000, interval: 100 }
 const timeout = 240_000
@@ -16,27 +14,26 @@ const growthLimitMiB = 150
 const reconnectedMore = 3
 
 describeWithOwnBrokers('answers to POST are true', () => {
-  async function startOnOwnBrokers() {
+  async function startOnOwnBrokers(writers: number) {
     const { kafka, environment } = await startOwnBrokers()
     const service = await startService(environment)
     const client = new Client(service)
-    async function expectTrue(attempts: readonly Attempt[]): Promise<void> {
-      const settled = await settleUnknown(client, attempts)
-      await expectTruth(client, { attempts, settled, events: await readEvents(kafka.brokers, environment.KAFKA_TOPIC) })
+    const load = new Load([client], writers)
+    async function expectTrue(): Promise<void> {
+      await load.expectTrue(client, environment)
       expect(service.running()).toBe(true)
     }
-    return { kafka, service, client, expectTrue }
+    return { kafka, service, client, load, expectTrue }
   }
 
   it('although Kafka is killed with kill -9 during the writes and comes back', { timeout }, async () => {
-    const { kafka, client, expectTrue } = await startOnOwnBrokers()
-    const load = new WriteLoad(client, 32)
-    await load.until(500, 201)
+    const { kafka, load, expectTrue } = await startOnOwnBrokers(32)
+    await load.until(500)
     await kafka.kill()
     await load.until(200, 503)
     await kafka.start()
-    await load.until(500, 201)
-    await expectTrue(await load.stop())
+    await load.until(500)
+    await expectTrue()
   })
 
   // The facts about processes are those of Linux.
@@ -44,23 +41,51 @@ describeWithOwnBrokers('answers to POST are true', () => {
     'and come in time while Kafka stands still for long; nothing is hoarded meanwhile and nothing arrives late',
     { timeout },
     async () => {
-      const { kafka, service, client, expectTrue } = await startOnOwnBrokers()
+      const { kafka, service, client, load, expectTrue } = await startOnOwnBrokers(400)
       const port = Number(kafka.brokers.split(':')[1])
-      const load = new WriteLoad(client, 400)
-      await load.until(5000, 201)
+      await load.until(5000)
+      const [first] = load.told.filter(({ status }) => status === 201)
       const before = { memory: residentMiB(service.pid), sockets: socketsTo(service.pid, port) }
       expect(before.sockets).toBeGreaterThan(0)
       await kafka.pause()
       await load.until(2000, 503) // 20 s: 400 writers wait for each answer about 4 s
       expect(residentMiB(service.pid) - before.memory).toBeLessThan(growthLimitMiB)
-      expect((await client.get(load.firstPet().id)).status).toBe(200)
+      expect((await client.get(first?.body.id ?? 0)).status).toBe(200)
       await kafka.resume()
-      await load.until(5000, 201)
-      const attempts = await load.stop()
-      expect(attempts.filter(({ ms }) => ms > answerLimitMs)).toEqual([])
+      await load.until(5000)
+      await load.stop()
+      expect(load.told.filter(({ ms }) => ms > answerLimitMs)).toEqual([])
       const most = before.sockets + reconnectedMore
       await vi.waitFor(() => expect(socketsTo(service.pid, port)).toBeLessThanOrEqual(most), patience)
-      await expectTrue(attempts)
+      await expectTrue()
     },
   )
 })
+
+/** The memory of a process that is in RAM now. */
+function residentMiB(pid: number): number {
+  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Number(kib) / 1024
+}
+
+/** How many TCP sockets a process holds, in whatever state, whose other end is this port. */
+function socketsTo(pid: number, port: number): number {
+  const held = new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => socketInode(`/proc/${pid}/fd/${fd}`)))
+  return ['tcp', 'tcp6']
+    .flatMap((table) => readFileSync(`/proc/${pid}/net/${table}`, 'utf8').trim().split('\n').slice(1))
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, , remote, , , , , , , inode]) => portOf(remote) === port && held.has(inode)).length
+}
+
+function socketInode(link: string): string | undefined {
+  try {
+    return /^socket:\[(\d+)\]$/.exec(readlinkSync(link))?.[1]
+  } catch {
+    return undefined // closed since it was listed
+  }
+}
+
+/** The port of an address as the kernel writes it: hexadecimal, behind the last colon. */
+function portOf(address: string | undefined): number {
+  return Number.parseInt(address?.split(':').at(-1) ?? '', 16)
+}

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
 import type { KafkaBroker } from '../brokers/brokers.ts'
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
-import { type HoldingProxy, startHoldingProxy } from '../brokers/holding-proxy.ts'
 import { startKafka } from '../brokers/processes.ts'
+import { startProxy, type TcpProxy } from '../brokers/proxy.ts'
 import { freePort } from '../brokers/ready.ts'
 import { logOptions, withAdmin } from './kafka-fixture.ts'
 
@@ -11,10 +11,10 @@ const produceApiKey = 0 // Kafka protocol, API keys
 
 describeWithLocalBrokers('a claim on its way to a log that is made anew', () => {
   let broker: KafkaBroker
-  let proxy: HoldingProxy
+  let proxy: TcpProxy
   beforeAll(async () => {
     const [proxyPort, port] = [await freePort(), await freePort()]
-    proxy = await startHoldingProxy(proxyPort, port)
+    proxy = await startProxy({ port: proxyPort, target: port, isKafka: true })
     broker = await startKafka({ config: { 'advertised.listeners': `PLAINTEXT://127.0.0.1:${proxyPort}` } }, { port })
   })
   afterAll(async () => {

@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { KafkaBroker, RedisServer } from './brokers.ts'
+import { startKafka, startRedis } from './processes.ts'
+import { askRedis, freePort, kafkaBrokersAnswering, until } from './ready.ts'
+
+export interface KafkaCluster {
+  /** host:port of each, by comma. */
+  readonly brokers: string
+  /** Node n at index n - 1. */
+  readonly nodes: readonly KafkaBroker[]
+  remove(): Promise<void>
+}
+
+/** Three brokers, which are the controllers as well, as local processes: one of them can be away. */
+export async function startKafkaCluster(): Promise<KafkaCluster> {
+  const nodePorts = [1, 2, 3].map(async (id) => ({ id, client: await freePort(), controller: await freePort() }))
+  const ports = await Promise.all(nodePorts)
+  const voters = ports.map(({ id, controller }) => `${id}@127.0.0.1:${controller}`).join(',')
+  const nodes = await Promise.all(
+    ports.map(({ id, client, controller }) => {
+      const listeners = `PLAINTEXT://0.0.0.0:${client},CONTROLLER://127.0.0.1:${controller}`
+      const config = { ...clusterConfig, 'node.id': String(id), 'controller.quorum.voters': voters, listeners }
+      return startKafka({ config }, { port: client })
+    }),
+  )
+  const remove = async () => void (await Promise.all(nodes.map((node) => node.remove())))
+  const brokers = nodes.map((node) => node.brokers).join(',')
+  await until('three brokers have joined', 60_000, async () => (await kafkaBrokersAnswering(brokers)) === nodes.length)
+  return { brokers, nodes, remove }
+}
+
+const clusterConfig = {
+  'offsets.topic.replication.factor': '3',
+  'transaction.state.log.replication.factor': '3',
+  // The first of a partition's replicas leads it again as soon as it can.
+  'auto.leader.rebalance.enable': 'true',
+  'leader.imbalance.check.interval.seconds': '1',
+  'leader.imbalance.per.broker.percentage': '0',
+}
+
+export interface RedisCluster {
+  /** The URL of the first master. */
+  readonly url: string
+  readonly masters: readonly Master[]
+  /** Until each of these sees all slots served. */
+  whole(): Promise<void>
+  remove(): Promise<void>
+}
+
+export interface Master extends RedisServer {
+  /** Kills it and starts it again without its data, as the same member of the cluster. */
+  restartEmpty(): Promise<void>
+}
+
+/** Three masters as local processes: one of them can be away, while the others go on. */
+export async function startRedisCluster(): Promise<RedisCluster> {
+  const masters = await Promise.all([1, 2, 3].map(startMaster))
+  const urls = masters.map(({ url }) => url)
+  const hosts = urls.map((url) => new URL(url).host)
+  await promisify(execFile)('redis-cli', ['--cluster', 'create', ...hosts, '--cluster-yes'])
+  const stateOf = (url: string) => askRedis(url, async (redis) => String(await redis.cluster('INFO'))).catch(String)
+  const isWhole = async () =>
+    (await Promise.all(urls.map(stateOf))).every((state) => state.includes('cluster_state:ok'))
+  const whole = () => until('the Redis Cluster is whole', 30_000, isWhole)
+  const remove = async () => void (await Promise.all(masters.map((master) => master.remove())))
+  await whole()
+  return { url: urls[0] ?? '', masters, whole, remove }
+}
+
+async function startMaster(): Promise<Master> {
+  const settings = {
+    'cluster-enabled': 'yes',
+    'cluster-port': String(await freePort()),
+    'cluster-node-timeout': '2000',
+    'cluster-require-full-coverage': 'no',
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-redis-'))
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
+  const server = await startRedis({ args }, { folder })
+  async function restartEmpty(): Promise<void> {
+    await server.kill()
+    rmSync(join(folder, 'appendonlydir'), { recursive: true })
+    await server.start()
+  }
+  return { ...server, restartEmpty }
+}

@@ -1,0 +1,178 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, vi } from 'vitest'
+import type { Verification } from '../../src/projector/verify.ts'
+import { startKafka, startRedis } from '../brokers/brokers.ts'
+import { apiKey, Client } from './client.ts'
+
+export type Environment = Readonly<Record<string, string>>
+
+/** A program of the project as a process of its own, as an operator runs it. It ends with the test. */
+export interface Program {
+  readonly pid: number
+  /** What it wrote to standard output so far. */
+  readonly output: () => string
+  /** What it wrote to standard error so far. */
+  readonly errors: () => string
+  readonly running: () => boolean
+  /** Resolves to the exit code, or to the signal that ended it, once it is gone. */
+  readonly ended: Promise<number | string | null>
+  /** Sends the signal; resolves as `ended` does. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string | null>
+}
+
+export interface ServiceProcess extends Program {
+  readonly url: string
+}
+
+/** Runs a script, whose path is relative to this folder. */
+export function startProgram(script: string, environment: Environment, ...args: string[]): Program {
+  const { PATH } = process.env
+  const child = spawn(process.execPath, [fileURLToPath(new URL(script, import.meta.url)), ...args], {
+    env: { PATH, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [output, errors] = [child.stdout, child.stderr].map((stream) => {
+    const chunks: Buffer[] = []
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+    return () => Buffer.concat(chunks).toString()
+  }) as [() => string, () => string]
+  const running = () => child.exitCode === null && child.signalCode === null
+  const ended = once(child, 'close').then(() => child.exitCode ?? child.signalCode)
+  function end(signal: 'SIGTERM' | 'SIGKILL') {
+    if (running()) child.kill(signal)
+    return ended
+  }
+  onTestFinished(async () => void (await end('SIGKILL')))
+  return { pid: child.pid as number, output, errors, running, ended, end }
+}
+
+/** Starts the service on a free port; resolves once it is ready. */
+export async function startService(environment: Environment): Promise<ServiceProcess> {
+  const service = await startUnready(environment)
+  await untilReady(service)
+  return service
+}
+
+/** As `startService`, but resolves once it takes connections. */
+export async function startUnready(environment: Environment): Promise<ServiceProcess> {
+  const service = startMain(environment)
+  const url = await vi.waitFor(
+    () => {
+      expect(service.running(), service.output()).toBe(true)
+      const found = /(http:\/\/127\.0\.0\.1:\d+)/.exec(service.output())?.[1]
+      expect(found, service.output()).toBeDefined()
+      return found as string
+    },
+    { timeout: 60_000 },
+  )
+  return { ...service, url }
+}
+
+/** Starts a service that should refuse to run; what it printed has to match. */
+export async function expectRefused(environment: Environment, ...printed: RegExp[]): Promise<void> {
+  const { ended, output } = startMain(environment)
+  expect(await ended, output()).toBe(1)
+  for (const each of printed) expect(output()).toMatch(each)
+}
+
+/** All that it prints is its output. */
+function startMain(environment: Environment): Program {
+  const program = startProgram('../../src/main.ts', { PORT: '0', API_KEYS: apiKey, ...environment })
+  return { ...program, output: () => program.output() + program.errors() }
+}
+
+export async function untilReady({ url, output }: ServiceProcess): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const response = await fetch(`${url}/readyz`)
+      expect(response.status, `${await response.text()}\n${output()}`).toBe(200)
+    },
+    { timeout: 60_000, interval: 100 },
+  )
+}
+
+export interface Roles {
+  readonly projector: ServiceProcess
+  readonly apis: readonly [ServiceProcess, ServiceProcess]
+  readonly clients: readonly [Client, Client]
+}
+
+/** Two instances that answer requests and one that projects, as a deployment may have them. */
+export async function startRoles(environment: Environment): Promise<Roles> {
+  const start = (ROLE: string) => startService({ ...environment, ROLE })
+  const [projector, ...apis] = await Promise.all([start('projector'), start('api'), start('api')])
+  return { projector, apis, clients: [new Client(apis[0]), new Client(apis[1])] }
+}
+
+/** Kafka and Redis for one test: a topic and a prefix of its own, and a folder for keys. */
+export function brokerEnvironment({ kafkaBrokers, redisUrl }: { kafkaBrokers: string; redisUrl: string }) {
+  const name = `e2e-${randomUUID()}`
+  return {
+    KAFKA_BROKERS: kafkaBrokers,
+    REDIS_URL: redisUrl,
+    KAFKA_TOPIC: name,
+    REDIS_PREFIX: name,
+    DATA_DIR: dataFolder(),
+  }
+}
+
+/** A Kafka and a Redis of the test's own, to be broken, and what the service needs to find them. */
+export async function startOwnBrokers(redisArgs: readonly string[] = []) {
+  const [kafka, redis] = await Promise.all([startKafka(), startRedis({ args: redisArgs })])
+  onTestFinished(async () => void (await Promise.all([kafka.remove(), redis.remove()])))
+  return { kafka, redis, environment: brokerEnvironment({ kafkaBrokers: kafka.brokers, redisUrl: redis.url }) }
+}
+
+/** A folder that goes with the test. */
+export function dataFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-e2e-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+/** Runs the command line as an operator does, with the variables of the service. */
+export async function petstore(environment: Environment, ...args: string[]) {
+  const { ended, output, errors } = startPetstore(environment, ...args)
+  return { code: await ended, output: output(), errors: errors() }
+}
+
+/** As `petstore`, for a command that something is done to while it runs. */
+export function startPetstore(environment: Environment, ...args: string[]): Program {
+  return startProgram('../../src/cli.ts', environment, ...args)
+}
+
+/** Runs a command that has to succeed; resolves to what it prints. */
+export async function petstoreOutput(environment: Environment, ...args: string[]): Promise<string> {
+  const { code, output, errors } = await petstore(environment, ...args)
+  expect(code, errors).toBe(0)
+  return output
+}
+
+/** As `petstoreOutput`, with --json. */
+// biome-ignore lint/suspicious/noExplicitAny: each test knows what its command prints
+export async function petstoreJson(environment: Environment, ...args: string[]): Promise<any> {
+  return JSON.parse(await petstoreOutput(environment, ...args, '--json'))
+}
+
+const healedWithinMs = 30_000
+
+/** Within 30 s, by themselves, the read models are what the log says, in everything: comparing may take longer. */
+export async function expectVerified(environment: Environment): Promise<Verification> {
+  const deadline = performance.now() + healedWithinMs
+  for (;;) {
+    const isLast = performance.now() > deadline
+    const { code, output, errors } = await petstore(environment, 'verify', '--json')
+    if (code !== 0 && !isLast) continue
+    const log = errors.split('\n').filter((line) => !line.startsWith('{"step":')) // which tell of progress
+    expect(code, `${output}${log.join('\n')}`).toBe(0)
+    const verification = JSON.parse(output)
+    expect(verification.differences).toEqual([])
+    return verification
+  }
+}
