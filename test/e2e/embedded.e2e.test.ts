@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, vi } from 'vitest'
 import { Client, createMany, expectExactly, expectExactText } from './client.ts'
+import { Load } from './load.ts'
 import { dataFolder, expectRefused, petstoreJson, petstoreOutput, startService } from './service.ts'
 
 describe('the embedded default', () => {
@@ -89,27 +90,11 @@ describe('the embedded default', () => {
 
   it('SIGTERM ends it within 10 s, and no request fails while it drains', async () => {
     const service = await startService({ DATA_DIR: dataFolder() })
-    const client = new Client(service)
-    const failures: unknown[] = []
-    let refused = 0
-    let answered = 0
-    const clients = Array.from({ length: 8 }, async (_, n) => {
-      while (refused === 0) {
-        try {
-          const { status } = await client.post({ name: `pet of ${n}`, categoryId: 1 })
-          if (status === 201) answered++
-          else failures.push(status)
-        } catch (error) {
-          const { code } = (error as { cause: { code?: string } }).cause
-          if (code === 'ECONNREFUSED') refused++
-          else failures.push(error)
-        }
-      }
-    })
-    await vi.waitFor(() => expect(answered).toBeGreaterThan(50))
-    const probes = vi.waitFor(async () => expect((await fetch(`${service.url}/readyz`)).status).toBe(503))
+    const load = new Load([new Client(service)], 8)
+    await load.until(50)
+    const probe = vi.waitFor(async () => expect((await fetch(`${service.url}/readyz`)).status).toBe(503))
     const code = await service.end('SIGTERM')
-    await Promise.all([...clients, probes])
-    expect({ code, failures }).toEqual({ code: 0, failures: [] })
+    await Promise.all([probe, load.stop()])
+    expect({ code, failures: load.told.filter(({ status }) => status !== 201) }).toEqual({ code: 0, failures: [] })
   })
 })

@@ -11,7 +11,7 @@ import {
   type Pet,
   untilServed,
 } from './client.ts'
-import { expectRefused, expectVerified, startOwnBrokers, startRoles } from './service.ts'
+import { expectVerified, startOwnBrokers, startRoles } from './service.ts'
 import { storedCount } from './topic.ts'
 
 const timeout = 300_000
@@ -121,10 +121,5 @@ describeWithOwnBrokers('while a part of the service is away', () => {
     await untilServed(client, [...pets.values()])
     await expectVerified(environment)
     for (const process of [projector, ...apis]) expect(process.running(), process.output()).toBe(true)
-  })
-
-  it('a Redis that may drop keys by itself stops the boot and says what to do', async () => {
-    const { environment } = await startOwnBrokers(['--maxmemory-policy', 'allkeys-lru'])
-    await expectRefused(environment, /maxmemory-policy/, /noeviction/)
   })
 })

@@ -7,7 +7,6 @@ import {
   brokerEnvironment,
   type Environment,
   expectVerified,
-  type Program,
   petstore,
   petstoreOutput,
   startPetstore,
@@ -69,7 +68,7 @@ describeWithBrokers('petstore rebuild', (brokers) => {
     const built = await whenBuilding(store)
     const goal = (pets.count * percent) / 100
     await vi.waitFor(async () => expect(await positionOf(store, built)).toBeGreaterThanOrEqual(goal), patience)
-    await kill(rebuild)
+    expect(await rebuild.end('SIGKILL')).toBe('SIGKILL')
     return built
   }
 
@@ -104,7 +103,7 @@ describeWithBrokers('petstore rebuild', (brokers) => {
     const tookOver = whenAnotherIsActive(store)
     const killed = startPetstore(environment, 'rebuild')
     const after = await tookOver
-    await kill(killed)
+    expect(await killed.end('SIGKILL')).toBe('SIGKILL')
     expect(after).not.toBe(rebuilt)
     expect(await activeName(store)).toBe(after)
     await untilAlone(after)
@@ -129,10 +128,6 @@ describeWithBrokers('petstore rebuild', (brokers) => {
     await expectTrue(world)
   })
 })
-
-async function kill(rebuild: Program): Promise<void> {
-  expect(await rebuild.end('SIGKILL'), rebuild.output()).toBe('SIGKILL')
-}
 
 async function activeName(store: ReadModelStore): Promise<string | undefined> {
   return (await store.generations.active())?.name

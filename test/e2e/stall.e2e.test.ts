@@ -23,7 +23,7 @@ describeWithOwnBrokers('a projector that cannot move', () => {
     await vi.waitFor(async () => expect((await live()).status).toBe(503), patience)
     const { body } = await live()
     expect(body).toMatchObject({ status: 'stalled', checks: { projector: { status: 'stalled' } } })
-    const { partitions } = (body as Stalled).checks.projector
+    const { partitions } = (body as Health).checks.projector
     expect(sum(partitions)).toBeGreaterThan(0)
     for (const { seconds } of partitions) expect(seconds).toBeGreaterThanOrEqual(stallSeconds)
     // It goes on to serve what it has, so it stays ready, and says how far behind it is.
@@ -62,11 +62,11 @@ interface Behind {
   readonly events: number
   readonly seconds: number
 }
-interface Stalled {
-  readonly checks: { readonly projector: { readonly partitions: readonly Behind[] } }
-}
-interface Ready {
-  readonly checks: { readonly readModels: { readonly lag: readonly Behind[] | 'unknown' } }
+interface Health {
+  readonly checks: {
+    readonly projector: { readonly partitions: readonly Behind[] }
+    readonly readModels: { readonly lag: readonly Behind[] | 'unknown' }
+  }
 }
 
 function sum(partitions: readonly Behind[] | 'unknown'): number {
@@ -74,7 +74,7 @@ function sum(partitions: readonly Behind[] | 'unknown'): number {
 }
 
 async function lagOf(client: Client): Promise<readonly Behind[] | 'unknown'> {
-  return ((await client.request('/readyz')).body as Ready).checks.readModels.lag
+  return ((await client.request('/readyz')).body as Health).checks.readModels.lag
 }
 
 /** The sum over all its labels, or for seconds the most. */
