@@ -1,5 +1,5 @@
 import slotOf from 'cluster-key-slot'
-import { Cluster } from 'ioredis'
+import { Cluster, Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { shardVersions } from '../../src/projector/definition.ts'
 import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
@@ -108,7 +108,6 @@ describeWithLocalBrokers('redis read models on a cluster', () => {
 
 /** Moves a slot with all its keys, as `redis-cli --cluster reshard` does. */
 async function moveSlot({ masters }: RedisCluster, slot: number, from: number, to: number): Promise<void> {
-  const { Redis } = await import('ioredis')
   const clients = masters.map(({ url }) => new Redis(url))
   const [source, target] = [clients[from], clients[to]]
   if (source === undefined || target === undefined) throw new Error('no such master')

@@ -28,6 +28,13 @@ describeWithBrokers('generations of redis read models', ({ redisUrl }) => {
   })
   afterEach(() => fixture.remove())
 
+  /** A plain client that can run the scripts one by one. */
+  function scriptClient(): Redis {
+    const client = new Redis(redisUrl, { scripts })
+    onTestFinished(() => client.disconnect())
+    return client
+  }
+
   const keysOf = (version: string) => redisKeys({ prefix: fixture.prefix, version })
   const keysThat = async (contain: string) => (await fixture.keys()).filter((key) => key.includes(contain))
 
@@ -116,11 +123,20 @@ describeWithBrokers('generations of redis read models', ({ redisUrl }) => {
     expect((await fixture.keys()).sort()).toEqual(keep.sort())
   })
 
+  it('a version that came into use while it was being removed is not forgotten', async () => {
+    const client = scriptClient()
+    const key = versionsKey(fixture.prefix)
+    await client.zadd(key, 2, 'v2')
+    await run(client, 'forget-version', [key], ['v2', 1])
+    expect(await client.zrange(key, '0', '-1')).toEqual(['v2'])
+    await run(client, 'forget-version', [key], ['v2', 2])
+    expect(await client.exists(key)).toBe(0)
+  })
+
   it('pruning goes on where a process that was killed had got to', async () => {
     const own = await oldVersion('v1')
     const old = await oldVersion('v2')
-    const client = new Redis(redisUrl, { scripts })
-    onTestFinished(() => client.disconnect())
+    const client = scriptClient()
     for (const [version, { generations }] of [
       ['v1', own],
       ['v2', old],

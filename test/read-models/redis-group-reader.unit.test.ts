@@ -72,10 +72,10 @@ describe('the reader of groups from Redis', () => {
     expect(calls.map(({ looks }) => looks.length)).toEqual([2, 1, 1, 3])
   })
 
-  it('goes on after a call that failed, which each of its group is told', async () => {
+  it('goes on after a call that failed, which all in it and all that wait are told', async () => {
     const error = new Error('failed')
     const { read } = openReader((call) => (call === 1 ? Promise.reject(error) : setImmediate()))
-    const results = await Promise.allSettled(numbers(16).map((id) => read('g', [id])))
+    const results = await Promise.allSettled(numbers(20).map((id) => read('g', [id])))
     for (const result of results) expect(result).toEqual({ status: 'rejected', reason: error })
     expect((await read('g', [7])).found).toEqual(['7'])
   })

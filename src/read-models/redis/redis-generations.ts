@@ -123,12 +123,14 @@ export function redisGenerations(
     async prune(graceMs) {
       const removed: string[] = []
       const latest = (await now()) - graceMs
-      for (const { version, renewed } of await versions()) {
-        if (version === store.version || renewed > latest) continue
-        await removeAll(redisKeys({ ...store, version }), 0, true)
+      for (;;) {
+        const all = await versions() // looked at again each time: one may have come into use
+        const old = all.find(({ version, renewed }) => version !== store.version && renewed <= latest)
+        if (old === undefined) break
+        await removeAll(redisKeys({ ...store, version: old.version }), 0, true)
         // Last, so that what a crash leaves behind is found again; and unless it came into use meanwhile.
-        await run(versionsAt(), 'forget-version', [versionsOfAll], [version, renewed])
-        removed.push(version)
+        await run(versionsAt(), 'forget-version', [versionsOfAll], [old.version, old.renewed])
+        removed.push(old.version)
       }
       for (const name of await removeAll(own, graceMs, false)) removed.push(`${store.version}/${name}`)
       return removed
