@@ -31,22 +31,19 @@ export interface NewCloudEvent {
   readonly data: string
 }
 
-/** The media type of a structured CloudEvent in JSON (CloudEvents JSON format 1.0, section 3). */
-const cloudEventMediaType = 'application/cloudevents+json'
-const headers = { 'content-type': cloudEventMediaType }
+const headers = { 'content-type': 'application/cloudevents+json' } // CloudEvents JSON format 1.0, section 3
 
 export function writeCloudEvent(event: NewCloudEvent): NewRecord {
   const { id, type, source, subject, time, traceparent, idempotency, streamversion, data } = event
   const trace = traceparent === undefined ? '' : `,"traceparent":"${traceparent}"`
-  const key = idempotency
-    ? `,"idempotencykey":"${idempotency.key}","requestfingerprint":"${idempotency.fingerprint}"`
-    : ''
+  const { key, fingerprint } = idempotency ?? {}
+  const keys = key === undefined ? '' : `,"idempotencykey":"${key}","requestfingerprint":"${fingerprint}"`
   const version = streamversion === undefined ? '' : `,"streamversion":${streamversion}`
   return {
     key: subject,
     value:
       `{"specversion":"1.0","id":"${id}","type":"${type}","source":"${source}","subject":${JSON.stringify(subject)},"time":"${time}",` +
-      `"datacontenttype":"application/json"${trace}${key}${version},"data":${data}}`,
+      `"datacontenttype":"application/json"${trace}${keys}${version},"data":${data}}`,
     headers,
   }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import kafkajs from 'kafkajs'
 import { expect, it } from 'vitest'
-import { partitionOf } from '../../src/event-log/kafka/default-partitioner.ts'
+import { partitionOf } from '../../src/event-log/kafka/kafka-event-log.ts'
 
 const byKafkajs = kafkajs.Partitioners.DefaultPartitioner()
 const metadata = { partitionErrorCode: 0, leader: 0, replicas: [], isr: [] }

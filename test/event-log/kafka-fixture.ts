@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { pino } from 'pino'
 import type { EventLog } from '../../src/event-log/event-log.ts'
-import { type KafkaLogOptions, openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
+import type { KafkaLogOptions } from '../../src/event-log/kafka/kafka-boot.ts'
+import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
 import type { EventLogFixture } from './contract/fixture.ts'
 
 export const silent = pino({ level: 'silent' })

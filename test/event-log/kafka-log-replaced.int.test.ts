@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import type { EventLog } from '../../src/event-log/event-log.ts'
-import { type KafkaLogOptions, openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
+import type { KafkaLogOptions } from '../../src/event-log/kafka/kafka-boot.ts'
+import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { records } from './contract/fixture.ts'
 import { logOptions, withAdmin } from './kafka-fixture.ts'

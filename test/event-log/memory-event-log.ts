@@ -1,18 +1,35 @@
 import { randomUUID } from 'node:crypto'
-import kafkajs, { type PartitionMetadata } from 'kafkajs'
-import type { EventLog, LogRecord, NewRecord, Offset, Subscriber, Subscription } from '../../src/event-log/event-log.ts'
+import kafkajs from 'kafkajs'
+import type {
+  EventLog,
+  LogRecord,
+  NewRecord,
+  Offset,
+  RecordBatch,
+  Subscriber,
+  Subscription,
+} from '../../src/event-log/event-log.ts'
 import { ServiceError } from '../../src/lib/errors.ts'
-import { MemorySubscription } from './memory-subscription.ts'
 
+/** Small, so that a short log comes in several batches. */
+const batchRecordsMax = 3
+const redeliveryDelayMs = 10
 const byDefault = kafkajs.Partitioners.DefaultPartitioner()
+
+/** The partition of a key as kafkajs computes it. */
+export function partitionByKafkajs(key: string, partitions: number): number {
+  const metadata = { partitionErrorCode: 0, leader: 0, replicas: [], isr: [] }
+  const partitionMetadata = Array.from({ length: partitions }, (_, partitionId) => ({ partitionId, ...metadata }))
+  return byDefault({ topic: 'log', partitionMetadata, message: { key, value: null } })
+}
 
 /** What logs share that are opened on the same data. */
 export class MemoryLogData {
   readonly logId: string = randomUUID()
   /** Records by partition, in log order. */
   readonly records: LogRecord[][]
-  /** The members of each group, in the order in which they came. */
-  readonly groups = new Map<string, MemorySubscription[]>()
+  /** Of all groups, in the order in which they came. */
+  members: readonly MemorySubscription[] = []
   /** Claimed so far. */
   blocks = 0
 
@@ -25,13 +42,13 @@ export class MemoryLogData {
     if (stored === undefined) throw new RangeError(`partition ${partition} of ${this.records.length}`)
     const first = stored.length
     for (const [index, record] of records.entries()) stored.push({ ...record, offset: first + index })
-    for (const member of [...this.groups.values()].flat()) member.wake(partition)
+    for (const member of this.members) member.wake(partition)
     return first
   }
 
   /** Partitions go round the members, so that each has as many as the others, or one more. */
   shareOut(group: string): void {
-    const members = this.groups.get(group) ?? []
+    const members = this.members.filter((member) => member.group === group)
     const partitions = [...this.records.keys()]
     for (const [turn, member] of members.entries()) {
       member.assign(partitions.filter((partition) => partition % members.length === turn))
@@ -46,8 +63,7 @@ export class MemoryEventLog implements EventLog {
   readonly replaced = new Promise<void>(() => {})
   readonly #data: MemoryLogData
   readonly #refuses: (record: NewRecord) => boolean
-  readonly #metadata: PartitionMetadata[]
-  readonly #subscriptions = new Set<MemorySubscription>()
+  readonly #subscriptions: MemorySubscription[] = []
   #closed = false
 
   constructor(data: MemoryLogData, refuses: (record: NewRecord) => boolean = () => false) {
@@ -55,21 +71,17 @@ export class MemoryEventLog implements EventLog {
     this.partitions = data.records.length
     this.#data = data
     this.#refuses = refuses
-    const metadata = { partitionErrorCode: 0, leader: 0, replicas: [], isr: [] }
-    this.#metadata = data.records.map((_, partitionId) => ({ partitionId, ...metadata }))
   }
 
   partitionFor(key: string): number {
-    return byDefault({ topic: 'log', partitionMetadata: this.#metadata, message: { key, value: null } })
+    return partitionByKafkajs(key, this.partitions)
   }
 
   async append(partition: number, records: readonly NewRecord[]): Promise<Offset> {
     const data = this.#open()
     if (records.some(this.#refuses)) throw new ServiceError('event_log_unavailable', 'A record is refused.')
-    return data.add(
-      partition,
-      records.map(({ key, value }) => ({ key: Buffer.from(key), value: Buffer.from(value) })),
-    )
+    const appended = records.map(({ key, value }) => ({ key: Buffer.from(key), value: Buffer.from(value) }))
+    return data.add(partition, appended)
   }
 
   async reserveIdBlock(): Promise<number> {
@@ -81,31 +93,15 @@ export class MemoryEventLog implements EventLog {
   }
 
   async subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {
-    const data = this.#open()
-    const member = new MemorySubscription(data.records, subscriber)
-    this.#subscriptions.add(member)
-    // Later than the caller gets its subscription
-    setImmediate(() => {
-      if (member.closed) return
-      data.groups.set(group, [...(data.groups.get(group) ?? []), member])
-      data.shareOut(group)
-    })
-    return {
-      seek: (partition, offset) => member.seek(partition, offset),
-      close: async () => {
-        await member.close()
-        this.#subscriptions.delete(member)
-        leave(data, group, member)
-      },
-    }
+    const subscription = new MemorySubscription(this.#open(), group, subscriber)
+    this.#subscriptions.push(subscription)
+    setImmediate(() => subscription.join()) // later than the caller gets its subscription
+    return subscription
   }
 
   async close(): Promise<void> {
     this.#closed = true
-    await Promise.all([...this.#subscriptions].map((member) => member.close()))
-    for (const group of this.#data.groups.keys()) {
-      for (const member of this.#subscriptions) leave(this.#data, group, member)
-    }
+    await Promise.all(this.#subscriptions.map((subscription) => subscription.close()))
   }
 
   #open(): MemoryLogData {
@@ -114,12 +110,75 @@ export class MemoryEventLog implements EventLog {
   }
 }
 
-function leave(data: MemoryLogData, group: string, member: MemorySubscription): void {
-  const members = data.groups.get(group) ?? []
-  if (!members.includes(member)) return
-  data.groups.set(
-    group,
-    members.filter((other) => other !== member),
-  )
-  data.shareOut(group)
+/** One member of a group: reads the partitions that it is assigned, each by itself. */
+class MemorySubscription implements Subscription {
+  readonly group: string
+  readonly #data: MemoryLogData
+  readonly #subscriber: Subscriber
+  readonly #reading = new Map<number, Promise<void>>()
+  /** Of the partitions held: another object after each seek. */
+  #positions = new Map<number, { next: Offset } | undefined>()
+  #closed = false
+
+  constructor(data: MemoryLogData, group: string, subscriber: Subscriber) {
+    this.group = group
+    this.#data = data
+    this.#subscriber = subscriber
+  }
+
+  join(): void {
+    if (this.#closed) return
+    this.#data.members = [...this.#data.members, this]
+    this.#data.shareOut(this.group)
+  }
+
+  assign(partitions: readonly number[]): void {
+    if (this.#closed) return
+    this.#positions = new Map(partitions.map((partition) => [partition, undefined]))
+    this.#subscriber.assigned(partitions)
+  }
+
+  seek(partition: number, offset: Offset): void {
+    if (!this.#positions.has(partition)) return
+    this.#positions.set(partition, { next: offset })
+    this.wake(partition)
+  }
+
+  /** There may be something to read. */
+  wake(partition: number): void {
+    if (this.#reading.has(partition) || this.#batch(partition) === undefined) return
+    this.#reading.set(partition, this.#read(partition))
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#positions.clear()
+    await Promise.all(this.#reading.values())
+    if (!this.#data.members.includes(this)) return
+    this.#data.members = this.#data.members.filter((member) => member !== this)
+    this.#data.shareOut(this.group)
+  }
+
+  async #read(partition: number): Promise<void> {
+    for (;;) {
+      await new Promise((resolve) => setImmediate(resolve)) // not inside whoever appends or seeks
+      const position = this.#positions.get(partition)
+      const batch = this.#batch(partition)
+      if (position === undefined || batch === undefined) break
+      const done = await this.#subscriber.batch(batch)
+      if (this.#positions.get(partition) !== position) continue
+      if (done) position.next = batch.next
+      else await new Promise((resolve) => setTimeout(resolve, redeliveryDelayMs))
+    }
+    this.#reading.delete(partition)
+  }
+
+  #batch(partition: number): RecordBatch | undefined {
+    const stored = this.#data.records[partition] ?? []
+    const { next: position } = this.#positions.get(partition) ?? { next: stored.length }
+    // A position past the end is one of another log: like Kafka's, reading then starts from the first record.
+    const from = position > stored.length ? 0 : position
+    const records = stored.slice(from, from + batchRecordsMax)
+    return records.length === 0 ? undefined : { partition, from, records, next: from + records.length }
+  }
 }

@@ -1,7 +1,8 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
-import { type ISocketFactoryArgs, Kafka, logLevel, type SASLOptions } from 'kafkajs'
+import { type ISocketFactoryArgs, Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs'
 import type { Logger } from 'pino'
+import { withTimeout } from '../../lib/with-timeout.ts'
 import type { Offset } from '../event-log.ts'
 
 /** Where the brokers are and how to be let in. */
@@ -15,6 +16,7 @@ export interface KafkaAccess {
 
 /** Long enough for a full garbage collection of a broker, short enough for two of them within an append's limit. */
 const requestTimeoutMs = 3000
+const connectLimitMs = 1000
 const keepAliveMs = 60_000
 const produceApiKey = 0 // Kafka protocol, API keys
 
@@ -26,9 +28,10 @@ let clients = 0
  */
 export class KafkaClient {
   readonly kafka: Kafka
+  /** How many were handed to a socket so far: none since a moment means none can arrive from then. */
+  produceRequests = 0
   readonly #sockets = new Set<Socket>()
   #abandoned = false
-  #produceRequests = 0
 
   constructor({ brokers, tls, sasl, logger }: KafkaAccess) {
     const first = clients++ % brokers.length // a dead broker must not be the first that every new client asks
@@ -37,7 +40,7 @@ export class KafkaClient {
       brokers: [...brokers.slice(first), ...brokers.slice(0, first)],
       ...(tls === undefined ? {} : { ssl: tls }),
       ...(sasl === undefined ? {} : { sasl }),
-      connectionTimeout: 1000,
+      connectionTimeout: connectLimitMs,
       authenticationTimeout: requestTimeoutMs,
       requestTimeout: requestTimeoutMs,
       // Each broker is asked once. Explicit, since the defaults of kafkajs differ under NODE_ENV=test.
@@ -45,11 +48,6 @@ export class KafkaClient {
       socketFactory: (target) => this.#open(target),
       ...logging(logger),
     })
-  }
-
-  /** How many produce requests were handed to a socket so far: none since a moment means none can arrive from then. */
-  get produceRequests(): number {
-    return this.#produceRequests
   }
 
   abandon(): void {
@@ -76,7 +74,7 @@ export class KafkaClient {
     const write = socket.write.bind(socket)
     const counting = (request: Buffer, encoding: BufferEncoding): boolean => {
       // Kafka protocol: a request begins with its size (int32) and its API key (int16).
-      if (request.length >= 6 && request.readInt16BE(4) === produceApiKey) this.#produceRequests++
+      if (request.length >= 6 && request.readInt16BE(4) === produceApiKey) this.produceRequests++
       return write(request, encoding)
     }
     socket.write = counting as typeof socket.write
@@ -84,21 +82,61 @@ export class KafkaClient {
 }
 
 /** What kafkajs calls an error is mostly one that heals: all of it is for debugging, its requests for tracing. */
-function logging(logger: Logger) {
+function logging(logger: Logger): Pick<KafkaConfig, 'logLevel' | 'logCreator'> {
+  let wanted = logLevel.NOTHING
+  if (logger.isLevelEnabled('debug')) wanted = logLevel.INFO
+  if (logger.isLevelEnabled('trace')) wanted = logLevel.DEBUG
   return {
-    logLevel: logger.isLevelEnabled('trace')
-      ? logLevel.DEBUG
-      : logger.isLevelEnabled('debug')
-        ? logLevel.INFO
-        : logLevel.NOTHING,
+    logLevel: wanted,
     logCreator:
       () =>
-      ({ namespace, level, log: { timestamp, logger: _, message, ...details } }: Parameters<LogFunction>[0]) =>
+      ({ namespace, level, log: { timestamp, logger: _, message, ...details } }) =>
         logger[level === logLevel.DEBUG ? 'trace' : 'debug']({ namespace, ...details }, `kafkajs: ${message}`),
   }
 }
 
-type LogFunction = ReturnType<import('kafkajs').logCreator>
+/**
+ * A producer, say, with a client of its own, connected when it is needed. After any failure it is abandoned for good,
+ * so that nothing arrives late; the next use makes a new one.
+ */
+export class KafkaConnection<T extends { connect(): Promise<void> }> {
+  readonly #newClient: () => KafkaClient
+  readonly #make: (kafka: Kafka) => T
+  #current: { readonly client: KafkaClient; readonly connected: Promise<T> } | undefined
+  #closed = false
+
+  constructor(newClient: () => KafkaClient, make: (kafka: Kafka) => T) {
+    this.#newClient = newClient
+    this.#make = make
+  }
+
+  async use<R>(limitMs: number, work: (part: T, client: KafkaClient) => Promise<R>): Promise<R> {
+    if (this.#closed) throw new Error('the connection to Kafka is closed')
+    const deadline = performance.now() + limitMs
+    this.#current ??= this.#connect(limitMs)
+    const current = this.#current
+    try {
+      const part = await withTimeout(limitMs, current.connected)
+      return await withTimeout(deadline - performance.now(), work(part, current.client))
+    } catch (error) {
+      current.client.abandon()
+      if (this.#current === current) this.#current = undefined
+      throw error
+    }
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#current?.client.abandon()
+  }
+
+  #connect(limitMs: number) {
+    const client = this.#newClient()
+    const part = this.#make(client.kafka)
+    const connecting = withTimeout(Math.min(connectLimitMs, limitMs), part.connect())
+    return { client, connected: connecting.then(() => part) }
+  }
+}
 
 /** An offset in the decimal text of kafkajs. Throws beyond 2^53 - 1, where a number would no longer be exact. */
 export function toOffset(text: string): Offset {

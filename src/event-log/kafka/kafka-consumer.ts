@@ -1,8 +1,8 @@
-import type { Consumer, ConsumerStartBatchProcessEvent, EachBatchPayload } from 'kafkajs'
+import type { Consumer, EachBatchPayload } from 'kafkajs'
 import type { Logger } from 'pino'
 import { withTimeout } from '../../lib/with-timeout.ts'
-import type { Offset } from '../event-log.ts'
-import type { KafkaClient } from './kafka-client.ts'
+import type { Offset, RecordBatch } from '../event-log.ts'
+import { type KafkaClient, toOffset } from './kafka-client.ts'
 
 export interface ConsumerOptions {
   readonly newClient: () => KafkaClient
@@ -13,19 +13,14 @@ export interface ConsumerOptions {
 }
 
 export interface ConsumerHandlers {
-  /** Nothing of these partitions is read until `seek`. */
+  /** The partitions held from now on, in place of those before. Nothing of them is read until `seek`. */
   assigned(partitions: readonly number[]): void
-  eachBatch(payload: EachBatchPayload): Promise<void>
-  /** A batch with nothing but records that are not for readers, such as transaction markers. */
-  filtered(event: ConsumerStartBatchProcessEvent): void
+  /** Takes a batch of a partition sought, and resolves once the one before it is handled. */
+  batch(batch: RecordBatch): Promise<void>
 }
 
-const sessionTimeoutMs = 6000 // the least that brokers allow: a killed process loses its partitions after that
-const heartbeatMs = 2000
-const rebalanceTimeoutMs = 10_000
-const fetchWaitMs = 100 // a stop and a rebalance wait for the fetch under way
-// For one partition: all partitions fetched are decoded in one go, and the read models wait for that; a record may be larger.
-const fetchBytes = 512 * 1024
+const restartOnFailure = async () => false
+const batchHeartbeatMs = 1000
 const commitIntervalMs = 5000
 const lifeSignLimitMs = 30_000
 const leaveLimitMs = 5000
@@ -38,7 +33,8 @@ export class KafkaConsumer {
   readonly #client: KafkaClient
   readonly #consumer: Consumer
   readonly #end = Promise.withResolvers<unknown>()
-  readonly #offsets = new OffsetsToCommit()
+  /** How far each partition held is done, or where it was sought to. */
+  readonly #positions = new Map<number, Offset>()
   #lastLifeSign = performance.now()
   #stopped = false
   #committing = Promise.resolve()
@@ -51,26 +47,24 @@ export class KafkaConsumer {
       groupId: options.group,
       allowAutoTopicCreation: false,
       readUncommitted: false,
-      sessionTimeout: sessionTimeoutMs,
-      heartbeatInterval: heartbeatMs,
-      rebalanceTimeout: rebalanceTimeoutMs,
-      maxWaitTimeInMs: fetchWaitMs,
-      maxBytesPerPartition: fetchBytes,
+      sessionTimeout: 6000, // the least that brokers allow: a killed process loses its partitions after that
+      heartbeatInterval: 2000,
+      rebalanceTimeout: 10_000,
+      maxWaitTimeInMs: 100, // a stop and a rebalance wait for the fetch under way
+      // All partitions fetched are decoded in one go, and the read models wait for that; a record may be larger.
+      maxBytesPerPartition: 512 * 1024,
       // Explicit, since the defaults of kafkajs differ under NODE_ENV=test. After these a new consumer is made.
       retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 1000, factor: 0.2, multiplier: 2, restartOnFailure },
     })
     this.#listen()
   }
 
-  /** Resolves to what ended it once it has left the group, or cannot; to undefined when stopped by the signal. */
-  async run(signal: AbortSignal): Promise<unknown> {
-    const stop = () => this.#end.resolve(undefined)
-    signal.addEventListener('abort', stop)
+  /** Resolves to what ended it once it has left the group, or cannot; to undefined when it was stopped. */
+  async run(): Promise<unknown> {
     const upkeep = setInterval(() => this.#upkeep(), commitIntervalMs)
     this.#start().catch((error) => this.#end.resolve(error))
     const error = await this.#end.promise
     clearInterval(upkeep)
-    signal.removeEventListener('abort', stop)
     // A group that is stopped keeps what was committed last: without this, tools would show it behind until it runs again.
     if (error === undefined) await withTimeout(lastCommitLimitMs, this.#commitInTurn()).catch(() => {})
     await withTimeout(leaveLimitMs, this.#consumer.disconnect()).catch(() => {}) // the group finds out by itself
@@ -78,17 +72,23 @@ export class KafkaConsumer {
     return error
   }
 
+  stop(): void {
+    this.#end.resolve(undefined)
+  }
+
   seek(partition: number, offset: Offset): void {
     if (this.#stopped) return
     const { topic } = this.#options
     this.#consumer.seek({ topic, partition, offset: String(offset) })
     this.#consumer.resume([{ topic, partitions: [partition] }])
-    this.#offsets.sought(partition, offset)
+    // A reader that looks once more at the last record it had done, to see that it is the same, has not gone back. One
+    // that has, by just this record, is told from it as soon as it gets on.
+    if (this.#positions.get(partition) !== offset + 1) this.#positions.set(partition, offset)
   }
 
-  /** The next offset of a partition, to be committed some time for tools that show how far a group is behind. */
-  resolved(partition: number, next: Offset): void {
-    this.#offsets.done(partition, next)
+  /** Everything before `next` is done. */
+  done(partition: number, next: Offset): void {
+    this.#positions.set(partition, next)
   }
 
   async #start(): Promise<void> {
@@ -98,7 +98,7 @@ export class KafkaConsumer {
       autoCommit: false,
       eachBatchAutoResolve: false,
       partitionsConsumedConcurrently: this.#options.partitions,
-      eachBatch: (payload) => this.#handlers.eachBatch(payload),
+      eachBatch: (payload) => this.#eachBatch(payload),
     })
   }
 
@@ -106,9 +106,12 @@ export class KafkaConsumer {
     const { events } = this.#consumer
     this.#consumer.on(events.GROUP_JOIN, ({ payload }) => this.#joined(payload.memberAssignment))
     this.#consumer.on(events.HEARTBEAT, () => this.#lives())
-    this.#consumer.on(events.START_BATCH_PROCESS, (event) =>
-      event.payload.batchSize === 0 ? this.#handlers.filtered(event) : undefined,
-    )
+    // What kafkajs filters out whole, such as transaction markers, it steps over by itself; the subscriber hears of it.
+    this.#consumer.on(events.START_BATCH_PROCESS, ({ payload }) => {
+      const { batchSize, partition, firstOffset, lastOffset } = payload
+      if (batchSize > 0 || firstOffset === null) return
+      void this.#handlers.batch({ partition, from: toOffset(firstOffset), records: [], next: toOffset(lastOffset) + 1 })
+    })
     this.#consumer.on(events.STOP, () => {
       this.#stopped = true // kafkajs takes no seeks from now on; a crash is told only later
     })
@@ -119,9 +122,28 @@ export class KafkaConsumer {
     this.#lives()
     const { topic } = this.#options
     const partitions = (assignment[topic] ?? []).toSorted((one, other) => one - other)
-    this.#offsets.assigned(partitions)
+    // Of partitions kept nothing is forgotten, as nobody else can have moved them.
+    for (const held of this.#positions.keys()) if (!partitions.includes(held)) this.#positions.delete(held)
     if (partitions.length > 0) this.#consumer.pause([{ topic, partitions }])
     this.#handlers.assigned(partitions)
+  }
+
+  /**
+   * kafkajs fetches only once all that it fetched before is handled. So it is told that a batch is when it has its turn
+   * to come, as the one behind the batch in hand: the next fetch then goes on beside that.
+   */
+  async #eachBatch({ batch, isStale, resolveOffset, heartbeat }: EachBatchPayload): Promise<void> {
+    if (isStale()) return
+    const { partition, messages } = batch
+    const { fetchedOffset } = batch as typeof batch & { fetchedOffset: string } // what kafkajs asked for, not in its type
+    const records = messages.map(({ offset, key, value }) => ({ offset: toOffset(offset), key, value }))
+    const next = toOffset(batch.lastOffset()) + 1
+    const before = this.#handlers.batch({ partition, from: toOffset(fetchedOffset), records, next })
+    resolveOffset(batch.lastOffset())
+    // Keeps the group membership meanwhile. A heartbeat that fails is sent again after the batch, which then tells.
+    const beating = setInterval(() => heartbeat().catch(() => {}), batchHeartbeatMs)
+    await before
+    clearInterval(beating)
   }
 
   #lives(): void {
@@ -141,58 +163,18 @@ export class KafkaConsumer {
     return this.#committing
   }
 
+  /**
+   * For tools that show how far a group is behind. Nothing reads it to go on from there, so it may be late; but each
+   * position gets there in the end, on an idle system too, and goes back where the reader goes back.
+   */
   async #commit(): Promise<void> {
     const { topic, logger } = this.#options
-    const pending = this.#offsets.pending()
-    if (pending.length === 0) return
-    const offsets = pending.map(([partition, next]) => ({ topic, partition, offset: String(next) }))
+    const offsets = [...this.#positions].map(([partition, next]) => ({ topic, partition, offset: String(next) }))
+    if (offsets.length === 0) return
     try {
       await this.#consumer.commitOffsets(offsets)
-      this.#offsets.committed(pending)
     } catch (error) {
-      logger.debug({ err: error }, 'Kafka: offsets not committed') // still pending, so tried again next time
+      logger.debug({ err: error }, 'Kafka: offsets not committed') // tried again next time
     }
-  }
-}
-
-async function restartOnFailure(): Promise<boolean> {
-  return false
-}
-
-/**
- * What a consumer is to commit for tools that show how far a group is behind. Nothing reads it to go on from there, so it
- * may be late; but what is said must get there in the end, on an idle system too, and go back where the reader goes back.
- */
-export class OffsetsToCommit {
-  readonly #next = new Map<number, Offset>()
-  readonly #committed = new Map<number, Offset>()
-
-  /** The partitions held from now on. Of those kept nothing is forgotten, as nobody else can have moved them. */
-  assigned(partitions: readonly number[]): void {
-    for (const map of [this.#next, this.#committed]) {
-      for (const partition of map.keys()) if (!partitions.includes(partition)) map.delete(partition)
-    }
-  }
-
-  /** Everything before `next` is done. */
-  done(partition: number, next: Offset): void {
-    this.#next.set(partition, next)
-  }
-
-  /** Reading goes on from `offset`. */
-  sought(partition: number, offset: Offset): void {
-    // A reader that looks once more at the last record it had done, to see that it is the same, has not gone back. One
-    // that has, by just this record, is told from it as soon as it gets on.
-    if (this.#next.get(partition) === offset + 1) return
-    this.#next.set(partition, offset)
-  }
-
-  /** What differs from what was committed, by partition. */
-  pending(): readonly [number, Offset][] {
-    return [...this.#next].filter(([partition, next]) => this.#committed.get(partition) !== next)
-  }
-
-  committed(offsets: readonly [number, Offset][]): void {
-    for (const [partition, next] of offsets) if (this.#next.has(partition)) this.#committed.set(partition, next)
   }
 }

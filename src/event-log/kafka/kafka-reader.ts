@@ -1,12 +1,6 @@
-import type { Cluster, PartitionAssigner } from 'kafkajs'
-import { withTimeout } from '../../lib/with-timeout.ts'
+import type { Cluster, Kafka, PartitionAssigner } from 'kafkajs'
 import type { LogRecord, Offset } from '../event-log.ts'
-import { type KafkaClient, toOffset } from './kafka-client.ts'
-
-interface Connected {
-  readonly client: KafkaClient
-  readonly cluster: Cluster
-}
+import { type KafkaClient, KafkaConnection, toOffset } from './kafka-client.ts'
 
 /** What kafkajs decodes from a fetch response; its own type is `any`. */
 interface FetchResponse {
@@ -19,11 +13,10 @@ interface FetchResponse {
 
 /** Reads offsets and first records without a consumer group, which could take seconds to form. */
 export class KafkaReader {
-  readonly #newClient: () => KafkaClient
-  #connected: Promise<Connected> | undefined
+  readonly #connection: KafkaConnection<Cluster>
 
   constructor(newClient: () => KafkaClient) {
-    this.#newClient = newClient
+    this.#connection = new KafkaConnection(newClient, clusterOf)
   }
 
   /** For each partition of the topic the offset of its first record, or the one that its next record gets. */
@@ -53,38 +46,23 @@ export class KafkaReader {
     })
   }
 
-  async close(): Promise<void> {
-    const connected = await this.#connected?.catch(() => undefined)
-    connected?.client.abandon()
+  close(): void {
+    this.#connection.close()
   }
 
   // The second attempt is for what changed since the first connected: a leader that moved, a broker that restarted.
   async #read<T>(limitMs: number, read: (cluster: Cluster) => Promise<T>): Promise<T> {
     const deadline = performance.now() + limitMs
     try {
-      return await this.#attempt(limitMs / 2, read)
+      return await this.#connection.use(limitMs / 2, read)
     } catch {
-      return await this.#attempt(deadline - performance.now(), read)
-    }
-  }
-
-  async #attempt<T>(limitMs: number, read: (cluster: Cluster) => Promise<T>): Promise<T> {
-    const deadline = performance.now() + limitMs
-    this.#connected ??= connectedCluster(this.#newClient(), limitMs)
-    const connecting = this.#connected
-    try {
-      const { cluster } = await withTimeout(limitMs, connecting)
-      return await withTimeout(deadline - performance.now(), read(cluster))
-    } catch (error) {
-      if (this.#connected === connecting) this.#connected = undefined
-      connecting.then(({ client }) => client.abandon()).catch(() => {})
-      throw error
+      return await this.#connection.use(deadline - performance.now(), read)
     }
   }
 }
 
 /** kafkajs gives its cluster object to partition assigners only. This consumer is made for that and never runs. */
-async function connectedCluster(client: KafkaClient, limitMs: number): Promise<Connected> {
+function clusterOf(kafka: Kafka): Cluster {
   let captured: Cluster | undefined
   const capture: PartitionAssigner = ({ cluster }) => {
     captured = cluster
@@ -95,18 +73,12 @@ async function connectedCluster(client: KafkaClient, limitMs: number): Promise<C
       protocol: () => ({ name: '', metadata: Buffer.alloc(0) }),
     }
   }
-  client.kafka.consumer({
+  kafka.consumer({
     groupId: 'none',
     allowAutoTopicCreation: false,
     readUncommitted: true, // an open transaction of another producer must not hide what is behind it
     partitionAssigners: [capture],
   })
-  try {
-    if (captured === undefined) throw new Error('kafkajs made no partition assigner')
-    await withTimeout(limitMs, captured.connect())
-    return { client, cluster: captured }
-  } catch (error) {
-    client.abandon()
-    throw error
-  }
+  if (captured === undefined) throw new Error('kafkajs made no partition assigner')
+  return captured
 }

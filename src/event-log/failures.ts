@@ -1,0 +1,13 @@
+import { ServiceError } from '../lib/errors.ts'
+
+/** Surely not appended, now or later. */
+export function unavailable(cause: unknown): ServiceError {
+  return new ServiceError('event_log_unavailable', 'The event log does not answer; nothing was stored.', { cause })
+}
+
+/** What was to be appended may be in the log or appear in it. */
+export function outcomeUnknown(cause: unknown): ServiceError {
+  const message =
+    'The event log did not confirm the write; it may be stored. With an Idempotency-Key it can be sent again.'
+  return new ServiceError('append_outcome_unknown', message, { cause })
+}
