@@ -1,8 +1,7 @@
-import { afterEach, beforeEach, describe } from 'vitest'
+import { beforeEach, describe } from 'vitest'
 import { appending } from './contract/appending.ts'
 import { closing } from './contract/closing.ts'
-import type { EventLogFixture } from './contract/fixture.ts'
-import { seeking } from './contract/seeking.ts'
+import type { EventLogFixture, LogUnderTest } from './contract/fixture.ts'
 import { subscribing } from './contract/subscribing.ts'
 
 /**
@@ -11,21 +10,8 @@ import { subscribing } from './contract/subscribing.ts'
  */
 export function eventLogContract(adapter: string, openFixture: () => Promise<EventLogFixture>): void {
   describe(`${adapter} keeps the event log contract`, () => {
-    let fixture: EventLogFixture
-    beforeEach(async () => {
-      fixture = await openFixture()
-    })
-    afterEach(() => fixture.remove())
-
-    const underTest = {
-      get fixture() {
-        return fixture
-      },
-      get log() {
-        return fixture.log
-      },
-      openFixture,
-    }
-    for (const topic of [appending, subscribing, seeking, closing]) topic(underTest)
+    const at = { openFixture } as LogUnderTest
+    beforeEach(async () => void Object.assign(at, await openFixture()))
+    for (const topic of [appending, subscribing, closing]) topic(at)
   })
 }

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
 import type { KafkaBroker } from '../brokers/brokers.ts'
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
 import { startKafka } from '../brokers/processes.ts'
 import { startProxy, type TcpProxy } from '../brokers/proxy.ts'
 import { freePort } from '../brokers/ready.ts'
-import { logOptions, withAdmin } from './kafka-fixture.ts'
+import { logOptions, openKafkaLog, withAdmin } from './kafka-fixture.ts'
 
 const produceApiKey = 0 // Kafka protocol, API keys
 
@@ -24,7 +23,7 @@ describeWithLocalBrokers('a claim on its way to a log that is made anew', () => 
 
   it('takes no block there, although its look at the log came before', async () => {
     const options = logOptions(broker.brokers)
-    const log = await openKafkaEventLog(options)
+    const log = await openKafkaLog(options)
     const idBlocks = `${options.topic}.id-blocks`
     const held = proxy.hold(produceApiKey)
     const claim = expect(log.reserveIdBlock()).rejects.toMatchObject({ code: 'event_log_unavailable' })
@@ -38,6 +37,5 @@ describeWithLocalBrokers('a claim on its way to a log that is made anew', () => 
       await log.replaced
       expect(await admin.fetchTopicOffsets(idBlocks)).toMatchObject([{ high: '1' }]) // it did arrive there
     })
-    await log.close()
   })
 })

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import type { EventLog, Offset } from '../../src/event-log/event-log.ts'
 import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
 import { type KafkaBroker, startKafka } from '../brokers/brokers.ts'
@@ -14,21 +14,18 @@ const appendTimeoutMs = 4000
 describeWithOwnBrokers('Kafka event log beside a broker that fails', () => {
   let broker: KafkaBroker
   let log: EventLog
-  let outcomes: Outcomes
   beforeEach(async () => {
     broker = await startKafka()
     log = await openKafkaEventLog(logOptions(broker.brokers, { appendTimeoutMs }))
-    outcomes = new Outcomes(log)
   })
   afterEach(async () => {
-    await outcomes.stop()
     await log.close()
     await broker.remove()
   })
 
   it('tells the truth about every append while the broker is killed and comes back, and heals by itself', async () => {
     const live = await RecordingSubscriber.on(log)
-    outcomes.start()
+    const outcomes = new Outcomes(log)
     await vi.waitFor(() => expect(outcomes.acknowledged.size).toBeGreaterThan(50), patience)
     await broker.kill()
     await vi.waitFor(() => expect(outcomes.unavailable.size).toBeGreaterThan(5), patience)
@@ -39,12 +36,12 @@ describeWithOwnBrokers('Kafka event log beside a broker that fails', () => {
     await vi.waitFor(() => expect(outcomes.acknowledged.size).toBeGreaterThan(before + 50), patience)
     await outcomes.stop()
     expect(await log.reserveIdBlock()).toBeGreaterThan(0)
-    await expectTruth(live)
+    await expectTruth(live, outcomes)
   })
 
   it('settles each append in time while the broker stands still, and nothing unavailable arrives late', async () => {
     const live = await RecordingSubscriber.on(log)
-    outcomes.start()
+    const outcomes = new Outcomes(log)
     await vi.waitFor(() => expect(outcomes.acknowledged.size).toBeGreaterThan(20), patience)
     const sockets = openSockets()
     await broker.pause()
@@ -59,7 +56,7 @@ describeWithOwnBrokers('Kafka event log beside a broker that fails', () => {
     await vi.waitFor(() => expect(outcomes.acknowledged.size).toBeGreaterThan(before + 20), patience)
     await outcomes.stop()
     expect(outcomes.slowestMs).toBeLessThan(appendTimeoutMs + 1000)
-    await expectTruth(live)
+    await expectTruth(live, outcomes)
   })
 
   it('closes in time while the broker stands still', async () => {
@@ -85,7 +82,7 @@ describeWithOwnBrokers('Kafka event log beside a broker that fails', () => {
   })
 
   /** Every acknowledged record is at its offset and nowhere else, no unavailable one is there; both readers saw all. */
-  async function expectTruth(live: RecordingSubscriber): Promise<void> {
+  async function expectTruth(live: RecordingSubscriber, outcomes: Outcomes): Promise<void> {
     const [end = 0] = await log.endOffsets()
     const later = await RecordingSubscriber.on(log)
     for (const reader of [later, live]) {
@@ -107,16 +104,12 @@ class Outcomes {
   readonly unavailable = new Set<string>()
   readonly unknown = new Set<string>()
   slowestMs = 0
-  readonly #log: EventLog
   #stopped = false
-  #appending: Promise<void> | undefined
+  readonly #appending: Promise<void>
 
   constructor(log: EventLog) {
-    this.#log = log
-  }
-
-  start(): void {
-    this.#appending = this.#appendUntilStopped()
+    this.#appending = this.#append(log)
+    onTestFinished(() => this.stop())
   }
 
   async stop(): Promise<void> {
@@ -124,23 +117,20 @@ class Outcomes {
     await this.#appending
   }
 
-  async #appendUntilStopped(): Promise<void> {
+  async #append(log: EventLog): Promise<void> {
     for (let number = 0; !this.#stopped; number++) {
       await nextTurn() // an append that is refused at once must not keep the test from stopping
+      const value = `record ${number}`
       const started = performance.now()
-      await this.#append(`record ${number}`)
+      try {
+        this.acknowledged.set(value, await log.append(0, records(value)))
+      } catch (error) {
+        const { code } = error as { code?: string }
+        if (code === 'event_log_unavailable') this.unavailable.add(value)
+        else if (code === 'append_outcome_unknown') this.unknown.add(value)
+        else throw error
+      }
       this.slowestMs = Math.max(this.slowestMs, performance.now() - started)
-    }
-  }
-
-  async #append(value: string): Promise<void> {
-    try {
-      this.acknowledged.set(value, await this.#log.append(0, records(value)))
-    } catch (error) {
-      const { code } = error as { code?: string }
-      if (code === 'event_log_unavailable') this.unavailable.add(value)
-      else if (code === 'append_outcome_unknown') this.unknown.add(value)
-      else throw error
     }
   }
 }

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { pino } from 'pino'
+import { onTestFinished } from 'vitest'
 import type { EventLog } from '../../src/event-log/event-log.ts'
 import type { KafkaLogOptions } from '../../src/event-log/kafka/kafka-boot.ts'
 import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
-import type { EventLogFixture } from './contract/fixture.ts'
+import { closedAfterTest, type EventLogFixture } from './contract/fixture.ts'
 
 export const silent = pino({ level: 'silent' })
 /** The default limit of a broker for one record batch is 1 MiB. */
@@ -15,32 +16,34 @@ export function plainKafka(brokers: string): Kafka {
   return new kafkajs.Kafka({ brokers: brokers.split(','), logLevel: kafkajs.logLevel.NOTHING })
 }
 
-export function newTopic(): string {
-  return `pets-${randomUUID()}`
+export function logOptions(brokers: string, changed: Partial<KafkaLogOptions> = {}): KafkaLogOptions {
+  const topic = `pets-${randomUUID()}`
+  return { brokers: brokers.split(','), topic, partitions: 3, appendTimeoutMs: 5000, logger: silent, ...changed }
 }
 
-export function logOptions(brokers: string, changed: Partial<KafkaLogOptions> = {}): KafkaLogOptions {
-  const topic = newTopic()
-  return { brokers: brokers.split(','), topic, partitions: 3, appendTimeoutMs: 5000, logger: silent, ...changed }
+/** Closed after the test. */
+export async function openKafkaLog(options: KafkaLogOptions): Promise<EventLog> {
+  return closedAfterTest(await openKafkaEventLog(options))
+}
+
+/** The topics of a log, as somebody would make them by hand. */
+export function topicsOf({ topic, partitions }: KafkaLogOptions) {
+  const configEntries = [{ name: 'retention.ms', value: '-1' }]
+  return [
+    { topic, numPartitions: partitions, configEntries },
+    { topic: `${topic}.id-blocks`, numPartitions: 1, configEntries },
+  ] as const
 }
 
 export async function openKafkaFixture(brokers: string): Promise<EventLogFixture> {
   const options = logOptions(brokers)
-  const logs: EventLog[] = []
-  const open = async () => {
-    const log = await openKafkaEventLog(options)
-    logs.push(log)
-    return log
-  }
+  const names = topicsOf(options).map(({ topic }) => topic)
+  onTestFinished(() => withAdmin(brokers, (admin) => admin.deleteTopics({ topics: names })))
   return {
-    log: await open(),
-    open,
+    log: await openKafkaLog(options),
+    open: () => openKafkaLog(options),
     refused: { key: 'refused', value: tooLarge, headers: {} },
     appendForeign: (record) => produce(brokers, options.topic, { ...record, partition: 0 }),
-    remove: async () => {
-      await Promise.all(logs.map((each) => each.close()))
-      await withAdmin(brokers, (admin) => admin.deleteTopics({ topics: [options.topic, `${options.topic}.id-blocks`] }))
-    },
   }
 }
 

@@ -1,20 +1,16 @@
 import type { Consumer } from 'kafkajs'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { KafkaClient } from '../../src/event-log/kafka/kafka-client.ts'
-import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
 import { KafkaSubscription } from '../../src/event-log/kafka/kafka-subscription.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
-import { records } from './contract/fixture.ts'
-import { logOptions, silent } from './kafka-fixture.ts'
+import { eventually, records } from './contract/fixture.ts'
+import { logOptions, openKafkaLog } from './kafka-fixture.ts'
 import { newGroup, RecordingSubscriber } from './recording-subscriber.ts'
-
-const patience = { timeout: 20_000, interval: 20 }
 
 describeWithBrokers('a subscription to Kafka', ({ kafkaBrokers: brokers }) => {
   it('fetches the next batch, and no more, while one is in hand', async () => {
     const options = logOptions(brokers, { partitions: 1 })
-    const log = await openKafkaEventLog(options)
-    onTestFinished(() => log.close())
+    const log = await openKafkaLog(options)
     const [appends, perAppend] = [8, 600]
     const long = 'x'.repeat(1500) // so that Kafka does not give more than one of these at a time
     for (let i = 0; i < appends; i++) await log.append(0, records(...Array.from({ length: perAppend }, () => long)))
@@ -22,7 +18,7 @@ describeWithBrokers('a subscription to Kafka', ({ kafkaBrokers: brokers }) => {
     const subscriber = new RecordingSubscriber(undefined)
     let [fetched, done, mostAhead] = [0, 0, 0]
     const newClient = () =>
-      watched(new KafkaClient({ ...options, logger: silent }), () => {
+      watched(new KafkaClient(options), () => {
         fetched++
         mostAhead = Math.max(mostAhead, fetched - done)
       })
@@ -34,13 +30,13 @@ describeWithBrokers('a subscription to Kafka', ({ kafkaBrokers: brokers }) => {
       done++
       return true
     }
-    await vi.waitFor(() => expect(subscriber.held).toEqual([0]), patience)
+    await eventually(() => subscriber.held, [0])
     subscription.seek(0, 0)
 
-    await vi.waitFor(() => expect(fetched).toBe(2), patience)
+    await eventually(() => fetched, 2)
     expect(subscriber.batches).toHaveLength(1)
     hold.resolve()
-    await vi.waitFor(() => expect(subscriber.records(0)).toHaveLength(appends * perAppend), patience)
+    await eventually(() => subscriber.records(0).length, appends * perAppend)
     expect(done).toBeGreaterThan(3)
     expect(mostAhead).toBe(2)
   })

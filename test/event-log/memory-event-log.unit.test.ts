@@ -1,20 +1,15 @@
+import { closedAfterTest } from './contract/fixture.ts'
 import { eventLogContract } from './event-log.contract.ts'
 import { MemoryEventLog, MemoryLogData } from './memory-event-log.ts'
 
 /** What the log in memory promises where tests use it in place of an adapter. */
 eventLogContract('the log in memory', async () => {
   const data = new MemoryLogData(3)
-  const logs: MemoryEventLog[] = []
-  const open = async () => {
-    const log = new MemoryEventLog(data, ({ key }) => key === 'refused')
-    logs.push(log)
-    return log
-  }
+  const open = async () => closedAfterTest(new MemoryEventLog(data, ({ key }) => key === 'refused'))
   return {
     log: await open(),
     open,
     refused: { key: 'refused', value: '', headers: {} },
     appendForeign: async (record) => void data.add(0, [record]),
-    remove: async () => void (await Promise.all(logs.map((log) => log.close()))),
   }
 })

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { expect, vi } from 'vitest'
 import type {
   EventLog,
   LogRecord,
@@ -8,7 +9,7 @@ import type {
   Subscription,
 } from '../../src/event-log/event-log.ts'
 
-/** Keeps what a subscription gives. Seeks each partition it is assigned to `from`, unless that is undefined. */
+/** Keeps what a subscription gives. Seeks each partition that it is assigned to `from`, unless that is undefined. */
 export class RecordingSubscriber implements Subscriber {
   readonly batches: RecordBatch[] = []
   readonly assignments: (readonly number[])[] = []
@@ -21,26 +22,34 @@ export class RecordingSubscriber implements Subscriber {
     this.#from = from
   }
 
-  static async on(log: EventLog, options: { group?: string; from?: Offset | undefined } = {}) {
-    const from = 'from' in options ? options.from : 0
-    const subscriber = new RecordingSubscriber(from)
-    const subscription = await log.subscribe(options.group ?? newGroup(), subscriber)
-    subscriber.#subscription = subscription
-    return Object.assign(subscriber, {
-      seek: (partition: number, offset: Offset) => subscription.seek(partition, offset),
-      close: () => subscription.close(),
-    })
+  static async on(log: EventLog, { group = newGroup(), from = 0 } = {}): Promise<RecordingSubscriber> {
+    return await new RecordingSubscriber(from).#subscribe(log, group)
+  }
+
+  /** One that holds partition 0 and has not sought anything. */
+  static async holding(log: EventLog): Promise<RecordingSubscriber> {
+    const subscriber = await new RecordingSubscriber(undefined).#subscribe(log, newGroup())
+    await vi.waitFor(() => expect(subscriber.held).toContain(0), { timeout: 20_000, interval: 20 })
+    return subscriber
   }
 
   get held(): readonly number[] {
     return this.assignments.at(-1) ?? []
   }
 
+  seek(partition: number, offset: Offset): void {
+    if (this.#subscription === undefined) throw new Error('assigned before subscribe resolved')
+    this.#subscription.seek(partition, offset)
+  }
+
+  async close(): Promise<void> {
+    await this.#subscription?.close()
+  }
+
   assigned(partitions: readonly number[]): void {
     this.assignments.push(partitions)
     if (this.#from === undefined) return
-    if (this.#subscription === undefined) throw new Error('assigned before subscribe resolved')
-    for (const partition of partitions) this.#subscription.seek(partition, this.#from)
+    for (const partition of partitions) this.seek(partition, this.#from)
   }
 
   async batch(batch: RecordBatch): Promise<boolean> {
@@ -58,6 +67,11 @@ export class RecordingSubscriber implements Subscriber {
 
   values(partition: number): string[] {
     return this.records(partition).map(({ value }) => String(value))
+  }
+
+  async #subscribe(log: EventLog, group: string): Promise<this> {
+    this.#subscription = await log.subscribe(group, this)
+    return this
   }
 }
 

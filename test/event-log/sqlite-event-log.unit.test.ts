@@ -1,132 +1,108 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { EventLog } from '../../src/event-log/event-log.ts'
 import { openSqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts'
-import { type EventLogFixture, records } from './contract/fixture.ts'
+import { closedAfterTest, eventually, records } from './contract/fixture.ts'
 import { eventLogContract } from './event-log.contract.ts'
 import { RecordingSubscriber } from './recording-subscriber.ts'
 
-eventLogContract('SQLite', openFixture)
-
-async function openFixture(): Promise<EventLogFixture> {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-log-'))
-  const file = join(folder, 'log.sqlite')
-  const logs: EventLog[] = []
-  const open = async () => {
-    const log = openSqliteEventLog({ file })
-    logs.push(log)
-    return log
-  }
-  const log = await open()
-  refuse(file, 'refused')
+eventLogContract('SQLite', async () => {
+  const { file, log } = openNew()
+  withDatabase(file, (db) =>
+    db.exec(`CREATE TRIGGER refuse BEFORE INSERT ON records WHEN NEW.key = CAST('refused' AS BLOB)
+      BEGIN SELECT RAISE(ABORT, 'refused'); END`),
+  )
+  const insert = 'INSERT INTO records SELECT coalesce(max("offset") + 1, 0), ?, ?, NULL FROM records'
   return {
     log,
-    open,
+    open: async () => closedAfterTest(openSqliteEventLog({ file })),
     refused: { key: 'refused', value: '', headers: {} },
-    appendForeign: async ({ key, value }) => {
-      const db = new DatabaseSync(file)
-      db.prepare('INSERT INTO records SELECT coalesce(max("offset") + 1, 0), ?, ?, NULL FROM records').run(key, value)
-      db.close()
-    },
-    remove: async () => {
-      await Promise.all(logs.map((each) => each.close()))
-      rmSync(folder, { recursive: true })
-    },
+    appendForeign: async ({ key, value }) => void withDatabase(file, (db) => db.prepare(insert).run(key, value)),
   }
-}
-
-function refuse(file: string, key: string): void {
-  const db = new DatabaseSync(file)
-  db.exec(`CREATE TRIGGER refuse BEFORE INSERT ON records WHEN NEW.key = CAST('${key}' AS BLOB)
-    BEGIN SELECT RAISE(ABORT, 'refused'); END`)
-  db.close()
-}
+})
 
 describe('SQLite event log', () => {
-  let folder: string
-  let file: string
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'petstore-log-'))
-    file = join(folder, 'log.sqlite')
-  })
-  afterEach(() => rmSync(folder, { recursive: true }))
-
-  it('writes ahead, so that readers and a writer do not wait for each other', async () => {
-    const log = openSqliteEventLog({ file })
-    const [{ journal_mode }] = query(file, 'PRAGMA journal_mode')
-    expect(journal_mode).toBe('wal')
-    await log.close()
+  it('writes ahead, so that readers and a writer do not wait for each other', () => {
+    const { file } = openNew()
+    expect(query(file, 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'wal' }])
   })
 
   it('keeps the headers of a record', async () => {
-    const log = openSqliteEventLog({ file })
+    const { file, log } = openNew()
     await log.append(0, [{ key: 'k', value: 'v', headers: { 'content-type': 'text/plain' } }])
-    await log.close()
     expect(query(file, 'SELECT headers FROM records')).toEqual([{ headers: '{"content-type":"text/plain"}' }])
   })
 
   it('is unavailable while another process holds the write lock, has then appended nothing, and recovers', async () => {
-    const log = openSqliteEventLog({ file })
+    const { file, log } = openNew()
     const other = new DatabaseSync(file)
     other.exec('BEGIN IMMEDIATE')
     await expect(log.append(0, records('a'))).rejects.toMatchObject({ code: 'event_log_unavailable' })
     await expect(log.reserveIdBlock()).rejects.toMatchObject({ code: 'event_log_unavailable' })
-    other.exec('ROLLBACK')
+    other.close()
     expect(await log.endOffsets()).toEqual([0])
     expect(await log.append(0, records('b'))).toBe(0)
-    other.close()
-    await log.close()
   })
 
-  it('does not know the outcome when the disk fails while it commits, but does when it is full', async () => {
-    const log = openSqliteEventLog({ file })
-    const failing = (errcode: number) => {
-      const exec = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, sql) {
-        exec.mockRestore()
-        this.exec(sql) // BEGIN
-        vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementationOnce(() => {
-          throw Object.assign(new Error('disk'), { errcode })
-        })
+  it.each([
+    ['SQLITE_IOERR_FSYNC', 1034, 'append_outcome_unknown'],
+    ['SQLITE_FULL', 13, 'event_log_unavailable'],
+  ])('tells of a commit that fails with %s (%d) as %s', async (_, errcode, code) => {
+    const { log } = openNew()
+    const exec = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, sql) {
+      exec.mockRestore()
+      this.exec(sql) // BEGIN
+      vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementationOnce(() => {
+        throw Object.assign(new Error('disk'), { errcode })
       })
-    }
-    failing(1034) // SQLITE_IOERR_FSYNC
-    await expect(log.append(0, records('a'))).rejects.toMatchObject({ code: 'append_outcome_unknown' })
-    vi.restoreAllMocks()
-    failing(13) // SQLITE_FULL
-    await expect(log.append(0, records('a'))).rejects.toMatchObject({ code: 'event_log_unavailable' })
+    })
+    await expect(log.append(0, records('a'))).rejects.toMatchObject({ code })
     vi.restoreAllMocks()
     expect(await log.append(0, records('b'))).toBe(0)
-    await log.close()
   })
 
   it('refuses a file of another version, saying so', () => {
-    const db = new DatabaseSync(file)
-    db.exec('PRAGMA user_version = 7')
-    db.close()
+    const file = newFile()
+    withDatabase(file, (db) => db.exec('PRAGMA user_version = 7'))
     expect(() => openSqliteEventLog({ file })).toThrow(/log\.sqlite has version 7 .* reads 1/)
   })
 
   it('refuses a file that is no database', () => {
-    expect(() => openSqliteEventLog({ file: folder })).toThrow()
+    expect(() => openSqliteEventLog({ file: dirname(newFile()) })).toThrow()
   })
 
   it('gives a long log in several batches', async () => {
-    const log = openSqliteEventLog({ file })
+    const { log } = openNew()
     for (let i = 0; i < 3; i++) await log.append(0, records(...Array.from({ length: 1000 }, () => 'x')))
     const subscriber = await RecordingSubscriber.on(log)
-    await vi.waitFor(() => expect(subscriber.batches.map(({ next }) => next)).toEqual([1000, 2000, 3000]))
-    await log.close()
+    await eventually(() => subscriber.batches.map(({ next }) => next), [1000, 2000, 3000])
   })
 })
 
-function query(file: string, sql: string): [Record<string, unknown>, ...Record<string, unknown>[]] {
+/** In a folder that is removed after the test. */
+function newFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-log-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return join(folder, 'log.sqlite')
+}
+
+function openNew(): { file: string; log: EventLog } {
+  const file = newFile()
+  return { file, log: closedAfterTest(openSqliteEventLog({ file })) }
+}
+
+function query(file: string, sql: string): unknown[] {
+  return withDatabase(file, (db) => db.prepare(sql).all())
+}
+
+function withDatabase<T>(file: string, work: (db: DatabaseSync) => T): T {
   const db = new DatabaseSync(file)
-  const rows = db.prepare(sql).all()
-  db.close()
-  const [first, ...rest] = rows.map((row) => ({ ...row }))
-  if (first === undefined) throw new Error(`no row: ${sql}`)
-  return [first, ...rest]
+  try {
+    return work(db)
+  } finally {
+    db.close()
+  }
 }

@@ -66,7 +66,7 @@ export class KafkaConsumer {
     const error = await this.#end.promise
     clearInterval(upkeep)
     // A group that is stopped keeps what was committed last: without this, tools would show it behind until it runs again.
-    if (error === undefined) await withTimeout(lastCommitLimitMs, this.#commitInTurn()).catch(() => {})
+    if (error === undefined) await withTimeout(lastCommitLimitMs, this.#commit()).catch(() => {})
     await withTimeout(leaveLimitMs, this.#consumer.disconnect()).catch(() => {}) // the group finds out by itself
     this.#client.abandon()
     return error
@@ -105,7 +105,9 @@ export class KafkaConsumer {
   #listen(): void {
     const { events } = this.#consumer
     this.#consumer.on(events.GROUP_JOIN, ({ payload }) => this.#joined(payload.memberAssignment))
-    this.#consumer.on(events.HEARTBEAT, () => this.#lives())
+    this.#consumer.on(events.HEARTBEAT, () => {
+      this.#lastLifeSign = performance.now()
+    })
     // What kafkajs filters out whole, such as transaction markers, it steps over by itself; the subscriber hears of it.
     this.#consumer.on(events.START_BATCH_PROCESS, ({ payload }) => {
       const { batchSize, partition, firstOffset, lastOffset } = payload
@@ -119,7 +121,7 @@ export class KafkaConsumer {
   }
 
   #joined(assignment: Record<string, number[]>): void {
-    this.#lives()
+    this.#lastLifeSign = performance.now()
     const { topic } = this.#options
     const partitions = (assignment[topic] ?? []).toSorted((one, other) => one - other)
     // Of partitions kept nothing is forgotten, as nobody else can have moved them.
@@ -146,35 +148,27 @@ export class KafkaConsumer {
     clearInterval(beating)
   }
 
-  #lives(): void {
-    this.#lastLifeSign = performance.now()
-  }
-
   #upkeep(): void {
     if (performance.now() - this.#lastLifeSign > lifeSignLimitMs) {
       this.#end.resolve(new Error(`no heartbeat was answered for ${lifeSignLimitMs} ms`))
     }
-    this.#commitInTurn()
-  }
-
-  /** One after the other, as kafkajs sends a commit again for a while: an older one would undo a newer one. */
-  #commitInTurn(): Promise<void> {
-    this.#committing = this.#committing.then(() => this.#commit())
-    return this.#committing
+    this.#commit()
   }
 
   /**
    * For tools that show how far a group is behind. Nothing reads it to go on from there, so it may be late; but each
-   * position gets there in the end, on an idle system too, and goes back where the reader goes back.
+   * position gets there in the end, on an idle system too, and goes back where the reader goes back. One commit after the
+   * other, as kafkajs sends one again for a while: an older one would undo a newer one.
    */
-  async #commit(): Promise<void> {
+  #commit(): Promise<void> {
     const { topic, logger } = this.#options
-    const offsets = [...this.#positions].map(([partition, next]) => ({ topic, partition, offset: String(next) }))
-    if (offsets.length === 0) return
-    try {
-      await this.#consumer.commitOffsets(offsets)
-    } catch (error) {
-      logger.debug({ err: error }, 'Kafka: offsets not committed') // tried again next time
-    }
+    this.#committing = this.#committing.then(async () => {
+      const offsets = [...this.#positions].map(([partition, next]) => ({ topic, partition, offset: String(next) }))
+      if (offsets.length === 0) return
+      await this.#consumer.commitOffsets(offsets).catch((error) => {
+        logger.debug({ err: error }, 'Kafka: offsets not committed') // tried again next time
+      })
+    })
+    return this.#committing
   }
 }

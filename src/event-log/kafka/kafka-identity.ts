@@ -48,6 +48,8 @@ export class IdentityWatch {
   readonly #idBlocks: string
   readonly #logId: string
   readonly #replaced = Promise.withResolvers<void>()
+  /** Resolves once another log was found. */
+  readonly replaced = this.#replaced.promise
   readonly #ended = new AbortController()
   readonly #looking: Promise<void>
   #isReplaced = false
@@ -57,11 +59,6 @@ export class IdentityWatch {
     this.#idBlocks = idBlocks
     this.#logId = logId
     this.#looking = this.#look()
-  }
-
-  /** Resolves once another log was found. */
-  get replaced(): Promise<void> {
-    return this.#replaced.promise
   }
 
   /** Looks now. Throws ServiceError event_log_unavailable when it is another log, or cannot be told within the limit. */

@@ -1,6 +1,6 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newGroup, RecordingSubscriber } from '../recording-subscriber.ts'
-import { type LogUnderTest, partitionsOf, patience, records } from './fixture.ts'
+import { eventually, type LogUnderTest, partitionsOf, records } from './fixture.ts'
 
 export function closing(at: LogUnderTest): void {
   describe('close', () => {
@@ -14,25 +14,25 @@ export function closing(at: LogUnderTest): void {
         return true
       }
       await at.log.append(0, records('a'))
-      await vi.waitFor(() => expect(subscriber.of(0)).toHaveLength(1), patience)
+      await eventually(() => subscriber.of(0).length, 1)
       const closed = subscriber.close().then(() => order.push('closed'))
       await at.log.append(0, records('b'))
       hold.resolve()
       await closed
       expect(order).toEqual(['batch done', 'closed'])
       const other = await RecordingSubscriber.on(at.log)
-      await vi.waitFor(() => expect(other.values(0)).toEqual(['a', 'b']), patience)
+      await eventually(() => other.values(0), ['a', 'b'])
       expect(subscriber.values(0)).toEqual(['a'])
     })
 
     it('of the log ends its subscriptions', async () => {
-      const beside = await at.fixture.open()
+      const beside = await at.open()
       const subscriber = await RecordingSubscriber.on(at.log)
-      await vi.waitFor(() => expect(subscriber.held).toContain(0), patience)
+      await eventually(() => subscriber.held[0], 0)
       await at.log.close()
       await beside.append(0, records('a'))
       const other = await RecordingSubscriber.on(beside)
-      await vi.waitFor(() => expect(other.values(0)).toEqual(['a']), patience)
+      await eventually(() => other.values(0), ['a'])
       expect(subscriber.batches).toEqual([])
     })
 
@@ -44,7 +44,7 @@ export function closing(at: LogUnderTest): void {
       await expect(at.log.reserveIdBlock()).rejects.toMatchObject(unavailable)
       await expect(at.log.endOffsets()).rejects.toMatchObject(unavailable)
       await expect(at.log.subscribe(newGroup(), new RecordingSubscriber(0))).rejects.toMatchObject(unavailable)
-      expect(await (await at.fixture.open()).endOffsets()).toEqual(partitionsOf(at.log).map(() => 0))
+      expect(await (await at.open()).endOffsets()).toEqual(partitionsOf(at.log).map(() => 0))
     })
 
     it('of a subscription that has not been assigned anything yet does not wait for that', async () => {

@@ -1,6 +1,7 @@
+import { expect, onTestFinished, vi } from 'vitest'
 import type { EventLog, NewRecord } from '../../../src/event-log/event-log.ts'
 
-/** A new, empty log and what the suite does to it from outside. */
+/** A new, empty log and what the suite does to it from outside. All of it is gone after the test. */
 export interface EventLogFixture {
   readonly log: EventLog
   /** Another object on the same log, as another process would have. */
@@ -9,19 +10,26 @@ export interface EventLogFixture {
   readonly refused: NewRecord
   /** Appends to partition 0 what this service never would, but another producer may. */
   appendForeign(record: { key: Buffer | null; value: Buffer | null }): Promise<void>
-  /** Closes every object that was opened and removes the log. */
-  remove(): Promise<void>
 }
 
 /** The fixture of the test that runs. */
-export interface LogUnderTest {
-  readonly log: EventLog
-  readonly fixture: EventLogFixture
-  /** Another, empty log, to be removed by the test. */
+export interface LogUnderTest extends EventLogFixture {
+  /** Another, empty log. */
   openFixture(): Promise<EventLogFixture>
 }
 
 export const patience = { timeout: 20_000, interval: 20 }
+
+/** Waits until `read` gives what is expected. */
+export async function eventually(read: () => unknown, expected: unknown): Promise<void> {
+  await vi.waitFor(async () => expect(await read()).toEqual(expected), patience)
+}
+
+/** The log, closed after the test. */
+export function closedAfterTest<Log extends EventLog>(log: Log): Log {
+  onTestFinished(() => log.close())
+  return log
+}
 
 export function records(...values: string[]): NewRecord[] {
   return values.map((value) => ({ key: 'key', value, headers: {} }))

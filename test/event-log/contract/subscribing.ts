@@ -1,55 +1,53 @@
 import { describe, expect, it, vi } from 'vitest'
 import { newGroup, RecordingSubscriber } from '../recording-subscriber.ts'
-import { type LogUnderTest, partitionsOf, patience, records } from './fixture.ts'
+import { eventually, type LogUnderTest, partitionsOf, patience, records } from './fixture.ts'
 
 export function subscribing(at: LogUnderTest): void {
   describe('subscribe', () => {
-    it('gives one member of a group every partition', async () => {
-      const subscriber = await RecordingSubscriber.on(at.log)
-      await vi.waitFor(() => expect(subscriber.held).toEqual(partitionsOf(at.log)), patience)
-    })
-
     it('tells the first assignment only once the subscriber has its subscription', async () => {
       const order: string[] = []
       const assigned = () => order.push('assigned')
       await at.log.subscribe(newGroup(), { assigned, batch: async () => true })
       order.push('subscribed')
-      await vi.waitFor(() => expect(order).toEqual(['subscribed', 'assigned']), patience)
+      await eventually(() => order, ['subscribed', 'assigned'])
     })
 
     it('shares the partitions out in a group; who stays takes those of who closes', async () => {
       const group = newGroup()
-      const beside = await at.fixture.open()
+      const beside = await at.open()
       const one = await RecordingSubscriber.on(at.log, { group })
-      await vi.waitFor(() => expect(one.held).toEqual(partitionsOf(at.log)), patience)
+      await eventually(() => one.held, partitionsOf(at.log))
       const other = await RecordingSubscriber.on(at.log.partitions > 1 ? beside : at.log, { group })
       await vi.waitFor(() => expect(other.assignments.length).toBeGreaterThan(0), patience)
-      await vi.waitFor(() => expect([...one.held, ...other.held].sort()).toEqual(partitionsOf(at.log)), patience)
+      await eventually(() => [...one.held, ...other.held].sort(), partitionsOf(at.log))
       await one.close()
-      await vi.waitFor(() => expect(other.held).toEqual(partitionsOf(at.log)), patience)
+      await eventually(() => other.held, partitionsOf(at.log))
       await at.log.append(0, records('after'))
-      await vi.waitFor(() => expect(other.values(0)).toEqual(['after']), patience)
+      await eventually(() => other.values(0), ['after'])
     })
 
     it('gives two groups the whole log each', async () => {
       await at.log.append(0, records('a', 'b'))
       const one = await RecordingSubscriber.on(at.log)
       const other = await RecordingSubscriber.on(at.log)
-      for (const subscriber of [one, other]) {
-        await vi.waitFor(() => expect(subscriber.values(0)).toEqual(['a', 'b']), patience)
-      }
+      await eventually(
+        () => [one.values(0), other.values(0)],
+        [
+          ['a', 'b'],
+          ['a', 'b'],
+        ],
+      )
     })
 
     it('reads nothing until the subscriber seeks', async () => {
       await at.log.append(0, records('a', 'b', 'c'))
-      const subscriber = await RecordingSubscriber.on(at.log, { from: undefined })
-      await vi.waitFor(() => expect(subscriber.held).toContain(0), patience)
+      const subscriber = await RecordingSubscriber.holding(at.log)
       await at.log.append(0, records('d'))
       const sought = await RecordingSubscriber.on(at.log) // whoever has sought has read it all by now
-      await vi.waitFor(() => expect(sought.records(0)).toHaveLength(4), patience)
+      await eventually(() => sought.records(0).length, 4)
       expect(subscriber.batches).toEqual([])
       subscriber.seek(0, 2)
-      await vi.waitFor(() => expect(subscriber.values(0)).toEqual(['c', 'd']), patience)
+      await eventually(() => subscriber.values(0), ['c', 'd'])
       expect(subscriber.batches[0]?.from).toBe(2)
     })
 
@@ -61,7 +59,7 @@ export function subscribing(at: LogUnderTest): void {
       }
       for (const partition of partitionsOf(at.log)) {
         const all = Array.from({ length: 40 }, (_, i) => String(i))
-        await vi.waitFor(() => expect(subscriber.values(partition)).toEqual(all), patience)
+        await eventually(() => subscriber.values(partition), all)
         const batches = subscriber.of(partition)
         expect(batches.map(({ from }) => from)).toEqual([0, ...batches.map(({ next }) => next)].slice(0, -1))
         expect(batches.at(-1)?.next).toBe(40)
@@ -69,36 +67,30 @@ export function subscribing(at: LogUnderTest): void {
     })
 
     it('reads what another object appends', async () => {
-      const beside = await at.fixture.open()
+      const beside = await at.open()
       const subscriber = await RecordingSubscriber.on(at.log)
-      await vi.waitFor(() => expect(subscriber.held).toContain(0), patience)
+      await eventually(() => subscriber.held[0], 0)
       await beside.append(0, records('from outside'))
-      await vi.waitFor(() => expect(subscriber.values(0)).toEqual(['from outside']), patience)
+      await eventually(() => subscriber.values(0), ['from outside'])
     })
 
     it('passes on records of other producers as they are found', async () => {
-      await at.fixture.appendForeign({ key: null, value: null })
-      await at.fixture.appendForeign({ key: Buffer.from([0xff]), value: Buffer.from([0, 0xfe]) })
+      await at.appendForeign({ key: null, value: null })
+      await at.appendForeign({ key: Buffer.from([0xff]), value: Buffer.from([0, 0xfe]) })
       const subscriber = await RecordingSubscriber.on(at.log)
-      const found = [
-        { offset: 0, key: null, value: null },
-        { offset: 1, key: Buffer.from([0xff]), value: Buffer.from([0, 0xfe]) },
-      ]
-      await vi.waitFor(() => expect(subscriber.records(0)).toEqual(found), patience)
+      const bytes = { offset: 1, key: Buffer.from([0xff]), value: Buffer.from([0, 0xfe]) }
+      await eventually(() => subscriber.records(0), [{ offset: 0, key: null, value: null }, bytes])
     })
 
     it('gives the same records again when a batch is not done', async () => {
       await at.log.append(0, records('a', 'b'))
-      const subscriber = new RecordingSubscriber(undefined)
+      const subscriber = await RecordingSubscriber.holding(at.log)
       let refusals = 2
       subscriber.answer = async () => refusals-- <= 0
-      const subscription = await at.log.subscribe(newGroup(), subscriber)
-      await vi.waitFor(() => expect(subscriber.held).toContain(0), patience)
-      subscription.seek(0, 0)
-      await vi.waitFor(() => expect(subscriber.values(0)).toEqual(['a', 'b', 'a', 'b', 'a', 'b']), patience)
+      subscriber.seek(0, 0)
+      await eventually(() => subscriber.values(0), ['a', 'b', 'a', 'b', 'a', 'b'])
       await at.log.append(0, records('c'))
-      await vi.waitFor(() => expect(subscriber.values(0).at(-1)).toBe('c'), patience)
-      expect(subscriber.values(0)).toHaveLength(7)
+      await eventually(() => subscriber.values(0), ['a', 'b', 'a', 'b', 'a', 'b', 'c'])
     })
 
     it('comes back to what was not done, however much was read ahead', async () => {
@@ -106,7 +98,7 @@ export function subscribing(at: LogUnderTest): void {
       for (let first = 0; first < 6000; first += 600) {
         await at.log.append(0, records(...Array.from({ length: 600 }, (_, i) => `${first + i} ${long}`)))
       }
-      const subscriber = await RecordingSubscriber.on(at.log, { from: undefined })
+      const subscriber = await RecordingSubscriber.holding(at.log)
       const done: string[] = []
       let batches = 0
       let refused = 0
@@ -115,7 +107,6 @@ export function subscribing(at: LogUnderTest): void {
         done.push(...read.map(({ value }) => String(value).replace(/ .*/, '')))
         return true
       }
-      await vi.waitFor(() => expect(subscriber.held).toContain(0), patience)
       subscriber.seek(0, 0)
       await vi.waitFor(() => expect(done.length).toBeGreaterThanOrEqual(6000), patience)
       expect(done).toEqual(Array.from({ length: 6000 }, (_, i) => String(i)))
@@ -137,6 +128,45 @@ export function subscribing(at: LogUnderTest): void {
       await at.log.append(0, records('first'))
       await vi.waitFor(() => expect(subscriber.values(0)).toContain('last'), patience)
       expect(most).toBe(1)
+    })
+  })
+
+  describe('seek', () => {
+    it('goes back and forth, also from within a batch, and takes effect before the next one', async () => {
+      await at.log.append(0, records('0', '1', '2', '3'))
+      const subscriber = await RecordingSubscriber.on(at.log, { from: 2 })
+      subscriber.answer = async ({ from }) => {
+        if (from === 2) subscriber.seek(0, 1)
+        return true
+      }
+      await eventually(() => subscriber.of(0).map(({ from }) => from), [2, 1])
+      subscriber.seek(0, 3)
+      await eventually(() => subscriber.of(0).map(({ from }) => from), [2, 1, 3])
+      await at.log.append(0, records('4'))
+      await eventually(() => subscriber.of(0).map(({ from }) => from), [2, 1, 3, 4])
+    })
+
+    it('to the end reads what is appended next', async () => {
+      await at.log.append(0, records('0', '1'))
+      const subscriber = await RecordingSubscriber.holding(at.log)
+      subscriber.seek(0, 2)
+      await at.log.append(0, records('2'))
+      await eventually(() => subscriber.values(0), ['2'])
+    })
+
+    it('past the end reads from the first record, and the batch says so', async () => {
+      await at.log.append(0, records('0', '1'))
+      const subscriber = await RecordingSubscriber.on(at.log, { from: 10 })
+      await eventually(() => subscriber.values(0), ['0', '1'])
+      expect(subscriber.batches[0]).toMatchObject({ from: 0, next: 2 })
+    })
+
+    it('is ignored for a partition that is not held', async () => {
+      const subscriber = await RecordingSubscriber.on(at.log)
+      subscriber.seek(0, 0)
+      subscriber.seek(99, 0)
+      await at.log.append(0, records('a'))
+      await eventually(() => subscriber.values(0), ['a'])
     })
   })
 }
