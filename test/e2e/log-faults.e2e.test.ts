@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startRedis } from '../brokers/brokers.ts'
 import { describeWithBrokers, describeWithLocalBrokers } from '../brokers/describe.ts'
 import { startKafka } from '../brokers/processes.ts'
@@ -60,7 +60,7 @@ describeWithBrokers('when the log is made anew', (brokers) => {
     const { code, errors } = await petstore(environment, 'verify')
     expect({ code, errors }).toEqual({ code: 1, errors: expect.stringMatching(said) })
     const client = new Client(await startService(environment))
-    await expectGone(client)
+    await vi.waitFor(() => expectGone(client), { timeout: 10_000 }) // a projector has to look first
     expect(await client.list()).toEqual([])
     await expectVerified(environment)
     await expectLogServed(environment, client, await createMany(client, 60))
