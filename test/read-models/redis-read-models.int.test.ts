@@ -149,11 +149,11 @@ describeWithBrokers('redis read models', ({ redisUrl }) => {
 
     it('ignore a message that is none of theirs', async () => {
       const { heard } = await listenerOn(store)
-      await fixture.client.publish(redisKeys({ prefix: fixture.prefix, version: 'v1' }).progress, 'a b c d')
+      await fixture.client.publish(redisKeys({ prefix: fixture.prefix, version: 'v1' }).progress, 'foreign b c d')
       const batch = batchAfter({ partition: 0, checkpoint: startOfPartition })
       await applyAll(store, generation, batch)
       await vi.waitFor(() => expect(heard.at(-1)).toEqual(progressOf(generation, batch)))
-      expect(JSON.stringify(heard)).not.toContain('"a')
+      expect(heard.flat()).not.toContain('foreign')
     })
   })
 })
