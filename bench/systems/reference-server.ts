@@ -36,7 +36,7 @@ const append = kind === 'naive' ? await openNaiveLog() : undefined
 const app = Fastify()
 await app.register(
   async (v1) => {
-    await requireApiKey(v1, keys.idOf)
+    await requireApiKey(v1, keys.ownerOf)
     readOnlyJson(v1)
     v1.setValidatorCompiler(compileRequestCheck)
     if (append === undefined) addBareRoutes(v1)

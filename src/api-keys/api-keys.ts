@@ -5,9 +5,15 @@ import { type Static, Type } from 'typebox'
 import { lockFile } from '../lib/file-lock.ts'
 import { compileCheck } from '../lib/validation.ts'
 
-/** What is kept of an API key: never the key itself. */
+/** What is kept of an API key: never the key itself. `owner`: the id of the first key of its owner, if that is another one. */
 const StoredKey = Type.Object(
-  { id: Type.String(), name: Type.String(), sha256: Type.String(), createdAt: Type.String() },
+  {
+    id: Type.String(),
+    name: Type.String(),
+    sha256: Type.String(),
+    createdAt: Type.String(),
+    owner: Type.Optional(Type.String()),
+  },
   { additionalProperties: false },
 )
 type StoredKey = Static<typeof StoredKey>
@@ -39,12 +45,37 @@ function readText(path: string): string | undefined {
   }
 }
 
-/** Makes a key, stores its hash and returns the key, which is nowhere else. */
-export function issueKey(path: string, name: string, now: Date): { id: string; key: string } {
-  const id = randomBytes(4).toString('hex')
-  const key = `pk_${randomBytes(32).toString('base64url')}`
-  change(path, (keys) => [...keys, { id, name, sha256: hashKey(key), createdAt: now.toISOString() }])
-  return { id, key }
+export interface IssuedKey {
+  readonly id: string
+  readonly name: string
+  /** It is nowhere else: only its hash is stored. */
+  readonly key: string
+}
+
+export function issueKey(path: string, name: string, now: Date): IssuedKey {
+  const issued = newKey(name)
+  change(path, (keys) => [...keys, stored(issued, now)])
+  return issued
+}
+
+/** Another key for the owner of the key `id`, which stays valid; undefined when there is none. */
+export function rotateKey(path: string, id: string, now: Date): IssuedKey | undefined {
+  let issued: IssuedKey | undefined
+  change(path, (keys) => {
+    const before = keys.find((key) => key.id === id)
+    if (before === undefined) return keys
+    issued = newKey(before.name)
+    return [...keys, { ...stored(issued, now), owner: before.owner ?? id }]
+  })
+  return issued
+}
+
+function newKey(name: string): IssuedKey {
+  return { id: randomBytes(4).toString('hex'), name, key: `pk_${randomBytes(32).toString('base64url')}` }
+}
+
+function stored({ id, name, key }: IssuedKey, now: Date): StoredKey {
+  return { id, name, sha256: hashKey(key), createdAt: now.toISOString() }
 }
 
 /** Whether there was such a key. */
@@ -76,26 +107,27 @@ function hashKey(key: string): string {
 
 /** The keys that are valid now. */
 export interface KeyRing {
-  /** The id of the key; undefined when it is not valid. */
-  idOf(key: string): string | undefined
+  /** The id of the first key of whoever has this one; undefined when it is not valid. */
+  ownerOf(key: string): string | undefined
   readonly size: number
   close(): void
 }
 
 /** The keys of the file, followed as it changes, and those given in plain text. Throws as `readKeys` does. */
 export function openKeyRing(path: string, given: readonly string[], logger: Logger): KeyRing {
-  const givenIds = given.map((key) => [hashKey(key), `given-${hashKey(key).slice(0, 8)}`] as const)
-  const read = () => new Map([...givenIds, ...(readKeys(path) ?? []).map(({ sha256, id }) => [sha256, id] as const)])
+  const owners = given.map((key) => [hashKey(key), `given-${hashKey(key).slice(0, 8)}`] as const)
+  const ownerIn = ({ sha256, id, owner = id }: StoredKey) => [sha256, owner] as const
+  const read = () => new Map([...owners, ...(readKeys(path) ?? []).map(ownerIn)])
   let stamp = stampOf(path) // taken before the keys are read: a change in between is seen the next time
-  let idByHash = read()
+  let ownerByHash = read()
 
   function follow(): void {
     try {
       const newStamp = stampOf(path)
       if (newStamp === stamp) return
       stamp = newStamp
-      idByHash = read()
-      logger.info({ keys: idByHash.size }, 'API keys read again')
+      ownerByHash = read()
+      logger.info({ keys: ownerByHash.size }, 'API keys read again')
     } catch (error) {
       logger.error({ err: error }, 'API keys left as they were: the file cannot be read')
     }
@@ -104,9 +136,9 @@ export function openKeyRing(path: string, given: readonly string[], logger: Logg
   // so too, but compares with what it finds some time after it was called.
   const timer = setInterval(follow, lookEveryMs).unref()
   return {
-    idOf: (key) => idByHash.get(hashKey(key)),
+    ownerOf: (key) => ownerByHash.get(hashKey(key)),
     get size() {
-      return idByHash.size
+      return ownerByHash.size
     },
     close: () => clearInterval(timer),
   }

@@ -69,6 +69,9 @@ export function serviceMetrics(source: { readonly lag: Lag }): Metrics {
     const known = partitions()
     return known && parkedIn(known)
   })
+  addFigure('petstore_rebuild_lag_events', 'Records in the log that read models being built do not have yet', () => {
+    return source.lag.status === 'known' ? source.lag.rebuildEvents : undefined
+  })
   addFigure('petstore_event_log_up', 'Whether the log answered when last looked at', () => {
     const { lag } = source
     return upOf(lag.status === 'known' || lag.logAnswers)

@@ -5,6 +5,7 @@ import { createCommandHandler } from '../command-handling/command-handler.ts'
 import { IdAllocator } from '../command-handling/id-allocator.ts'
 import { defaultLimits, GroupCommit } from '../event-log/group-commit.ts'
 import { type ApiServices, buildApp, drain } from '../http/app.ts'
+import { timeOfDay } from '../lib/clock.ts'
 import { readModelVersion } from '../projector/definition.ts'
 import { startRetention } from '../read-models/retention.ts'
 import type { Config } from './config.ts'
@@ -85,11 +86,11 @@ function startApi(config: Config, { log }: Storage, shards: readonly TrackedShar
     appender,
     ids: new IdAllocator(log),
     kind: petKind,
-    now: () => new Date(),
+    now: timeOfDay,
     timeoutMs,
   })
   const services: ApiServices = {
-    keyId: keys.idOf,
+    ownerOf: keys.ownerOf,
     readModel: readSide.readModel,
     commands,
     log,
@@ -107,5 +108,5 @@ function startApi(config: Config, { log }: Storage, shards: readonly TrackedShar
 /** The embedded default works at once: its first start issues a key, unless keys are given. */
 function issueFirstKey({ brokers, apiKeys, apiKeysFile }: Config): string | undefined {
   if (brokers !== undefined || apiKeys.length > 0 || readKeys(apiKeysFile) !== undefined) return undefined
-  return issueKey(apiKeysFile, 'first start', new Date()).key
+  return issueKey(apiKeysFile, 'first start', timeOfDay()).key
 }

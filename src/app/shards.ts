@@ -59,9 +59,10 @@ export function watchLag(
   stallMs: number,
   projectors: Pick<Projectors, 'assignment'> | undefined,
 ): WatchedLag {
-  const watched = shards.map(({ log, tracker }) => {
+  const watched = shards.map(({ log, tracker, store: { generations } }) => {
     const watch = projectors && new StallWatch(stallMs, () => projectors.assignment)
-    return { watch, meter: new LagMeter({ log, tracker, looked: (found, atMs) => watch?.look(found, atMs) }) }
+    const looked = (found: Lag, atMs: number) => watch?.look(found, atMs)
+    return { watch, meter: new LagMeter({ log, tracker, generations, looked }) }
   })
   return {
     get lag() {
@@ -83,5 +84,8 @@ function lagOfAll(lags: readonly Lag[]): Lag {
     lag.partitions.filter(({ partition }) => shardOf(partition, lags.length) === shard),
   )
   const generation = known.map((lag) => lag.generation).join(' ')
-  return { status: 'known', generation, partitions: partitions.sort((a, b) => a.partition - b.partition) }
+  const rebuilds = known.flatMap(({ rebuildEvents }) => rebuildEvents ?? [])
+  const rebuildEvents = rebuilds.length > 0 ? rebuilds.reduce((sum, each) => sum + each, 0) : undefined
+  partitions.sort((a, b) => a.partition - b.partition)
+  return { status: 'known', generation, partitions, rebuildEvents }
 }

@@ -1,18 +1,29 @@
 import type { Command } from 'commander'
-import { issueKey, readKeys, revokeKey } from '../api-keys/api-keys.ts'
+import { type IssuedKey, issueKey, readKeys, revokeKey, rotateKey } from '../api-keys/api-keys.ts'
 import { readConfig } from '../app/config.ts'
+import { timeOfDay } from '../lib/clock.ts'
 import { does, type Outcome } from './output.ts'
 
 export function addKeyCommands(program: Command): void {
   const keys = program.command('keys').description('API keys: running instances follow every change within a second')
   const issuing = keys.command('issue').requiredOption('--name <name>', 'whom the key is for')
   does(issuing, 'Make a key and print it; only its hash is stored', issue)
+  does(keys.command('rotate <id>'), 'Make another key for the owner of this one, which stays valid', rotate)
   does(keys.command('list'), 'List the keys: id, day of issue, name', list)
   does(keys.command('revoke <id>'), 'Revoke a key by its id', revoke)
 }
 
 function issue({ name, json }: { name: string; json?: boolean }): Outcome {
-  const { id, key } = issueKey(keyFile(), name, new Date())
+  return show(issueKey(keyFile(), name, timeOfDay()), json)
+}
+
+function rotate(id: string, { json }: { json?: boolean }): Outcome {
+  const issued = rotateKey(keyFile(), id, timeOfDay())
+  if (issued === undefined) throw unknownKey(id)
+  return show(issued, json)
+}
+
+function show({ id, name, key }: IssuedKey, json: boolean | undefined): Outcome {
   if (!json) process.stderr.write(`Key ${id} for ${name}, shown this once:\n`)
   return { json: { id, name, key }, text: key }
 }
@@ -24,8 +35,12 @@ function list(): Outcome {
 }
 
 function revoke(id: string): Outcome {
-  if (!revokeKey(keyFile(), id)) throw new Error(`There is no key with the id ${id}; 'petstore keys list' shows them.`)
+  if (!revokeKey(keyFile(), id)) throw unknownKey(id)
   return { json: { id, revoked: true }, text: `Key ${id} is revoked.` }
+}
+
+function unknownKey(id: string): Error {
+  return new Error(`There is no key with the id ${id}; 'petstore keys list' shows them.`)
 }
 
 function keyFile(): string {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { encodeDiscard } from '../domain/event-codec.ts'
+import { timeOfDay } from '../lib/clock.ts'
 import type { Inspection, ScannedPage } from '../read-models/inspection.ts'
 import { decodeParkedEvent, type ParkedEvent, parkedId } from '../read-models/parked-event.ts'
 import type { Stores } from '../read-models/shards.ts'
@@ -39,7 +40,7 @@ async function discard(place: string): Promise<Outcome> {
   await withStorage(async ({ stores, log }) => {
     const event = await expectParked(stores, place)
     await expectFirst(stores, event)
-    await log.append(event.partition, [encodeDiscard(event, new Date())])
+    await log.append(event.partition, [encodeDiscard(event, timeOfDay())])
     await untilDiscarded(stores, event)
   })
   const text = `Event ${place} is discarded. Those behind it were applied, up to the next one that cannot be.`

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -96,7 +97,7 @@ async function verifyShard({ group, update, ...shard }: ShardWork): Promise<Veri
   const folder = mkdtempSync(join(tmpdir(), 'petstore-verify-'))
   try {
     const scratch = openScratch(join(folder, 'read-models.db'))
-    const ownGroup = `${group}.verify.${process.pid}.${Date.now()}`
+    const ownGroup = `${group}.verify.${randomUUID()}`
     const verifying = verify({ ...shard, scratch, group: ownGroup, progress: update })
     return await verifying.finally(() => scratch.close())
   } finally {

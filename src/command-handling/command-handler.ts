@@ -9,6 +9,7 @@ import { type Decider, Rejected } from './decider.ts'
 import { EventWriter, type EventWriterParts, type Target, type WriteRequest, type Written } from './event-writer.ts'
 import { awaitOutcome, type Learned, nothingLoaded } from './outcome.ts'
 import { Turns } from './turns.ts'
+import { Unsettled, type UnsettledEvent } from './unsettled.ts'
 
 export interface CommandOptions extends WriteRequest {
   /** What the state that the command is decided on must have in it. */
@@ -70,19 +71,22 @@ export function createCommandHandler<State, Event>(
   parts: CommandHandlerParts<State, Event>,
 ): CommandHandler<State, Event> {
   const writer = new EventWriter(parts)
+  const unsettled = new Unsettled<Event>()
   const turns = new Turns()
   return {
     handle(decider, command, options) {
-      const execution = new Execution({ ...parts, writer, decider, command, options })
-      const { stream } = options
-      if (stream === 'new') return execution.run()
-      return turns.take(stream, parts.timeoutMs, () => execution.run(), conflict)
+      const execution = new Execution({ ...parts, writer, unsettled, decider, command, options })
+      const { stream, idempotency } = options
+      const turn = stream === 'new' ? idempotency?.key : stream
+      if (turn === undefined) return execution.run()
+      return turns.take(turn, parts.timeoutMs, () => execution.run(), conflict)
     },
   }
 }
 
 interface ExecutionParts<State, Command, Event> extends CommandHandlerParts<State, Event> {
   readonly writer: EventWriter<Event>
+  readonly unsettled: Unsettled<Event>
   readonly decider: Decider<State, Command, Event>
   readonly command: (id: number) => Command
   readonly options: CommandOptions
@@ -104,10 +108,12 @@ class Execution<State, Command, Event> {
   }
 
   async run(): Promise<Handled<State>> {
-    const { readModel, writer, options } = this.#parts
+    const { writer, unsettled, options } = this.#parts
     const isNew = options.stream === 'new'
     let target: Target | undefined
     let basis = await this.#load()
+    const earlier = basis.decided === undefined ? unsettled.find(writer.keyOf(options)) : undefined
+    if (earlier !== undefined) basis = await this.#awaitEarlier(earlier)
     for (;;) {
       if (basis.decided !== undefined) return this.#replay(basis.decided)
       if (basis.hasParked) throw streamParked()
@@ -116,13 +122,36 @@ class Execution<State, Command, Event> {
       const event = this.#decide(target, before.state)
       if (event === 'unchanged') return { outcome: 'unchanged', ...before }
       const written = await this.#append(target, event, before.version + 1)
-      const wait = { timeoutMs: this.#leftMs, isAbandoned: options.wait.isAbandoned }
-      const learned = await awaitOutcome(readModel, written, wait, this.#isAlone)
-      const { outcome, stream } = learned
+      const learned = await this.#learn(written, options.idempotency?.fingerprint)
+      const { outcome } = learned
       if (outcome !== 'superseded' && outcome !== 'duplicate') return this.#answer(before.state, written, learned)
-      // What is there under the id of a new stream is somebody else's: the next try draws another one.
-      basis = isNew ? { ...nothingLoaded, decided: stream.decided } : stream
+      basis = this.#basisFor(learned)
     }
+  }
+
+  async #learn(written: Written<Event>, fingerprint: string | undefined): Promise<Learned> {
+    const { readModel, unsettled, options } = this.#parts
+    const wait = { timeoutMs: this.#leftMs, isAbandoned: options.wait.isAbandoned }
+    const learned = await awaitOutcome(readModel, written, wait, this.#isAlone)
+    const { key } = written
+    if (key === undefined || fingerprint === undefined) return learned
+    if (isUntold(learned)) unsettled.add(key, { written, fingerprint })
+    else unsettled.remove(key)
+    return learned
+  }
+
+  /** What an earlier request under the same key appended may decide this one. */
+  async #awaitEarlier({ written, fingerprint }: UnsettledEvent<Event>): Promise<LoadedStream> {
+    const learned = await this.#learn(written, fingerprint)
+    if (!isUntold(learned)) return this.#basisFor(learned)
+    throw fingerprint === this.#parts.options.idempotency?.fingerprint
+      ? outcomeUnknown(written, learned.cause)
+      : conflict()
+  }
+
+  /** What is there under the id of a new stream is somebody else's: the next try draws another one. */
+  #basisFor({ stream }: Learned): LoadedStream {
+    return this.#parts.options.stream === 'new' ? { ...nothingLoaded, decided: stream.decided } : stream
   }
 
   get #leftMs(): number {
@@ -183,6 +212,10 @@ class Execution<State, Command, Event> {
     const state = row?.version === version ? this.#read(row).state : this.#parts.decider.evolve(before, written)
     return { outcome: 'applied', state, version, position, isReadable: outcome === 'applied' }
   }
+}
+
+function isUntold({ outcome }: Learned): boolean {
+  return outcome === 'late' || outcome === 'unknown'
 }
 
 function keyReused(): ServiceError {

@@ -60,7 +60,7 @@ export class GroupCommit {
       return Promise.reject(new ServiceError('overloaded', 'Too many writes are waiting for the event log.'))
     }
     return new Promise((resolve, reject) => {
-      this.#queue(partition).push({ record, deadline: Date.now() + this.#limits.timeoutMs, resolve, reject })
+      this.#queue(partition).push({ record, deadline: performance.now() + this.#limits.timeoutMs, resolve, reject })
       this.#queued++
       this.#schedule(gatheringTurnsMax)
     })
@@ -139,7 +139,7 @@ export class GroupCommit {
 
   // A record still waiting was surely not appended. One in flight may be: its append goes on without its caller.
   #expire(): void {
-    const now = Date.now()
+    const now = performance.now()
     for (const queue of this.#queues) {
       const living = queue.findIndex(({ deadline }) => deadline > now)
       const expired = queue.splice(0, living === -1 ? queue.length : living)

@@ -15,7 +15,7 @@ import type { RouteServices } from './resource.ts'
 
 export interface ApiServices extends RouteServices {
   /** The id of the API key, or undefined when the key is not valid. */
-  readonly keyId: (key: string) => string | undefined
+  readonly ownerOf: (key: string) => string | undefined
   readonly maxInFlightPerKey: number
 }
 
@@ -52,7 +52,7 @@ async function addApi(app: FastifyInstance, api: ApiServices): Promise<void> {
   await app.register(
     async (v1) => {
       readOnlyJson(v1)
-      await requireApiKey(v1, api.keyId)
+      await requireApiKey(v1, api.ownerOf)
       limitInFlight(v1, api.maxInFlightPerKey)
       addPetRoutes(v1, api)
       addOrderRoutes(v1, api)

@@ -4,25 +4,25 @@ import { ServiceError } from '../lib/errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The id of the API key that let the request in. */
-    apiKeyId: string
+    /** Whose API key let the request in. */
+    apiKeyOwner: string
     isInFlight: boolean
   }
 }
 
 /**
  * Lets a request into the routes of `app` only with a valid API key as bearer token (RFC 6750), before its body is
- * looked at. `keyId` is asked for each request, as keys come and go.
+ * looked at. `ownerOf` is asked for each request, as keys come and go.
  */
-export async function requireApiKey(app: FastifyInstance, keyId: (key: string) => string | undefined): Promise<void> {
-  app.decorateRequest('apiKeyId', '')
+export async function requireApiKey(app: FastifyInstance, ownerOf: (key: string) => string | undefined): Promise<void> {
+  app.decorateRequest('apiKeyOwner', '')
   await app.register(bearerAuth, {
     addHook: false,
     specCompliance: 'rfc6749', // the scheme name in any case
     keys: [],
     auth: (key, request) => {
-      request.apiKeyId = keyId(key) ?? ''
-      return request.apiKeyId !== '' && !hasSecondAuthorization(request)
+      request.apiKeyOwner = ownerOf(key) ?? ''
+      return request.apiKeyOwner !== '' && !hasSecondAuthorization(request)
     },
     verifyErrorLogLevel: 'debug',
   })
@@ -56,23 +56,23 @@ function hasSecondAuthorization({ raw }: FastifyRequest): boolean {
  */
 export function limitInFlight(app: FastifyInstance, max: number): void {
   const inFlight = new Map<string, number>()
-  const countOf = (apiKeyId: string) => inFlight.get(apiKeyId) ?? 0
+  const countOf = (apiKeyOwner: string) => inFlight.get(apiKeyOwner) ?? 0
   app.decorateRequest('isInFlight', false)
   app.addHook('onRequest', (request, _reply, done) => {
-    const count = countOf(request.apiKeyId)
+    const count = countOf(request.apiKeyOwner)
     if (count >= max) {
       return done(new ServiceError('too_many_requests', `This API key has ${max} requests in flight already.`))
     }
-    inFlight.set(request.apiKeyId, count + 1)
+    inFlight.set(request.apiKeyOwner, count + 1)
     request.isInFlight = true
     done()
   })
   app.addHook('onSend', (request, _reply, _payload, done) => {
     if (request.isInFlight) {
       request.isInFlight = false
-      const left = countOf(request.apiKeyId) - 1
-      if (left > 0) inFlight.set(request.apiKeyId, left)
-      else inFlight.delete(request.apiKeyId)
+      const left = countOf(request.apiKeyOwner) - 1
+      if (left > 0) inFlight.set(request.apiKeyOwner, left)
+      else inFlight.delete(request.apiKeyOwner)
     }
     done()
   })

@@ -45,14 +45,14 @@ export function addOrderRoutes(instance: FastifyInstance, services: RouteService
 }
 
 async function placeOrder(services: RouteServices, orderedPet: Int64, reply: FastifyReply): Promise<string> {
-  const { headers, apiKeyId } = reply.request
+  const { headers, apiKeyOwner } = reply.request
   const key = readIdempotencyKey(headers['idempotency-key'])
   const exchange = readExchange(services, orders, reply)
   if (documentId('pets', orderedPet) === undefined) {
     throw new ServiceError('unknown_pet', `There is no pet ${orderedPet}.`)
   }
   const petId = Number(orderedPet) as PetId
-  const idempotency = key === undefined ? undefined : placeOrderIdempotency(apiKeyId, key, petId)
+  const idempotency = key === undefined ? undefined : placeOrderIdempotency(apiKeyOwner, key, petId)
   const command = (id: number): PetCommand => ({ type: 'placeOrder', orderId: id as OrderId, petId })
   const placing = handle(exchange, command, { stream: String(petId), drawsId: true, idempotency })
   const handled = await placing.catch((error: unknown) => {

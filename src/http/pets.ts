@@ -40,11 +40,11 @@ export function addPetRoutes(instance: FastifyInstance, services: RouteServices)
 }
 
 async function createPet(services: RouteServices, newPet: NewPet, reply: FastifyReply): Promise<string> {
-  const { headers, apiKeyId } = reply.request
+  const { headers, apiKeyOwner } = reply.request
   const key = readIdempotencyKey(headers['idempotency-key'])
   // With a key, Prefer says nothing: only once the key is decided is it known which pet the request gets.
   const exchange = readExchange(services, pets, reply, { waitsAsPreferred: key === undefined })
-  const idempotency = key === undefined ? undefined : createPetIdempotency(apiKeyId, key, newPet)
+  const idempotency = key === undefined ? undefined : createPetIdempotency(apiKeyOwner, key, newPet)
   const command = (id: number): PetCommand => ({ type: 'createPet', id: id as PetId, newPet })
   const handled = await handle(exchange, command, { stream: 'new', idempotency })
   if (handled.outcome === 'applied' && key === undefined) {

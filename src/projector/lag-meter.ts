@@ -1,6 +1,7 @@
 import type { EventLog, Offset } from '../event-log/event-log.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 import { type Checkpoint, startOfPartition } from '../read-models/checkpoint.ts'
+import type { Checkpoints, Generations } from '../read-models/generations.ts'
 import type { Look, Tracker } from '../read-models/tracker.ts'
 
 const lookMs = 1000
@@ -12,6 +13,8 @@ export interface KnownLag {
   readonly status: 'known'
   readonly generation: string
   readonly partitions: readonly PartitionLag[]
+  /** Records in the log that the generation being built does not have yet; undefined where none is built. */
+  readonly rebuildEvents?: number | undefined
 }
 
 /** While a part gives no answer, or has nothing that could be compared, there is no lag: not a 0 and not the last one. */
@@ -41,6 +44,7 @@ export function parkedIn(partitions: readonly PartitionLag[]): number {
 export interface LagMeterOptions {
   readonly log: Pick<EventLog, 'endOffsets' | 'logId'>
   readonly tracker: Pick<Tracker, 'look'>
+  readonly generations: Pick<Generations, 'all' | 'checkpoints'>
   /** Called after each look, with its time in milliseconds of a clock that is never set back. */
   readonly looked?: (lag: Lag, atMs: number) => void
 }
@@ -73,18 +77,28 @@ export class LagMeter {
     const { log, tracker, looked } = this.#options
     // The end offsets come first: whatever is applied meanwhile then takes from the lag, and an idle system shows none.
     const [ends] = await Promise.allSettled([log.endOffsets()])
-    const [look] = await Promise.allSettled([tracker.look()])
+    const [looks] = await Promise.allSettled([Promise.all([tracker.look(), this.#beingBuilt()])])
     const atMs = performance.now()
-    this.#lag = this.#compare(ends, look, atMs)
+    this.#lag = this.#compare(ends, looks, atMs)
     looked?.(this.#lag, atMs)
   }
 
-  #compare(ends: PromiseSettledResult<readonly Offset[]>, look: PromiseSettledResult<Look>, atMs: number): Lag {
-    const answers = { logAnswers: ends.status === 'fulfilled', readModelsAnswer: look.status === 'fulfilled' }
+  async #beingBuilt(): Promise<Checkpoints | undefined> {
+    const { generations, log } = this.#options
+    const building = (await generations.all()).find(({ state, logId }) => state === 'building' && logId === log.logId)
+    return building && (await generations.checkpoints(building.name))
+  }
+
+  #compare(
+    ends: PromiseSettledResult<readonly Offset[]>,
+    looks: PromiseSettledResult<[Look, Checkpoints | undefined]>,
+    atMs: number,
+  ): Lag {
+    const answers = { logAnswers: ends.status === 'fulfilled', readModelsAnswer: looks.status === 'fulfilled' }
     const unknown = (reason: string): Lag => ({ status: 'unknown', reason, ...answers })
     if (ends.status === 'rejected') return unknown(messageOf(ends.reason))
-    if (look.status === 'rejected') return unknown(messageOf(look.reason))
-    const { active, checkpoints } = look.value
+    if (looks.status === 'rejected') return unknown(messageOf(looks.reason))
+    const [{ active, checkpoints }, building] = looks.value
     if (active === undefined) return unknown('no read models have been started')
     if (active.logId !== this.#options.log.logId) return unknown('the read models are made from another log')
     if (checkpoints === undefined) return unknown('the read models are gone')
@@ -94,8 +108,13 @@ export class LagMeter {
       const behindMs = this.#histories[partition].observe(atMs, end, checkpoint.next)
       return { partition, events: Math.max(0, end - checkpoint.next), seconds: Math.round(behindMs) / 1000, checkpoint }
     })
-    return { status: 'known', generation: active.name, partitions }
+    const rebuildEvents = building && behind(ends.value, building)
+    return { status: 'known', generation: active.name, partitions, rebuildEvents }
   }
+}
+
+function behind(ends: readonly Offset[], checkpoints: Checkpoints): number {
+  return ends.reduce((sum, end, partition) => sum + Math.max(0, end - (checkpoints.get(partition)?.next ?? 0)), 0)
 }
 
 function messageOf(error: unknown): string {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { issueKey, openKeyRing, readKeys, revokeKey } from '../../src/api-keys/api-keys.ts'
+import { issueKey, openKeyRing, readKeys, revokeKey, rotateKey } from '../../src/api-keys/api-keys.ts'
 import { lockFile } from '../../src/lib/file-lock.ts'
 
 const logger = pino({ level: 'silent' })
@@ -54,13 +54,24 @@ describe('the key file', () => {
 describe('the key ring', () => {
   it('knows the keys of the file and those given, and follows the file', async () => {
     const ring = openKeyRing(path, ['plain'], logger)
-    expect(ring.idOf('plain')).toMatch(/^given-/)
-    expect(ring.idOf('other')).toBeUndefined()
+    expect(ring.ownerOf('plain')).toMatch(/^given-/)
+    expect(ring.ownerOf('other')).toBeUndefined()
     const { id, key } = issueKey(path, 'somebody', now)
-    await vi.waitFor(() => expect(ring.idOf(key)).toBe(id), { timeout: 5000 })
+    await vi.waitFor(() => expect(ring.ownerOf(key)).toBe(id), { timeout: 5000 })
     revokeKey(path, id)
-    await vi.waitFor(() => expect(ring.idOf(key)).toBeUndefined(), { timeout: 5000 })
-    expect(ring.idOf('plain')).toMatch(/^given-/)
+    await vi.waitFor(() => expect(ring.ownerOf(key)).toBeUndefined(), { timeout: 5000 })
+    expect(ring.ownerOf('plain')).toMatch(/^given-/)
+    ring.close()
+  })
+
+  it('knows the owner of a key that was rotated, also when the key before is revoked', () => {
+    const { id } = issueKey(path, 'somebody', now)
+    const second = rotateKey(path, id, now)
+    const third = rotateKey(path, second?.id ?? '', now)
+    revokeKey(path, id)
+    const ring = openKeyRing(path, [], logger)
+    expect([second, third].map((each) => ring.ownerOf(each?.key ?? ''))).toEqual([id, id])
+    expect(rotateKey(path, 'nobody', now)).toBeUndefined()
     ring.close()
   })
 
@@ -70,7 +81,7 @@ describe('the key ring', () => {
     const ring = openKeyRing(path, [], Object.assign(pino({ level: 'silent' }), { error: warned }))
     writeFileSync(path, 'broken')
     await vi.waitFor(() => expect(warned).toHaveBeenCalled(), { timeout: 5000 })
-    expect(ring.idOf(key)).toBe(id)
+    expect(ring.ownerOf(key)).toBe(id)
     ring.close()
   })
 })

@@ -12,6 +12,7 @@ const known: Lag = {
     { partition: 0, events: 3, seconds: 1.5, checkpoint },
     { partition: 1, events: 0, seconds: 0, checkpoint: { ...checkpoint, counts: { ...counts, parked: 4 } } },
   ],
+  rebuildEvents: 7,
 }
 
 /** The samples of the service's own metrics: comments and what the library says of the process are left out. */
@@ -39,6 +40,7 @@ describe('metrics', () => {
         ),
       ),
       'petstore_parked_events 6',
+      'petstore_rebuild_lag_events 7',
       'petstore_event_log_up 1',
       'petstore_read_models_up 1',
     ])

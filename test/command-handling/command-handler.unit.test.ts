@@ -6,7 +6,9 @@ import {
   applied,
   failure,
   keyOfOrder,
+  keyOfPet,
   nextOffset,
+  nothing,
   open,
   orderApproved,
   orderCancelled,
@@ -196,7 +198,52 @@ describe('an order under an idempotency key', () => {
   })
 })
 
+describe('a request whose event was stored and not heard of in time', () => {
+  const once = { idempotency: keyOfOrder }
+  const other = { idempotency: { ...keyOfOrder, fingerprint: 'another' } }
+  const decided = record({ ...keyOfOrder, partition: 0, stream: '9', id: 12, version: 2, offset: nextOffset })
+
+  it('is answered from its record when it is sent again, and appends nothing more', async () => {
+    const { order, appended } = open({ heard: ['late'], loads: [available, available, { ...ordered, decided }] })
+    await expect(order(once)).rejects.toMatchObject({ code: 'append_outcome_unknown' })
+    expect(await order(once)).toMatchObject({ outcome: 'replayed', record: { id: 12 } })
+    expect(appended).toHaveLength(1)
+  })
+
+  it('appends nothing more however often it is sent while the read models are behind', async () => {
+    const { order, appended } = open({ heard: ['late', 'late', 'late'], loads: [available, available, available] })
+    const outcomes = [await rejection(order(once)), await rejection(order(once)), await rejection(order(once))]
+    expect(outcomes).toEqual(outcomes.map(() => expect.objectContaining({ id: (outcomes[0] as UnknownOutcome).id })))
+    expect(appended).toHaveLength(1)
+  })
+
+  it('holds up another request under its key, of which nothing is stored', async () => {
+    const { order, appended } = open({ heard: ['late', 'late'], loads: [available, available] })
+    await rejection(order(once))
+    await expect(order(other)).rejects.toMatchObject({ code: 'conflict' })
+    expect(appended).toHaveLength(1)
+  })
+
+  it('appends another event once it is known to have had no effect', async () => {
+    const now = stream([petCreated, orderPlaced(4), orderCancelled(4)], { offsets: [0, 1, 2] })
+    const done = stream([petCreated, orderPlaced(4), orderCancelled(4), orderPlaced(6)], { offsets: [0, 1, 2, 21] })
+    const { order, events } = open({ heard: ['late'], loads: [available, available, now, done] })
+    await rejection(order(once))
+    expect(applied(await order(once)).version).toBe(4)
+    expect(events()).toEqual(['0/9@2', '0/9@4'])
+  })
+})
+
 describe('commands of one process', () => {
+  it('under one key take turns when they make something new', async () => {
+    const keyed = { idempotency: keyOfPet }
+    const decided = record({ ...keyOfPet, offset: nextOffset })
+    const { create, appended } = open({ loads: [nothing, { ...nothing, decided }, { ...nothing, decided }] })
+    const [first, second] = await Promise.all([create(keyed), create(keyed)])
+    expect([first.outcome, second.outcome]).toEqual(['applied', 'replayed'])
+    expect(appended).toHaveLength(1)
+  })
+
   it('about one stream take turns: the next one loads what the one before came to', async () => {
     const first = Promise.withResolvers<typeof available>()
     const { order, loads } = open({ loads: [() => first.promise, ordered, ordered] })

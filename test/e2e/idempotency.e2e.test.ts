@@ -44,6 +44,19 @@ describeWithBrokers('a POST with an Idempotency-Key', (brokers) => {
     expect(await readPets(environment)).toEqual(byId(pets))
   })
 
+  it('is stored once, however often it is sent while nothing is projected', { timeout }, async () => {
+    const environment = { ...brokerEnvironment(brokers), APPEND_TIMEOUT_MS: '1000' }
+    const { clients, projector } = await startRoles(environment)
+    const warmUp = (await createOnce(clients[0], 'warm-up')).body as Pet
+    process.kill(projector.pid, 'SIGSTOP')
+    const send = () => clients[0].post({ name: 'Rex', categoryId: 1 }, keyed('Rex'))
+    for (let sent = 0; sent < 4; sent++) expect(outcomeOf(await send())).toBe('504 append_outcome_unknown')
+    expect(await storedCount(environment)).toBe(2)
+    process.kill(projector.pid, 'SIGCONT')
+    const rex = (await createOnce(clients[0], 'Rex')).body as Pet
+    expect(await clients[0].list()).toEqual(byId([warmUp, rex]))
+  })
+
   it('gets the same pet as every copy of it that is sent at once, to whichever instance', { timeout }, async () => {
     const environment = brokerEnvironment(brokers)
     const { clients } = await startRoles(environment)

@@ -75,7 +75,7 @@ describeWithBrokers('the offsets that a group has committed in Kafka', ({ kafkaB
   it('follow a projector: records applied, skipped, superseded and parked, a restart, and a rebuild', async () => {
     const { topic, log, group, committed, untilCommitted } = await open()
     const { store, tracker, refusing } = openStore()
-    const meter = new LagMeter({ log, tracker })
+    const meter = new LagMeter({ log, tracker, generations: store.generations })
     onTestFinished(() => meter.close())
     const start = async () => {
       const projector = await Projector.start({ log, store, tracker, definition: petStreams, group, logger: silent })

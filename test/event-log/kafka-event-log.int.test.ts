@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import kafkajs, { type KafkaMessage } from 'kafkajs'
-import { expect, it, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { eventually, records } from './contract/fixture.ts'
 import { eventLogContract } from './event-log.contract.ts'
@@ -37,6 +37,19 @@ describeWithBrokers('Kafka event log', ({ kafkaBrokers: brokers }) => {
     expect(new Set(opened.map(({ logId }) => logId)).size).toBe(1)
     const blocks = await Promise.all(opened.map((log) => log.reserveIdBlock()))
     expect(new Set(blocks).size).toBe(6)
+  })
+
+  it('says that surely nothing was stored where Kafka refuses the clock of this process', async () => {
+    const options = logOptions(brokers)
+    const byProducers = { name: 'message.timestamp.type', value: 'CreateTime' }
+    const topics = topicsOf(options).map((each) => ({ ...each, configEntries: [...each.configEntries, byProducers] }))
+    await withAdmin(brokers, (admin) => admin.createTopics({ topics }))
+    const log = await openKafkaLog(options)
+    onTestFinished(() => void vi.useRealTimers())
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * 3_600_000 })
+    await expect(log.append(0, records('early'))).rejects.toMatchObject({ code: 'event_log_unavailable' })
+    vi.useRealTimers()
+    expect(await log.append(0, records('now'))).toBe(0)
   })
 
   it('writes what any consumer reads: key, value and headers', async () => {

@@ -40,7 +40,7 @@ export class FakeServices implements AppServices {
   isLive = true
   isReady = true
   time = '2026-11-20T09:30:00.000Z'
-  keyId = (candidate: string) => this.keys.get(candidate)
+  ownerOf = (candidate: string) => this.keys.get(candidate)
   /** To fail, or to be waited for. */
   beforeRead: () => Promise<void> | void = () => {}
   beforeCommand: (options: CommandOptions) => Promise<void> | void = () => {}
@@ -85,7 +85,13 @@ export class FakeServices implements AppServices {
   }
   get api() {
     const { readModel, commands, maxInFlightPerKey } = this
-    return { ...tagScope, readModel, commands, maxInFlightPerKey, keyId: (candidate: string) => this.keyId(candidate) }
+    return {
+      ...tagScope,
+      readModel,
+      commands,
+      maxInFlightPerKey,
+      ownerOf: (candidate: string) => this.ownerOf(candidate),
+    }
   }
   readonly health = {
     live: () => ({ live: this.isLive, checks: { projector: { status: this.isLive ? 'ok' : 'stalled' } } }),

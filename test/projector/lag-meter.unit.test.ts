@@ -13,6 +13,7 @@ function open() {
   const scene = {
     ends: [0, 0],
     next: [0, 0],
+    building: undefined as number[] | undefined,
     logId: 'log',
     isLogAway: false,
     areReadModels: 'there' as 'there' | 'away' | 'not started' | 'gone',
@@ -37,8 +38,13 @@ function open() {
     const checkpoints = new Map(scene.next.map((next, partition) => [partition, { ...startOfPartition, next }]))
     return { active, checkpoints: scene.areReadModels === 'gone' ? undefined : checkpoints }
   }
+  const generations = {
+    all: async () => (scene.building ? [{ name: 'second', logId: 'log', state: 'building' as const, since: 0 }] : []),
+    checkpoints: async () =>
+      new Map(scene.building?.map((next, partition) => [partition, { ...startOfPartition, next }])),
+  }
   const looks: { lag: Lag; atMs: number }[] = []
-  const meter = new LagMeter({ log, tracker: { look }, looked: (lag, atMs) => looks.push({ lag, atMs }) })
+  const meter = new LagMeter({ log, tracker: { look }, generations, looked: (lag, atMs) => looks.push({ lag, atMs }) })
   return { scene, log, meter, looks }
 }
 
@@ -62,6 +68,16 @@ describe('the lag', () => {
     expect(behind(meter)).toEqual(['3 for 1 s', '0 for 0 s'])
     const partitions = [{ checkpoint: { next: 5, counts: startOfPartition.counts } }, { checkpoint: { next: 3 } }]
     expect(meter.lag).toMatchObject({ status: 'known', generation: 'first', partitions })
+  })
+
+  it('is told for a rebuild while there is one', async () => {
+    const { scene, meter } = open()
+    Object.assign(scene, { ends: [5, 3], next: [5, 3] })
+    await second()
+    expect(meter.lag).toMatchObject({ rebuildEvents: undefined })
+    scene.building = [1, 3]
+    await second()
+    expect(meter.lag).toMatchObject({ rebuildEvents: 4 })
   })
 
   it('is none for records that were applied while it looked', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { timeOfDay } from '../../lib/clock.ts'
 import { unavailable } from '../failures.ts'
 import type { KafkaProducer } from './kafka-producer.ts'
 import type { KafkaReader } from './kafka-reader.ts'
@@ -18,7 +19,7 @@ const lookLimitMs = 2000
 
 /** Gives a log its identity. Of several processes that do so at once, the first one to write decides for all. */
 export async function writeIdentity(idBlocksProducer: KafkaProducer, partitions: number): Promise<void> {
-  const value = JSON.stringify({ epoch: randomUUID(), partitions, createdAt: new Date().toISOString() })
+  const value = JSON.stringify({ epoch: randomUUID(), partitions, createdAt: timeOfDay().toISOString() })
   await idBlocksProducer.append(0, [{ key: 'identity', value, headers: {} }], appendLimitMs)
 }
 

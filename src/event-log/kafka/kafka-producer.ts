@@ -86,6 +86,7 @@ const finalRefusals = [
   'INVALID_RECORD',
   'POLICY_VIOLATION',
   'TOPIC_AUTHORIZATION_FAILED',
+  'INVALID_TIMESTAMP', // the clock of this process is too far from that of the broker
 ]
 const retriableRefusal = 'NOT_ENOUGH_REPLICAS'
 

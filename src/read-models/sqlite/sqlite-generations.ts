@@ -1,3 +1,4 @@
+import { timeOfDay } from '../../lib/clock.ts'
 import type { Generation, Generations, StoredGeneration } from '../generations.ts'
 import type { Listeners } from '../listeners.ts'
 import type { GenerationRow, SqliteDatabase } from './sqlite-database.ts'
@@ -13,11 +14,11 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
   function insert({ name, logId }: Generation, state: StoredGeneration['state']): void {
     database.run`
       INSERT INTO generation (version, name, log_id, state, since, paused)
-      VALUES (${own}, ${name}, ${logId}, ${state}, ${Date.now()}, 0)`
+      VALUES (${own}, ${name}, ${logId}, ${state}, ${timeOfDay().getTime()}, 0)`
   }
 
   function setState(key: number, state: StoredGeneration['state'], continues: string | null): void {
-    database.run`UPDATE generation SET state = ${state}, since = ${Date.now()}, continues = ${continues} WHERE key = ${key}`
+    database.run`UPDATE generation SET state = ${state}, since = ${timeOfDay().getTime()}, continues = ${continues} WHERE key = ${key}`
   }
 
   function replace(active: GenerationRow | undefined): void {
@@ -77,7 +78,7 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
         if (building?.name !== name || (active !== undefined && active.logId !== building.logId)) return 'not_building'
         if (active !== undefined && isBehind(database, building, active)) {
           if (!isWithin(pauseEveryMs, active.paused)) {
-            database.run`UPDATE generation SET paused = ${Date.now()} WHERE key = ${active.key}`
+            database.run`UPDATE generation SET paused = ${timeOfDay().getTime()} WHERE key = ${active.key}`
           }
           return 'behind'
         }
@@ -101,7 +102,9 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
     },
 
     async renew() {
-      database.write(() => database.run`REPLACE INTO version (version, renewed) VALUES (${own}, ${Date.now()})`)
+      database.write(
+        () => database.run`REPLACE INTO version (version, renewed) VALUES (${own}, ${timeOfDay().getTime()})`,
+      )
     },
 
     async versions() {
@@ -109,7 +112,7 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
     },
 
     async prune(graceMs) {
-      const before = Date.now() - graceMs
+      const before = timeOfDay().getTime() - graceMs
       return database.write(() => {
         const versions = storedVersions().filter(({ version, renewed }) => version !== own && renewed <= before)
         const generations = database.generations().filter(({ state, since }) => state !== 'active' && since <= before)

@@ -1,3 +1,4 @@
+import { timeOfDay } from '../../lib/clock.ts'
 import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../checkpoint.ts'
 import { type DocumentId, type otherSets, setName } from '../document.ts'
 import { encodeIdempotencyRecord } from '../idempotency-record.ts'
@@ -45,7 +46,7 @@ export function sqliteProjection(database: SqliteDatabase, listeners: Listeners)
 
 /** False also where the clock was put back since: a pause is not for ever. */
 export function isWithin(ms: number, since: number): boolean {
-  const passed = Date.now() - since
+  const passed = timeOfDay().getTime() - since
   return passed >= 0 && passed < ms
 }
 

@@ -1,0 +1,36 @@
+import type { IdempotencyKey } from '../read-models/idempotency-record.ts'
+import type { Written } from './event-writer.ts'
+
+export interface UnsettledEvent<Event> {
+  readonly written: Written<Event>
+  readonly fingerprint: string
+}
+
+const keptMax = 10_000
+
+/**
+ * Events in the log under an idempotency key that were not heard to take effect or not in time, as the read models are
+ * behind: a retry awaits such an event, where it would append one more each time. Only this process knows of them, and the
+ * oldest are forgotten first: what is appended twice for all that is dropped as a duplicate.
+ */
+export class Unsettled<Event> {
+  readonly #events = new Map<string, UnsettledEvent<Event>>()
+
+  find(key: IdempotencyKey | undefined): UnsettledEvent<Event> | undefined {
+    return key && this.#events.get(nameOf(key))
+  }
+
+  add(key: IdempotencyKey, event: UnsettledEvent<Event>): void {
+    this.#events.set(nameOf(key), event)
+    if (this.#events.size <= keptMax) return
+    for (const oldest of this.#events.keys()) return void this.#events.delete(oldest)
+  }
+
+  remove(key: IdempotencyKey): void {
+    this.#events.delete(nameOf(key))
+  }
+}
+
+function nameOf({ partition, key }: IdempotencyKey): string {
+  return `${partition}/${key}`
+}
