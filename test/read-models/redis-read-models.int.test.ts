@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { startOfPartition } from '../../src/read-models/checkpoint.ts'
 import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
+import { Tracker } from '../../src/read-models/tracker.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { contentOf } from './contract/contents.ts'
 import { fullBatch } from './contract/full.ts'
@@ -114,24 +115,39 @@ describeWithBrokers('redis read models', ({ redisUrl }) => {
       expect(await store.reads.load(generation, { stream: event.stream })).toMatchObject({ hasParked: false })
     })
 
+    /** The commands of this test's generation that the server was given. */
+    async function commandsOf(work: () => Promise<unknown>): Promise<string[][]> {
+      const commands: string[][] = []
+      const monitor = await fixture.client.monitor()
+      monitor.on('monitor', (_time: string, command: string[]) => {
+        if (command.some((part) => part.includes(generation))) commands.push(command)
+      })
+      await work()
+      const last = `end of ${generation}`
+      await fixture.client.get(last)
+      await vi.waitFor(() => expect(commands.some((command) => command.includes(last))).toBe(true))
+      monitor.disconnect()
+      return commands
+    }
+
     it('make a hundred reads in fewer than ten calls', async () => {
       await applyAll(store, generation, fullBatch())
       await page()
-      const calls: string[][] = []
-      const monitor = await fixture.client.monitor()
-      monitor.on('monitor', (_time: string, command: string[]) => {
-        if (command.some((part) => part.includes(generation))) calls.push(command)
-      })
       const query = { stream: '1', key: { partition: 0, key: 'k' } }
       const load = (): Promise<unknown> => store.reads.load(generation, query)
-      await Promise.all(numbers(100).map((i) => [() => page(), () => page('a'), load][i % 3]?.()))
-      const last = `end of ${generation}`
-      await fixture.client.get(last)
-      await vi.waitFor(() => expect(calls.some((call) => call.includes(last))).toBe(true))
-      monitor.disconnect()
-      const scripts = calls.filter(([name]) => /^evalsha$/i.test(name ?? ''))
+      const reads = () => Promise.all(numbers(100).map((i) => [() => page(), () => page('a'), load][i % 3]?.()))
+      const scripts = (await commandsOf(reads)).filter(([name]) => /^evalsha$/i.test(name ?? ''))
       expect(scripts.length).toBeGreaterThan(1)
       expect(scripts.length).toBeLessThan(10)
+    })
+
+    it('are followed without a look at what is parked, however much that is', async () => {
+      await applyAll(store, generation, firstBatch({ parked: ['a', 'b'] }))
+      const tracker = new Tracker(store.generations)
+      const commands = await commandsOf(() => tracker.look())
+      await tracker.close()
+      expect(commands.flat().join(' ')).toContain('checkpoints')
+      expect(commands.flat().filter((part) => part.includes('parked'))).toEqual([])
     })
 
     it('go on when the server forgot the scripts', async () => {
