@@ -28,6 +28,7 @@ const commands = {
   'keys issue': ['--name', 'somebody'],
   'keys list': [],
   'keys revoke': ['nobody'],
+  'keys rotate': ['nobody'],
 }
 const names = Object.keys(commands)
 const onStorage = Object.entries(commands).filter(([name]) => !name.startsWith('keys'))
@@ -101,7 +102,7 @@ describe('the command line', () => {
     const service = await startService(environment)
     await createMany(new Client(service), 30)
     const refused = { code: 1, output: '' }
-    for (const command of ['keys revoke nobody', 'parked show 0/0', 'parked discard 0/0']) {
+    for (const command of ['keys revoke nobody', 'keys rotate nobody', 'parked show 0/0', 'parked discard 0/0']) {
       expect(await petstore(environment, ...command.split(' '))).toMatchObject(refused)
     }
     await service.end('SIGTERM')
