@@ -145,6 +145,7 @@ export class KafkaConsumer {
     const { messages, undecodable } = withoutMarker(batch.messages)
     const records = messages.map(({ offset, key, value }) => ({ offset: toOffset(offset), key, value }))
     const next = undecodable === undefined ? toOffset(batch.lastOffset()) + 1 : Math.max(from, undecodable.offset)
+    // A batch of nothing up to `from` would say that the record sought is not there.
     const before = next === from ? undefined : this.#handlers.batch({ partition, from, records, next })
     if (undecodable === undefined) resolveOffset(batch.lastOffset())
     else {
