@@ -6,7 +6,7 @@ import type { ReadSide } from './read-side.ts'
 import type { Projectors, WatchedLag } from './shards.ts'
 
 export interface HealthSources {
-  readonly log: Pick<EventLog, 'endOffsets' | 'logId'>
+  readonly log: Pick<EventLog, 'endOffsets' | 'logId' | 'undecodable'>
   readonly shards: readonly { readonly tracker: Pick<Tracker, 'look'> }[]
   /** Undefined in a process that does not project. */
   readonly projectors: Pick<Projectors, 'state'> | undefined
@@ -18,7 +18,8 @@ export interface HealthSources {
 /**
  * Ready means that some request can be served. While the log is away reads go on, and the other way round, so a
  * process is unready only when both are away, and until its read model has caught up for the first time.
- * Not live means that a projector stands still though it could move: a restart does not cure being unable to.
+ * Not live means that a projector stands still though it could move: a restart does not cure being unable to, as before
+ * a batch that cannot be decoded.
  */
 export function serviceHealth({ log, shards, projectors, reads, lag: watched }: HealthSources): Health {
   let caughtUp = false
@@ -50,19 +51,28 @@ export function serviceHealth({ log, shards, projectors, reads, lag: watched }: 
     return { lag: behind, parked: parkedIn(lag.partitions) }
   }
 
+  function undecodableDetails(): Omit<Check, 'status'> {
+    return log.undecodable.length === 0 ? {} : { undecodable: log.undecodable }
+  }
+
   return {
     live() {
       const { stalls } = watched
       if (stalls === undefined) return { live: true, checks: {} }
-      const live = stalls.length === 0
-      return { live, checks: { projector: live ? { status: 'ok' } : { status: 'stalled', partitions: stalls } } }
+      const { undecodable } = log
+      const curable = stalls.filter(({ partition }) => undecodable.every((batch) => batch.partition !== partition))
+      const live = curable.length === 0
+      const moving = undecodable.length === 0 ? 'ok' : 'undecodable'
+      const state = live ? { status: moving } : { status: 'stalled', partitions: curable }
+      return { live, checks: { projector: { ...state, ...undecodableDetails() } } }
     },
 
     async ready() {
       const [eventLog, readModels] = await Promise.all([eventLogCheck(), readModelsCheck()])
       caughtUp ||= (reads ?? projectors)?.state.status === 'up'
       const serving = eventLog.status === 'up' || readModels.status === 'up' || readModels.status === 'degraded'
-      const checks = { eventLog, readModels, ...(projectors && { projector: projectors.state }) }
+      const projector = projectors && { projector: { ...projectors.state, ...undecodableDetails() } }
+      const checks = { eventLog, readModels, ...projector }
       return { ready: caughtUp && serving, checks }
     },
   }

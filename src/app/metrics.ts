@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import type { EventLog } from '../event-log/event-log.ts'
 import type { Metrics } from '../http/health.ts'
 import { type Lag, type PartitionLag, parkedIn } from '../projector/lag-meter.ts'
 
@@ -10,7 +11,7 @@ const outcomes = ['applied', 'duplicate', 'superseded', 'discarded', 'skipped'] 
  *
  * Requests are not counted here, as that would cost each of them: decision 0014.
  */
-export function serviceMetrics(source: { readonly lag: Lag }): Metrics {
+export function serviceMetrics(source: { readonly lag: Lag }, log: Pick<EventLog, 'undecodable'>): Metrics {
   const registry = new Registry() // not the global one, which outlives a service closed in this process
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -72,6 +73,11 @@ export function serviceMetrics(source: { readonly lag: Lag }): Metrics {
   addFigure('petstore_rebuild_lag_events', 'Records in the log that read models being built do not have yet', () => {
     return source.lag.status === 'known' ? source.lag.rebuildEvents : undefined
   })
+  addFigure(
+    'petstore_undecodable_batches',
+    'Partitions that this process cannot read on, since a batch of records cannot be decoded',
+    () => log.undecodable.length,
+  )
   addFigure('petstore_event_log_up', 'Whether the log answered when last looked at', () => {
     const { lag } = source
     return upOf(lag.status === 'known' || lag.logAnswers)

@@ -46,7 +46,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const health = serviceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag })
   let draining = false
   const app = await buildApp(
-    { api: api?.services, health, metrics: serviceMetrics(lag), draining: () => draining },
+    { api: api?.services, health, metrics: serviceMetrics(lag, storage.log), draining: () => draining },
     { logger },
   )
   const url = await app.listen({ host: config.host, port: config.port })

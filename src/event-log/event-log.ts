@@ -31,6 +31,11 @@ export interface RecordBatch {
   readonly next: Offset
 }
 
+/** Records that are in the log and cannot be read, from `offset` on. */
+export interface UndecodableBatch extends Position {
+  readonly reason: string
+}
+
 export interface Subscriber {
   /**
    * The partitions held from now on, in place of those before; none while the log is out of reach. Nothing is read until
@@ -70,6 +75,11 @@ export interface EventLog {
    * opening it anew helps. Never resolves on SQLite, whose file is not watched: the process that serves it locks it.
    */
   readonly replaced: Promise<void>
+  /**
+   * What the subscriptions of this object came to and cannot decode, one batch a partition at most. They go on with other
+   * partitions, and try it again every few seconds; it is listed until that works. Always empty on SQLite.
+   */
+  readonly undecodable: readonly UndecodableBatch[]
   /** The partition of a record key by Kafka's default partitioner, so that any producer finds the same one. */
   partitionFor(key: string): number
   /**

@@ -19,6 +19,7 @@ function open(over: Partial<HealthSources> = {}) {
         if (!state.log) throw new ServiceError('event_log_unavailable', 'away')
         return [3]
       },
+      undecodable: [],
     },
     shards: [{ tracker: { look: async () => ({ active, checkpoints: new Map() }) } }],
     reads: {
@@ -103,4 +104,23 @@ it.each([
   ['never fails in a process that does not project', undefined, true, {}],
 ])('liveness %s', (_, stalls, live, checks) => {
   expect(open({ lag: { lag: unknown, stalls } }).health.live()).toEqual({ live, checks })
+})
+
+describe('a batch that cannot be decoded', () => {
+  const undecodable = [{ partition: 1, offset: 7, reason: 'unexpected end of file' }]
+  const log = { logId: 'log', endOffsets: async () => [3], undecodable }
+  const before = { partition: 1, next: 7, events: 1, seconds: 30 }
+
+  it('is named by both probes, and no reason for a restart, which does not cure it', async () => {
+    const { health } = open({ log, lag: { lag: unknown, stalls: [before] } })
+    expect(health.live()).toEqual({ live: true, checks: { projector: { status: 'undecodable', undecodable } } })
+    const { ready, checks } = await health.ready()
+    expect([ready, checks.projector]).toEqual([true, { status: 'up', partitions: [0], undecodable }])
+  })
+
+  it('hides no stall of another partition', () => {
+    const { health } = open({ log, lag: { lag: unknown, stalls: [before, ...stalls] } })
+    const projector = { status: 'stalled', partitions: stalls, undecodable }
+    expect(health.live()).toEqual({ live: false, checks: { projector } })
+  })
 })

@@ -15,6 +15,9 @@ const known: Lag = {
   rebuildEvents: 7,
 }
 
+const undecodable = [{ partition: 1, offset: 7, reason: 'unexpected end of file' }]
+const metricsOf = (source: { readonly lag: Lag }) => serviceMetrics(source, { undecodable })
+
 /** The samples of the service's own metrics: comments and what the library says of the process are left out. */
 async function samples(metrics: ReturnType<typeof serviceMetrics>): Promise<string[]> {
   const text = await metrics.text()
@@ -23,7 +26,7 @@ async function samples(metrics: ReturnType<typeof serviceMetrics>): Promise<stri
 
 describe('metrics', () => {
   it('tell the lag, what became of the records, and who answers', async () => {
-    expect(await samples(serviceMetrics({ lag: known }))).toEqual([
+    expect(await samples(metricsOf({ lag: known }))).toEqual([
       'petstore_projection_lag_events{partition="0"} 3',
       'petstore_projection_lag_events{partition="1"} 0',
       'petstore_projection_lag_seconds{partition="0"} 1.5',
@@ -41,6 +44,7 @@ describe('metrics', () => {
       ),
       'petstore_parked_events 6',
       'petstore_rebuild_lag_events 7',
+      'petstore_undecodable_batches 1',
       'petstore_event_log_up 1',
       'petstore_read_models_up 1',
     ])
@@ -48,19 +52,23 @@ describe('metrics', () => {
 
   it('leave out what is not known, and have it again', async () => {
     const source: { lag: Lag } = { lag: { status: 'unknown', reason: 'not looked at yet' } }
-    const metrics = serviceMetrics(source)
-    expect(await samples(metrics)).toEqual([])
+    const metrics = metricsOf(source)
+    expect(await samples(metrics)).toEqual(['petstore_undecodable_batches 1'])
     source.lag = known
     const all = await samples(metrics)
     source.lag = { status: 'unknown', reason: 'away', logAnswers: false, readModelsAnswer: true }
-    expect(await samples(metrics)).toEqual(['petstore_event_log_up 0', 'petstore_read_models_up 1'])
+    expect(await samples(metrics)).toEqual([
+      'petstore_undecodable_batches 1',
+      'petstore_event_log_up 0',
+      'petstore_read_models_up 1',
+    ])
     source.lag = known
     expect(await samples(metrics)).toEqual(all)
   })
 
   it('go down with a rebuild: they are what the read models hold', async () => {
     const source: { lag: Lag } = { lag: known }
-    const metrics = serviceMetrics(source)
+    const metrics = metricsOf(source)
     await metrics.text()
     const begun = { ...checkpoint, counts: { ...counts, applied: 1, parked: 0 } }
     source.lag = { ...known, partitions: [{ partition: 0, events: 8, seconds: 0, checkpoint: begun }] }
@@ -71,7 +79,7 @@ describe('metrics', () => {
   })
 
   it('tell of the process too, in a registry of their own', async () => {
-    const [one, other] = [serviceMetrics({ lag: known }), serviceMetrics({ lag: known })]
+    const [one, other] = [metricsOf({ lag: known }), metricsOf({ lag: known })]
     expect(await one.text()).toMatch(/^process_cpu_seconds_total \d/m)
     expect(await other.text()).toMatch(/^nodejs_eventloop_lag_p99_seconds \d/m)
     expect(one.contentType).toBe('text/plain; version=0.0.4; charset=utf-8')
@@ -80,7 +88,7 @@ describe('metrics', () => {
   it('each stand in the operations manual, and no other does', async () => {
     const manual = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
     const described = [...manual.matchAll(/^\| `(petstore_[a-z_]+)/gm)].map(([, name]) => name)
-    const text = await serviceMetrics({ lag: known }).text()
+    const text = await metricsOf({ lag: known }).text()
     const existing = [...text.matchAll(/^# TYPE (petstore_\S+)/gm)].map(([, name]) => name)
     expect(new Set(described)).toEqual(new Set(existing))
   })

@@ -11,7 +11,10 @@ const table: Record<string, Allowed> = {
   },
   'src/lib': { folders: [], packages: ['ajv', 'typebox', 'pino'] },
   'src/event-log': { folders: ['src/lib'], packages: [] },
-  'src/event-log/kafka': { folders: ['src/event-log', 'src/lib'], packages: ['kafkajs', 'pino'] },
+  'src/event-log/kafka': {
+    folders: ['src/event-log', 'src/lib'],
+    packages: ['kafkajs', 'lz4-napi', 'pino', 'snappyjs'],
+  },
   'src/event-log/sqlite': { folders: ['src/event-log', 'src/lib'], packages: [] },
   'src/read-models': { folders: ['src/event-log', 'src/lib'], packages: ['pino'] },
   'src/read-models/redis': {

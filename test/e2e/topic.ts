@@ -79,14 +79,18 @@ export interface NewMessage {
 }
 
 /** Writes to the topic as another program may. */
-export async function produce({ KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic, messages: readonly NewMessage[]) {
+export async function produce(
+  { KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic,
+  messages: readonly NewMessage[],
+  compression: kafkajs.CompressionTypes = kafkajs.CompressionTypes.None,
+) {
   const { DefaultPartitioner: createPartitioner } = kafkajs.Partitioners
   const producer = kafkaClient(KAFKA_BROKERS).producer({ createPartitioner })
   await producer.connect()
   // One request each where they are large: together they might be more than a broker takes.
   const size = messages.some(({ value }) => (value?.length ?? 0) > 1000) ? 1 : messages.length
   for (let at = 0; at < messages.length; at += size) {
-    await producer.send({ topic, messages: messages.slice(at, at + size) })
+    await producer.send({ topic, compression, messages: messages.slice(at, at + size) })
   }
   await producer.disconnect()
 }
@@ -107,6 +111,15 @@ export async function createTopic({ KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic):
     await admin.createTopics({ topics: [{ topic, numPartitions: 6, configEntries }], waitForLeaders: false })
     await vi.waitFor(async () => expect(await admin.fetchTopicOffsets(topic)).toHaveLength(6), patience)
   })
+}
+
+/** Has the broker compress what is written to the topics of the log from now on. */
+export async function compress({ KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic, codec: string): Promise<void> {
+  const configEntries = ['retention.ms', 'retention.bytes'].map((name) => ({ name, value: '-1' }))
+  configEntries.push({ name: 'compression.type', value: codec })
+  const type = kafkajs.ConfigResourceTypes.TOPIC
+  const resources = [topic, `${topic}.id-blocks`].map((name) => ({ type, name, configEntries }))
+  await asAdmin(KAFKA_BROKERS, (admin) => admin.alterConfigs({ validateOnly: false, resources }))
 }
 
 /** An event as it stands in the log. */

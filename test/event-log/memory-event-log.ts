@@ -61,6 +61,7 @@ export class MemoryEventLog implements EventLog {
   readonly logId: string
   readonly partitions: number
   readonly replaced = new Promise<void>(() => {})
+  readonly undecodable = []
   readonly #data: MemoryLogData
   readonly #refuses: (record: NewRecord) => boolean
   readonly #subscriptions: MemorySubscription[] = []

@@ -5,7 +5,7 @@ import { withTimeout } from '../../lib/with-timeout.ts'
 import type { KafkaAccess, KafkaClient } from './kafka-client.ts'
 import { type LogIdentity, readIdentity, writeIdentity } from './kafka-identity.ts'
 import type { KafkaProducer } from './kafka-producer.ts'
-import type { KafkaReader } from './kafka-reader.ts'
+import { type KafkaReader, UndecodableError } from './kafka-reader.ts'
 
 // Not among the names that Node finds in this CommonJS module.
 const { ConfigResourceTypes, KafkaJSAggregateError } = kafkajs
@@ -193,6 +193,7 @@ async function establishIdentity(parts: LogParts): Promise<LogIdentity> {
 function isFinal(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
   const { name, type, cause } = error as { name?: string; type?: string; cause?: unknown }
+  if (error instanceof UndecodableError) return true
   return name === 'KafkaJSSASLAuthenticationError' || final.test(type ?? '') || isFinal(cause)
 }
 

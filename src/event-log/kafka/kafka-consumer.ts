@@ -1,7 +1,8 @@
 import type { Consumer, EachBatchPayload } from 'kafkajs'
 import type { Logger } from 'pino'
 import { withTimeout } from '../../lib/with-timeout.ts'
-import type { Offset, RecordBatch } from '../event-log.ts'
+import type { Offset, RecordBatch, UndecodableBatch } from '../event-log.ts'
+import { withoutMarker } from './batch-decoding.ts'
 import { type KafkaClient, toOffset } from './kafka-client.ts'
 
 export interface ConsumerOptions {
@@ -17,6 +18,8 @@ export interface ConsumerHandlers {
   assigned(partitions: readonly number[]): void
   /** Takes a batch of a partition sought, and resolves once the one before it is handled. */
   batch(batch: RecordBatch): Promise<void>
+  /** Nothing more of its partition is read until `seek`; what is before `next` was given to `batch`. */
+  cannotDecode(batch: UndecodableBatch, next: Offset): void
 }
 
 const restartOnFailure = async () => false
@@ -136,12 +139,19 @@ export class KafkaConsumer {
    */
   async #eachBatch({ batch, isStale, resolveOffset, heartbeat }: EachBatchPayload): Promise<void> {
     if (isStale()) return
-    const { partition, messages } = batch
+    const { partition } = batch
     const { fetchedOffset } = batch as typeof batch & { fetchedOffset: string } // what kafkajs asked for, not in its type
+    const from = toOffset(fetchedOffset)
+    const { messages, undecodable } = withoutMarker(batch.messages)
     const records = messages.map(({ offset, key, value }) => ({ offset: toOffset(offset), key, value }))
-    const next = toOffset(batch.lastOffset()) + 1
-    const before = this.#handlers.batch({ partition, from: toOffset(fetchedOffset), records, next })
-    resolveOffset(batch.lastOffset())
+    const next = undecodable === undefined ? toOffset(batch.lastOffset()) + 1 : Math.max(from, undecodable.offset)
+    // A batch of nothing up to `from` would say that the record sought is not there.
+    const before = next === from ? undefined : this.#handlers.batch({ partition, from, records, next })
+    if (undecodable === undefined) resolveOffset(batch.lastOffset())
+    else {
+      this.#consumer.pause([{ topic: this.#options.topic, partitions: [partition] }])
+      this.#handlers.cannotDecode({ partition, ...undecodable }, next)
+    }
     // Keeps the group membership meanwhile. A heartbeat that fails is sent again after the batch, which then tells.
     const beating = setInterval(() => heartbeat().catch(() => {}), batchHeartbeatMs)
     await before

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { withTimeout } from '../../lib/with-timeout.ts'
-import type { EventLog, NewRecord, Offset, Subscriber, Subscription } from '../event-log.ts'
+import type { EventLog, NewRecord, Offset, Subscriber, Subscription, UndecodableBatch } from '../event-log.ts'
 import { unavailable } from '../failures.ts'
 import { bootLog, type KafkaLogOptions, type LogParts } from './kafka-boot.ts'
 import { KafkaClient } from './kafka-client.ts'
@@ -53,6 +53,10 @@ class KafkaEventLog implements EventLog {
     this.#watch = new IdentityWatch(parts.reader, parts.idBlocks, logId)
     this.replaced = this.#watch.replaced
     void this.replaced.then(() => this.#closeProducers())
+  }
+
+  get undecodable(): readonly UndecodableBatch[] {
+    return [...this.#subscriptions].flatMap(({ undecodable }) => undecodable)
   }
 
   partitionFor(key: string): number {

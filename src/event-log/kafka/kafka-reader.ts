@@ -1,5 +1,6 @@
 import type { Cluster, Kafka, PartitionAssigner } from 'kafkajs'
 import type { LogRecord, Offset } from '../event-log.ts'
+import { withoutMarker } from './batch-decoding.ts'
 import { type KafkaClient, KafkaConnection, toOffset } from './kafka-client.ts'
 
 /** What kafkajs decodes from a fetch response; its own type is `any`. */
@@ -9,6 +10,15 @@ interface FetchResponse {
       readonly messages: readonly { offset: string; key: Buffer | null; value: Buffer | null }[]
     }[]
   }[]
+}
+
+/** A record is there and cannot be read: no outage, and nothing that waiting heals. */
+export class UndecodableError extends Error {
+  override readonly name = 'UndecodableError'
+
+  constructor(topic: string, reason: string) {
+    super(`the batch at offset 0 of topic ${topic} cannot be decoded: ${reason}`)
+  }
 }
 
 /** Reads offsets and first records without a consumer group, which could take seconds to form. */
@@ -41,7 +51,9 @@ export class KafkaReader {
       const broker = await cluster.findBroker({ nodeId: leader })
       const partitions = [{ partition: 0, fetchOffset: '0', maxBytes: 65_536 }]
       const response: FetchResponse = await broker.fetch({ maxWaitTime: 100, topics: [{ topic, partitions }] })
-      const first = response.responses[0]?.partitions[0]?.messages[0]
+      const { messages, undecodable } = withoutMarker(response.responses[0]?.partitions[0]?.messages ?? [])
+      const first = messages[0]
+      if (undecodable?.offset === 0) throw new UndecodableError(topic, undecodable.reason)
       return first?.offset === '0' ? { offset: 0, key: first.key, value: first.value } : undefined
     })
   }

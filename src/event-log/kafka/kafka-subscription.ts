@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Offset, RecordBatch, Subscriber, Subscription } from '../event-log.ts'
+import type { Offset, RecordBatch, Subscriber, Subscription, UndecodableBatch } from '../event-log.ts'
 import { type ConsumerHandlers, type ConsumerOptions, KafkaConsumer } from './kafka-consumer.ts'
 
 export interface SubscriptionOptions extends ConsumerOptions {
@@ -13,6 +13,8 @@ interface Seek {
 
 const restartDelayMs = 500
 const redeliveryDelayMs = 250
+/** Another replica may come to lead the partition, with the batch as it was written. */
+const undecodableDelayMs = 5000
 
 /** A member of a Kafka consumer group that only ever reads from where the subscriber sought, until closed. */
 export class KafkaSubscription implements Subscription, ConsumerHandlers {
@@ -21,6 +23,7 @@ export class KafkaSubscription implements Subscription, ConsumerHandlers {
   readonly #ended: Promise<void>
   /** The last batch of each partition, of whichever assignment or consumer. */
   readonly #turns = new Map<number, Promise<void>>()
+  readonly #undecodable = new Map<number, UndecodableBatch>()
   /** The partitions held. Before a seek kafkajs stands at the committed offset, which is not to be used. */
   #held = new Map<number, Seek | undefined>()
   #consumer: KafkaConsumer | undefined
@@ -28,6 +31,10 @@ export class KafkaSubscription implements Subscription, ConsumerHandlers {
   constructor(options: SubscriptionOptions) {
     this.#options = options
     this.#ended = this.#run()
+  }
+
+  get undecodable(): readonly UndecodableBatch[] {
+    return [...this.#undecodable.values()]
   }
 
   seek(partition: number, offset: Offset): void {
@@ -45,9 +52,10 @@ export class KafkaSubscription implements Subscription, ConsumerHandlers {
   }
 
   assigned(partitions: readonly number[]): void {
-    if (this.#closing.signal.aborted) return
-    this.#held = new Map(partitions.map((partition) => [partition, undefined]))
-    this.#options.subscriber.assigned(partitions)
+    for (const partition of this.#undecodable.keys()) {
+      if (!partitions.includes(partition)) this.#undecodable.delete(partition) // whoever holds it now tells of it
+    }
+    this.#hold(partitions)
   }
 
   /** Batches of one partition are handled one at a time, those of an earlier assignment or consumer included. */
@@ -55,9 +63,27 @@ export class KafkaSubscription implements Subscription, ConsumerHandlers {
     const { partition } = batch
     const seek = this.#held.get(partition)
     if (seek === undefined) return
+    const undecodable = this.#undecodable.get(partition)
+    if (undecodable !== undefined && undecodable.offset < batch.next) {
+      this.#undecodable.delete(partition)
+      this.#options.logger.info(undecodable, 'Kafka: the batch can be decoded now')
+    }
     const inHand = this.#turns.get(partition)
     this.#turns.set(partition, this.#handle(batch, seek, inHand))
     await inHand
+  }
+
+  /** Said once of each such batch, which is come to again and again. */
+  cannotDecode(batch: UndecodableBatch, next: Offset): void {
+    const { partition, offset, reason } = batch
+    const seek = this.#held.get(partition)
+    if (seek === undefined) return
+    const known = this.#undecodable.get(partition)
+    this.#undecodable.set(partition, batch)
+    if (known?.offset !== offset || known.reason !== reason) {
+      this.#options.logger.error(batch, 'Kafka: a batch cannot be decoded, so nothing behind it is read')
+    }
+    void this.#tryAgain(partition, next, seek)
   }
 
   /** One consumer after the other: kafkajs gives up on some errors, and its own restarts can hide a dead one. */
@@ -68,9 +94,21 @@ export class KafkaSubscription implements Subscription, ConsumerHandlers {
       const error = await this.#consumer.run()
       if (signal.aborted) return
       this.#options.logger.warn({ err: error, group: this.#options.group }, 'Kafka: a new consumer is made')
-      if (this.#held.size > 0) this.assigned([])
+      if (this.#held.size > 0) this.#hold([])
       await delay(restartDelayMs, undefined, { signal }).catch(() => {})
     }
+  }
+
+  #hold(partitions: readonly number[]): void {
+    if (this.#closing.signal.aborted) return
+    this.#held = new Map(partitions.map((partition) => [partition, undefined]))
+    this.#options.subscriber.assigned(partitions)
+  }
+
+  async #tryAgain(partition: number, next: Offset, seek: Seek): Promise<void> {
+    await this.#turns.get(partition)
+    await delay(undecodableDelayMs, undefined, { signal: this.#closing.signal }).catch(() => {})
+    if (this.#held.get(partition) === seek) this.seek(partition, next)
   }
 
   /** Stale: the partition was assigned anew or sought, so that other batches come, and of this one nothing matters. */

@@ -1,5 +1,7 @@
 import { createRequire } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
+import { isolateUndecodableBatches } from './batch-decoding.ts'
+import { registerCodecs } from './codecs.ts'
 
 /**
  * Makes kafkajs 2.2.4 run well in this process. To be called once, before the first client is made: it patches the
@@ -7,6 +9,8 @@ import { setFlagsFromString } from 'node:v8'
  */
 export function tuneProcess({ consumes }: { readonly consumes: boolean }): void {
   checkRequestQueuesOnDemand()
+  registerCodecs()
+  isolateUndecodableBatches()
   if (consumes) keepArraysYoung()
 }
 

@@ -33,6 +33,7 @@ class SqliteEventLog implements EventLog {
   readonly logId: string
   readonly partitions = 1
   readonly replaced = new Promise<void>(() => {})
+  readonly undecodable = []
   readonly #db: DatabaseSync
   readonly #insert: StatementSync
   readonly #end: StatementSync

@@ -22,6 +22,7 @@ export class RemoteLog implements EventLog {
   readonly logId: string
   readonly partitions: number
   readonly replaced: Promise<void>
+  readonly undecodable = []
   readonly #log: EventLog
   readonly #wire: Wire
   readonly #subscriptions: Subscription[] = []

@@ -64,6 +64,7 @@ export function subscribing(at: LogUnderTest): void {
         expect(batches.map(({ from }) => from)).toEqual([0, ...batches.map(({ next }) => next)].slice(0, -1))
         expect(batches.at(-1)?.next).toBe(40)
       }
+      expect(at.log.undecodable).toEqual([])
     })
 
     it('reads what another object appends', async () => {

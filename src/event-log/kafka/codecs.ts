@@ -1,0 +1,71 @@
+import { promisify } from 'node:util'
+import { gunzip, zstdDecompress } from 'node:zlib'
+import kafkajs from 'kafkajs'
+import snappy from 'snappyjs'
+
+// Not among the names that Node finds in this CommonJS module.
+const { CompressionCodecs, CompressionTypes } = kafkajs
+
+type Decompress = (bytes: Buffer) => Promise<Buffer>
+
+/** More than any producer puts into one batch: what is larger was made to exhaust memory. */
+const maxOutputLength = 64 * 1024 * 1024
+
+/**
+ * Has kafkajs read every codec of Kafka: producers choose one, and a topic or a broker can too. This service compresses
+ * nothing.
+ */
+export function registerCodecs(): void {
+  register(CompressionTypes.GZIP, (bytes) => promisify(gunzip)(bytes, { maxOutputLength }))
+  register(CompressionTypes.Snappy, async (bytes) => decompressSnappy(bytes))
+  register(CompressionTypes.LZ4, decompressLz4)
+  register(CompressionTypes.ZSTD, (bytes) => promisify(zstdDecompress)(bytes, { maxOutputLength }))
+}
+
+function register(type: keyof typeof CompressionCodecs, decompress: Decompress): void {
+  const known = CompressionCodecs[type]
+  CompressionCodecs[type] = () => ({ ...(type === CompressionTypes.GZIP && known()), decompress })
+}
+
+/** Java clients and brokers frame Snappy: this, two versions (int32), then blocks, each behind its length (int32). */
+const snappyFrameMagic = Buffer.from('\x82SNAPPY\0', 'latin1')
+const snappyFrameHeaderBytes = 16
+const int32Bytes = 4
+
+function decompressSnappy(bytes: Buffer): Buffer {
+  if (!bytes.subarray(0, snappyFrameMagic.length).equals(snappyFrameMagic)) return uncompress(bytes, maxOutputLength)
+  const blocks: Buffer[] = []
+  let left = maxOutputLength
+  for (let at = snappyFrameHeaderBytes; at < bytes.length; ) {
+    const start = at + int32Bytes
+    at = start + bytes.readUInt32BE(at)
+    const block = uncompress(bytes.subarray(start, at), left)
+    blocks.push(block)
+    left -= block.length
+  }
+  return Buffer.concat(blocks)
+}
+
+function uncompress(bytes: Buffer, sizeMax: number): Buffer {
+  return snappy.uncompress(bytes, sizeMax)
+}
+
+async function decompressLz4(frame: Buffer): Promise<Buffer> {
+  if (lz4SizeMax(frame) > maxOutputLength) throw new RangeError(`larger than ${maxOutputLength} bytes`)
+  const { decompressFrame } = await import('lz4-napi') // a native module: not for those that never need it
+  return await decompressFrame(frame)
+}
+
+/** No block of an LZ4 frame is larger, decompressed, than the header says, so their number bounds the whole. */
+function lz4SizeMax(frame: Buffer): number {
+  const [flags, blockMax] = [frame.readUInt8(4), 2 ** (8 + 2 * (frame.readUInt8(5) >> 4))]
+  const [contentSizeBytes, dictionaryBytes] = [flags & 0x08 ? 8 : 0, flags & 0x01 ? 4 : 0]
+  const blockChecksumBytes = flags & 0x10 ? 4 : 0
+  let blocks = 0
+  for (let at = 7 + contentSizeBytes + dictionaryBytes; at + int32Bytes <= frame.length; blocks++) {
+    const size = frame.readUInt32LE(at) & 0x7fffffff // its highest bit says that the block is not compressed
+    if (size === 0) break
+    at += int32Bytes + size + blockChecksumBytes
+  }
+  return blocks * blockMax
+}
