@@ -1,13 +1,18 @@
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Check, Health } from '../http/health.ts'
+import type { Warning } from '../lib/warning.ts'
 import { parkedIn } from '../projector/lag-meter.ts'
+import type { ReadModelStore } from '../read-models/store.ts'
 import type { Tracker } from '../read-models/tracker.ts'
 import type { ReadSide } from './read-side.ts'
 import type { Projectors, WatchedLag } from './shards.ts'
 
 export interface HealthSources {
   readonly log: Pick<EventLog, 'endOffsets' | 'logId' | 'undecodable'>
-  readonly shards: readonly { readonly tracker: Pick<Tracker, 'look'> }[]
+  readonly shards: readonly {
+    readonly tracker: Pick<Tracker, 'look'>
+    readonly store: Pick<ReadModelStore, 'warnings'>
+  }[]
   /** Undefined in a process that does not project. */
   readonly projectors: Pick<Projectors, 'state'> | undefined
   /** Undefined in a process that serves no API. */
@@ -33,13 +38,20 @@ export function serviceHealth({ log, shards, projectors, reads, lag: watched }: 
   }
 
   async function readModelsCheck(): Promise<Check> {
-    if (reads !== undefined) return { ...reads.state, ...lagDetails() }
+    const warnings = warningDetails(shards.flatMap(({ store }) => store.warnings))
+    if (reads !== undefined) return { ...reads.state, ...lagDetails(), ...warnings }
     try {
       const looks = await Promise.all(shards.map(({ tracker }) => tracker.look()))
       const names = looks.map(({ active }) => active?.name)
-      return { status: 'up', generation: names[0], ...(names.length > 1 && { shards: names }), ...lagDetails() }
+      return {
+        status: 'up',
+        generation: names[0],
+        ...(names.length > 1 && { shards: names }),
+        ...lagDetails(),
+        ...warnings,
+      }
     } catch (error) {
-      return { status: 'down', reason: reasonOf(error) }
+      return { status: 'down', reason: reasonOf(error), ...warnings }
     }
   }
 
@@ -76,6 +88,10 @@ export function serviceHealth({ log, shards, projectors, reads, lag: watched }: 
       return { ready: caughtUp && serving, checks }
     },
   }
+}
+
+function warningDetails(warnings: readonly Warning[]): Omit<Check, 'status'> {
+  return warnings.length === 0 ? {} : { warnings }
 }
 
 function reasonOf(error: unknown): string {

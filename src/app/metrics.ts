@@ -2,6 +2,17 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Metrics } from '../http/health.ts'
 import { type Lag, type PartitionLag, parkedIn } from '../projector/lag-meter.ts'
+import type { IncompleteGenerations } from '../read-models/incomplete.ts'
+import type { ReadModelStore } from '../read-models/store.ts'
+
+export interface MetricsSources {
+  readonly lag: { readonly lag: Lag }
+  readonly log: Pick<EventLog, 'undecodable'>
+  readonly shards: readonly {
+    readonly store: Pick<ReadModelStore, 'warnings'>
+    readonly incomplete: Pick<IncompleteGenerations, 'count'>
+  }[]
+}
 
 const outcomes = ['applied', 'duplicate', 'superseded', 'discarded', 'skipped'] as const
 
@@ -11,7 +22,7 @@ const outcomes = ['applied', 'duplicate', 'superseded', 'discarded', 'skipped'] 
  *
  * Requests are not counted here, as that would cost each of them: decision 0014.
  */
-export function serviceMetrics(source: { readonly lag: Lag }, log: Pick<EventLog, 'undecodable'>): Metrics {
+export function serviceMetrics({ lag: source, log, shards }: MetricsSources): Metrics {
   const registry = new Registry() // not the global one, which outlives a service closed in this process
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -78,6 +89,25 @@ export function serviceMetrics(source: { readonly lag: Lag }, log: Pick<EventLog
     'Partitions that this process cannot read on, since a batch of records cannot be decoded',
     () => log.undecodable.length,
   )
+  new Counter({
+    registers,
+    name: 'petstore_read_models_incomplete_total',
+    help: 'Generations of read models that this process found to lack something that was put into them',
+    collect() {
+      this.reset()
+      for (const { incomplete } of shards) this.inc(incomplete.count)
+    },
+  })
+  new Gauge({
+    registers,
+    labelNames: ['part', 'code'],
+    name: 'petstore_warnings',
+    help: 'What an operator should see to before it does harm; no line where there is nothing',
+    collect() {
+      this.reset()
+      for (const { store } of shards) for (const { code } of store.warnings) this.inc({ part: 'read_models', code })
+    },
+  })
   addFigure('petstore_event_log_up', 'Whether the log answered when last looked at', () => {
     const { lag } = source
     return upOf(lag.status === 'known' || lag.logAnswers)

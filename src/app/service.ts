@@ -34,7 +34,7 @@ const idleMs = 500
 /** Puts the parts together as the configuration says, and starts them. */
 export async function startService(config: Config, logger: Logger): Promise<Service> {
   const storage = await openStorage(config, logger)
-  const shards = trackShards(storage)
+  const shards = trackShards(storage, logger)
   const projectors = config.role === 'api' ? undefined : await startProjectors(shards, storage.group, logger)
   const stopRetention = startRetention(
     storage.stores.map(({ generations }) => generations),
@@ -46,7 +46,12 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const health = serviceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag })
   let draining = false
   const app = await buildApp(
-    { api: api?.services, health, metrics: serviceMetrics(lag, storage.log), draining: () => draining },
+    {
+      api: api?.services,
+      health,
+      metrics: serviceMetrics({ lag, log: storage.log, shards }),
+      draining: () => draining,
+    },
     { logger },
   )
   const url = await app.listen({ host: config.host, port: config.port })
@@ -79,7 +84,7 @@ function startApi(config: Config, { log }: Storage, shards: readonly TrackedShar
   }
   const timeoutMs = config.appendTimeoutMs
   const appender = new GroupCommit(log, { ...defaultLimits, timeoutMs })
-  const readSide = openReadSide(shards, log, logger)
+  const readSide = openReadSide(shards, log)
   const commands = createCommandHandler({
     readModel: readSide.readModel,
     log,

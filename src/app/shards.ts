@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { type Lag, LagMeter } from '../projector/lag-meter.ts'
 import { Projector } from '../projector/projector.ts'
 import { type Stall, StallWatch } from '../projector/stall-watch.ts'
+import { IncompleteGenerations } from '../read-models/incomplete.ts'
 import { type Shard, shardOf, shardsOf, withOneSubscription } from '../read-models/shards.ts'
 import { Tracker } from '../read-models/tracker.ts'
 import { petStreams } from './petstore.ts'
@@ -10,11 +11,21 @@ import type { Storage } from './storage.ts'
 /** A shard of the read models as one process follows it. There is one shard unless READ_MODEL_SHARDS says more. */
 export interface TrackedShard extends Shard {
   readonly tracker: Tracker
+  readonly incomplete: IncompleteGenerations
 }
 
-export function trackShards({ stores, log }: Pick<Storage, 'stores' | 'log'>): readonly TrackedShard[] {
-  const shards = shardsOf(stores, withOneSubscription(log, stores.length))
-  return shards.map((shard) => ({ ...shard, tracker: new Tracker(shard.store.generations) }))
+export function trackShards({ stores, log }: Pick<Storage, 'stores' | 'log'>, logger: Logger): readonly TrackedShard[] {
+  return shardsOf(stores, withOneSubscription(log, stores.length)).map((shard) => {
+    const { generations } = shard.store
+    const tracker = new Tracker(generations)
+    const incomplete = new IncompleteGenerations(generations, log.logId, logger)
+    tracker.observe({
+      looked: ({ active }) => {
+        if (active?.logId === log.logId) incomplete.lookSoon(active.name)
+      },
+    })
+    return { ...shard, tracker, incomplete }
+  })
 }
 
 export interface Projectors {

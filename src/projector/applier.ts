@@ -15,6 +15,8 @@ const laterMs = 5
 export interface ApplierOptions<State, Event> extends Rules<State, Event> {
   readonly store: ProjectionStore
   readonly logger: Logger
+  /** Told when a batch was refused as the generation lacks something that was put into it. */
+  readonly incomplete?: (generation: string) => void
 }
 
 /** Reads records, tells what becomes of them, and has the store apply that. */
@@ -65,7 +67,10 @@ export class Applier<State, Event> {
       if (result.outcome === 'applied') return this.#report(expected, changes.checkpoint, partition)
       if (result.outcome === 'exist') isAsExpected = await lookup.learn(result)
       else if (result.outcome === 'later') await delay(laterMs)
-      else isAsExpected = false
+      else {
+        if (result.outcome === 'incomplete') this.#options.incomplete?.(generation)
+        isAsExpected = false
+      }
     }
     return undefined
   }

@@ -4,6 +4,7 @@ import type { EventLog, LogRecord, Offset, RecordBatch, Subscriber, Subscription
 import { ServiceError } from '../lib/errors.ts'
 import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../read-models/checkpoint.ts'
 import type { Checkpoints } from '../read-models/generations.ts'
+import { IncompleteGenerations } from '../read-models/incomplete.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 import type { Look, Tracker } from '../read-models/tracker.ts'
 import { Applier } from './applier.ts'
@@ -38,6 +39,8 @@ export interface ProjectorOptions<State, Event> {
   readonly logger: Logger
   /** Hears why the generation cannot be gone on with. Unless there is one, the projector starts another one in its place. */
   readonly lost?: (reason: string) => void
+  /** Hears of a generation that lacks something that was put into it; unless there is one, this projector sees to it. */
+  readonly incomplete?: Pick<IncompleteGenerations, 'found'>
 }
 
 /**
@@ -64,7 +67,14 @@ export class Projector<State, Event> implements Subscriber {
   private constructor(options: ProjectorOptions<State, Event>) {
     const { log, definition, logger, store } = options
     this.#options = options
-    this.#applier = new Applier({ log, definition, logger, store: store.projection })
+    const { lost, incomplete = new IncompleteGenerations(store.generations, log.logId, logger) } = options
+    this.#applier = new Applier({
+      ...{ log, definition, logger, store: store.projection },
+      incomplete: (generation) => {
+        if (lost === undefined) incomplete.found(generation)
+        else lost('it lacks something that was put into it')
+      },
+    })
   }
 
   /** Resolves once subscribed. The projector runs until it is closed, whatever becomes of log and store. */

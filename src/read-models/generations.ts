@@ -61,6 +61,11 @@ export interface Generations {
   /** Undefined when the generation is not there. */
   checkpoints(generation: string): Promise<Checkpoints | undefined>
   /**
+   * Whether every set of the generation has its recorded size; true of one that is not there. What SQLite holds is what was
+   * written to it, and is not counted.
+   */
+  isComplete(generation: string): Promise<boolean>
+  /**
    * Calls the listener from now on, each time in a microtask of its own; returns what ends that. Whether it hears of what
    * other stores on the same data do is up to the adapter.
    */

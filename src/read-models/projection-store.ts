@@ -65,6 +65,8 @@ export type ApplyResult =
   | { readonly outcome: 'generation_gone' }
   /** Another generation is about to take over from this one: ask again in some milliseconds. */
   | { readonly outcome: 'later' }
+  /** A set that a batch is judged by, or changes, does not have its recorded size: it would be judged wrongly. */
+  | { readonly outcome: 'incomplete' }
   /** All streams and documents that were taken for new, and are there, or have parked events; in no order. */
   | { readonly outcome: 'exist'; readonly streams: readonly StreamId[]; readonly documents: readonly DocumentId[] }
 
@@ -74,9 +76,10 @@ export interface ProjectionStore {
   load(generation: string, request: LoadRequest): Promise<PartitionState | undefined>
   /**
    * Applies a batch and moves its checkpoint in one atomic step, and tells every listener if the generation is the
-   * active one; or changes nothing and says why: `checkpoint_mismatch` rather than `exist`. After an error it may have
-   * been applied, or be applied later: read the checkpoint again. Recorded sizes move by what the batch says, so that a
-   * set that lost something shows it.
+   * active one; or changes nothing and says why: `checkpoint_mismatch` rather than `incomplete`, and that rather than
+   * `exist`. After an error it may have been applied, or be applied later: read the checkpoint again. Recorded sizes move
+   * by what the batch says, so that a set that lost something shows it. What SQLite holds is what was written to it, so
+   * that is never `incomplete`.
    */
   apply(generation: string, batch: Batch): Promise<ApplyResult>
 }

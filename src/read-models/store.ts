@@ -1,3 +1,4 @@
+import type { Warning } from '../lib/warning.ts'
 import type { Generations } from './generations.ts'
 import type { Inspection } from './inspection.ts'
 import type { ProjectionStore } from './projection-store.ts'
@@ -13,6 +14,8 @@ export interface ReadModelStore {
   readonly projection: ProjectionStore
   readonly generations: Generations
   readonly inspection: Inspection
+  /** What stands against how the data is kept, as of the last connect. Always empty on SQLite. */
+  readonly warnings: readonly Warning[]
   /** May be called again. */
   close(): Promise<void>
 }

@@ -21,7 +21,7 @@ function open(over: Partial<HealthSources> = {}) {
       },
       undecodable: [],
     },
-    shards: [{ tracker: { look: async () => ({ active, checkpoints: new Map() }) } }],
+    shards: [{ tracker: { look: async () => ({ active, checkpoints: new Map() }) }, store: { warnings: [] } }],
     reads: {
       get state() {
         return { status: state.reads }

@@ -16,7 +16,14 @@ const known: Lag = {
 }
 
 const undecodable = [{ partition: 1, offset: 7, reason: 'unexpected end of file' }]
-const metricsOf = (source: { readonly lag: Lag }) => serviceMetrics(source, { undecodable })
+const evicts = { code: 'keys_can_be_evicted', message: 'Set it to noeviction.' }
+const shards = [{ store: { warnings: [evicts] }, incomplete: { count: 2 } }]
+const metricsOf = (lag: { readonly lag: Lag }) => serviceMetrics({ lag, log: { undecodable }, shards })
+const always = [
+  'petstore_undecodable_batches 1',
+  'petstore_read_models_incomplete_total 2',
+  'petstore_warnings{part="read_models",code="keys_can_be_evicted"} 1',
+]
 
 /** The samples of the service's own metrics: comments and what the library says of the process are left out. */
 async function samples(metrics: ReturnType<typeof serviceMetrics>): Promise<string[]> {
@@ -44,7 +51,7 @@ describe('metrics', () => {
       ),
       'petstore_parked_events 6',
       'petstore_rebuild_lag_events 7',
-      'petstore_undecodable_batches 1',
+      ...always,
       'petstore_event_log_up 1',
       'petstore_read_models_up 1',
     ])
@@ -53,15 +60,11 @@ describe('metrics', () => {
   it('leave out what is not known, and have it again', async () => {
     const source: { lag: Lag } = { lag: { status: 'unknown', reason: 'not looked at yet' } }
     const metrics = metricsOf(source)
-    expect(await samples(metrics)).toEqual(['petstore_undecodable_batches 1'])
+    expect(await samples(metrics)).toEqual(always)
     source.lag = known
     const all = await samples(metrics)
     source.lag = { status: 'unknown', reason: 'away', logAnswers: false, readModelsAnswer: true }
-    expect(await samples(metrics)).toEqual([
-      'petstore_undecodable_batches 1',
-      'petstore_event_log_up 0',
-      'petstore_read_models_up 1',
-    ])
+    expect(await samples(metrics)).toEqual([...always, 'petstore_event_log_up 0', 'petstore_read_models_up 1'])
     source.lag = known
     expect(await samples(metrics)).toEqual(all)
   })

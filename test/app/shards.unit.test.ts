@@ -30,9 +30,9 @@ async function start(shards: number, pets: number) {
     }
   }
   await append(numbers(1, pets))
-  const tracked = trackShards({ stores, log })
+  const tracked = trackShards({ stores, log }, logger)
   const projectors = await startProjectors(tracked, 'projector', logger)
-  const reads = openReadSide(tracked, log, logger)
+  const reads = openReadSide(tracked, log)
   onTestFinished(async () => {
     await projectors.close()
     reads.close()
@@ -119,6 +119,25 @@ it('shards tell the lag of every partition, and of none while a shard is without
   await projectors.close()
   data.at(-1)?.versions.clear()
   await vi.waitFor(() => expect(behind()).toBe('no read models have been started'), until)
+})
+
+it('a set that nobody reads is missed all the same: replaced once, and then left to a person', async () => {
+  const { data, tracked, reads } = await start(3, 40)
+  await vi.waitFor(async () => expect(await allIds(reads.readModel)).toHaveLength(40), until)
+  const [, second] = data
+  const active = () => second?.version('v1').inState('active')
+  const before = active()?.name
+  active()?.documents('pets').clear()
+  await vi.waitFor(() => expect(active()?.name).not.toBe(before), until)
+  await vi.waitFor(() => expect(reads.state.status).toBe('up'), until)
+  expect(await allIds(reads.readModel)).toEqual(numbers(1, 40))
+
+  const after = active()?.name
+  active()?.documents('pets').clear()
+  const states = [{ status: 'up' }, { status: 'incomplete', generation: after }, { status: 'up' }]
+  await vi.waitFor(() => expect(reads.state).toMatchObject({ status: 'degraded', shards: states }), until)
+  expect(tracked.map(({ incomplete }) => incomplete.count)).toEqual([0, 2, 0])
+  expect(active()?.name).toBe(after)
 })
 
 /** A pet of partition 0, which shard 0 has however many there are. */

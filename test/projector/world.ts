@@ -153,6 +153,7 @@ export function disturbed(store: ReadModelStore, disturb: (method: Method) => Af
     projection: port(projection),
     generations: port(generations),
     inspection: port(inspection),
+    warnings: [],
     close: () => store.close(),
   }
 }

@@ -109,6 +109,8 @@ export class GenerationData {
     if (encodeCheckpoint(this.checkpoint(batch.partition)) !== encodeCheckpoint(batch.expected)) {
       return { outcome: 'checkpoint_mismatch' }
     }
+    const changed = batch.documents.flatMap(({ before, after }) => [...setsOf(before), ...setsOf(after)])
+    if (!this.isComplete(home, 'rows', 'keys', 'parked', ...changed)) return { outcome: 'incomplete' }
     const isThere = (stream: string) => this.row(home, stream) !== undefined || this.queue(stream).length > 0
     const streams = batch.newStreams.filter(isThere)
     const isTaken = ({ collection, id }: DocumentId) => this.documents(collection).has(id)

@@ -28,6 +28,7 @@ export function memoryReadModels(options: MemoryOptions = {}): ReadModelStore {
     projection: projectionOf(store),
     generations: generationsOf(store),
     inspection: inspectionOf(store),
+    warnings: [],
     async close() {
       store.isClosed = true
       store.listeners.disconnected()
@@ -137,6 +138,11 @@ function generationsOf(store: MemoryStore): Generations {
     async checkpoints(name) {
       const generation = store.generation(name)
       return generation && new Map(generation.checkpoints)
+    },
+
+    async isComplete(name) {
+      const generation = store.generation(name)
+      return generation === undefined || generation.isComplete(...generation.sizes().keys())
     },
 
     listen: (listener) => store.listeners.add(listener),

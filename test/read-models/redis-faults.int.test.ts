@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { openRedisReadModels } from '../../src/read-models/redis/redis-read-models.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import { type RedisServer, startRedis } from '../brokers/brokers.ts'
 import { describeWithOwnBrokers } from '../brokers/describe.ts'
+import { startProxy } from '../brokers/proxy.ts'
 import { added, applyAll, batchAfter, firstBatch, home, idsIn, newGeneration, pet } from './contract/samples.ts'
 import { everyCall } from './contract/stores.ts'
 import { openHeard, silentLogger } from './redis-fixture.ts'
@@ -121,6 +122,13 @@ describeWithOwnBrokers('redis read models on a failing server', () => {
     await server.resume()
   })
 
+  it('only the connection for commands is lost: what was seen is in doubt, as the next server may have less', async () => {
+    const client = new Redis(server.url)
+    await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+    await client.quit()
+    await vi.waitFor(() => expect(heard).toEqual(['connected', 'disconnected', 'connected']), soon)
+  })
+
   it('no memory left: unavailable, having written nothing', async () => {
     const client = new Redis(server.url)
     await client.config('SET', 'maxmemory', '1')
@@ -183,12 +191,41 @@ describeWithOwnBrokers('opening redis read models', () => {
     )
   })
 
+  it('looks at the policy of each server that it is connected to later, and goes on', async () => {
+    const [first, second] = await Promise.all([start(), start('--maxmemory-policy', 'allkeys-lru')])
+    const portOf = ({ url }: RedisServer) => Number(new URL(url).port)
+    const proxy = await startProxy({ target: portOf(first) })
+    onTestFinished(() => proxy.close())
+    const store = await open(`redis://127.0.0.1:${proxy.port}`)
+    expect(store.warnings).toEqual([])
+    proxy.to(portOf(second))
+    await vi.waitFor(() => expect(store.warnings).toMatchObject([{ code: 'keys_can_be_evicted' }]), soon)
+    expect(logger.error).toHaveBeenCalledExactlyOnceWith(
+      { code: 'keys_can_be_evicted' },
+      expect.stringMatching(/has maxmemory-policy allkeys-lru, .*CONFIG SET maxmemory-policy noeviction/),
+    )
+    expect(await store.generations.active()).toBeUndefined()
+    proxy.to(portOf(first))
+    await vi.waitFor(() => expect(store.warnings).toEqual([]), soon)
+    await store.close()
+  })
+
+  it('is told the policy by CONFIG where INFO is forbidden', async () => {
+    const server = await start('--maxmemory-policy', 'volatile-ttl')
+    vi.spyOn(console, 'warn').mockImplementation(() => {}) // ioredis tells that it skips its ready check
+    await expect(open(await urlOfUser(server, '-info'))).rejects.toThrow(/has maxmemory-policy volatile-ttl/)
+  })
+
   it('warns where the policy cannot be read', async () => {
     const server = await start()
     const url = await urlOfUser(server, '-config', '-info')
     vi.spyOn(console, 'warn').mockImplementation(() => {}) // ioredis tells that it skips its ready check
     const store = await open(url)
-    expect(logger.warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('maxmemory-policy cannot be read'))
+    expect(logger.warn).toHaveBeenCalledExactlyOnceWith(
+      { code: 'eviction_policy_unknown' },
+      expect.stringContaining('maxmemory-policy cannot be read'),
+    )
+    expect(store.warnings).toMatchObject([{ code: 'eviction_policy_unknown' }])
     await store.close()
   })
 

@@ -9,7 +9,7 @@ import type { ReadModelsFixture } from './contract/fixture.ts'
 import { applyAll, home, newGeneration } from './contract/samples.ts'
 
 export function silentLogger() {
-  return { info: vi.fn(), warn: vi.fn() }
+  return { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
 }
 
 export interface RedisFixture extends ReadModelsFixture {
@@ -89,7 +89,7 @@ function fixtureOn(
       else await client.zremrangebyscore(key, entry, entry)
     },
     progressIsHeardBy: 'every store on the data',
-    readsProveSizes: true,
+    provesSizes: true,
     async open(version = 'v1') {
       const store = await openRedisReadModels({ url, prefix, version, home, logger: silentLogger() })
       opened.push(store)

@@ -35,7 +35,7 @@ function openFixture() {
     file,
     asAnother,
     progressIsHeardBy: 'the store that made it',
-    readsProveSizes: false,
+    provesSizes: false,
     async open(version = 'v1', isOwner = false) {
       const store = openSqliteReadModels({ file, version, home, isOwner })
       opened.push(store)

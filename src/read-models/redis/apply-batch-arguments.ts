@@ -34,6 +34,7 @@ export function applyBatchArguments(
       progressMessage(generation, { partition, from: expected.next, next: checkpoint.next, withoutEffect }),
       newStreams.length === 0 ? '' : JSON.stringify(newStreams.map((stream) => stream.toWellFormed())),
       idsToLookFor(batch, home).join(' '),
+      home,
       after.length,
       after.map(documentText).join(''),
       before.length,

@@ -6,15 +6,16 @@
   ARGV[1] generation    ARGV[2] partition    ARGV[3] expected checkpoint, '' for none stored    ARGV[4] new checkpoint
   ARGV[5] progress channel    ARGV[6] progress message
   ARGV[7] new streams, a JSON array, or ''    ARGV[8] ids of those whose document is not among the new ones, with spaces
-  ARGV[9] number of documents as they are to be    ARGV[10] id, JSON, version and row or '' of each, with a NUL behind each
-  ARGV[11] number of documents as they were    ARGV[12] the same of each: the first of ARGV[10]. The others are new, those of
+  ARGV[9] name of the home collection
+  ARGV[10] number of documents as they are to be    ARGV[11] id, JSON, version and row or '' of each, with a NUL behind each
+  ARGV[12] number of documents as they were    ARGV[13] the same of each: the first of ARGV[11]. The others are new, those of
           a collection together and in order of id
-  ARGV[13..] for each of KEYS[10..]: its name; for each document of ARGV[10] 1 if it is to be added, else 0; for each of
-          ARGV[12] 1 if it is to be removed, else 0
+  ARGV[14..] for each of KEYS[10..]: its name; for each document of ARGV[11] 1 if it is to be added, else 0; for each of
+          ARGV[13] 1 if it is to be removed, else 0
   ARGV[..] lists, each its number of arguments and then these: fields and values to set in KEYS[6], fields of KEYS[6] to
           remove, fields and values to set in KEYS[7]; of what is unparked fields of KEYS[8], members of KEYS[9]; of what is
           parked fields and values of KEYS[8], scores and members of KEYS[9]
-  Returns {'applied'}; or, having written nothing, {'generation_gone'}, {'later'}, {'checkpoint_mismatch'} or
+  Returns {'applied'}; or, having written nothing, {'generation_gone'}, {'later'}, {'checkpoint_mismatch'}, {'incomplete'} or
           {'exist', {stream, ...}, {collection, id, ...}} ]]
 local checkpoints, sizes, home, rows, keys, parked, queue = unpack(KEYS, 3, 9)
 local firstSet, setCount = 10, #KEYS - 9
@@ -30,6 +31,14 @@ if isActive and paused then
   if pausedMs >= 0 and pausedMs < 300 then return {'later'} end
 end
 if (stored or '') ~= ARGV[3] then return {'checkpoint_mismatch'} end
+
+local names = {ARGV[9], 'rows', 'keys', 'parked', 'parked-queue'}
+for set = 1, setCount do names[5 + set] = ARGV[11 + 3 * set] end
+local isHash = {rows = true, keys = true, parked = true}
+for i, recorded in ipairs(redis.call('HMGET', sizes, unpack(names))) do
+  local actual = redis.call(isHash[names[i]] and 'HLEN' or 'ZCARD', KEYS[4 + i])
+  if actual ~= tonumber(recorded or 0) then return {'incomplete'} end
+end
 
 -- Ids stay text throughout: Lua would write those above 10^14 in scientific notation.
 local function documentsIn(count, text)
@@ -47,16 +56,16 @@ local function documentsIn(count, text)
   return {ids = ids, jsons = jsons, members = members}
 end
 local function changesOf(set)
-  local name, added, removed = unpack(ARGV, 10 + 3 * set, 12 + 3 * set)
+  local name, added, removed = unpack(ARGV, 11 + 3 * set, 13 + 3 * set)
   return KEYS[firstSet - 1 + set], name, added, removed, not string.find(name, ':', 1, true) -- a collection, no index
 end
-local documents = documentsIn(tonumber(ARGV[9]), ARGV[10])
+local documents = documentsIn(tonumber(ARGV[10]), ARGV[11])
 local ids = documents.ids
 
 local existing = {}
 for set = 1, setCount do
   local key, name, added, _, isCollection = changesOf(set)
-  local first, last = string.find(added, '1+', tonumber(ARGV[11]) + 1)
+  local first, last = string.find(added, '1+', tonumber(ARGV[12]) + 1)
   -- One look at all of the range spares a look for each id, where no other partition has ids in between.
   if isCollection and first and redis.call('ZCOUNT', key, ids[first], ids[last]) > 0 then
     for i = first, last do
@@ -104,7 +113,7 @@ local function eachMarked(marks, call)
     place = string.find(marks, '1', place + 1, true)
   end
 end
-local before = documentsIn(tonumber(ARGV[11]), ARGV[12])
+local before = documentsIn(tonumber(ARGV[12]), ARGV[13])
 for set = 1, setCount do
   local key, name, added, removed, isCollection = changesOf(set)
   local kind = isCollection and 'members' or 'jsons'
@@ -121,7 +130,7 @@ for set = 1, setCount do
   grow(name, n / 2 - #gone)
 end
 
-local at = 13 + 3 * setCount
+local at = 14 + 3 * setCount
 local function writeList(command, key)
   local first = at + 1
   at = first + tonumber(ARGV[at])

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import type { Redis } from 'ioredis'
+import { type Redis, ReplyError } from 'ioredis'
 import { ServiceError } from '../../lib/errors.ts'
 
 type Named = [name: string | null, logId: string | null, since: string | null]
@@ -25,7 +25,7 @@ export interface Replies {
       ]
     | null
   'apply-batch':
-    | [outcome: 'applied' | 'checkpoint_mismatch' | 'generation_gone' | 'later']
+    | [outcome: 'applied' | 'checkpoint_mismatch' | 'generation_gone' | 'later' | 'incomplete']
     | [outcome: 'exist', streams: string[], collectionsAndIds: string[]]
   read: [state: string, completeness: string, ...found: (string | null)[]]
   contents: WithSnapshot<[recorded: string[], actual: (string | number)[]]>
@@ -59,4 +59,18 @@ export function run<Script extends keyof Replies>(
   type Call = (count: number, keys: unknown, args: unknown) => Promise<Replies[Script]>
   const call = (redis as unknown as Record<Script, Call>)[script] // as the option `scripts` made it
   return answer(call.call(redis, keys.length, keys, args))
+}
+
+/** Undefined where the server refuses to tell: it is no node of a cluster, or this user may not ask. */
+export async function ifTold<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (!(error instanceof ReplyError)) throw error
+    return undefined
+  }
+}
+
+export function address({ options: { path, host, port } }: Redis): string {
+  return path ?? `${host}:${port}`
 }

@@ -3,15 +3,17 @@ import { Redis, type RedisOptions, ReplyError } from 'ioredis'
 import type { Logger } from 'pino'
 import { OutOfReachError } from '../../lib/errors.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
-import { scripts } from './redis-calls.ts'
+import { EvictionWatch } from './eviction.ts'
+import { address, ifTold, scripts } from './redis-calls.ts'
 import { connectorTo } from './slot-master.ts'
 
-export type ConnectionLogger = Pick<Logger, 'info' | 'warn'>
+export type ConnectionLogger = Pick<Logger, 'info' | 'warn' | 'error'>
 
 /** The connections of one store: to one server, or to the master of a cluster that has the store's slot. */
 export interface RedisConnections {
   readonly commands: Redis
   readonly subscriber: Redis
+  readonly eviction: EvictionWatch
   /** Where a key is that may be in another slot. */
   to(key: string): Redis
   close(): Promise<void>
@@ -64,14 +66,16 @@ export async function openConnections(
     const toSlot = slot === undefined ? {} : { Connector: connectorTo(slot) }
     const commands = slot === undefined ? first : await open(toSlot)
     const subscriber = await open({ ...toSlot, autoResubscribe: false, socketTimeout: 1000 })
-    await refuseEviction(commands, logger)
+    const eviction = new EvictionWatch(commands, logger)
+    await eviction.start()
     logStateChanges(commands, logger)
-    if (slot === undefined) return { commands, subscriber, to: () => commands, close: () => end(commands) }
-    first.disconnect()
-    // Messages reach every node, but whoever lost the master of the slot may have missed some.
+    // The next server may have less than this one had, and whoever lost the master of a slot may have missed messages: all
+    // that was seen is doubted once the subscriber is connected anew.
     commands.on('close', () => {
       if (subscriber.status === 'ready') subscriber.disconnect(true)
     })
+    if (slot === undefined) return { commands, subscriber, eviction, to: () => commands, close: () => end(commands) }
+    first.disconnect()
     const bySlot = new Map([[slot, commands]])
     let closed = false
     function to(key: string): Redis {
@@ -86,7 +90,7 @@ export async function openConnections(
       closed = true
       await Promise.all([...bySlot.values()].map(end))
     }
-    return { commands, subscriber, to, close }
+    return { commands, subscriber, eviction, to, close }
   } catch (error) {
     for (const redis of opened) redis.disconnect()
     throw error
@@ -134,32 +138,4 @@ function logStateChanges(redis: Redis, logger: ConnectionLogger): void {
     lost = false
     lastError = undefined
   })
-}
-
-/** Throws where the server may evict keys: it would drop whole read models without a word. */
-async function refuseEviction(redis: Redis, logger: ConnectionLogger): Promise<void> {
-  // Not by CONFIG, which hosted Redis often forbids.
-  const policy = /^maxmemory_policy:(\S+)/m.exec((await ifTold(redis.info('memory'))) ?? '')?.[1]
-  if (policy === undefined) {
-    logger.warn(`Redis at ${address(redis)}: maxmemory-policy cannot be read; make sure that it is noeviction`)
-  } else if (policy !== 'noeviction') {
-    throw new Error(
-      `Redis at ${address(redis)} has maxmemory-policy ${policy}, which drops read models when memory runs short. ` +
-        'Set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in redis.conf), or use another Redis.',
-    )
-  }
-}
-
-/** Undefined where the server refuses to tell: it is no node of a cluster, or this user may not ask. */
-async function ifTold<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked
-  } catch (error) {
-    if (!(error instanceof ReplyError)) throw error
-    return undefined
-  }
-}
-
-function address({ options: { path, host, port } }: Redis): string {
-  return path ?? `${host}:${port}`
 }

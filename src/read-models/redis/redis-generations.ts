@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis'
 import type { Generations, StoredGeneration, StoredVersion } from '../generations.ts'
 import type { Listeners } from '../listeners.ts'
 import { answer, type Replies, run } from './redis-calls.ts'
+import { contentsOf } from './redis-inspection.ts'
 import { type RedisKeys, redisKeys, type StoreName, versionsKey } from './redis-keys.ts'
 import { progressMessage } from './redis-progress.ts'
 import { decodeSnapshot, pairs } from './stored.ts'
@@ -65,6 +66,11 @@ export function redisGenerations(
     async checkpoints(generation) {
       const fields = await answer(redis.hgetall(own.generation(generation).checkpoints))
       return fields.epoch === undefined ? undefined : decodeSnapshot('', Object.entries(fields).flat()).checkpoints
+    },
+
+    async isComplete(generation) {
+      const sizes = (await contentsOf(redis, own, generation))?.sizes ?? new Map()
+      return [...sizes.values()].every(({ actual, recorded }) => actual === recorded)
     },
 
     listen: (listener) => listeners.add(listener),

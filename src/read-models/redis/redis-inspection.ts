@@ -1,25 +1,13 @@
 import type { Redis } from 'ioredis'
-import { type Inspection, type Size, scannedCharactersMax } from '../inspection.ts'
+import { type Contents, type Inspection, type Size, scannedCharactersMax } from '../inspection.ts'
 import { answer, run } from './redis-calls.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import { decodeSnapshot, pairs } from './stored.ts'
 
 /** Each answer is read by one script, so that it is of one moment. */
 export function redisInspection(redis: Redis, keys: RedisKeys): Inspection {
-  const inspection: Inspection = {
-    async contents(generation) {
-      const { checkpoints, sizes, set } = keys.generation(generation)
-      const fields = await answer(redis.hkeys(sizes))
-      const reply = await run(redis, 'contents', [keys.active, checkpoints, sizes, ...fields.map(set)])
-      if (reply === null) return undefined
-      const [active, stored, recorded, actual] = reply
-      const found = new Map(pairs(recorded))
-      if (found.size > fields.length) return inspection.contents(generation) // by now there is one more than was asked for
-      const counted = fields.map((field, i): [string, Size] => {
-        return [field, { actual: Number(actual[i]), recorded: Number(found.get(field) ?? 0) }]
-      })
-      return { snapshot: decodeSnapshot(active, stored), sizes: withOneOfParked(new Map(counted)) }
-    },
+  return {
+    contents: (generation) => contentsOf(redis, keys, generation),
 
     async scan(generation, set, from = '', limit) {
       const { checkpoints, set: keyOf } = keys.generation(generation)
@@ -38,7 +26,20 @@ export function redisInspection(redis: Redis, keys: RedisKeys): Inspection {
       return { snapshot: decodeSnapshot(active, stored), texts: texts.map((text) => text ?? undefined) }
     },
   }
-  return inspection
+}
+
+export async function contentsOf(redis: Redis, keys: RedisKeys, generation: string): Promise<Contents | undefined> {
+  const { checkpoints, sizes, set } = keys.generation(generation)
+  const fields = await answer(redis.hkeys(sizes))
+  const reply = await run(redis, 'contents', [keys.active, checkpoints, sizes, ...fields.map(set)])
+  if (reply === null) return undefined
+  const [active, stored, recorded, actual] = reply
+  const found = new Map(pairs(recorded))
+  if (found.size > fields.length) return await contentsOf(redis, keys, generation) // by now there is one more than was asked for
+  const counted = fields.map((field, i): [string, Size] => {
+    return [field, { actual: Number(actual[i]), recorded: Number(found.get(field) ?? 0) }]
+  })
+  return { snapshot: decodeSnapshot(active, stored), sizes: withOneOfParked(new Map(counted)) }
 }
 
 /** What is parked is kept in two keys: the one that lost something speaks for all. */

@@ -28,7 +28,7 @@ export async function openRedisReadModels(options: RedisReadModelsOptions): Prom
   const { url, home, logger, openTimeoutMs = 30_000 } = options
   const keys = redisKeys(options)
   const connections = await openConnections(url, keys.active, logger, openTimeoutMs)
-  const { commands, subscriber } = connections
+  const { commands, subscriber, eviction } = connections
   const listeners = new Listeners({ connected: false })
   const stopHearing = hearProgress(subscriber, keys.progress, listeners)
   const read = groupReader(keys, (names, args) => run(commands, 'read', names, args))
@@ -37,6 +37,9 @@ export async function openRedisReadModels(options: RedisReadModelsOptions): Prom
     projection: redisProjection(commands, keys, home),
     generations: redisGenerations(connections.to, options, listeners),
     inspection: redisInspection(commands, keys),
+    get warnings() {
+      return eviction.warnings
+    },
     async close() {
       stopHearing()
       await connections.close()

@@ -40,6 +40,8 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
       return database.readGeneration(generation, (key) => database.checkpoints(key))
     },
 
+    isComplete: async () => true,
+
     listen: (listener) => listeners.add(listener),
 
     async start(generation, instead) {

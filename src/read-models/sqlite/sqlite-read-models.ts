@@ -18,6 +18,7 @@ export function openSqliteReadModels(options: SqliteReadModelsOptions): ReadMode
     projection: sqliteProjection(database, listeners),
     generations: sqliteGenerations(database, listeners),
     inspection: sqliteInspection(database),
+    warnings: [],
     async close() {
       if (!database.db.isOpen) return
       database.db.close()

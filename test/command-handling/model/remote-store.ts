@@ -9,6 +9,7 @@ export class RemoteStore implements ReadModelStore {
   readonly projection: ReadModelStore['projection']
   readonly generations: ReadModelStore['generations']
   readonly inspection: ReadModelStore['inspection']
+  readonly warnings = []
   readonly #wire: Wire
   readonly #listeners = new Listeners({ connected: true })
   #isAway = false

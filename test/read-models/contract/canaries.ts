@@ -188,7 +188,7 @@ export function memoryFixture(fault: Fault = (store) => store): ReadModelsFixtur
   const data = new MemoryData()
   return {
     progressIsHeardBy: 'the store that made it',
-    readsProveSizes: true,
+    provesSizes: true,
     open: async (version = 'v1') => fault(memoryReadModels({ data, version }), data),
     empty: async () => data.versions.clear(),
     damage: async (generation, set, entry) => {

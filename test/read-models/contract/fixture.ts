@@ -6,8 +6,11 @@ export interface ReadModelsFixture {
   open(version?: string): Promise<ReadModelStore>
   /** Who hears of progress. Adapters differ here, and the suite holds each to what it declares. */
   readonly progressIsHeardBy: 'every store on the data' | 'the store that made it'
-  /** Whether a read tells that a set which it read has lost something; inspection and activation always do. */
-  readonly readsProveSizes: boolean
+  /**
+   * Whether a read tells that a set which it read has lost something, and `apply` refuses a batch that is judged by it;
+   * inspection and activation always tell.
+   */
+  readonly provesSizes: boolean
   /** Takes everything out of the data behind the stores' backs. */
   empty(): Promise<void>
   /**

@@ -146,7 +146,8 @@ export const inspecting = topic('inspecting', {
         const isLast = (event: (typeof goes)[number]) => [event.stream, parkedId(event)].includes(last)
         const now = goes.toSorted((a, b) => Number(isLast(b)) - Number(isLast(a))).slice(0, 10)
         goes = goes.filter((event) => !now.includes(event))
-        const more = goes.map(({ stream }) => `more ${stream}`).slice(0, 30) // so that there is an end
+        // So that there is an end; a key is decided once.
+        const more = goes.map(({ stream }) => `more ${stream} ${batch.checkpoint.next}`).slice(0, 30)
         const rows = more.map((name) => rowOf(name))
         const rowsShown = now.map(({ stream }) => stream)
         batch = batchAfter(batch, { rows, rowsShown, keys: more, parked: more, unparked: now })

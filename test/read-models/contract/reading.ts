@@ -165,7 +165,7 @@ export const reading = topic('reading', {
       await fixture.damage(name, set, entry)
       const { [set]: own, 'pets by stream': byStream, rows, keys, parked, ...others } = await proofsOf(store, name)
       for (const proof of set === 'pets' ? [own, byStream] : [own]) {
-        expect(proof?.isComplete, set).toBe(!fixture.readsProveSizes)
+        expect(proof?.isComplete, set).toBe(!fixture.provesSizes)
       }
       expect(Object.values(others).map(({ isComplete }) => isComplete)).not.toContain(false)
       await store.generations.remove(name)

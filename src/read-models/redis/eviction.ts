@@ -1,0 +1,70 @@
+import type { Redis } from 'ioredis'
+import type { Logger } from 'pino'
+import type { Warning } from '../../lib/warning.ts'
+import { address, ifTold } from './redis-calls.ts'
+
+const evicts = 'keys_can_be_evicted'
+
+/**
+ * A server that may evict keys would drop whole read models when memory runs short. A start is refused there. A service that
+ * runs goes on: what is evicted shows in the recorded sizes, so nothing untrue is answered.
+ */
+export class EvictionWatch {
+  readonly #redis: Redis
+  readonly #logger: Pick<Logger, 'error' | 'warn'>
+  #warning: Warning | undefined
+
+  constructor(redis: Redis, logger: Pick<Logger, 'error' | 'warn'>) {
+    this.#redis = redis
+    this.#logger = logger
+  }
+
+  get warnings(): readonly Warning[] {
+    return this.#warning === undefined ? [] : [this.#warning]
+  }
+
+  /** Throws where the server may evict keys; from then on each server that is connected to is looked at. */
+  async start(): Promise<void> {
+    const found = await warningAbout(this.#redis)
+    if (found?.code === evicts) throw new Error(found.message)
+    this.#note(found)
+    this.#redis.on('ready', () => void this.#lookAgain())
+  }
+
+  async #lookAgain(): Promise<void> {
+    try {
+      this.#note(await warningAbout(this.#redis))
+    } catch (error) {
+      // Where the connection was lost again, the next one is looked at as well.
+      this.#logger.warn({ err: error }, `Redis at ${address(this.#redis)}: maxmemory-policy could not be looked at`)
+    }
+  }
+
+  #note(found: Warning | undefined): void {
+    const isNew = found?.code !== this.#warning?.code
+    this.#warning = found
+    if (found !== undefined && isNew)
+      this.#logger[found.code === evicts ? 'error' : 'warn']({ code: found.code }, found.message)
+  }
+}
+
+async function warningAbout(redis: Redis): Promise<Warning | undefined> {
+  const policy = await policyOf(redis)
+  const where = `Redis at ${address(redis)}`
+  if (policy === 'noeviction') return undefined
+  if (policy === undefined) {
+    const message = `${where}: maxmemory-policy cannot be read; make sure that it is noeviction`
+    return { code: 'eviction_policy_unknown', message }
+  }
+  const message =
+    `${where} has maxmemory-policy ${policy}, which drops read models when memory runs short. ` +
+    'Set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in redis.conf), or use another Redis.'
+  return { code: evicts, message }
+}
+
+/** Undefined where this user may not ask. Hosted Redis often forbids CONFIG, and some forbids INFO. */
+async function policyOf(redis: Redis): Promise<string | undefined> {
+  const info = await ifTold(redis.info('memory'))
+  const found = /^maxmemory_policy:(\S+)/m.exec(info ?? '')?.[1]
+  return found ?? ((await ifTold(redis.config('GET', 'maxmemory-policy'))) as string[] | undefined)?.[1]
+}
