@@ -24,7 +24,9 @@ try {
   })
   void service.logReplaced.then(() => {
     if (closing) return
-    logger.error('the event log was replaced by another one: this process ends, start it again to serve the new one')
+    logger.error(
+      'the event log is not the one that was opened: this process ends, start it again to serve what is there',
+    )
     close()
   })
 } catch (error) {

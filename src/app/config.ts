@@ -41,6 +41,7 @@ export const Environment = Type.Object({
     description: 'letters, digits, dots, underscores and hyphens: the topic of the events',
   }),
   KAFKA_PARTITIONS: integer(6, [1, 1000]),
+  KAFKA_REPLICATION_FACTOR: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
   KAFKA_TLS: Type.Boolean({ default: false }),
   KAFKA_TLS_CA_FILE: optionalText(),
   KAFKA_SASL_MECHANISM: Type.Optional(Type.Enum(['plain', 'scram-sha-256', 'scram-sha-512'])),
@@ -131,6 +132,7 @@ function readKafka(variables: Variables, brokers: string) {
     brokers: list(brokers),
     topic: variables.KAFKA_TOPIC,
     partitions: variables.KAFKA_PARTITIONS,
+    replicationFactor: variables.KAFKA_REPLICATION_FACTOR,
     tls: variables.KAFKA_TLS ? readTls(variables.KAFKA_TLS_CA_FILE) : undefined,
     sasl: readSasl(variables),
   }

@@ -8,7 +8,7 @@ import type { ReadSide } from './read-side.ts'
 import type { Projectors, WatchedLag } from './shards.ts'
 
 export interface HealthSources {
-  readonly log: Pick<EventLog, 'endOffsets' | 'logId' | 'undecodable'>
+  readonly log: Pick<EventLog, 'endOffsets' | 'logId' | 'undecodable' | 'warnings'>
   readonly shards: readonly {
     readonly tracker: Pick<Tracker, 'look'>
     readonly store: Pick<ReadModelStore, 'warnings'>
@@ -30,10 +30,11 @@ export function serviceHealth({ log, shards, projectors, reads, lag: watched }: 
   let caughtUp = false
 
   async function eventLogCheck(): Promise<Check> {
+    const warnings = warningDetails(log.warnings)
     try {
-      return { status: 'up', logId: log.logId, endOffsets: await log.endOffsets() }
+      return { status: 'up', logId: log.logId, endOffsets: await log.endOffsets(), ...warnings }
     } catch (error) {
-      return { status: 'down', reason: reasonOf(error) }
+      return { status: 'down', reason: reasonOf(error), ...warnings }
     }
   }
 

@@ -7,7 +7,7 @@ import type { ReadModelStore } from '../read-models/store.ts'
 
 export interface MetricsSources {
   readonly lag: { readonly lag: Lag }
-  readonly log: Pick<EventLog, 'undecodable'>
+  readonly log: Pick<EventLog, 'undecodable' | 'warnings'>
   readonly shards: readonly {
     readonly store: Pick<ReadModelStore, 'warnings'>
     readonly incomplete: Pick<IncompleteGenerations, 'count'>
@@ -105,6 +105,7 @@ export function serviceMetrics({ lag: source, log, shards }: MetricsSources): Me
     help: 'What an operator should see to before it does harm; no line where there is nothing',
     collect() {
       this.reset()
+      for (const { code } of log.warnings) this.inc({ part: 'event_log', code })
       for (const { store } of shards) for (const { code } of store.warnings) this.inc({ part: 'read_models', code })
     },
   })

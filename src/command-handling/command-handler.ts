@@ -125,6 +125,7 @@ class Execution<State, Command, Event> {
       const learned = await this.#learn(written, options.idempotency?.fingerprint)
       const { outcome } = learned
       if (outcome !== 'superseded' && outcome !== 'duplicate') return this.#answer(before.state, written, learned)
+      if (isNew && outcome === 'superseded') writer.isTaken(target)
       basis = this.#basisFor(learned)
     }
   }

@@ -87,6 +87,11 @@ export class EventWriter<Event> {
     return { ...target, event, version, time, key: this.keyOf(request), position }
   }
 
+  /** What was written for this target came to an id that somebody else drew. */
+  isTaken({ id }: Target): void {
+    this.#parts.ids.abandonBlockOf(id)
+  }
+
   async #draw(choosePartition: () => number): Promise<Omit<Target, 'stream'>> {
     for (;;) {
       const partition = choosePartition() // anew after a wait: the batch gathered before it may have left

@@ -40,6 +40,16 @@ export class IdAllocator {
     this.#end = block * blockSize + 1
   }
 
+  /** Somebody else drew this id, so others of its block may be drawn as well: none is drawn here any more. */
+  abandonBlockOf(id: number): void {
+    const block = blockOf(id)
+    for (const drawable of this.#drawable) {
+      const others = drawable.filter((each) => blockOf(each) !== block)
+      drawable.splice(0, drawable.length, ...others)
+    }
+    if (blockOf(this.#next) === block) this.#next = this.#end
+  }
+
   #reserveAhead(): Promise<number> {
     if (this.#nextBlock !== undefined) return this.#nextBlock
     const reserved = this.#log.reserveIdBlock()
@@ -54,4 +64,8 @@ export class IdAllocator {
     const drawable = this.#drawable[this.#log.partitionFor(String(id))]
     if (drawable !== undefined && drawable.length < leftoversMax) drawable.push(id)
   }
+}
+
+function blockOf(id: number): number {
+  return Math.ceil(id / blockSize)
 }

@@ -1,3 +1,5 @@
+import type { Warning } from '../lib/warning.ts'
+
 /** Where a record stands in its partition: 0 or more, below 2^53. */
 export type Offset = number
 
@@ -80,6 +82,8 @@ export interface EventLog {
    * partitions, and try it again every few seconds; it is listed until that works. Always empty on SQLite.
    */
   readonly undecodable: readonly UndecodableBatch[]
+  /** What stands against how the log is kept, as of a look at most a minute ago. Always empty on SQLite. */
+  readonly warnings: readonly Warning[]
   /** The partition of a record key by Kafka's default partitioner, so that any producer finds the same one. */
   partitionFor(key: string): number
   /**

@@ -22,6 +22,7 @@ describe('configuration', () => {
     const { brokers: read } = readConfig({
       ...brokers,
       KAFKA_PARTITIONS: '3',
+      KAFKA_REPLICATION_FACTOR: '2',
       KAFKA_TLS: 'true',
       KAFKA_SASL_MECHANISM: 'plain',
       KAFKA_SASL_USERNAME: 'u',
@@ -32,6 +33,7 @@ describe('configuration', () => {
         brokers: ['a:9092', 'b:9093'],
         topic: 'petstore.pets',
         partitions: 3,
+        replicationFactor: 2,
         tls: true,
         sasl: { mechanism: 'plain', username: 'u', password: 'p' },
       },
@@ -60,6 +62,7 @@ describe('configuration', () => {
     ['REDIS_URL', { ...brokers, REDIS_URL: 'http://localhost' }],
     ['KAFKA_TOPIC', { ...brokers, KAFKA_TOPIC: 'pets and more' }],
     ['KAFKA_PARTITIONS', { ...brokers, KAFKA_PARTITIONS: '0' }],
+    ['KAFKA_REPLICATION_FACTOR', { ...brokers, KAFKA_REPLICATION_FACTOR: '0' }],
     ['KAFKA_TLS', { ...brokers, KAFKA_TLS: 'yes' }],
     ['KAFKA_TLS_CA_FILE', { ...brokers, KAFKA_TLS: 'true', KAFKA_TLS_CA_FILE: '/does/not/exist' }],
     ['KAFKA_SASL_MECHANISM', { ...brokers, KAFKA_SASL_MECHANISM: 'kerberos' }],

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type HealthSources, serviceHealth } from '../../src/app/health.ts'
 import type { ReadStatus } from '../../src/app/read-side.ts'
 import { ServiceError } from '../../src/lib/errors.ts'
+import type { Warning } from '../../src/lib/warning.ts'
 import type { Lag } from '../../src/projector/lag-meter.ts'
 import { startOfPartition } from '../../src/read-models/checkpoint.ts'
 
@@ -10,11 +11,12 @@ const stalls = [{ partition: 0, next: 4, events: 3, seconds: 30 }]
 const unknown: Lag = { status: 'unknown', reason: 'not looked at yet' }
 
 /** The health of a service whose parts are in the state that a test sets. */
-function open(over: Partial<HealthSources> = {}) {
-  const state = { log: true, reads: 'up' as ReadStatus }
+function open(over: Partial<HealthSources> = {}, warnings: readonly Warning[] = []) {
+  const state = { log: true, reads: 'up' as ReadStatus, warnings }
   const health = serviceHealth({
     log: {
       logId: 'log',
+      warnings: state.warnings,
       endOffsets: async () => {
         if (!state.log) throw new ServiceError('event_log_unavailable', 'away')
         return [3]
@@ -64,6 +66,15 @@ describe('readiness', () => {
     })
   })
 
+  it('is not lost by a warning about the log, which is shown while the log is up or down', async () => {
+    const warnings = [{ code: 'too_few_replicas', message: 'Topic pets has 1 of 3 replicas' }]
+    const { state, health } = open({}, warnings)
+    expect(await health.ready()).toMatchObject({ ready: true, checks: { eventLog: { status: 'up', warnings } } })
+    state.log = false
+    expect(await health.ready()).toMatchObject({ ready: true, checks: { eventLog: { status: 'down', warnings } } })
+    expect((await open().health.ready()).checks.eventLog).not.toHaveProperty('warnings')
+  })
+
   it('of a projector alone goes by its own state', async () => {
     const waiting = { state: { status: 'waiting' as const, partitions: [] } }
     expect(await open({ projectors: waiting, reads: undefined }).health.ready()).toMatchObject({ ready: false })
@@ -108,7 +119,7 @@ it.each([
 
 describe('a batch that cannot be decoded', () => {
   const undecodable = [{ partition: 1, offset: 7, reason: 'unexpected end of file' }]
-  const log = { logId: 'log', endOffsets: async () => [3], undecodable }
+  const log = { logId: 'log', endOffsets: async () => [3], undecodable, warnings: [] }
   const before = { partition: 1, next: 7, events: 1, seconds: 30 }
 
   it('is named by both probes, and no reason for a restart, which does not cure it', async () => {

@@ -64,6 +64,17 @@ describe('ids', () => {
     expect(log.reserved()).toBe(2)
   })
 
+  it('of a block that somebody else draws from too are drawn no more', async () => {
+    const log = blockSource(3)
+    const ids = new IdAllocator(log)
+    const first = await draw(ids, 1) // which leaves some of partition 0
+    ids.abandonBlockOf(first)
+    expect(await draw(ids, 0)).toBeGreaterThan(10_000)
+    const next = await draw(ids, 1)
+    ids.abandonBlockOf(first)
+    expect(await draw(ids, 1)).toBe(next + 3)
+  })
+
   it('of a block that could not be reserved fail the draw, and the next one reserves anew', async () => {
     const log = blockSource(1)
     let isAway = true

@@ -88,10 +88,10 @@ describe.each(['without_effect', 'unheard'] as const)('a new stream of whose eve
     expect(loads).toEqual([{ query, atLeast: { positions: [position], wait: { timeoutMs: expect.closeTo(300, -2) } } }])
   })
 
-  it('gets another id when there is a pet under its own', async () => {
+  it('gets an id from another block when there is a pet under its own', async () => {
     const { create, events } = open({ heard: [heard], loads: [taken] })
-    expect(applied(await create()).state?.pet.id).toBe(6)
-    expect(events()).toEqual(['0/3@1', '0/6@1'])
+    expect(applied(await create()).state?.pet.id).toBe(10_002)
+    expect(events()).toEqual(['0/3@1', '0/10002@1'])
   })
 
   it('comes to nothing when the wait is over by then', async () => {
@@ -168,11 +168,11 @@ describe('a new stream under an idempotency key', () => {
     expect(await open({ loads: [nothing, busy] }).create(once)).toMatchObject({ outcome: 'applied', version: 1 })
   })
 
-  it('gets another id, and the same event id, when there is a pet under its own', async () => {
+  it('gets an id from another block, and the same event id, when there is a pet under its own', async () => {
     const ours = stream([petCreated], { offsets: [nextOffset + 1] })
     const { create, appended, events } = open({ loads: [nothing, stream([petCreated, orderPlaced(12)]), ours] })
     expect(applied(await create(once)).version).toBe(1)
-    expect(events()).toEqual(['2/2@1', '2/5@1'])
+    expect(events()).toEqual(['2/2@1', '2/10001@1'])
     expect(new Set(appended.map(({ event }) => event.id))).toEqual(new Set([eventIdOf(keyOfPet)]))
   })
 

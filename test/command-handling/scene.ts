@@ -71,6 +71,7 @@ export interface Script {
 
 /** The command handler between parts that do as the script says, and a record of what it asked of them. */
 export function open({ loads = [], heard = [], appends = [], timeoutMs = 5000, reserveIdBlock }: Script) {
+  let blocks = 0
   const asked = {
     loads: [] as { query: StreamQuery; atLeast: AtLeast | undefined }[],
     waits: [] as Wait[],
@@ -83,7 +84,7 @@ export function open({ loads = [], heard = [], appends = [], timeoutMs = 5000, r
   const log = {
     partitions: 3,
     partitionFor: (key: string) => (key === keyOfPet.key ? partitionOfKey : Number(key) % 3),
-    reserveIdBlock: reserveIdBlock ?? (async () => 1),
+    reserveIdBlock: reserveIdBlock ?? (async () => ++blocks),
   }
   const appender = {
     gathering: 0,

@@ -2,13 +2,22 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import type { KafkaMessage } from 'kafkajs'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startRedis } from '../brokers/brokers.ts'
 import { describeWithBrokers, describeWithLocalBrokers } from '../brokers/describe.ts'
 import { startKafka } from '../brokers/processes.ts'
-import { byId, Client, codeOf, createMany, type Pet, untilServed } from './client.ts'
-import { Load } from './load.ts'
-import { brokerEnvironment, dataFolder, type Environment, expectVerified, petstore, startService } from './service.ts'
+import { byId, Client, codeOf, createMany, inParallel, type Pet, untilServed } from './client.ts'
+import { createOnce, Load } from './load.ts'
+import {
+  brokerEnvironment,
+  dataFolder,
+  type Environment,
+  expectRefused,
+  expectVerified,
+  petstore,
+  startService,
+} from './service.ts'
 import { createTopic, deleteTopics, produce, readPets, readTopic, storedCount, type Topic } from './topic.ts'
 
 const timeout = 180_000
@@ -21,6 +30,15 @@ async function expectLogServed(environment: Environment & Topic, client: Client,
   await expectVerified(environment)
 }
 
+/** The topic of the events, with these of them, each in its partition. */
+async function putBack(environment: Environment & Topic, events: readonly KafkaMessage[]): Promise<void> {
+  await createTopic(environment)
+  await produce(
+    environment,
+    events.map(({ key, value }) => ({ key, value })),
+  )
+}
+
 describeWithBrokers('when the log is made anew', (brokers) => {
   async function startWithPets(count: number) {
     const environment = brokerEnvironment(brokers)
@@ -28,37 +46,56 @@ describeWithBrokers('when the log is made anew', (brokers) => {
     const client = new Client(service)
     const pets = await createMany(client, count)
     const expectGone = async (now: Client) => expect(codeOf(await now.get(pets[0]?.id ?? 0))).toBe('pet_not_found')
-    return { environment, topic: environment.KAFKA_TOPIC, service, client, expectGone }
+    return { environment, topic: environment.KAFKA_TOPIC, service, client, pets, expectGone }
   }
 
   it('with some of its events, new ones take the positions of the others', { timeout }, async () => {
-    const { environment, topic, client } = await startWithPets(300)
+    const { environment, topic, service } = await startWithPets(300)
+    await service.end('SIGTERM')
     const kept = (await readTopic(environment)).slice(0, 100)
     await deleteTopics(brokers.kafkaBrokers, topic)
-    await createTopic(environment)
-    await produce(
-      environment,
-      kept.map(({ key, value }) => ({ key, value })),
-    )
+    await putBack(environment, kept)
     const keptPets = await readPets(environment)
     expect(keptPets).toHaveLength(100)
+    const client = new Client(await startService(environment))
     const more = await createMany(client, 300)
     await expectLogServed(environment, client, [...keptPets, ...more])
   })
 
-  it.each([
-    [
-      'without any event, verify says that it ends too early, until a projector has seen it',
-      [''],
-      /log ends at 0, but/,
-    ],
-    ['as another log, verify says so', ['', '.id-blocks'], /made from another log/],
-  ])('%s; a start gives a 404 for what was in the one before', { timeout }, async (_, suffixes, said) => {
+  it('without any event beside processes that run, they end and none starts, until the events are put back', {
+    timeout,
+  }, async () => {
+    const { environment, topic, service, client, pets } = await startWithPets(20)
+    const idle = await startService(environment)
+    const idBlocks = { ...environment, KAFKA_TOPIC: `${topic}.id-blocks` }
+    await vi.waitFor(async () => expect(await storedCount(idBlocks)).toBe(3), { timeout: 10_000 }) // that it has events
+    const backup = await readTopic(environment)
+    await deleteTopics(brokers.kafkaBrokers, topic)
+    const load = new Load([client], 4)
+    await load.until(1, 503)
+    await createTopic(environment)
+    for (const each of [service, idle]) {
+      expect(await each.ended, each.output()).toBe(1)
+      expect(each.output()).toContain(`${topic} held events, and is empty now`)
+      expect(each.output()).toContain('"msg":"closed"')
+    }
+    await load.stop()
+    expect(load.told.filter(({ status }) => ![503, 504].includes(status))).toEqual([])
+    expect(await storedCount(environment)).toBe(0)
+    const gone = new RegExp(`Topic ${topic} is empty, but ${topic}.id-blocks is that of a log with events`)
+    await expectRefused(environment, gone)
+    expect(await petstore(environment, 'verify')).toMatchObject({ code: 1, errors: expect.stringMatching(gone) })
+
+    await putBack(environment, backup)
+    await expectLogServed(environment, new Client(await startService(environment)), pets)
+  })
+
+  it('as another log, verify says so; a start gives a 404 for what was in the one before', { timeout }, async () => {
     const { environment, topic, service, expectGone } = await startWithPets(20)
     await service.end('SIGTERM')
-    await deleteTopics(brokers.kafkaBrokers, ...suffixes.map((suffix) => `${topic}${suffix}`))
+    await deleteTopics(brokers.kafkaBrokers, topic, `${topic}.id-blocks`)
     const { code, errors } = await petstore(environment, 'verify')
-    expect({ code, errors }).toEqual({ code: 1, errors: expect.stringMatching(said) })
+    expect({ code, errors }).toEqual({ code: 1, errors: expect.stringMatching(/made from another log/) })
     const client = new Client(await startService(environment))
     await vi.waitFor(() => expectGone(client), { timeout: 10_000 }) // a projector has to look first
     expect(await client.list()).toEqual([])
@@ -78,7 +115,7 @@ describeWithBrokers('when the log is made anew', (brokers) => {
     const ready = performance.now()
     expect(await service.ended, service.output()).toBe(1)
     expect(performance.now() - ready).toBeLessThan(10_000)
-    expect(service.output().match(/the event log was replaced by another one/g)).toHaveLength(1)
+    expect(service.output().match(/the event log is not the one that was opened/g)).toHaveLength(1)
     expect(service.output()).toContain('"msg":"closed"')
     await load.stop()
     expect(await storedCount(environment)).toBe(0)
@@ -87,7 +124,36 @@ describeWithBrokers('when the log is made anew', (brokers) => {
   })
 })
 
-describeWithLocalBrokers('when Kafka comes back without the last events', () => {
+describeWithLocalBrokers('when Kafka comes back without its last records', () => {
+  it('and forgot who has a block of ids, that process ends, and no pet takes the place of another', {
+    timeout,
+  }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'petstore-kafka-'))
+    const [kafka, redis] = await Promise.all([startKafka({}, { folder }), startRedis()])
+    onTestFinished(async () => void (await Promise.all([kafka.remove(), redis.remove()])))
+    const environment = brokerEnvironment({ kafkaBrokers: kafka.brokers, redisUrl: redis.url })
+    const [first, second] = [await startService(environment), await startService(environment)]
+    const [data, backup] = [join(folder, 'data', `${environment.KAFKA_TOPIC}.id-blocks-0`), dataFolder()]
+    await kafka.stop()
+    cpSync(data, backup, { recursive: true }) // the identity of the log, and no block
+    await kafka.start()
+    const before = await createMany(new Client(first), 60)
+    await kafka.kill()
+    rmSync(data, { recursive: true })
+    cpSync(backup, data, { recursive: true })
+    await kafka.start()
+    // The other process reserves the same block now: what it writes under ids that are there is superseded.
+    const answers = await inParallel(60, 8, (i) => createOnce(new Client(second), `keyed ${i}`))
+    expect(await first.ended, first.output()).toBe(1)
+    expect(first.output()).toMatch(/id-blocks (ends before|has another record at) offset 1"/)
+    const again = new Client(await startService(environment))
+    const after = await createMany(again, 60)
+    const pets = byId([...before, ...answers.map(({ body }) => body as Pet), ...after])
+    expect(new Set(pets.map(({ id }) => id)).size).toBe(180)
+    expect(await again.list()).toEqual(pets)
+    await expectVerified(environment)
+  })
+
   it('as a disk that was put back would have it, the pets are those of the log', { timeout }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'petstore-kafka-'))
     const [kafka, redis] = await Promise.all([startKafka({}, { folder }), startRedis()])

@@ -1,11 +1,14 @@
 import type { ITopicConfig } from 'kafkajs'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import type { KafkaLogOptions } from '../../src/event-log/kafka/kafka-boot.ts'
+import { KafkaClient } from '../../src/event-log/kafka/kafka-client.ts'
 import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
+import { KafkaReader } from '../../src/event-log/kafka/kafka-reader.ts'
+import { type BlockRecord, parseBlockRecord } from '../../src/event-log/kafka/log-identity.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { freePort } from '../brokers/ready.ts'
-import { records } from './contract/fixture.ts'
-import { logOptions, openKafkaLog, produce, withAdmin } from './kafka-fixture.ts'
+import { eventually, records } from './contract/fixture.ts'
+import { alterTopic, deleteRecords, logOptions, openKafkaLog, produce, withAdmin } from './kafka-fixture.ts'
 
 const keptForEver = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' }
 
@@ -34,14 +37,36 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     await expectRefusal(options, `Topic ${name} ${refusal}`)
   })
 
-  it('refuses another partition count than the log was created with', async () => {
+  it.each([3, 4])(
+    'refuses partitions that were added, and advises no KAFKA_PARTITIONS (%d now)',
+    async (partitions) => {
+      const options = logOptions(brokers)
+      await openKafkaLog(options)
+      const topicPartitions = [{ topic: options.topic, count: 4 }]
+      await withAdmin(brokers, (admin) => admin.createPartitions({ topicPartitions }))
+      await expectRefusal(
+        { ...options, partitions },
+        `Topic ${options.topic} has 4 partitions, but was created with 3: keys would move between partitions, and Kafka ` +
+          'takes none away again. Stop all writers and copy partitions 0 to 2 to another topic',
+      )
+    },
+  )
+
+  it('says all at once where records were deleted, and others can be', async () => {
     const options = logOptions(brokers)
-    await openKafkaLog(options)
-    const topicPartitions = [{ topic: options.topic, count: 4 }]
-    await withAdmin(brokers, (admin) => admin.createPartitions({ topicPartitions }))
+    const log = await openKafkaLog(options)
+    await log.append(0, records('a', 'b', 'c'))
+    await deleteRecords(brokers, options.topic, 1)
+    await alterTopic(brokers, options.topic, { 'retention.ms': '604800000', 'cleanup.policy': 'compact' })
     await expectRefusal(
-      { ...options, partitions: 4 },
-      `Topic ${options.topic} has 4 partitions, but was created with 3 (first record of ${options.topic}.id-blocks)`,
+      options,
+      new RegExp(
+        [
+          `begins at offset 1: the records before were deleted, and no setting brings them back.`,
+          `.*\n.*has cleanup.policy=compact and retention.ms=604800000, so Kafka would delete events`,
+          `.*--add-config cleanup.policy=delete,retention.ms=-1 and then petstore verify`,
+        ].join(''),
+      ),
     )
   })
 
@@ -67,13 +92,10 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     await log.append(0, records('a', 'b', 'c'))
     await log.reserveIdBlock()
     const name = `${options.topic}${suffix}`
-    await withAdmin(brokers, async (admin) => {
-      await admin.fetchTopicOffsets(name) // kafkajs has to know the topic first
-      await admin.deleteTopicRecords({ topic: name, partitions: [{ partition: 0, offset: '1' }] })
-    })
+    await deleteRecords(brokers, name, 1)
     await expectRefusal(
       options,
-      `Partition 0 of topic ${name} begins at offset 1: the records before were deleted. Restore the topic from a backup`,
+      `Partition 0 of topic ${name} begins at offset 1: the records before were deleted, and no setting brings them back.`,
     )
   })
 
@@ -84,6 +106,45 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     const refusal = `Topic ${options.topic}.id-blocks is empty, but ${options.topic} holds events: ids would be given a second`
     await expectRefusal(options, refusal)
     await expectRefusal(options, refusal) // the first attempt has not made it look right
+  })
+
+  it('refuses a log whose events are gone, whether their topic is there or not, until they are put back', async () => {
+    const options = logOptions(brokers)
+    const { topic: events } = options
+    const log = await openKafkaLog(options)
+    await log.append(1, records('a'))
+    await eventually(async () => (await idBlocksOf(events)).map(({ hasEvents }) => hasEvents), [true])
+    await log.close()
+    await deleteTopic(events)
+    const advice = `but ${events}.id-blocks is that of a log with events: they are gone. Restore ${events} from a backup.`
+    await expectRefusal(options, `There is no topic ${events}, ${advice}`)
+    expect(await withAdmin(brokers, (admin) => admin.listTopics())).not.toContain(events)
+    await makeTopics(topic(events, 3))
+    await expectRefusal(options, `Topic ${events} is empty, ${advice}`)
+    await produce(brokers, events, { key: 'a', value: 'put back', partition: 1 })
+    const again = await openKafkaLog(options)
+    expect([again.logId, await again.endOffsets()]).toEqual([log.logId, [0, 1, 0]])
+  })
+
+  it('takes a log whose first event was never written', async () => {
+    const options = logOptions(brokers)
+    const log = await openKafkaLog(options)
+    expect(await log.reserveIdBlock()).toBe(1)
+    await log.close()
+    await deleteTopic(options.topic)
+    expect((await openKafkaLog(options)).logId).toBe(log.logId)
+  })
+
+  it('notes of a log that a release before wrote to that it has events, and refuses it without', async () => {
+    const options = logOptions(brokers)
+    const log = await openKafkaLog(options)
+    await log.close()
+    const idBlocks = `${options.topic}.id-blocks`
+    await produce(brokers, idBlocks, { key: 'block', value: log.logId, partition: 0 })
+    await expectRefusal(options, `Topic ${options.topic} is empty, but ${idBlocks} is that of a log with events`)
+    await produce(brokers, options.topic, { key: 'a', value: 'v', partition: 0 })
+    await openKafkaLog(options)
+    await eventually(async () => (await idBlocksOf(options.topic)).at(-1)?.hasEvents, true)
   })
 
   it.each(['garbage', '{"logId":"x"}', '"text"', 'null', null])(
@@ -113,6 +174,26 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
 
   async function expectRefusal(options: KafkaLogOptions, message: string | RegExp): Promise<void> {
     await expect(openKafkaEventLog(options)).rejects.toThrow(message)
+  }
+
+  async function deleteTopic(name: string): Promise<void> {
+    await withAdmin(brokers, async (admin) => {
+      await admin.deleteTopics({ topics: [name] })
+      await eventually(async () => (await admin.listTopics()).includes(name), false)
+    })
+  }
+
+  /** What stands behind the identity. */
+  async function idBlocksOf(name: string): Promise<Partial<BlockRecord>[]> {
+    const reader = new KafkaReader(() => new KafkaClient(logOptions(brokers)))
+    onTestFinished(() => reader.close())
+    const [end = 0] = await reader.offsets(`${name}.id-blocks`, 'next', 5000)
+    const found: Partial<BlockRecord>[] = []
+    for (let offset = 1; offset < end; offset++) {
+      const record = await reader.record(`${name}.id-blocks`, offset, 5000)
+      found.push(parseBlockRecord(record?.value ?? null) ?? {})
+    }
+    return found
   }
 
   async function makeTopics(...topics: ITopicConfig[]): Promise<void> {

@@ -57,6 +57,21 @@ export async function withAdmin<T>(brokers: string, work: (admin: Admin) => Prom
   }
 }
 
+/** Its own settings are these then, and no others. */
+export async function alterTopic(brokers: string, name: string, settings: Record<string, string>): Promise<void> {
+  const configEntries = Object.entries(settings).map(([key, value]) => ({ name: key, value }))
+  const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configEntries }]
+  await withAdmin(brokers, (admin) => admin.alterConfigs({ validateOnly: false, resources }))
+}
+
+/** Those of partition 0 before `offset`. */
+export async function deleteRecords(brokers: string, topic: string, offset: number): Promise<void> {
+  await withAdmin(brokers, async (admin) => {
+    await admin.fetchTopicOffsets(topic) // kafkajs has to know the topic first
+    await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: String(offset) }] })
+  })
+}
+
 export async function produce(
   brokers: string,
   topic: string,

@@ -1,5 +1,5 @@
 import type { ITopicConfig } from 'kafkajs'
-import { expect, it, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import type { EventLog } from '../../src/event-log/event-log.ts'
 import type { KafkaLogOptions } from '../../src/event-log/kafka/kafka-boot.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
@@ -29,10 +29,10 @@ describeWithBrokers('a Kafka event log whose topics are made anew', ({ kafkaBrok
     expect(await Promise.race([anew.replaced, 'still there'])).toBe('still there')
   })
 
-  it('is replaced although the new log has no identity yet, and claims nothing in its place', async ({ signal }) => {
+  it('is replaced although the new log has no identity yet, and claims nothing in its place', async () => {
     const { options, log } = await openNew()
     await deleteTopics(options)
-    const claims = claimUntilEnded(log, signal)
+    const claims = untilEnded(log, () => expect(log.reserveIdBlock()).rejects.toMatchObject(unavailable))
     await createTopics(...topicsOf(options))
     await log.replaced
     await claims
@@ -49,23 +49,45 @@ describeWithBrokers('a Kafka event log whose topics are made anew', ({ kafkaBrok
     expect(await anew.endOffsets()).toEqual([0, 0, 0])
   })
 
-  it('is the same log where only the topic of its events was made anew', async () => {
+  it('is replaced where only the topic of its events was made anew, which gets none of its records', async () => {
     const { options, log } = await openNew()
-    await withAdmin(brokers, (admin) => admin.deleteTopics({ topics: [options.topic] }))
+    await log.append(0, records('old'))
+    expect(await log.endOffsets()).toEqual([1, 0, 0])
+    const [events] = topicsOf(options)
+    await deleteTopics(options, events)
     await expect(log.append(0, records('to none'))).rejects.toThrow()
-    await createTopics(topicsOf(options)[0])
+    await expect(log.endOffsets()).rejects.toMatchObject(unavailable)
+    const appends = untilEnded(log, () => expect(log.append(0, records('late'))).rejects.toMatchObject(unavailable))
+    await createTopics(events)
+    await log.replaced
+    await appends
+    await expect(log.endOffsets()).rejects.toMatchObject(unavailable)
+    const ends = await withAdmin(brokers, (admin) => admin.fetchTopicOffsets(options.topic))
+    expect(ends.map(({ high }) => high)).toEqual(['0', '0', '0'])
+  })
+
+  it('is the same log where only the topic of its events was made anew, and had none', async () => {
+    const { options, log } = await openNew()
+    const [events] = topicsOf(options)
+    await deleteTopics(options, events)
+    await expect(log.append(0, records('to none'))).rejects.toThrow()
+    await createTopics(events)
     await vi.waitFor(async () => expect(await log.append(0, records('again'))).toBe(0), patience)
   })
 
-  /** One claim after the other, until the log says that none will do, or the test is over. */
-  async function claimUntilEnded(log: EventLog, signal: AbortSignal): Promise<void> {
+  /** One after the other, until the log is replaced or the test is over. */
+  async function untilEnded(log: EventLog, attempt: () => Promise<void>): Promise<void> {
     let ended = false
-    void log.replaced.then(() => (ended = true))
-    while (!ended && !signal.aborted) await expect(log.reserveIdBlock()).rejects.toMatchObject(unavailable)
+    const end = () => {
+      ended = true
+    }
+    onTestFinished(end)
+    void log.replaced.then(end)
+    while (!ended) await attempt()
   }
 
-  async function deleteTopics(options: KafkaLogOptions): Promise<void> {
-    const names = topicsOf(options).map(({ topic }) => topic)
+  async function deleteTopics(options: KafkaLogOptions, ...topics: readonly ITopicConfig[]): Promise<void> {
+    const names = (topics.length > 0 ? topics : topicsOf(options)).map(({ topic }) => topic)
     await withAdmin(brokers, async (admin) => {
       await admin.deleteTopics({ topics: names })
       await eventually(async () => (await admin.listTopics()).filter((topic) => names.includes(topic)), [])

@@ -62,6 +62,7 @@ export class MemoryEventLog implements EventLog {
   readonly partitions: number
   readonly replaced = new Promise<void>(() => {})
   readonly undecodable = []
+  readonly warnings = []
   readonly #data: MemoryLogData
   readonly #refuses: (record: NewRecord) => boolean
   readonly #subscriptions: MemorySubscription[] = []

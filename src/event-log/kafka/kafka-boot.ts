@@ -1,19 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import kafkajs, { type Admin } from 'kafkajs'
 import { OutOfReachError } from '../../lib/errors.ts'
+import type { Warning } from '../../lib/warning.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import type { KafkaAccess, KafkaClient } from './kafka-client.ts'
-import { type LogIdentity, readIdentity, writeIdentity } from './kafka-identity.ts'
 import type { KafkaProducer } from './kafka-producer.ts'
 import { type KafkaReader, UndecodableError } from './kafka-reader.ts'
+import { createMissingTopics, findTopics, madeByHand, TooFewBrokers } from './kafka-topics.ts'
+import { heldEvents, type LogIdentity, readIdentity, writeIdentity } from './log-identity.ts'
+import { copyInstead, incompleteness, orNewLog, otherPartitions, weaknesses } from './topic-faults.ts'
 
 // Not among the names that Node finds in this CommonJS module.
-const { ConfigResourceTypes, KafkaJSAggregateError } = kafkajs
+const { KafkaJSAggregateError } = kafkajs
 
 export interface KafkaLogOptions extends KafkaAccess {
   /** The topic of the events; `<topic>.id-blocks` holds the identity of the log and the blocks reserved. */
   readonly topic: string
   readonly partitions: number
+  /** How many brokers have each record of topics that are made; undefined: three, or as many as there are. */
+  readonly replicationFactor?: number | undefined
   /** From the call of an append to its outcome. */
   readonly appendTimeoutMs: number
   /** How long to wait for brokers that do not answer yet; 30 s when omitted. */
@@ -29,17 +34,27 @@ export interface LogParts extends KafkaLogOptions {
   readonly idBlocksProducer: KafkaProducer
 }
 
+/** What a start knew of the events. */
+export interface Events {
+  /** Whether there were some. */
+  readonly found: boolean
+  /** Whether that is noted, for the starts to come. */
+  readonly noted: boolean
+}
+
+export interface BootedLog {
+  readonly identity: LogIdentity
+  readonly events: Events
+  readonly warnings: readonly Warning[]
+}
+
 /** Why the log may not be used as it is: waiting would not change it. The message says what to do. */
 class BootRefusal extends Error {
   override readonly name = 'BootRefusal'
 }
 
-/** Kept for ever: the topic is the only truth, and cleaning of any kind would forget some of it. */
-const keptForEver = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' }
-const replicasWanted = 3
 const readLimitMs = 3000
 const retryDelayMs = 500
-const orNewLog = 'or set KAFKA_TOPIC to another name for a new log.'
 
 /** Errors of Kafka that no waiting heals: wrong credentials, missing rights, settings that it refuses. */
 const final = /AUTHENTICATION|AUTHORIZATION|SECURITY_DISABLED|UNSUPPORTED_SASL|INVALID_(TOPIC|CONFIG)|POLICY_VIOLATION/
@@ -49,11 +64,12 @@ const final = /AUTHENTICATION|AUTHORIZATION|SECURITY_DISABLED|UNSUPPORTED_SASL|I
  * started, or is about to, answers many things at first: all is tried again until `bootTimeoutMs` have passed.
  * Throws an Error that says what to do: OutOfReachError when the time is up.
  */
-export async function bootLog(parts: LogParts): Promise<LogIdentity> {
+export async function bootLog(parts: LogParts): Promise<BootedLog> {
   const { logger, bootTimeoutMs: limitMs = 30_000 } = parts
   const servers = parts.brokers.join(', ')
   const deadline = performance.now() + limitMs
-  for (let attempts = 1; ; attempts++) {
+  let reasonBefore: string | undefined
+  for (;;) {
     try {
       return await withTimeout(deadline - performance.now(), attempt(parts))
     } catch (error) {
@@ -61,107 +77,87 @@ export async function bootLog(parts: LogParts): Promise<LogIdentity> {
       const reason = messageOf(error)
       if (isFinal(error)) throw new Error(`Kafka at ${servers}: ${reason}`, { cause: error })
       if (performance.now() + retryDelayMs > deadline) {
+        if (error instanceof TooFewBrokers)
+          throw new OutOfReachError(`Kafka at ${servers}: ${reason}.`, { cause: error })
         throw new OutOfReachError(
           `Kafka at ${servers} does not answer as it should, for ${limitMs / 1000} s now: ${reason}. ` +
             `Is it running, and are KAFKA_BROKERS and its TLS and SASL variables right?`,
           { cause: error },
         )
       }
-      logger[attempts === 1 ? 'info' : 'debug']({ reason }, 'Kafka is not ready yet')
+      logger[reason === reasonBefore ? 'debug' : 'info']({ reason }, 'Kafka is not ready yet')
+      reasonBefore = reason
     }
     await delay(retryDelayMs)
   }
 }
 
-async function attempt(parts: LogParts): Promise<LogIdentity> {
+async function attempt(parts: LogParts): Promise<BootedLog> {
   const client = parts.newClient()
   const admin = client.kafka.admin()
   try {
     await admin.connect()
-    await createMissingTopics(admin, parts)
-    await checkKeptForEver(admin, parts)
+    await refuseWithoutEvents(admin, parts)
+    await makeTopics(admin, parts)
+    const found = await findTopics(admin, parts.reader, parts)
+    refuse(incompleteness(found))
+    checkIdBlocks(parts, found.idBlocks.partitions)
+    const identity = await establishIdentity(parts, found.events.partitions)
+    return { identity, events: await checkEvents(parts), warnings: weaknesses(found) }
   } finally {
     client.abandon()
   }
-  await checkPartitions(parts)
-  return await establishIdentity(parts)
 }
 
-/** Several processes may do so at once. */
-async function createMissingTopics(admin: Admin, { topic, partitions, idBlocks }: LogParts): Promise<void> {
-  const existing = await admin.listTopics()
-  const wanted = [
-    { topic, numPartitions: partitions },
-    { topic: idBlocks, numPartitions: 1 },
-  ].filter((each) => !existing.includes(each.topic))
-  if (wanted.length === 0) return
-  const { brokers } = await admin.describeCluster()
-  const replicationFactor = Math.min(replicasWanted, brokers.length)
-  const config = { ...keptForEver, ...(replicationFactor === replicasWanted ? { 'min.insync.replicas': '2' } : {}) }
-  const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
+async function makeTopics(admin: Admin, parts: LogParts): Promise<void> {
   try {
-    await admin.createTopics({ topics: wanted.map((each) => ({ ...each, replicationFactor, configEntries })) })
+    await createMissingTopics(admin, parts)
   } catch (error) {
     const refused = error instanceof KafkaJSAggregateError && error.errors.find(isFinal)
     if (!(refused instanceof Error)) throw error // another process made one just now, or brokers are still coming up
+    const { topic } = refused as { topic?: string }
     throw new BootRefusal(
-      `Kafka does not let topic ${(refused as { topic?: string }).topic} be created: ${refused.message}. Let this user ` +
-        'create topics, or create it by hand with cleanup.policy=delete, retention.ms=-1 and retention.bytes=-1; ' +
-        'KAFKA_TOPIC names it.',
+      `Kafka does not let topic ${topic} be created: ${refused.message}. Let this user create topics, or create it by ` +
+        `hand with ${madeByHand(parts, topic)}; KAFKA_TOPIC names it.`,
       { cause: error },
     )
   }
 }
 
-async function checkKeptForEver(admin: Admin, { brokers, topic, idBlocks }: LogParts): Promise<void> {
-  const configNames = Object.keys(keptForEver)
-  const { resources } = await admin.describeConfigs({
-    includeSynonyms: false,
-    resources: [topic, idBlocks].map((name) => ({ type: ConfigResourceTypes.TOPIC, name, configNames })),
-  })
-  for (const { resourceName, configEntries } of resources) {
-    for (const [name, wanted] of Object.entries(keptForEver)) {
-      const found = configEntries.find((entry) => entry.configName === name)?.configValue
-      if (found === wanted) continue
-      throw new BootRefusal(
-        `Topic ${resourceName} has ${name}=${found}, so Kafka would delete events, which are kept for ever. Run ` +
-          `kafka-configs.sh --bootstrap-server ${brokers.join(',')} --alter --entity-type topics ` +
-          `--entity-name ${resourceName} --add-config ${name}=${wanted}`,
-      )
-    }
-  }
+/** Before an empty topic takes the place of one that is gone. */
+async function refuseWithoutEvents(admin: Admin, { reader, topic, idBlocks }: LogParts): Promise<void> {
+  const existing = await admin.listTopics()
+  if (existing.includes(topic) || !existing.includes(idBlocks)) return
+  const held = await heldEvents(reader, idBlocks)
+  if (held !== false) throw eventsGone(`There is no topic ${topic}`, { topic, idBlocks })
 }
 
-async function checkPartitions({ reader, topic, partitions, idBlocks }: LogParts): Promise<void> {
-  const events = await reader.offsets(topic, 'first', readLimitMs)
-  const blocks = await reader.offsets(idBlocks, 'first', readLimitMs)
-  if (events.length !== partitions) {
-    throw new BootRefusal(
-      `Topic ${topic} has ${events.length} partitions, but KAFKA_PARTITIONS is ${partitions}. Set ` +
-        `KAFKA_PARTITIONS=${events.length}, ${orNewLog}`,
-    )
+/** Refuses a log that could have held events, and holds none. */
+async function checkEvents({ reader, topic, idBlocks }: LogParts): Promise<Events> {
+  const noted = await heldEvents(reader, idBlocks)
+  // After that: another process notes the first events of a new log once they are there.
+  const ends = await reader.offsets(topic, 'next', readLimitMs)
+  const found = ends.some((end) => end > 0)
+  if (noted !== false && !found) {
+    throw eventsGone(`Topic ${topic} is empty`, { topic, idBlocks })
   }
-  if (blocks.length !== 1) {
-    throw new BootRefusal(
-      `Topic ${idBlocks} has ${blocks.length} partitions instead of 1, so ids could be given twice. Set KAFKA_TOPIC ` +
-        `to another name for a new log.`,
-    )
-  }
-  for (const { name, firsts } of [
-    { name: topic, firsts: events },
-    { name: idBlocks, firsts: blocks },
-  ]) {
-    const partition = firsts.findIndex((first) => first > 0)
-    if (partition === -1) continue
-    throw new BootRefusal(
-      `Partition ${partition} of topic ${name} begins at offset ${firsts[partition]}: the records before were deleted. ` +
-        `Restore the topic from a backup, ${orNewLog}`,
-    )
-  }
+  return { found, noted: noted === true }
+}
+
+function eventsGone(found: string, { topic, idBlocks }: Pick<LogParts, 'topic' | 'idBlocks'>): BootRefusal {
+  return new BootRefusal(
+    `${found}, but ${idBlocks} is that of a log with events: they are gone. Restore ${topic} from a backup. To begin ` +
+      `a new log, delete ${idBlocks} as well, ${orNewLog}`,
+  )
+}
+
+/** All at once, so that whoever follows one piece of advice does not meet the next refusal. */
+function refuse(faults: readonly Warning[]): void {
+  if (faults.length > 0) throw new BootRefusal(faults.map(({ message }) => message).join('\n'))
 }
 
 /** The identity is read back and never assumed from what was written: another process may have been first. */
-async function establishIdentity(parts: LogParts): Promise<LogIdentity> {
+async function establishIdentity(parts: LogParts, partitionsFound: number): Promise<LogIdentity> {
   const { reader, topic, partitions, idBlocks, idBlocksProducer } = parts
   // Events first: whoever appends them has written the identity before, so that a log being born is not refused.
   const events = await reader.offsets(topic, 'next', readLimitMs)
@@ -172,7 +168,10 @@ async function establishIdentity(parts: LogParts): Promise<LogIdentity> {
         `a backup, ${orNewLog}`,
     )
   }
-  if (blocks === 0) await writeIdentity(idBlocksProducer, partitions)
+  if (blocks === 0) {
+    checkPartitions(parts, partitionsFound, partitionsFound)
+    await writeIdentity(idBlocksProducer, partitions)
+  }
   const identity = await readIdentity(reader, idBlocks)
   if (identity === undefined) {
     throw new BootRefusal(
@@ -180,14 +179,27 @@ async function establishIdentity(parts: LogParts): Promise<LogIdentity> {
         `a backup, ${orNewLog}`,
     )
   }
-  if (identity.partitions !== partitions) {
-    throw new BootRefusal(
-      `Topic ${topic} has ${partitions} partitions, but was created with ${identity.partitions} (first record of ` +
-        `${idBlocks}): keys would move between partitions. Restore it from a backup with ${identity.partitions} ` +
-        `partitions, ${orNewLog}`,
-    )
-  }
+  checkPartitions(parts, partitionsFound, identity.partitions)
   return identity
+}
+
+function checkIdBlocks({ idBlocks }: LogParts, found: number): void {
+  if (found === 1) return
+  throw new BootRefusal(
+    `Topic ${idBlocks} has ${found} partitions instead of 1, so ids could be given twice. ${copyInstead(1)}`,
+  )
+}
+
+/** Only the number that the log was made with is ever advised. */
+function checkPartitions({ topic, partitions }: LogParts, found: number, madeWith: number): void {
+  if (found !== madeWith) {
+    throw new BootRefusal(`${otherPartitions(topic, found, madeWith)} ${copyInstead(madeWith)}`)
+  }
+  if (found === partitions) return
+  throw new BootRefusal(
+    `Topic ${topic} has ${found} partitions, but KAFKA_PARTITIONS is ${partitions}. Set KAFKA_PARTITIONS=${found}, ` +
+      orNewLog,
+  )
 }
 
 function isFinal(error: unknown): boolean {

@@ -1,13 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Warning } from '../../lib/warning.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import type { EventLog, NewRecord, Offset, Subscriber, Subscription, UndecodableBatch } from '../event-log.ts'
 import { unavailable } from '../failures.ts'
-import { bootLog, type KafkaLogOptions, type LogParts } from './kafka-boot.ts'
+import { type BootedLog, bootLog, type KafkaLogOptions, type LogParts } from './kafka-boot.ts'
 import { KafkaClient } from './kafka-client.ts'
-import { IdentityWatch, type LogIdentity } from './kafka-identity.ts'
 import { KafkaProducer } from './kafka-producer.ts'
 import { KafkaReader } from './kafka-reader.ts'
 import { KafkaSubscription } from './kafka-subscription.ts'
+import { findTopics } from './kafka-topics.ts'
+import { LogWatch } from './log-watch.ts'
+import { incompleteness, partitionsChanged, weaknesses } from './topic-faults.ts'
+import { TopicWatch } from './topic-watch.ts'
 
 const endsTimeoutMs = 1900 // the port allows two seconds
 const endsQueryMs = 1500
@@ -37,7 +41,8 @@ class KafkaEventLog implements EventLog {
   readonly replaced: Promise<void>
   readonly #parts: LogParts
   readonly #producer: KafkaProducer
-  readonly #watch: IdentityWatch
+  readonly #watch: LogWatch
+  readonly #topics: TopicWatch
   readonly #subscriptions = new Set<KafkaSubscription>()
   readonly #writes = new Set<Promise<unknown>>()
   #appendsSucceed = true
@@ -45,14 +50,28 @@ class KafkaEventLog implements EventLog {
   #nextEndsQuery: Promise<Offset[]> | undefined
   #closed: Promise<void> | undefined
 
-  constructor(parts: LogParts, { logId, partitions }: LogIdentity) {
+  constructor(parts: LogParts, { identity: { logId, partitions }, events, warnings }: BootedLog) {
     this.logId = logId
     this.partitions = partitions
     this.#parts = parts
     this.#producer = new KafkaProducer(parts.newClient, parts.topic, parts.logger)
-    this.#watch = new IdentityWatch(parts.reader, parts.idBlocks, logId)
+    this.#watch = new LogWatch({ ...parts, logId, events })
     this.replaced = this.#watch.replaced
     void this.replaced.then(() => this.#closeProducers())
+    const { newClient, logger, reader } = parts
+    this.#topics = new TopicWatch({
+      newClient,
+      logger,
+      found: warnings,
+      look: async (admin) => {
+        const found = await findTopics(admin, reader, parts)
+        return [...incompleteness(found), ...partitionsChanged(found, partitions), ...weaknesses(found)]
+      },
+    })
+  }
+
+  get warnings(): readonly Warning[] {
+    return this.#topics.warnings
   }
 
   get undecodable(): readonly UndecodableBatch[] {
@@ -106,7 +125,7 @@ class KafkaEventLog implements EventLog {
   async #close(): Promise<void> {
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.close()))
     await Promise.allSettled(this.#writes) // each has its time limit
-    await this.#watch.close()
+    await Promise.all([this.#watch.close(), this.#topics.close()])
     this.#parts.reader.close()
     this.#closeProducers()
   }
@@ -120,24 +139,29 @@ class KafkaEventLog implements EventLog {
     const { appendTimeoutMs } = this.#parts
     const deadline = performance.now() + appendTimeoutMs
     // Appends fail while topics are made anew: the first that would succeed again must not be one to another log.
-    if (!this.#appendsSucceed) await this.#watch.confirm(Math.min(confirmLimitMs, appendTimeoutMs))
+    if (!this.#appendsSucceed) await this.#confirm(Math.min(confirmLimitMs, appendTimeoutMs))
     this.#appendsSucceed = false
     const offset = await this.#producer.append(partition, records, deadline - performance.now())
     this.#appendsSucceed = true
     return offset
   }
 
+  async #confirm(limitMs: number): Promise<void> {
+    const deadline = performance.now() + limitMs
+    await this.#watch.confirm(limitMs)
+    try {
+      await this.#watch.ends(deadline - performance.now()) // not to know whether the events are there is not enough
+    } catch (error) {
+      throw unavailable(error)
+    }
+  }
+
   /** A claim whose outcome is unknown only leaves a gap, so it is tried again. */
   async #claim(): Promise<number> {
     const deadline = performance.now() + claimTimeoutMs
-    const record = { key: 'block', value: this.logId, headers: {} }
     for (;;) {
       try {
-        await this.#watch.confirm(deadline - performance.now())
-        const block = await this.#parts.idBlocksProducer.append(0, [record], deadline - performance.now())
-        if (block === 0) this.#watch.markReplaced() // after the look, and before the new log got its identity
-        this.#watch.failIfReplaced()
-        return block
+        return await this.#watch.reserveBlock(deadline - performance.now())
       } catch (error) {
         this.#failIfEnded()
         if (performance.now() + claimRetryDelayMs > deadline) throw unavailable(error)
@@ -148,7 +172,7 @@ class KafkaEventLog implements EventLog {
 
   #queryEnds(): Promise<Offset[]> {
     this.#nextEndsQuery = undefined
-    const query = this.#parts.reader.offsets(this.#parts.topic, 'next', endsQueryMs)
+    const query = this.#watch.ends(endsQueryMs)
     this.#endsQuery = query.catch(() => {})
     return query
   }

@@ -16,12 +16,12 @@ interface FetchResponse {
 export class UndecodableError extends Error {
   override readonly name = 'UndecodableError'
 
-  constructor(topic: string, reason: string) {
-    super(`the batch at offset 0 of topic ${topic} cannot be decoded: ${reason}`)
+  constructor(topic: string, offset: Offset, reason: string) {
+    super(`the batch at offset ${offset} of topic ${topic} cannot be decoded: ${reason}`)
   }
 }
 
-/** Reads offsets and first records without a consumer group, which could take seconds to form. */
+/** Reads offsets and single records without a consumer group, which could take seconds to form. */
 export class KafkaReader {
   readonly #connection: KafkaConnection<Cluster>
 
@@ -43,18 +43,18 @@ export class KafkaReader {
     })
   }
 
-  /** The record at offset 0 of partition 0; undefined where there is none yet. */
-  async firstRecord(topic: string, limitMs: number): Promise<LogRecord | undefined> {
+  /** The record at this offset of partition 0; undefined where there is none yet. */
+  async record(topic: string, offset: Offset, limitMs: number): Promise<LogRecord | undefined> {
     return await this.#read(limitMs, async (cluster) => {
       await cluster.addTargetTopic(topic)
       const leader = Object.keys(cluster.findLeaderForPartitions(topic, [0]))[0] ?? ''
       const broker = await cluster.findBroker({ nodeId: leader })
-      const partitions = [{ partition: 0, fetchOffset: '0', maxBytes: 65_536 }]
+      const partitions = [{ partition: 0, fetchOffset: String(offset), maxBytes: 65_536 }]
       const response: FetchResponse = await broker.fetch({ maxWaitTime: 100, topics: [{ topic, partitions }] })
       const { messages, undecodable } = withoutMarker(response.responses[0]?.partitions[0]?.messages ?? [])
-      const first = messages[0]
-      if (undecodable?.offset === 0) throw new UndecodableError(topic, undecodable.reason)
-      return first?.offset === '0' ? { offset: 0, key: first.key, value: first.value } : undefined
+      if (undecodable?.offset === offset) throw new UndecodableError(topic, offset, undecodable.reason)
+      const found = messages.find((message) => message.offset === String(offset)) // a batch may begin before it
+      return found && { offset, key: found.key, value: found.value }
     })
   }
 

@@ -34,6 +34,7 @@ class SqliteEventLog implements EventLog {
   readonly partitions = 1
   readonly replaced = new Promise<void>(() => {})
   readonly undecodable = []
+  readonly warnings = []
   readonly #db: DatabaseSync
   readonly #insert: StatementSync
   readonly #end: StatementSync

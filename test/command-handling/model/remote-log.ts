@@ -23,6 +23,7 @@ export class RemoteLog implements EventLog {
   readonly partitions: number
   readonly replaced: Promise<void>
   readonly undecodable = []
+  readonly warnings = []
   readonly #log: EventLog
   readonly #wire: Wire
   readonly #subscriptions: Subscription[] = []

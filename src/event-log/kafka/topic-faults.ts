@@ -1,0 +1,123 @@
+import type { Warning } from '../../lib/warning.ts'
+import {
+  assignments,
+  type FoundTopic,
+  type FoundTopics,
+  flushedAtOnce,
+  inSyncWanted,
+  keptForEver,
+  replicasForInSync,
+} from './kafka-topics.ts'
+
+export const orNewLog = 'or set KAFKA_TOPIC to another name for a new log.'
+
+/** That the log is incomplete, or could become so: a start is refused. What no setting brings back comes first. */
+export function incompleteness(found: FoundTopics): readonly Warning[] {
+  const topics = [found.events, found.idBlocks]
+  return [...topics.flatMap(recordsDeleted), ...topics.flatMap((topic) => recordsDeletable(topic, found.servers))]
+}
+
+/** That the topics have other partitions than the log was made with: records of a key could stand in two of them. */
+export function partitionsChanged({ events, idBlocks }: FoundTopics, partitions: number): readonly Warning[] {
+  const code = 'partitions_changed'
+  const ofEvents = {
+    code,
+    message:
+      `${otherPartitions(events.name, events.partitions, partitions)} This process goes on with ${partitions}, ` +
+      `but the next start is refused, and what other producers write by key may be skipped. ${copyInstead(partitions)}`,
+  }
+  const ofIdBlocks = {
+    code,
+    message: `${otherPartitions(idBlocks.name, idBlocks.partitions, 1)} The next start is refused. ${copyInstead(1)}`,
+  }
+  return [...(events.partitions === partitions ? [] : [ofEvents]), ...(idBlocks.partitions === 1 ? [] : [ofIdBlocks])]
+}
+
+/** What an operator can make safer, while the service goes on. */
+export function weaknesses({ servers, replicasWanted, events, idBlocks }: FoundTopics): readonly Warning[] {
+  return [
+    ...[events, idBlocks].flatMap((topic) => [
+      ...tooFewReplicas(topic, servers, replicasWanted),
+      ...wrongInSync(topic, servers),
+    ]),
+    ...notFlushed(idBlocks, servers),
+  ]
+}
+
+export function otherPartitions(name: string, found: number, madeWith: number): string {
+  return (
+    `Topic ${name} has ${found} partitions, but was created with ${madeWith}: keys would move between partitions, ` +
+    'and Kafka takes none away again.'
+  )
+}
+
+/** What is left to do then. */
+export function copyInstead(partitions: number): string {
+  const which = partitions === 1 ? 'partition 0' : `partitions 0 to ${partitions - 1}`
+  return `Stop all writers and copy ${which} to another topic, as docs/operations.md says, ${orNewLog}`
+}
+
+function recordsDeleted({ name, firsts }: FoundTopic): readonly Warning[] {
+  const partition = firsts.findIndex((first) => first > 0)
+  if (partition === -1) return []
+  const message =
+    `Partition ${partition} of topic ${name} begins at offset ${firsts[partition]}: the records before were deleted, ` +
+    `and no setting brings them back. Restore the topic from a backup, ${orNewLog}`
+  return [{ code: 'records_were_deleted', message }]
+}
+
+function recordsDeletable({ name, settings }: FoundTopic, servers: string): readonly Warning[] {
+  const wrong = Object.entries(keptForEver).filter(([setting, wanted]) => settings.get(setting) !== wanted)
+  if (wrong.length === 0) return []
+  const found = wrong.map(([setting]) => `${setting}=${settings.get(setting)}`).join(' and ')
+  const compacted = settings.get('cleanup.policy')?.includes('compact')
+  const message =
+    `Topic ${name} has ${found}, so Kafka would delete events, which are kept for ever. Run ` +
+    alterCommand(name, servers, Object.fromEntries(wrong)) +
+    (compacted ? ' and then petstore verify: compaction removes records without a trace.' : '')
+  return [{ code: 'records_can_be_deleted', message }]
+}
+
+function tooFewReplicas({ name, replicas }: FoundTopic, servers: string, wanted: number): readonly Warning[] {
+  if (replicas >= wanted) return []
+  const message =
+    `Topic ${name} has ${replicas} of ${wanted} replicas: the loss of ${replicas === 1 ? 'one broker' : 'so many brokers'} ` +
+    `loses the log. Give it ${wanted} with kafka-reassign-partitions.sh --bootstrap-server ${servers}, as ` +
+    'docs/operations.md says, or set KAFKA_REPLICATION_FACTOR to what you want.'
+  return [{ code: 'too_few_replicas', message }]
+}
+
+function wrongInSync({ name, replicas, settings }: FoundTopic, servers: string): readonly Warning[] {
+  const code = 'wrong_min_insync_replicas'
+  const setting = 'min.insync.replicas'
+  const found = Number(settings.get(setting))
+  if (found > replicas) {
+    const command = alterCommand(name, servers, replicas >= replicasForInSync ? inSyncWanted : { [setting]: '1' })
+    return [
+      {
+        code,
+        message: `Topic ${name} has ${setting}=${found}, but ${replicas} replicas: no write can succeed. Run ${command}`,
+      },
+    ]
+  }
+  if (replicas < replicasForInSync || found >= Number(inSyncWanted[setting])) return []
+  const command = alterCommand(name, servers, inSyncWanted)
+  const message = `Topic ${name} has ${setting}=${found}, so one broker could have acknowledged records alone, and lose them. Run ${command}`
+  return [{ code, message }]
+}
+
+function notFlushed({ name, settings }: FoundTopic, servers: string): readonly Warning[] {
+  const setting = 'flush.messages'
+  if (settings.get(setting) === flushedAtOnce[setting]) return []
+  const message =
+    `Topic ${name} has ${setting}=${settings.get(setting)}, so a power cut could take back what it acknowledged. Run ` +
+    alterCommand(name, servers, flushedAtOnce)
+  return [{ code: 'id_blocks_not_flushed', message }]
+}
+
+function alterCommand(name: string, servers: string, settings: Readonly<Record<string, string>>): string {
+  return (
+    `kafka-configs.sh --bootstrap-server ${servers} --alter --entity-type topics --entity-name ${name} ` +
+    `--add-config ${assignments(settings)}`
+  )
+}

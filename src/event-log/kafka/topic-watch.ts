@@ -1,0 +1,91 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Admin } from 'kafkajs'
+import type { Logger } from 'pino'
+import type { Warning } from '../../lib/warning.ts'
+import { type KafkaClient, KafkaConnection } from './kafka-client.ts'
+
+/** Processes that started together do not stay together. */
+const lookEveryMs = { min: 10_000, max: 20_000 }
+const lookLimitMs = 8000
+const unknownAfterMs = 60_000
+
+export interface TopicWatchOptions {
+  readonly newClient: () => KafkaClient
+  readonly logger: Logger
+  /** What the start found. */
+  readonly found: readonly Warning[]
+  readonly look: (admin: Admin) => Promise<readonly Warning[]>
+}
+
+/** Looks now and then how the topics are set, since anybody may change that at any time. */
+export class TopicWatch {
+  readonly #look: TopicWatchOptions['look']
+  readonly #logger: Logger
+  readonly #connection: KafkaConnection<Admin>
+  readonly #ended = new AbortController()
+  readonly #looking: Promise<void>
+  #warnings: readonly Warning[] = []
+  #lookedAtMs = performance.now()
+
+  constructor({ newClient, logger, found, look }: TopicWatchOptions) {
+    this.#look = look
+    this.#logger = logger
+    this.#connection = new KafkaConnection(newClient, (kafka) => kafka.admin())
+    this.#change(found)
+    this.#looking = this.#lookAgainAndAgain()
+  }
+
+  get warnings(): readonly Warning[] {
+    return this.#warnings
+  }
+
+  async close(): Promise<void> {
+    this.#ended.abort()
+    this.#connection.close()
+    await this.#looking
+  }
+
+  async #lookAgainAndAgain(): Promise<void> {
+    const { signal } = this.#ended
+    while (!signal.aborted) {
+      const waitMs = lookEveryMs.min + Math.random() * (lookEveryMs.max - lookEveryMs.min)
+      await delay(waitMs, undefined, { signal, ref: false }).catch(() => {})
+      if (!signal.aborted) await this.#lookOnce()
+    }
+  }
+
+  async #lookOnce(): Promise<void> {
+    try {
+      const found = await this.#connection.use(lookLimitMs, this.#look)
+      this.#lookedAtMs = performance.now()
+      this.#change(found)
+    } catch (error) {
+      if (!this.#ended.signal.aborted) this.#noteUnknown(error)
+    }
+  }
+
+  /** What was found last still stands, as nothing says otherwise. */
+  #noteUnknown(error: unknown): void {
+    const code = 'topics_unknown'
+    this.#logger.debug({ err: error }, 'Kafka: the topics could not be looked at')
+    if (performance.now() - this.#lookedAtMs < unknownAfterMs) return
+    if (this.#warnings.some((warning) => warning.code === code)) return
+    const reason = error instanceof Error ? error.message : String(error)
+    const message = `The topics could not be looked at for ${unknownAfterMs / 1000} s: ${reason}`
+    this.#change([...this.#warnings, { code, message }])
+  }
+
+  /** One line for each warning that comes or goes. */
+  #change(found: readonly Warning[]): void {
+    const before = this.#warnings
+    this.#warnings = found
+    for (const warning of without(found, before)) this.#logger.warn({ code: warning.code }, warning.message)
+    for (const { code, message } of without(before, found)) {
+      this.#logger.info({ code, was: message }, 'Kafka: a warning about the log is settled')
+    }
+  }
+}
+
+function without(warnings: readonly Warning[], others: readonly Warning[]): readonly Warning[] {
+  return warnings.filter(({ message }) => others.every((other) => other.message !== message))
+}

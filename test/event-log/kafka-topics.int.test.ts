@@ -1,0 +1,189 @@
+import kafkajs, { type Admin } from 'kafkajs'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import type { KafkaLogOptions } from '../../src/event-log/kafka/kafka-boot.ts'
+import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
+import { type KafkaCluster, startKafkaCluster } from '../brokers/clusters.ts'
+import { describeWithBrokers, describeWithLocalBrokers } from '../brokers/describe.ts'
+import { kafkaBrokersAnswering, until } from '../brokers/ready.ts'
+import { closedAfterTest, records } from './contract/fixture.ts'
+import { alterTopic, deleteRecords, logOptions, openKafkaLog, withAdmin } from './kafka-fixture.ts'
+
+/** What the issue gives an operator to notice it. */
+const withinAMinute = { timeout: 60_000, interval: 100 }
+const timeout = 150_000
+const looked = ['cleanup.policy', 'retention.ms', 'compression.type', 'message.timestamp.type', 'flush.messages']
+
+interface Line {
+  readonly level: number
+  readonly code?: string
+  readonly msg: string
+  readonly reason?: string
+}
+
+function lineLogger() {
+  const lines: Line[] = []
+  const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  return { lines, logger }
+}
+
+async function settingsOf(brokers: string, name: string, configNames: string[] = looked) {
+  const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames }]
+  const found = await withAdmin(brokers, (admin) => admin.describeConfigs({ includeSynonyms: false, resources }))
+  const entries = found.resources.flatMap(({ configEntries }) => configEntries)
+  return Object.fromEntries(entries.map(({ configName, configValue }) => [configName, configValue]))
+}
+
+async function replicasOf(brokers: string, topic: string): Promise<number[]> {
+  const { topics } = await withAdmin(brokers, (admin) => admin.fetchTopicMetadata({ topics: [topic] }))
+  return topics.flatMap(({ partitions }) => partitions.map(({ replicas }) => replicas.length))
+}
+
+describeWithBrokers('the topics of a log', ({ kafkaBrokers: brokers }) => {
+  it('are made so that brokers neither refuse, compress nor forget what they get', async () => {
+    const options = logOptions(brokers)
+    const log = await openKafkaLog(options)
+    const made = {
+      'cleanup.policy': 'delete',
+      'retention.ms': '-1',
+      'compression.type': 'producer',
+      'message.timestamp.type': 'LogAppendTime',
+    }
+    expect(await settingsOf(brokers, options.topic)).toMatchObject(made)
+    expect(await settingsOf(brokers, `${options.topic}.id-blocks`)).toMatchObject({ ...made, 'flush.messages': '1' })
+    expect(log.warnings).toEqual([])
+  })
+
+  it('take records of a clock that is hours fast', async () => {
+    const options = logOptions(brokers)
+    const log = await openKafkaLog(options)
+    const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3 * 3_600_000)
+    try {
+      expect(await log.append(0, records('a'))).toBe(0)
+    } finally {
+      now.mockRestore()
+    }
+  })
+
+  it('are watched: what is changed later is said once, and that it is settled', { timeout }, async () => {
+    const { lines, logger } = lineLogger()
+    const options = logOptions(brokers, { logger })
+    const { topic } = options
+    const log = await openKafkaLog(options)
+    await log.append(0, records('a', 'b'))
+
+    await alterTopic(brokers, topic, { 'retention.ms': '604800000' })
+    await vi.waitFor(
+      () => expect(log.warnings.map(({ code }) => code)).toEqual(['records_can_be_deleted']),
+      withinAMinute,
+    )
+    expect(log.warnings[0]?.message).toBe(
+      `Topic ${topic} has retention.ms=604800000, so Kafka would delete events, which are kept for ever. Run ` +
+        `kafka-configs.sh --bootstrap-server ${brokers} --alter --entity-type topics --entity-name ${topic} ` +
+        `--add-config retention.ms=-1`,
+    )
+
+    await alterTopic(brokers, topic, { 'retention.ms': '-1', 'min.insync.replicas': '2' })
+    await deleteRecords(brokers, topic, 1)
+    await withAdmin(brokers, (admin) => admin.createPartitions({ topicPartitions: [{ topic, count: 4 }] }))
+    const codes = ['records_were_deleted', 'partitions_changed', 'wrong_min_insync_replicas']
+    await vi.waitFor(() => expect(log.warnings.map(({ code }) => code)).toEqual(codes), withinAMinute)
+    const warned = lines.filter(({ level }) => level === 40).map(({ code }) => code)
+    expect(warned).toEqual(['records_can_be_deleted', ...codes])
+    expect(lines.filter(({ level }) => level === 30)).toMatchObject([{ code: 'records_can_be_deleted' }])
+    expect(log.partitionFor('a')).toBeLessThan(3)
+  })
+
+  it('made by an earlier release are taken, with a warning about what a power cut could take back', async () => {
+    const options = logOptions(brokers)
+    await openKafkaLog(options)
+    await alterTopic(brokers, `${options.topic}.id-blocks`, { 'retention.ms': '-1' })
+    const again = await openKafkaLog(options)
+    expect(again.warnings).toMatchObject([
+      { code: 'id_blocks_not_flushed', message: expect.stringMatching(/--add-config flush\.messages=1$/) },
+    ])
+  })
+})
+
+describeWithLocalBrokers('the replicas of a log', () => {
+  let cluster: KafkaCluster
+  beforeAll(async () => {
+    cluster = await startKafkaCluster()
+  }, timeout)
+  afterAll(() => cluster?.remove())
+
+  async function awayDuring(work: () => Promise<void>): Promise<void> {
+    const third = cluster.nodes[2]
+    await third?.stop()
+    await knownBrokers(2)
+    try {
+      await work()
+    } finally {
+      await third?.start()
+      await knownBrokers(3)
+    }
+  }
+
+  function knownBrokers(count: number): Promise<void> {
+    return until(`${count} brokers`, 60_000, async () => (await kafkaBrokersAnswering(cluster.brokers)) === count)
+  }
+
+  it('are as many as were asked for: a start waits for brokers that are not there yet', { timeout }, async () => {
+    const { lines, logger } = lineLogger()
+    const options = logOptions(cluster.brokers, { logger, replicationFactor: 3, bootTimeoutMs: 90_000 })
+    let opening: ReturnType<typeof openKafkaEventLog> | undefined
+    await awayDuring(async () => {
+      await expectRefusal(
+        { ...options, topic: `${options.topic}-other`, bootTimeoutMs: 3000 },
+        `Kafka at ${options.brokers.join(', ')}: KAFKA_REPLICATION_FACTOR=3 needs as many brokers to make topics, and there are 2. ` +
+          'Start the others, or set it to a lower number.',
+      )
+      opening = openKafkaEventLog(options)
+      await vi.waitFor(() => expect(lines.at(-1)?.reason).toMatch(/there are 2/), withinAMinute)
+    })
+    const log = await opening
+    if (log) closedAfterTest(log)
+    for (const topic of [options.topic, `${options.topic}.id-blocks`]) {
+      expect(new Set(await replicasOf(cluster.brokers, topic))).toEqual(new Set([3]))
+      expect(await settingsOf(cluster.brokers, topic, ['min.insync.replicas'])).toEqual({ 'min.insync.replicas': '2' })
+    }
+    expect(log?.warnings).toEqual([])
+  })
+
+  it('that exist are enough for a start while a broker is away', { timeout }, async () => {
+    const options = logOptions(cluster.brokers, { replicationFactor: 3 })
+    await openKafkaLog(options)
+    await awayDuring(async () => {
+      expect((await openKafkaLog(options)).warnings).toEqual([])
+    })
+  })
+
+  it('that are too few are warned about until they are raised', { timeout }, async () => {
+    const options = logOptions(cluster.brokers, { replicationFactor: 1 })
+    const { topic } = options
+    expect((await openKafkaLog(options)).warnings).toEqual([]) // as it was asked for
+    const { replicationFactor: _, ...byDefault } = options
+    const log = await openKafkaLog(byDefault)
+    expect(log.warnings.map(({ code }) => code)).toEqual(['too_few_replicas', 'too_few_replicas'])
+    expect(log.warnings[0]?.message).toMatch(
+      `Topic ${topic} has 1 of 3 replicas: the loss of one broker loses the log.`,
+    )
+
+    await withAdmin(cluster.brokers, (admin) => raise(admin, [topic, 3], [`${topic}.id-blocks`, 1]))
+    const codes = ['wrong_min_insync_replicas', 'wrong_min_insync_replicas']
+    await vi.waitFor(() => expect(log.warnings.map(({ code }) => code)).toEqual(codes), withinAMinute)
+    expect(log.warnings[0]?.message).toMatch(/--add-config min\.insync\.replicas=2$/)
+  })
+})
+
+async function raise(admin: Admin, ...topics: [topic: string, partitions: number][]): Promise<void> {
+  const assigned = topics.map(([topic, partitions]) => ({
+    topic,
+    partitionAssignment: Array.from({ length: partitions }, (_, partition) => ({ partition, replicas: [1, 2, 3] })),
+  }))
+  await admin.alterPartitionReassignments({ topics: assigned })
+}
+
+async function expectRefusal(options: KafkaLogOptions, message: string): Promise<void> {
+  await expect(openKafkaEventLog(options)).rejects.toThrow(message)
+}
