@@ -38,7 +38,12 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const projectors = config.role === 'api' ? undefined : await startProjectors(shards, storage.group, logger)
   const stopRetention = startRetention(
     storage.stores.map(({ generations }) => generations),
-    { graceMs: config.readModelGraceSeconds * 1000, prunes: projectors !== undefined, logger },
+    {
+      logId: storage.log.logId,
+      graceMs: config.readModelGraceSeconds * 1000,
+      prunes: projectors !== undefined,
+      logger,
+    },
   )
   const issuedKey = issueFirstKey(config)
   const api = config.role === 'projector' ? undefined : startApi(config, storage, shards, logger)

@@ -6,7 +6,7 @@ import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
 import { tuneProcess } from '../event-log/kafka/process-tuning.ts'
 import { openSqliteEventLog } from '../event-log/sqlite/sqlite-event-log.ts'
 import { lockFile } from '../lib/file-lock.ts'
-import { readModelVersion, shardVersions } from '../projector/definition.ts'
+import { readModelVersion, shardVersions, versionOfLog } from '../projector/definition.ts'
 import { openRedisReadModels } from '../read-models/redis/redis-read-models.ts'
 import type { Stores } from '../read-models/shards.ts'
 import { openSqliteReadModels } from '../read-models/sqlite/sqlite-read-models.ts'
@@ -19,7 +19,7 @@ export interface Storage {
   readonly log: EventLog
   /** One for each shard. */
   readonly stores: Stores
-  /** The versions of the read models of this release, one for each of the stores. */
+  /** The versions of the read models of this release and this log, one for each of the stores. */
   readonly versions: readonly string[]
   /** Opens the read models of any version, to be closed by the caller. That changes nothing: it is not renewed. */
   openVersion(version: string): Promise<ReadModelStore>
@@ -92,7 +92,7 @@ async function openBrokers(
   const log = await openKafkaEventLog({ ...kafka, appendTimeoutMs, logger, bootTimeoutMs: timeoutMs })
   try {
     const left = timeoutMs && Math.max(redisTimeoutMsMin, timeoutMs - (performance.now() - start))
-    const versions = shardVersions(version, shards)
+    const versions = shardVersions(versionOfLog(version, log.logId), shards)
     const openVersion = (each: string) =>
       openRedisReadModels({ ...redis, version: each, home, logger, openTimeoutMs: left })
     const stores = await openAll(versions.map(openVersion))

@@ -31,6 +31,12 @@ export interface RecordBatch {
   readonly records: readonly LogRecord[]
   /** The offset to read on from once this batch is done. */
   readonly next: Offset
+  /**
+   * Under which leaders of the partition the first and the last of the records were appended: the higher, the later.
+   * Undefined on SQLite, which has none, and where there are no records. A record that follows another one under the same
+   * leader stands behind just that one; under a later leader, what was before it may have been lost and written anew.
+   */
+  readonly leaderEpochs?: { readonly first: number; readonly last: number } | undefined
 }
 
 /** Records that are in the log and cannot be read, from `offset` on. */

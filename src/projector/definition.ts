@@ -54,6 +54,14 @@ export function readModelVersion(projections: readonly Pick<Projection<never>, '
   return projections.map(({ name, version }) => `${name}-${version}`).join('.')
 }
 
+/** Enough of a UUID to tell the few logs apart that may share a Redis and a prefix. */
+const logIdLength = 8
+
+/** The read models of one log among those of others: the version in which they are stored. */
+export function versionOfLog(version: string, logId: string): string {
+  return `${version}@${logId.slice(0, logIdLength)}`
+}
+
 /** Per-shard names; they include the shard count. */
 export function shardVersions(version: string, shards: number): readonly string[] {
   return shards === 1 ? [version] : Array.from({ length: shards }, (_, shard) => `${version}.s${shards}-${shard}`)

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { EventLog, LogRecord, Offset, RecordBatch, Subscriber, Subscription } from '../event-log/event-log.ts'
-import { ServiceError } from '../lib/errors.ts'
 import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../read-models/checkpoint.ts'
 import type { Checkpoints } from '../read-models/generations.ts'
 import { IncompleteGenerations } from '../read-models/incomplete.ts'
@@ -14,15 +13,14 @@ import { recordIdentity } from './stream-event.ts'
 /** What projecting takes of a log. */
 export type ProjectedLog = Pick<EventLog, 'logId' | 'endOffsets' | 'subscribe' | 'partitionFor'>
 
-/** Projectors of two logs, one of which has to be restarted, take the read models from each other no more often. */
-const betweenLogsMs = 5000
-
 /** A partition that is being projected, and what is believed about it. */
 interface Projecting {
   readonly generation: string
   checkpoint: Checkpoint
   /** The offset the subscription reads from next. */
   from: Offset
+  /** Under which the last record applied was read; undefined until one was. */
+  leaderEpoch: number | undefined
   /** A batch is being applied: the store's comparison finds out by itself whether the belief is right. */
   isApplying: boolean
   /** A batch came since the latest look began, which may therefore show an older checkpoint. */
@@ -60,7 +58,6 @@ export class Projector<State, Event> implements Subscriber {
   #missedLook = false
   /** Whether the last look at log and store worked; undefined before the first one. */
   #inStep: boolean | undefined
-  #tookFromOtherLogMs = Number.NEGATIVE_INFINITY
   /** The last batch could not be applied. Looks that work say nothing against that: a store may answer and refuse writes. */
   #refused = false
 
@@ -115,6 +112,10 @@ export class Projector<State, Event> implements Subscriber {
       this.#outOfStep(batch.partition)
       return false
     }
+    if (isInDoubt(projecting, batch)) {
+      this.#resume(batch.partition, projecting.generation, projecting.checkpoint)
+      return false
+    }
     projecting.isApplying = true
     projecting.isAheadOfLook = true
     try {
@@ -146,6 +147,7 @@ export class Projector<State, Event> implements Subscriber {
     const reached = await this.#applier.apply(generation, checkpoint, batch)
     if (reached === undefined) return false
     projecting.checkpoint = reached
+    projecting.leaderEpoch = batch.leaderEpochs?.last ?? projecting.leaderEpoch
     return true
   }
 
@@ -186,7 +188,7 @@ export class Projector<State, Event> implements Subscriber {
   async #follow({ active, checkpoints }: Look): Promise<void> {
     if (active === undefined) return this.#replace(undefined, 'there is none')
     const { name, logId } = active
-    if (logId !== this.#options.log.logId) return this.#takeFromOtherLog(name)
+    if (logId !== this.#options.log.logId) return this.#replace(name, 'it is made from another log')
     if (checkpoints === undefined) return this.#replace(name, 'its checkpoints are gone')
     const assigned = this.#assigned
     const differing = assigned.filter((partition) => !this.#agrees(partition, name, storedAt(checkpoints, partition)))
@@ -206,7 +208,8 @@ export class Projector<State, Event> implements Subscriber {
   /** Resumes at the last record applied, not after it, so as to see whether it is still the same one. */
   #resume(partition: number, generation: string, checkpoint: Checkpoint): void {
     const from = checkpoint.last?.offset ?? checkpoint.next
-    this.#partitions.set(partition, { generation, checkpoint, from, isApplying: false, isAheadOfLook: false })
+    const believed = { generation, checkpoint, from, leaderEpoch: undefined }
+    this.#partitions.set(partition, { ...believed, isApplying: false, isAheadOfLook: false })
     this.#subscription?.seek(partition, from)
     this.#options.logger.debug({ partition, from, generation }, 'projector resumes')
   }
@@ -214,18 +217,6 @@ export class Projector<State, Event> implements Subscriber {
   async #pastTheEnd(partitions: readonly number[], checkpoints: Checkpoints): Promise<number | undefined> {
     const ends = await this.#options.log.endOffsets()
     return partitions.find((partition) => storedAt(checkpoints, partition).next > (ends[partition] ?? 0))
-  }
-
-  async #takeFromOtherLog(generation: string): Promise<void> {
-    const now = performance.now()
-    if (now - this.#tookFromOtherLogMs < betweenLogsMs) {
-      throw new ServiceError(
-        'read_model_rebuilding',
-        'A projector of another log fills the read models: restart every process that was started before the log was made anew.',
-      )
-    }
-    this.#tookFromOtherLogMs = now
-    await this.#replace(generation, 'it is made from another log')
   }
 
   /** The first of several projectors that start a generation at the same time wins; the others find it. */
@@ -253,6 +244,12 @@ export class Projector<State, Event> implements Subscriber {
 
 function storedAt(checkpoints: Checkpoints, partition: number): Checkpoint {
   return checkpoints.get(partition) ?? startOfPartition
+}
+
+/** Whether the last record applied may have been lost, and another one written in its place, since it was read. */
+function isInDoubt({ checkpoint: { last }, leaderEpoch }: Projecting, { from, leaderEpochs }: RecordBatch): boolean {
+  if (last === null || from <= last.offset || leaderEpoch === undefined || leaderEpochs === undefined) return false
+  return leaderEpochs.first !== leaderEpoch
 }
 
 function isSameRecord(record: LogRecord | undefined, last: { offset: Offset; identity: string }): boolean {

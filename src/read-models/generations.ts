@@ -91,11 +91,13 @@ export interface Generations {
   remove(name: string): Promise<boolean>
   /** Marks this version as in use now. */
   renew(): Promise<void>
-  /** Every version that was renewed and not pruned since. */
+  /** Every version that was renewed and not removed since. */
   versions(): Promise<readonly StoredVersion[]>
   /**
-   * Removes the other versions that were not renewed for `graceMs`, with all they hold, and the generations of this one
-   * that are not active and whose `since` is as long ago: resolves to what was removed, as 'version' or 'version/generation'.
+   * Removes a version with all it holds, unless it is this one, was renewed since it was listed, or has an active generation
+   * or one being built of another log than `logId`: resolves to whether it did.
    */
+  removeVersion(listed: StoredVersion, logId: string): Promise<boolean>
+  /** Removes the generations of this version that are not active and whose `since` is `graceMs` ago: resolves to their names. */
   prune(graceMs: number): Promise<readonly string[]>
 }

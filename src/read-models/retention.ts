@@ -1,8 +1,10 @@
 import type { Logger } from 'pino'
 import { SingleFlight } from '../lib/single-flight.ts'
-import type { Generations } from './generations.ts'
+import type { Generations, StoredVersion } from './generations.ts'
 
 export interface RetentionOptions {
+  /** The log of this process: what is made from others is theirs to remove. */
+  readonly logId: string
   /** How long a version that nobody renews, and a generation that is not active, are kept. */
   readonly graceMs: number
   /** Whether to remove what is kept no longer, too. */
@@ -11,30 +13,73 @@ export interface RetentionOptions {
 }
 
 const intervalMaxMs = 60_000
+/** An outage of so many intervals is well within the period of grace, for those who renew as well. */
+const gapIntervals = 3
 
 /**
  * Renews the versions of this process for as long as it runs, and removes what no process uses any more.
  * Returns what ends that.
  */
 export function startRetention(
-  stores: readonly Pick<Generations, 'renew' | 'prune'>[],
-  { graceMs, prunes, logger }: RetentionOptions,
+  stores: readonly Pick<Generations, 'renew' | 'versions' | 'removeVersion' | 'prune'>[],
+  { logId, graceMs, prunes, logger }: RetentionOptions,
 ): () => Promise<void> {
+  // Several times in the period of grace, so that one that fails does no harm.
+  const intervalMs = Math.min(graceMs / 10, intervalMaxMs)
+  const unused = new UnusedVersions(graceMs, gapIntervals * intervalMs)
   const retention = new SingleFlight(async () => {
     try {
-      // All before any prunes: after an outage each one's version may look unused to the others.
       await Promise.all(stores.map((store) => store.renew()))
-      const removed = prunes ? (await Promise.all(stores.map((store) => store.prune(graceMs)))).flat() : []
+      const removed = prunes ? await prune() : []
       if (removed.length > 0) logger.info({ removed }, 'read models that nobody used were removed')
     } catch (error) {
       logger.debug({ err: error }, 'read models could not be renewed') // the store itself tells what is wrong with it
     }
   })
+
+  async function prune(): Promise<string[]> {
+    const removed: string[] = []
+    const [first] = stores // the list of versions is one for all shards
+    for (const listed of first === undefined ? [] : unused.look(await first.versions())) {
+      if (await first?.removeVersion(listed, logId)) removed.push(listed.version)
+    }
+    return [...removed, ...(await Promise.all(stores.map((store) => store.prune(graceMs)))).flat()]
+  }
+
   void retention.request()
-  // Several times in the period of grace, so that one that fails does no harm.
-  const timer = setInterval(() => void retention.request(), Math.min(graceMs / 10, intervalMaxMs))
+  const timer = setInterval(() => void retention.request(), intervalMs)
   return async () => {
     clearInterval(timer)
     await retention.stop()
+  }
+}
+
+/**
+ * The versions that this process has watched for all of the period of grace, without a gap, and that nobody renewed. A
+ * process that is cut off from the store renews nothing either: were it told by the store's clock, the first to be
+ * connected again would remove the read models of all others.
+ */
+class UnusedVersions {
+  readonly #graceMs: number
+  readonly #gapMs: number
+  #watched = new Map<string, { readonly renewed: number; readonly sinceMs: number }>()
+  #lookedMs = Number.NEGATIVE_INFINITY
+
+  constructor(graceMs: number, gapMs: number) {
+    this.#graceMs = graceMs
+    this.#gapMs = gapMs
+  }
+
+  look(versions: readonly StoredVersion[]): readonly StoredVersion[] {
+    const now = performance.now()
+    if (now - this.#lookedMs > this.#gapMs) this.#watched.clear()
+    this.#lookedMs = now
+    this.#watched = new Map(
+      versions.map(({ version, renewed }) => {
+        const before = this.#watched.get(version)
+        return [version, before?.renewed === renewed ? before : { renewed, sinceMs: now }]
+      }),
+    )
+    return versions.filter(({ version }) => now - (this.#watched.get(version)?.sinceMs ?? now) >= this.#graceMs)
   }
 }

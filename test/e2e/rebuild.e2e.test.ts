@@ -1,6 +1,8 @@
 import { expect, it, vi } from 'vitest'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
+import { Client } from './client.ts'
+import { Load } from './load.ts'
 import { MixedLoad } from './mixed-load.ts'
 import { SeededPets } from './seeded-pets.ts'
 import {
@@ -19,7 +21,7 @@ const timeout = 240_000
 const patience = { timeout: 60_000, interval: 1 }
 
 interface World {
-  readonly environment: Environment
+  readonly environment: ReturnType<typeof brokerEnvironment>
   readonly store: ReadModelStore
   readonly load: MixedLoad
   readonly pets: SeededPets
@@ -54,6 +56,36 @@ describeWithBrokers('petstore rebuild', (brokers) => {
     // A machine without a core to spare may miss the time limits of Redis; taking over is no reason for a 503.
     expect(table.count(/read_model_rebuilding/)).toBe(0)
     await expectVerified(environment)
+  })
+
+  it('takes over within 10 s of having caught up, on 100 partitions with four API processes writing all they can', {
+    timeout: 420_000,
+  }, async () => {
+    const environment = { ...brokerEnvironment(brokers), KAFKA_PARTITIONS: '100' }
+    const [, ...apis] = await Promise.all(
+      ['projector', 'api', 'api', 'api', 'api'].map((ROLE) => startService({ ...environment, ROLE })),
+    )
+    const clients = apis.map((api) => new Client(api))
+    const load = new Load(clients, 64)
+    await load.until(5000)
+    const store = await openStore(environment)
+    const rebuild = startPetstore(environment, 'rebuild')
+    const built = await whenBuilding(store)
+    const begun = performance.now()
+    await vi.waitFor(async () => {
+      const active = await activeName(store)
+      if (active !== built)
+        expect(await positionOf(store, built)).toBeGreaterThanOrEqual(await positionOf(store, active ?? ''))
+    }, patience)
+    const caughtUp = performance.now()
+    await vi.waitFor(async () => expect(await activeName(store)).toBe(built), { timeout: 10_000, interval: 5 })
+    const tookOver = performance.now()
+    expect(await rebuild.ended, rebuild.errors()).toBe(0)
+    await load.until(500)
+    const [behind, more] = [caughtUp - begun, tookOver - caughtUp].map(Math.round)
+    process.stderr.write(`\ncaught up after ${behind} ms, took over ${more} ms later\n`)
+    const [first] = clients
+    if (first !== undefined) await load.expectTrue(first, environment)
   })
 
   async function expectTrue({ environment, load }: World): Promise<void> {

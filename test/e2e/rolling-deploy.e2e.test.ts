@@ -1,7 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import { petStreams } from '../../src/app/petstore.ts'
 import type { describeGenerations } from '../../src/cli/generations.ts'
-import { readModelVersion } from '../../src/projector/definition.ts'
 import type { Generation } from '../../src/read-models/generations.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
@@ -19,16 +18,17 @@ import {
   startUnready,
   untilReady,
 } from './service.ts'
-import { openActiveKeys, openStore, ownVersion } from './stored-state.ts'
+import { openActiveKeys, openStore, storedVersion } from './stored-state.ts'
 
 const timeout = 180_000
 const patience = { timeout: 60_000, interval: 50 }
 /** Within it, and well so, the old release is started again. */
 const graceSeconds = 15
 
+type Brokers = ReturnType<typeof brokerEnvironment>
+
 const [pets, ...others] = petStreams.projections
-const oldVersion = ownVersion
-const nextVersion = readModelVersion([{ name: 'pets', version: (pets?.version ?? 0) + 1 }, ...others])
+const nextProjections = [{ name: 'pets', version: (pets?.version ?? 0) + 1 }, ...others]
 const preload = new URL('./next-release.ts', import.meta.url).href
 
 function inCapitals(documents: string): string {
@@ -56,7 +56,9 @@ async function expectUnready(client: Client, store: ReadModelStore, begun: Gener
 }
 
 /** No process of the old release runs any more. */
-async function expectRemoved(environment: Environment, store: ReadModelStore): Promise<void> {
+async function expectRemoved(environment: Brokers, store: ReadModelStore): Promise<void> {
+  const oldVersion = await storedVersion(environment)
+  const nextVersion = await storedVersion(environment, nextProjections)
   const { redis, keys } = await openActiveKeys(environment)
   const old = (await store.generations.versions()).find(({ version }) => version === oldVersion)
   expect(old).toBeDefined()
@@ -79,6 +81,10 @@ describeWithBrokers('a rolling deploy', (brokers) => {
     const old = await startRoles(environment)
     const load = new MixedLoad(old.apis, seeded)
     await load.until(20)
+    const [oldVersion, nextVersion] = [
+      await storedVersion(environment),
+      await storedVersion(environment, nextProjections),
+    ]
     const oldStore = await openStore(environment)
     const before = await oldStore.generations.active()
 
@@ -120,6 +126,7 @@ describeWithBrokers('a rolling deploy', (brokers) => {
     const nextEnvironment = { ...environment, READ_MODEL_SHARDS: '2' }
     await new SeededPets(100).append(environment)
     await Promise.all([environment, nextEnvironment].map(startService))
+    const oldVersion = await storedVersion(environment)
     const shards = [`${oldVersion}.s2-0`, `${oldVersion}.s2-1`]
     for (const [each, own] of [[environment, [oldVersion]] as const, [nextEnvironment, shards] as const]) {
       const { versions, generations } = await stored(each)

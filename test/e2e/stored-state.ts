@@ -2,31 +2,40 @@ import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import { petStreams } from '../../src/app/petstore.ts'
-import { readModelVersion } from '../../src/projector/definition.ts'
+import { readModelVersion, versionOfLog } from '../../src/projector/definition.ts'
 import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
 import { openRedisReadModels } from '../../src/read-models/redis/redis-read-models.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
-import type { Environment } from './service.ts'
+import type { brokerEnvironment } from './service.ts'
+import { logIdOf } from './topic.ts'
+
+type Environment = ReturnType<typeof brokerEnvironment>
 
 const { home, projections } = petStreams
-export const ownVersion = readModelVersion(projections)
+
+/** In which the service, whose projections these are, stores the read models of the log of an environment. */
+export async function storedVersion(
+  environment: Environment,
+  of: Parameters<typeof readModelVersion>[0] = projections,
+): Promise<string> {
+  return versionOfLog(readModelVersion(of), await logIdOf(environment))
+}
 
 /** The read models of an environment, as the service itself opens them, or those of another version. */
-export async function openStore(
-  { REDIS_URL: url = '', REDIS_PREFIX: prefix = '' }: Environment,
-  version = ownVersion,
-): Promise<ReadModelStore> {
+export async function openStore(environment: Environment, version?: string): Promise<ReadModelStore> {
+  const { REDIS_URL: url, REDIS_PREFIX: prefix } = environment
   const logger = pino({ level: 'silent' })
-  const store = await openRedisReadModels({ url, prefix, version, home, logger })
+  const named = { url, prefix, version: version ?? (await storedVersion(environment)) }
+  const store = await openRedisReadModels({ ...named, home, logger })
   onTestFinished(() => store.close())
   return store
 }
 
 /** The Redis of an environment for whatever the service would never do, and the keys of the active generation in it. */
-export async function openActiveKeys({ REDIS_URL: url = '', REDIS_PREFIX: prefix = '' }: Environment) {
-  const redis = new Redis(url)
+export async function openActiveKeys(environment: Environment) {
+  const redis = new Redis(environment.REDIS_URL)
   onTestFinished(() => redis.disconnect())
-  const all = redisKeys({ prefix, version: ownVersion })
+  const all = redisKeys({ prefix: environment.REDIS_PREFIX, version: await storedVersion(environment) })
   return { redis, keys: all.generation((await redis.hget(all.active, 'name')) ?? '') }
 }
 

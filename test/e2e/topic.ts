@@ -47,6 +47,12 @@ export async function readTopic({ KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic): P
   return [...found.values()].flat()
 }
 
+/** As the first record of the id blocks has it. */
+export async function logIdOf(topic: Topic): Promise<string> {
+  const [first] = await readTopic({ ...topic, KAFKA_TOPIC: `${topic.KAFKA_TOPIC}.id-blocks` })
+  return JSON.parse(String(first?.value)).epoch
+}
+
 /** How many records the topic has. */
 export async function storedCount({ KAFKA_BROKERS, KAFKA_TOPIC }: Topic): Promise<number> {
   const ends = await asAdmin(KAFKA_BROKERS, (admin) => admin.fetchTopicOffsets(KAFKA_TOPIC))

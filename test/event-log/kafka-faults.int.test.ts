@@ -37,6 +37,8 @@ describeWithOwnBrokers('Kafka event log beside a broker that fails', () => {
     await outcomes.stop()
     expect(await log.reserveIdBlock()).toBeGreaterThan(0)
     await expectTruth(live, outcomes)
+    const epochs = live.batches.flatMap(({ leaderEpochs }) => leaderEpochs ?? [])
+    expect(epochs.at(-1)?.last).toBeGreaterThan(epochs[0]?.first ?? Number.NaN) // the broker leads anew
   })
 
   it('settles each append in time while the broker stands still, and nothing unavailable arrives late', async () => {

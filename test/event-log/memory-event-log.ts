@@ -27,7 +27,8 @@ export function partitionByKafkajs(key: string, partitions: number): number {
 export class MemoryLogData {
   readonly logId: string = randomUUID()
   /** Records by partition, in log order. */
-  readonly records: LogRecord[][]
+  readonly records: (LogRecord & { readonly leaderEpoch: number })[][]
+  #leaderEpoch = 0
   /** Of all groups, in the order in which they came. */
   members: readonly MemorySubscription[] = []
   /** Claimed so far. */
@@ -41,9 +42,16 @@ export class MemoryLogData {
     const stored = this.records[partition]
     if (stored === undefined) throw new RangeError(`partition ${partition} of ${this.records.length}`)
     const first = stored.length
-    for (const [index, record] of records.entries()) stored.push({ ...record, offset: first + index })
+    const leaderEpoch = this.#leaderEpoch
+    for (const [index, record] of records.entries()) stored.push({ ...record, offset: first + index, leaderEpoch })
     for (const member of this.members) member.wake(partition)
     return first
+  }
+
+  /** Another leader takes over, which has the records of a partition up to `end` only. */
+  loseFrom(partition: number, end: Offset): void {
+    this.records[partition]?.splice(end)
+    this.#leaderEpoch++
   }
 
   /** Partitions go round the members, so that each has as many as the others, or one more. */
@@ -180,7 +188,11 @@ class MemorySubscription implements Subscription {
     const { next: position } = this.#positions.get(partition) ?? { next: stored.length }
     // A position past the end is one of another log: like Kafka's, reading then starts from the first record.
     const from = position > stored.length ? 0 : position
-    const records = stored.slice(from, from + batchRecordsMax)
-    return records.length === 0 ? undefined : { partition, from, records, next: from + records.length }
+    const found = stored.slice(from, from + batchRecordsMax)
+    const [first, last] = [found[0], found.at(-1)]
+    if (first === undefined || last === undefined) return undefined
+    const leaderEpochs = { first: first.leaderEpoch, last: last.leaderEpoch }
+    const records = found.map(({ leaderEpoch: _, ...record }) => record)
+    return { partition, from, records, next: from + records.length, leaderEpochs }
   }
 }

@@ -198,16 +198,20 @@ function generationsOf(store: MemoryStore): Generations {
       return store.data.renewed()
     },
 
+    async removeVersion({ version, renewed }, logId) {
+      store.open()
+      const found = store.data.versions.get(version)
+      const isForeign = found?.stored().some((each) => each.state !== 'replaced' && each.logId !== logId)
+      if (version === store.version || isForeign || found?.renewed !== renewed) return false
+      return store.data.versions.delete(version)
+    },
+
     async prune(graceMs) {
       const own = store.open()
       const end = Date.now() - graceMs
       const generations = own.stored().filter(({ state, since }) => state !== 'active' && since <= end)
       for (const { name } of generations) own.generations.delete(name)
-      const isOld = ({ version, renewed }: { version: string; renewed: number }) =>
-        version !== store.version && renewed <= end
-      const versions = store.data.renewed().filter(isOld)
-      for (const { version } of versions) store.data.versions.delete(version)
-      return [...versions.map(({ version }) => version), ...generations.map(({ name }) => `${store.version}/${name}`)]
+      return generations.map(({ name }) => name)
     },
   }
 }

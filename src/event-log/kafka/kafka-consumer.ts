@@ -1,4 +1,4 @@
-import type { Consumer, EachBatchPayload } from 'kafkajs'
+import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs'
 import type { Logger } from 'pino'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import type { Offset, RecordBatch, UndecodableBatch } from '../event-log.ts'
@@ -146,7 +146,10 @@ export class KafkaConsumer {
     const records = messages.map(({ offset, key, value }) => ({ offset: toOffset(offset), key, value }))
     const next = undecodable === undefined ? toOffset(batch.lastOffset()) + 1 : Math.max(from, undecodable.offset)
     // A batch of nothing up to `from` would say that the record sought is not there.
-    const before = next === from ? undefined : this.#handlers.batch({ partition, from, records, next })
+    const before =
+      next === from
+        ? undefined
+        : this.#handlers.batch({ partition, from, records, next, leaderEpochs: leaderEpochsOf(messages) })
     if (undecodable === undefined) resolveOffset(batch.lastOffset())
     else {
       this.#consumer.pause([{ topic: this.#options.topic, partitions: [partition] }])
@@ -181,4 +184,12 @@ export class KafkaConsumer {
     })
     return this.#committing
   }
+}
+
+function leaderEpochsOf(messages: readonly KafkaMessage[]): RecordBatch['leaderEpochs'] {
+  const [first, last] = [messages[0], messages.at(-1)].map((message) => {
+    const { batchContext } = (message ?? {}) as { batchContext?: { partitionLeaderEpoch?: number } } // not in its type
+    return batchContext?.partitionLeaderEpoch
+  })
+  return first === undefined || last === undefined ? undefined : { first, last }
 }

@@ -126,21 +126,19 @@ export function redisGenerations(
 
     versions,
 
-    async prune(graceMs) {
-      const removed: string[] = []
-      const latest = (await now()) - graceMs
-      for (;;) {
-        const all = await versions() // looked at again each time: one may have come into use
-        const old = all.find(({ version, renewed }) => version !== store.version && renewed <= latest)
-        if (old === undefined) break
-        await removeAll(redisKeys({ ...store, version: old.version }), 0, true)
-        // Last, so that what a crash leaves behind is found again; and unless it came into use meanwhile.
-        await run(versionsAt(), 'forget-version', [versionsOfAll], [old.version, old.renewed])
-        removed.push(old.version)
-      }
-      for (const name of await removeAll(own, graceMs, false)) removed.push(`${store.version}/${name}`)
-      return removed
+    async removeVersion({ version, renewed }, logId) {
+      const keys = redisKeys({ ...store, version })
+      const [[, activeLog], [, buildingLog]] = await names(keys)
+      const isForeign = [activeLog, buildingLog].some((found) => found !== null && found !== logId)
+      const score = await answer(versionsAt().zscore(versionsOfAll, version))
+      if (version === store.version || isForeign || score !== String(renewed)) return false
+      await removeAll(keys, 0, true)
+      // Last, so that what a crash leaves behind is found again; and unless it came into use meanwhile.
+      await run(versionsAt(), 'forget-version', [versionsOfAll], [version, renewed])
+      return true
     },
+
+    prune: (graceMs) => removeAll(own, graceMs, false),
   }
 }
 

@@ -113,17 +113,24 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
       return database.read(storedVersions)
     },
 
+    async removeVersion({ version, renewed }, logId) {
+      return database.write(() => {
+        const isListed = storedVersions().some((each) => each.version === version && each.renewed === renewed)
+        const generations = database.generations(version)
+        const isForeign = generations.some((each) => each.state !== 'replaced' && each.logId !== logId)
+        if (version === own || isForeign || !isListed) return false
+        for (const generation of generations) removeGeneration(database, generation)
+        database.run`DELETE FROM version WHERE version = ${version}`
+        return true
+      })
+    },
+
     async prune(graceMs) {
       const before = timeOfDay().getTime() - graceMs
       return database.write(() => {
-        const versions = storedVersions().filter(({ version, renewed }) => version !== own && renewed <= before)
         const generations = database.generations().filter(({ state, since }) => state !== 'active' && since <= before)
-        for (const { version } of versions) {
-          for (const generation of database.generations(version)) removeGeneration(database, generation)
-          database.run`DELETE FROM version WHERE version = ${version}`
-        }
         for (const generation of generations) removeGeneration(database, generation)
-        return [...versions.map(({ version }) => version), ...generations.map(({ name }) => `${own}/${name}`)]
+        return generations.map(({ name }) => name)
       })
     },
   }

@@ -62,6 +62,12 @@ export const canaries: Readonly<Record<string, Readonly<Record<string, Fault>>>>
         () =>
           generations.prune(0),
     ),
+    'removes the versions of other logs': breaking('generations', 'removeVersion', ({ generations }, data) => {
+      return (listed, logId) => {
+        const found = data.version(listed.version).stored()[0]
+        return generations.removeVersion(listed, found?.logId ?? logId)
+      }
+    }),
   },
   listening: {
     'does not tell where progress began': breaking(

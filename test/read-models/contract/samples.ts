@@ -13,7 +13,9 @@ import { jsonOf, recordOf, rowText } from './values.ts'
 /** The collection whose documents show the streams that their ids name. */
 export const home = 'pets'
 
-export function newGeneration(logId = 'log-1'): Generation {
+export const ownLog = 'log-1'
+
+export function newGeneration(logId = ownLog): Generation {
   return { name: randomUUID(), logId }
 }
 

@@ -26,6 +26,7 @@ export const everyCall: Record<string, (store: ReadModelStore, generation: strin
   renew: ({ generations }) => generations.renew(),
   versions: ({ generations }) => generations.versions(),
   prune: ({ generations }) => generations.prune(1000),
+  removeVersion: ({ generations }) => generations.removeVersion({ version: 'v2', renewed: 1 }, 'log'),
   contents: ({ inspection }, name) => inspection.contents(name),
   scan: ({ inspection }, name) => inspection.scan(name, 'pets', undefined, 1),
   'find for an operator': ({ inspection }, name) => inspection.find(name, 'keys', ['0/k']),
