@@ -5,7 +5,7 @@ import { petStreams } from '../../src/app/petstore.ts'
 import type { EventLog } from '../../src/event-log/event-log.ts'
 import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
 import { openSqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts'
-import { readModelVersion } from '../../src/projector/definition.ts'
+import { readModelVersion, versionOfLog } from '../../src/projector/definition.ts'
 import { openRedisReadModels } from '../../src/read-models/redis/redis-read-models.ts'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
@@ -27,6 +27,7 @@ export async function openLog(
 export async function openStore(
   kind: StoreKind,
   { brokers, dataDir }: Config,
+  { logId }: EventLog,
   logger: Logger,
 ): Promise<ReadModelStore> {
   const { home, projections } = petStreams
@@ -35,5 +36,5 @@ export async function openStore(
     return openSqliteReadModels({ file: join(dataDir, 'read-models.db'), version, home, isOwner: true })
   }
   if (brokers === undefined) throw new Error('no brokers are configured')
-  return await openRedisReadModels({ ...brokers.redis, version, home, logger })
+  return await openRedisReadModels({ ...brokers.redis, version: versionOfLog(version, logId), home, logger })
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { partitionOf } from '../../src/event-log/kafka/kafka-event-log.ts'
+import { partitionOf } from '../../src/event-log/kafka/default-partitioner.ts'
 import { partitionByKafkajs } from './memory-event-log.ts'
 
 it('partitionOf is the default partitioner of Kafka, for any key and number of partitions', () => {

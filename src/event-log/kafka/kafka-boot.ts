@@ -3,12 +3,21 @@ import kafkajs, { type Admin } from 'kafkajs'
 import { OutOfReachError } from '../../lib/errors.ts'
 import type { Warning } from '../../lib/warning.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
+import {
+  BootRefusal,
+  checkEvents,
+  checkIdBlocks,
+  type Events,
+  establishIdentity,
+  refuse,
+  refuseWithoutEvents,
+} from './boot-checks.ts'
 import type { KafkaAccess, KafkaClient } from './kafka-client.ts'
 import type { KafkaProducer } from './kafka-producer.ts'
 import { type KafkaReader, UndecodableError } from './kafka-reader.ts'
 import { createMissingTopics, findTopics, madeByHand, TooFewBrokers } from './kafka-topics.ts'
-import { heldEvents, type LogIdentity, readIdentity, writeIdentity } from './log-identity.ts'
-import { copyInstead, incompleteness, orNewLog, otherPartitions, weaknesses } from './topic-faults.ts'
+import type { LogIdentity } from './log-identity.ts'
+import { incompleteness, weaknesses } from './topic-faults.ts'
 
 // Not among the names that Node finds in this CommonJS module.
 const { KafkaJSAggregateError } = kafkajs
@@ -34,26 +43,12 @@ export interface LogParts extends KafkaLogOptions {
   readonly idBlocksProducer: KafkaProducer
 }
 
-/** What a start knew of the events. */
-export interface Events {
-  /** Whether there were some. */
-  readonly found: boolean
-  /** Whether that is noted, for the starts to come. */
-  readonly noted: boolean
-}
-
 export interface BootedLog {
   readonly identity: LogIdentity
   readonly events: Events
   readonly warnings: readonly Warning[]
 }
 
-/** Why the log may not be used as it is: waiting would not change it. The message says what to do. */
-class BootRefusal extends Error {
-  override readonly name = 'BootRefusal'
-}
-
-const readLimitMs = 3000
 const retryDelayMs = 500
 
 /** Errors of Kafka that no waiting heals: wrong credentials, missing rights, settings that it refuses. */
@@ -122,84 +117,6 @@ async function makeTopics(admin: Admin, parts: LogParts): Promise<void> {
       { cause: error },
     )
   }
-}
-
-/** Before an empty topic takes the place of one that is gone. */
-async function refuseWithoutEvents(admin: Admin, { reader, topic, idBlocks }: LogParts): Promise<void> {
-  const existing = await admin.listTopics()
-  if (existing.includes(topic) || !existing.includes(idBlocks)) return
-  const held = await heldEvents(reader, idBlocks)
-  if (held !== false) throw eventsGone(`There is no topic ${topic}`, { topic, idBlocks })
-}
-
-/** Refuses a log that could have held events, and holds none. */
-async function checkEvents({ reader, topic, idBlocks }: LogParts): Promise<Events> {
-  const noted = await heldEvents(reader, idBlocks)
-  // After that: another process notes the first events of a new log once they are there.
-  const ends = await reader.offsets(topic, 'next', readLimitMs)
-  const found = ends.some((end) => end > 0)
-  if (noted !== false && !found) {
-    throw eventsGone(`Topic ${topic} is empty`, { topic, idBlocks })
-  }
-  return { found, noted: noted === true }
-}
-
-function eventsGone(found: string, { topic, idBlocks }: Pick<LogParts, 'topic' | 'idBlocks'>): BootRefusal {
-  return new BootRefusal(
-    `${found}, but ${idBlocks} is that of a log with events: they are gone. Restore ${topic} from a backup. To begin ` +
-      `a new log, delete ${idBlocks} as well, ${orNewLog}`,
-  )
-}
-
-/** All at once, so that whoever follows one piece of advice does not meet the next refusal. */
-function refuse(faults: readonly Warning[]): void {
-  if (faults.length > 0) throw new BootRefusal(faults.map(({ message }) => message).join('\n'))
-}
-
-/** The identity is read back and never assumed from what was written: another process may have been first. */
-async function establishIdentity(parts: LogParts, partitionsFound: number): Promise<LogIdentity> {
-  const { reader, topic, partitions, idBlocks, idBlocksProducer } = parts
-  // Events first: whoever appends them has written the identity before, so that a log being born is not refused.
-  const events = await reader.offsets(topic, 'next', readLimitMs)
-  const [blocks] = await reader.offsets(idBlocks, 'next', readLimitMs)
-  if (blocks === 0 && events.some((end) => end > 0)) {
-    throw new BootRefusal(
-      `Topic ${idBlocks} is empty, but ${topic} holds events: ids would be given a second time. Restore ${idBlocks} from ` +
-        `a backup, ${orNewLog}`,
-    )
-  }
-  if (blocks === 0) {
-    checkPartitions(parts, partitionsFound, partitionsFound)
-    await writeIdentity(idBlocksProducer, partitions)
-  }
-  const identity = await readIdentity(reader, idBlocks)
-  if (identity === undefined) {
-    throw new BootRefusal(
-      `The first record of topic ${idBlocks} is not the identity of a log: something else wrote to it. Restore it from ` +
-        `a backup, ${orNewLog}`,
-    )
-  }
-  checkPartitions(parts, partitionsFound, identity.partitions)
-  return identity
-}
-
-function checkIdBlocks({ idBlocks }: LogParts, found: number): void {
-  if (found === 1) return
-  throw new BootRefusal(
-    `Topic ${idBlocks} has ${found} partitions instead of 1, so ids could be given twice. ${copyInstead(1)}`,
-  )
-}
-
-/** Only the number that the log was made with is ever advised. */
-function checkPartitions({ topic, partitions }: LogParts, found: number, madeWith: number): void {
-  if (found !== madeWith) {
-    throw new BootRefusal(`${otherPartitions(topic, found, madeWith)} ${copyInstead(madeWith)}`)
-  }
-  if (found === partitions) return
-  throw new BootRefusal(
-    `Topic ${topic} has ${found} partitions, but KAFKA_PARTITIONS is ${partitions}. Set KAFKA_PARTITIONS=${found}, ` +
-      orNewLog,
-  )
 }
 
 function isFinal(error: unknown): boolean {

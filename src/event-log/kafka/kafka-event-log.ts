@@ -3,6 +3,7 @@ import type { Warning } from '../../lib/warning.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import type { EventLog, NewRecord, Offset, Subscriber, Subscription, UndecodableBatch } from '../event-log.ts'
 import { unavailable } from '../failures.ts'
+import { partitionOf } from './default-partitioner.ts'
 import { type BootedLog, bootLog, type KafkaLogOptions, type LogParts } from './kafka-boot.ts'
 import { KafkaClient } from './kafka-client.ts'
 import { KafkaProducer } from './kafka-producer.ts'
@@ -190,28 +191,4 @@ class KafkaEventLog implements EventLog {
     if (this.#closed) throw unavailable(new Error('the event log is closed'))
     this.#watch.failIfReplaced()
   }
-}
-
-/**
- * The partition of a record key by Kafka's default partitioner (murmur2 of its UTF-8 bytes), so that any Kafka client
- * finds its way. The one of kafkajs gives the same, but computes with BigInt: 0.9 µs a key, for every record projected.
- */
-export function partitionOf(key: string, partitions: number): number {
-  return (murmur2(Buffer.from(key)) & 0x7fffffff) % partitions
-}
-
-const seed = 0x9747b28c
-const multiplier = 0x5bd1e995
-
-function murmur2(bytes: Buffer): number {
-  const { length } = bytes
-  let hash = seed ^ length
-  let at = 0
-  for (; at + 4 <= length; at += 4) {
-    const block = Math.imul(bytes.readInt32LE(at), multiplier)
-    hash = Math.imul(hash, multiplier) ^ Math.imul(block ^ (block >>> 24), multiplier)
-  }
-  if (at < length) hash = Math.imul(hash ^ bytes.readUIntLE(at, length - at), multiplier)
-  hash = Math.imul(hash ^ (hash >>> 13), multiplier)
-  return hash ^ (hash >>> 15)
 }
