@@ -7,6 +7,8 @@ import type { KafkaBroker, RedisServer } from './brokers.ts'
 import { startKafka, startRedis } from './processes.ts'
 import { askRedis, freePort, kafkaBrokersAnswering, until } from './ready.ts'
 
+type Settings = Readonly<Record<string, string>>
+
 export interface KafkaCluster {
   /** host:port of each, by comma. */
   readonly brokers: string
@@ -15,15 +17,18 @@ export interface KafkaCluster {
   remove(): Promise<void>
 }
 
-/** Three brokers, which are the controllers as well, as local processes: one of them can be away. */
-export async function startKafkaCluster(): Promise<KafkaCluster> {
+/** Three brokers, which are the controllers as well, as local processes: one of them can be away. `changed` by port and id. */
+export async function startKafkaCluster(
+  changed: (port: number, id: number) => Settings = () => ({}),
+): Promise<KafkaCluster> {
   const nodePorts = [1, 2, 3].map(async (id) => ({ id, client: await freePort(), controller: await freePort() }))
   const ports = await Promise.all(nodePorts)
   const voters = ports.map(({ id, controller }) => `${id}@127.0.0.1:${controller}`).join(',')
   const nodes = await Promise.all(
     ports.map(({ id, client, controller }) => {
       const listeners = `PLAINTEXT://0.0.0.0:${client},CONTROLLER://127.0.0.1:${controller}`
-      const config = { ...clusterConfig, 'node.id': String(id), 'controller.quorum.voters': voters, listeners }
+      const own = { ...clusterConfig, ...changed(client, id) }
+      const config = { ...own, 'node.id': String(id), 'controller.quorum.voters': voters, listeners }
       return startKafka({ config }, { port: client })
     }),
   )

@@ -12,8 +12,9 @@ export interface Topic {
 }
 
 /** A plain client, as any program that reads the events would make one. */
-export function kafkaClient(brokers: string): kafkajs.Kafka {
-  return new kafkajs.Kafka({ brokers: brokers.split(','), logLevel: kafkajs.logLevel.NOTHING, retry: { retries: 20 } })
+export function kafkaClient(brokers: string, requestTimeout = 30_000): kafkajs.Kafka {
+  const { NOTHING: logLevel } = kafkajs.logLevel
+  return new kafkajs.Kafka({ brokers: brokers.split(','), logLevel, requestTimeout, retry: { retries: 20 } })
 }
 
 async function asAdmin<T>(brokers: string, work: (admin: kafkajs.Admin) => Promise<T>): Promise<T> {
