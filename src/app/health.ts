@@ -2,6 +2,8 @@ import type { EventLog } from '../event-log/event-log.ts'
 import type { Check, Health } from '../http/health.ts'
 import type { Warning } from '../lib/warning.ts'
 import { parkedIn } from '../projector/lag-meter.ts'
+import type { IncompleteGenerations } from '../read-models/incomplete.ts'
+import { shardOf } from '../read-models/shards.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 import type { Tracker } from '../read-models/tracker.ts'
 import type { ReadSide } from './read-side.ts'
@@ -12,6 +14,7 @@ export interface HealthSources {
   readonly shards: readonly {
     readonly tracker: Pick<Tracker, 'look'>
     readonly store: Pick<ReadModelStore, 'warnings'>
+    readonly incomplete: Pick<IncompleteGenerations, 'present'>
   }[]
   /** Undefined in a process that does not project. */
   readonly projectors: Pick<Projectors, 'state'> | undefined
@@ -24,7 +27,7 @@ export interface HealthSources {
  * Ready means that some request can be served. While the log is away reads go on, and the other way round, so a
  * process is unready only when both are away, and until its read model has caught up for the first time.
  * Not live means that a projector stands still though it could move: a restart does not cure being unable to, as before
- * a batch that cannot be decoded.
+ * a batch that cannot be decoded, or on read models that were replaced and lost something again.
  */
 export function serviceHealth({ log, shards, projectors, reads, lag: watched }: HealthSources): Health {
   let caughtUp = false
@@ -44,8 +47,11 @@ export function serviceHealth({ log, shards, projectors, reads, lag: watched }: 
     try {
       const looks = await Promise.all(shards.map(({ tracker }) => tracker.look()))
       const names = looks.map(({ active }) => active?.name)
+      const isIncomplete = shards.some(
+        ({ incomplete }, shard) => incomplete.present !== undefined && incomplete.present === names[shard],
+      )
       return {
-        status: 'up',
+        status: isIncomplete ? 'incomplete' : 'up',
         generation: names[0],
         ...(names.length > 1 && { shards: names }),
         ...lagDetails(),
@@ -68,15 +74,23 @@ export function serviceHealth({ log, shards, projectors, reads, lag: watched }: 
     return log.undecodable.length === 0 ? {} : { undecodable: log.undecodable }
   }
 
+  function movingStatus(): string {
+    if (log.undecodable.length > 0) return 'undecodable'
+    return shards.some(({ incomplete }) => incomplete.present !== undefined) ? 'incomplete' : 'ok'
+  }
+
   return {
     live() {
       const { stalls } = watched
       if (stalls === undefined) return { live: true, checks: {} }
       const { undecodable } = log
-      const curable = stalls.filter(({ partition }) => undecodable.every((batch) => batch.partition !== partition))
+      const isIncomplete = (partition: number) =>
+        shards[shardOf(partition, shards.length)]?.incomplete.present !== undefined
+      const isUnable = (partition: number) =>
+        isIncomplete(partition) || undecodable.some((batch) => batch.partition === partition)
+      const curable = stalls.filter(({ partition }) => !isUnable(partition))
       const live = curable.length === 0
-      const moving = undecodable.length === 0 ? 'ok' : 'undecodable'
-      const state = live ? { status: moving } : { status: 'stalled', partitions: curable }
+      const state = live ? { status: movingStatus() } : { status: 'stalled', partitions: curable }
       return { live, checks: { projector: { ...state, ...undecodableDetails() } } }
     },
 

@@ -31,8 +31,8 @@ export function openReadSide(shards: readonly TrackedShard[], log: EventLog): Re
     get state() {
       return stateOf(
         models.map(({ state }, shard) => {
-          const isIncomplete = state.status === 'up' && shards[shard]?.incomplete.has(state.generation)
-          return isIncomplete ? { ...state, status: 'incomplete' } : state
+          const isIncomplete = state.generation !== undefined && state.generation === shards[shard]?.incomplete.present
+          return isIncomplete && state.status === 'up' ? { ...state, status: 'incomplete' } : state
         }),
       )
     },

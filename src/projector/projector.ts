@@ -224,11 +224,12 @@ export class Projector<State, Event> implements Subscriber {
     const { log, store, tracker, lost } = this.#options
     if (lost !== undefined) return lost(reason)
     const generation = { name: randomUUID(), logId: log.logId }
-    await store.generations.start(generation, instead)
+    const isStarted = await store.generations.start(generation, instead)
+    tracker.lookSoon()
+    if (!isStarted) return
     const place = { generation: generation.name, instead, reason }
     if (instead === undefined) this.#options.logger.info(place, 'building read models for the first time')
     else this.#options.logger.warn(place, 'building read models anew')
-    tracker.lookSoon()
   }
 
   #failed(error: unknown): void {

@@ -70,8 +70,8 @@ export interface Generations {
    * other stores on the same data do is up to the adapter.
    */
   listen(listener: ProgressListener): () => void
-  /** Makes `generation` the active one, empty, if `instead` (undefined: none) still is; otherwise changes nothing. */
-  start(generation: Generation, instead: string | undefined): Promise<void>
+  /** Makes `generation` the active one, empty, if `instead` (undefined: none) still is: resolves to whether it did. */
+  start(generation: Generation, instead: string | undefined): Promise<boolean>
   /** Those of this version: the active one, if any, first. */
   all(): Promise<readonly StoredGeneration[]>
   /**

@@ -17,6 +17,7 @@ export class IncompleteGenerations {
   readonly #logger: Logger
   readonly #reported = new Set<string>()
   readonly #looking = new SingleFlight(() => this.#look())
+  #count = 0
   #toLookAt = ''
   #incomplete: string | undefined
 
@@ -26,14 +27,14 @@ export class IncompleteGenerations {
     this.#logger = logger
   }
 
-  /** How many this process has found. */
+  /** How often this process has found one. */
   get count(): number {
-    return this.#reported.size
+    return this.#count
   }
 
-  /** Whether it was so when it was last looked at. */
-  has(generation: string | undefined): boolean {
-    return generation !== undefined && generation === this.#incomplete
+  /** The active one, if it was incomplete when it was last looked at. */
+  get present(): string | undefined {
+    return this.#incomplete
   }
 
   /** Looks at all sets of the generation: nobody may read or write those that lost something. */
@@ -47,6 +48,7 @@ export class IncompleteGenerations {
     this.#incomplete = generation
     if (this.#reported.has(generation)) return
     this.#reported.add(generation)
+    this.#count++
     if (generation.endsWith(replacementMark)) {
       this.#logger.error(
         { generation },
@@ -59,7 +61,7 @@ export class IncompleteGenerations {
     const generation = this.#toLookAt
     try {
       if (!(await this.#generations.isComplete(generation))) this.found(generation)
-      else if (this.has(generation)) this.#incomplete = undefined
+      else this.#incomplete = undefined
     } catch {
       // the store itself tells what is wrong with it, and there is another look in a second
     }

@@ -10,6 +10,11 @@ const active = { name: 'generation', logId: 'log', continues: undefined }
 const stalls = [{ partition: 0, next: 4, events: 3, seconds: 30 }]
 const unknown: Lag = { status: 'unknown', reason: 'not looked at yet' }
 
+function shard(present?: string): HealthSources['shards'][number] {
+  const tracker = { look: async () => ({ active, checkpoints: new Map() }) }
+  return { tracker, store: { warnings: [] }, incomplete: { present } }
+}
+
 /** The health of a service whose parts are in the state that a test sets. */
 function open(over: Partial<HealthSources> = {}, warnings: readonly Warning[] = []) {
   const state = { log: true, reads: 'up' as ReadStatus, warnings }
@@ -23,7 +28,7 @@ function open(over: Partial<HealthSources> = {}, warnings: readonly Warning[] = 
       },
       undecodable: [],
     },
-    shards: [{ tracker: { look: async () => ({ active, checkpoints: new Map() }) }, store: { warnings: [] } }],
+    shards: [shard()],
     reads: {
       get state() {
         return { status: state.reads }
@@ -115,6 +120,23 @@ it.each([
   ['never fails in a process that does not project', undefined, true, {}],
 ])('liveness %s', (_, stalls, live, checks) => {
   expect(open({ lag: { lag: unknown, stalls } }).health.live()).toEqual({ live, checks })
+})
+
+describe('read models that lost something', () => {
+  const shards = [shard(), shard('generation')]
+
+  it('hold a projector up for good, which a restart does not cure', () => {
+    const ofSecond = { partition: 1, next: 7, events: 1, seconds: 30 }
+    const { health } = open({ shards, lag: { lag: unknown, stalls: [ofSecond] } })
+    expect(health.live()).toEqual({ live: true, checks: { projector: { status: 'incomplete' } } })
+    const both = open({ shards, lag: { lag: unknown, stalls: [ofSecond, ...stalls] } }).health
+    expect(both.live()).toEqual({ live: false, checks: { projector: { status: 'stalled', partitions: stalls } } })
+  })
+
+  it('are told by a process that projects alone', async () => {
+    const { checks } = await open({ shards, reads: undefined }).health.ready()
+    expect(checks.readModels).toMatchObject({ status: 'incomplete' })
+  })
 })
 
 describe('a batch that cannot be decoded', () => {

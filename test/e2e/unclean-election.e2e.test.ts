@@ -54,7 +54,7 @@ describeWithLocalBrokers('a leader that takes over without the last events', () 
 async function startCluster() {
   const proxy = await startProxy({ target: 0, isKafka: true })
   onTestFinished(() => proxy.close())
-  const soon = { 'broker.session.timeout.ms': '1000', 'broker.heartbeat.interval.ms': '200' }
+  const soon = { 'broker.session.timeout.ms': '3000', 'broker.heartbeat.interval.ms': '500' }
   const cluster = await startKafkaCluster((port, id) => {
     if (id !== 2) return soon
     proxy.to(port)

@@ -150,10 +150,11 @@ function generationsOf(store: MemoryStore): Generations {
     async start(generation, instead) {
       const version = store.open()
       const active = version.inState('active')
-      if (active?.name !== instead) return
+      if (active?.name !== instead) return false
       active?.become('replaced')
       version.generations.set(generation.name, new GenerationData(generation, 'active'))
       store.listeners.progress(generation.name)
+      return true
     },
 
     all: async () => store.open().stored(),

@@ -8,7 +8,7 @@ type WithSnapshot<Rest extends unknown[]> = [active: string, checkpoints: string
 
 /** What each script returns. Each is a file beside this one, whose header is its signature. */
 export interface Replies {
-  'start-generation': unknown
+  'start-generation': string
   'build-generation': [name: string, logId: string]
   'activate-generation': 'activated' | 'behind' | 'incomplete' | 'not_building' | 'other_keys'
   'remove-generation': 'removed' | 'rest' | 'kept'

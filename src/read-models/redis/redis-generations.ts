@@ -77,7 +77,8 @@ export function redisGenerations(
 
     async start({ name, logId }, instead) {
       const keys = [own.active, own.replaced, own.generation(name).checkpoints]
-      await run(redis, 'start-generation', keys, [name, logId, instead ?? '', own.progress, progressMessage(name)])
+      const args = [name, logId, instead ?? '', own.progress, progressMessage(name)]
+      return Number(await run(redis, 'start-generation', keys, args)) === 1
     },
 
     async all() {

@@ -53,6 +53,7 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
         return true
       })
       if (isStarted) listeners.progress(generation.name)
+      return isStarted
     },
 
     async all() {

@@ -78,7 +78,8 @@ export class World {
       case 'generation started': {
         const { generations } = this.store
         const active = await generations.active()
-        return generations.start({ name: randomUUID(), logId: this.log.logId }, active?.name)
+        await generations.start({ name: randomUUID(), logId: this.log.logId }, active?.name)
+        return
       }
       case 'rebuild':
         return this.#rebuild()

@@ -32,7 +32,7 @@ function applying(change: (batch: Batch) => Batch): Fault {
 export const canaries: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
   generations: {
     'starts a generation whatever is active': breaking('generations', 'start', ({ generations }) => async (next) => {
-      await generations.start(next, (await generations.active())?.name)
+      return await generations.start(next, (await generations.active())?.name)
     }),
   },
   building: {
