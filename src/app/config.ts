@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { BlockList, isIP } from 'node:net'
 import { join } from 'node:path'
 import { type Static, type TSchema, Type } from 'typebox'
 import { compileCheck } from '../lib/validation.ts'
@@ -28,7 +29,10 @@ export const Environment = Type.Object({
   API_KEYS: optionalText(),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' }),
   APPEND_TIMEOUT_MS: integer(5000, [1000, 60_000]),
+  MAX_CONNECTIONS: integer(2000, [1, 1_000_000]),
+  MAX_CONNECTIONS_PER_ADDRESS: integer(1000, [1, 1_000_000]),
   MAX_IN_FLIGHT_PER_KEY: integer(1000, [1, 1_000_000]),
+  TRUST_PROXY: optionalText(),
   READ_MODEL_GRACE_SECONDS: integer(3600, [5, 31_536_000]),
   READ_MODEL_SHARDS: integer(1, [1, 64]),
   PROJECTOR_STALL_SECONDS: integer(30, [1, 3600]),
@@ -90,7 +94,10 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     apiKeys: list(variables.API_KEYS),
     logLevel: variables.LOG_LEVEL,
     appendTimeoutMs: variables.APPEND_TIMEOUT_MS,
+    maxConnections: variables.MAX_CONNECTIONS,
+    maxConnectionsPerAddress: variables.MAX_CONNECTIONS_PER_ADDRESS,
     maxInFlightPerKey: variables.MAX_IN_FLIGHT_PER_KEY,
+    isTrustedProxy: readProxies(list(variables.TRUST_PROXY)),
     readModelGraceSeconds: variables.READ_MODEL_GRACE_SECONDS,
     readModelShards: shards,
     projectorStallSeconds: variables.PROJECTOR_STALL_SECONDS,
@@ -155,6 +162,27 @@ function readSasl(variables: Variables) {
     throw new ConfigError('KAFKA_SASL_MECHANISM needs KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD.')
   }
   return { mechanism, username, password }
+}
+
+/** Addresses and networks, as `10.0.0.0/8`. */
+function readProxies(proxies: readonly string[]): (address: string) => boolean {
+  const trusted = new BlockList()
+  for (const proxy of proxies) {
+    const [address = '', prefix] = proxy.split('/')
+    const family = familyOf(address)
+    try {
+      if (prefix === undefined) trusted.addAddress(address, family)
+      else trusted.addSubnet(address, /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1, family)
+    } catch (error) {
+      const form = 'IP addresses and networks such as 10.0.0.0/8, separated by commas'
+      throw new ConfigError(`TRUST_PROXY=${proxy} is not an address: it must be ${form}.`, { cause: error })
+    }
+  }
+  return (address) => trusted.check(address, familyOf(address))
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
 }
 
 function list(text = ''): readonly string[] {

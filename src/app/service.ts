@@ -4,11 +4,13 @@ import { issueKey, openKeyRing, readKeys } from '../api-keys/api-keys.ts'
 import { createCommandHandler } from '../command-handling/command-handler.ts'
 import { IdAllocator } from '../command-handling/id-allocator.ts'
 import { defaultLimits, GroupCommit } from '../event-log/group-commit.ts'
-import { type ApiServices, buildApp, drain } from '../http/app.ts'
+import { type ApiServices, buildApp } from '../http/app.ts'
+import { drain } from '../http/server.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { readModelVersion } from '../projector/definition.ts'
 import { startRetention } from '../read-models/retention.ts'
 import type { Config } from './config.ts'
+import { connectionLimits } from './connection-limits.ts'
 import { serviceHealth } from './health.ts'
 import { serviceMetrics } from './metrics.ts'
 import { petKind, petStreams } from './petstore.ts'
@@ -57,7 +59,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       metrics: serviceMetrics({ lag, log: storage.log, shards }),
       draining: () => draining,
     },
-    { logger },
+    { logger, connections: connectionLimits(config), appendTimeoutMs: config.appendTimeoutMs },
   )
   const url = await app.listen({ host: config.host, port: config.port })
 

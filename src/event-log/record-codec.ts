@@ -51,11 +51,14 @@ export function writeCloudEvent(event: NewCloudEvent): NewRecord {
 /** Reads JSON text in a form that it knows, quicker than `JSON.parse`. Undefined for any other, which may be as good. */
 export type QuickReader = (text: string) => unknown
 
+/** Bytes: ten times the longest event of this service. What anybody else wrote that is longer costs no time to read. */
+export const recordValueMax = 16 * 1024
+
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** The event in a record value, or undefined where there is none that can be read. What `data` means is not looked at. */
 export function readCloudEvent(value: Uint8Array | null, readData?: QuickReader): CloudEvent | undefined {
-  if (value === null) return undefined
+  if (value === null || value.length > recordValueMax) return undefined
   try {
     const text = utf8.decode(value)
     return readOwnForm(text, readData) ?? readAnyForm(text)

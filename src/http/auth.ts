@@ -1,6 +1,7 @@
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '../lib/errors.ts'
+import { isRepeated } from './messages.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -22,7 +23,7 @@ export async function requireApiKey(app: FastifyInstance, ownerOf: (key: string)
     keys: [],
     auth: (key, request) => {
       request.apiKeyOwner = ownerOf(key) ?? ''
-      return request.apiKeyOwner !== '' && !hasSecondAuthorization(request)
+      return request.apiKeyOwner !== '' && !isRepeated(request.raw.rawHeaders, 'authorization')
     },
     verifyErrorLogLevel: 'debug',
   })
@@ -43,16 +44,10 @@ function challenge({ headers }: FastifyRequest): string {
   return sentKey ? 'Bearer realm="petstore", error="invalid_token"' : 'Bearer realm="petstore"'
 }
 
-// Node keeps the first of several Authorization headers; a proxy in front may have looked at the last.
-function hasSecondAuthorization({ raw }: FastifyRequest): boolean {
-  const isName = (text: string, index: number) => index % 2 === 0 && text.toLowerCase() === 'authorization'
-  return raw.rawHeaders.filter(isName).length > 1
-}
-
 /**
  * Refuses requests of an API key that has `max` in flight already, waiting ones included. A request is in flight from its
  * authentication until its answer is handed to the connection, even where the client has gone: until then there is work
- * for it, and for a pipelined request on a closed connection nothing else tells that it is over.
+ * for it.
  */
 export function limitInFlight(app: FastifyInstance, max: number): void {
   const inFlight = new Map<string, number>()

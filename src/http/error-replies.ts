@@ -1,5 +1,6 @@
-import { STATUS_CODES } from 'node:http'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { type ErrorCode, ServiceError } from '../lib/errors.ts'
 
@@ -30,6 +31,7 @@ export const replies: Record<ErrorCode, readonly [status: number, retryAfterSeco
   headers_too_large: [431],
   internal_error: [500],
   event_parked: [500],
+  unsupported_transfer_coding: [501],
   overloaded: [503, 1],
   conflict: [503, 1],
   stream_parked: [503],
@@ -100,16 +102,16 @@ function logServerError(error: ServiceError, { id: requestId, method, url, raw, 
 }
 
 /** 405 with Allow (RFC 9110 section 15.5.6) for a path that other methods know, else 404. */
-export function replyNotFound({ method, url, server }: FastifyRequest, reply: FastifyReply): never {
+export function notFound({ method, url, server }: FastifyRequest, reply: FastifyReply): ServiceError {
   const [path = ''] = url.split('?')
   const allowed = server.supportedMethods.filter(
     (other) => server.findRoute({ method: other as HTTPMethods, url: path }) !== null,
   )
   if (allowed.length === 0 || allowed.includes(method)) {
-    throw new ServiceError('route_not_found', `There is nothing at ${path}.`)
+    return new ServiceError('route_not_found', `There is nothing at ${path}.`)
   }
   reply.header('allow', allowed.join(', '))
-  throw new ServiceError('method_not_allowed', `${path} does not know ${method}, only ${allowed.join(', ')}.`)
+  return new ServiceError('method_not_allowed', `${path} does not know ${method}, only ${allowed.join(', ')}.`)
 }
 
 /** What Node sets on a socket while a response is to be written to it. */
@@ -132,12 +134,24 @@ export function replyToBrokenRequest(raised: Error, socket: HttpSocket): void {
     pending.once('finish', () => socket.destroySoon())
     return
   }
-  const error = toServiceError(raised, ['invalid_request', 'The request is not valid HTTP/1.1.'])
+  endWithError(socket, toServiceError(raised, ['invalid_request', 'The request is not valid HTTP/1.1.']))
+}
+
+/** Node's connect: a proxy's method, whose connection Node hands over and would close without a word. */
+export function replyToTunnel(_request: IncomingMessage, socket: Duplex): void {
+  endWithError(
+    socket,
+    new ServiceError('method_not_allowed', 'This is no proxy: it does not know CONNECT.'),
+    'Allow: \r\n',
+  )
+}
+
+function endWithError(socket: Duplex, error: ServiceError, headers = ''): void {
   const status = statusOf(error.code)
   const body = errorBody(error)
-  socket.write(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${jsonType}\r\nConnection: close\r\n` +
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}Content-Type: ${jsonType}\r\nConnection: close\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    () => socket.destroy(),
   )
-  socket.destroySoon()
 }

@@ -1,5 +1,4 @@
 import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifySchema } from 'fastify'
 import { jsonType } from './error-replies.ts'
 import { orderSchemas, ordersTag } from './orders.ts'
@@ -10,12 +9,7 @@ import { ErrorSchema } from './schema-parts.ts'
 const named: Readonly<Record<string, object>> = { ...petSchemas, ...orderSchemas, Error: ErrorSchema }
 const nameByText = new Map(Object.entries(named).map(([name, schema]) => [JSON.stringify(schema), name]))
 
-/** Nothing from another host, no inline script or style; Swagger UI draws its icons from data: URLs. */
-const contentSecurityPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-/** `/openapi.json`, made from the schemas of the routes added after this, and `/docs`, which shows it. */
+/** `/openapi.json`, made from the schemas of the routes added after this. */
 export async function addOpenApi(app: FastifyInstance): Promise<void> {
   const schemas = Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, withReferences(schema)]))
   const title = 'Petstore Animals'
@@ -33,12 +27,6 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
       },
     },
     transform: ({ schema = {}, url }) => ({ schema: withReferences(schema), url }),
-  })
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    staticCSP: contentSecurityPolicy,
-    theme: { title },
-    uiConfig: { layout: 'BaseLayout' }, // without the bar that loads other documents
   })
   let text: string | undefined
   app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {

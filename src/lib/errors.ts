@@ -33,6 +33,7 @@ export const errorFacts = {
   headers_too_large: { retryable: false, effect: 'none' },
   internal_error: { retryable: true, effect: 'unknown' },
   event_parked: { retryable: false, effect: 'stored' },
+  unsupported_transfer_coding: { retryable: false, effect: 'none' },
   overloaded: { retryable: true, effect: 'none' },
   conflict: { retryable: true, effect: 'none' },
   stream_parked: { retryable: true, effect: 'none' },

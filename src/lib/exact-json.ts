@@ -21,17 +21,19 @@ function exactNumber(_key: string, value: unknown, context?: { source?: string }
   return Number.isSafeInteger(value) ? value : exact
 }
 
+/** Characters of a number. A longer one denotes no integer that anything here has a place for; to look at it takes longer than it is worth. */
+const numberLengthMax = 400
 const numberText = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/
 
-/** The integer that a JSON number's text denotes; undefined when it denotes none, or one of over 400 digits. */
+/** The integer that a JSON number's text denotes; undefined when it denotes none, one of over 400 digits, or is longer itself. */
 export function exactInteger(source: string): bigint | undefined {
-  const match = numberText.exec(source)
+  const match = source.length > numberLengthMax ? null : numberText.exec(source)
   if (match === null) return undefined
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = match
   const significant = fraction.replace(/0+$/, '')
   const shift = Number(exponent) - significant.length
   const digits = whole + significant
-  if (shift > 400) return /^0*$/.test(digits) ? 0n : undefined
+  if (shift > numberLengthMax) return /^0*$/.test(digits) ? 0n : undefined
   if (shift >= 0) return BigInt(sign + digits + '0'.repeat(shift))
   const kept = digits.slice(0, shift)
   return /^0*$/.test(digits.slice(shift)) ? BigInt(sign + (kept || '0')) : undefined

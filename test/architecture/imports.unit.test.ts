@@ -34,14 +34,7 @@ const table: Record<string, Allowed> = {
   projections: { folders: ['src/domain', 'src/projector'], packages: [] },
   'src/http': {
     folders: ['src/command-handling', 'src/domain', 'src/event-log', 'src/read-models', 'src/lib'],
-    packages: [
-      '@fastify/bearer-auth',
-      '@fastify/swagger',
-      '@fastify/swagger-ui',
-      '@fastify/type-provider-typebox',
-      'fastify',
-      'typebox',
-    ],
+    packages: ['@fastify/bearer-auth', '@fastify/swagger', '@fastify/type-provider-typebox', 'fastify', 'typebox'],
   },
   'src/api-keys': { folders: ['src/lib'], packages: ['pino', 'typebox'] },
   'src/cli': {

@@ -125,7 +125,7 @@ describeWithBrokers('a rolling deploy', (brokers) => {
     const environment = brokerEnvironment(brokers)
     const nextEnvironment = { ...environment, READ_MODEL_SHARDS: '2' }
     await new SeededPets(100).append(environment)
-    await Promise.all([environment, nextEnvironment].map(startService))
+    await Promise.all([environment, nextEnvironment].map((each) => startService(each)))
     const oldVersion = await storedVersion(environment)
     const shards = [`${oldVersion}.s2-0`, `${oldVersion}.s2-1`]
     for (const [each, own] of [[environment, [oldVersion]] as const, [nextEnvironment, shards] as const]) {

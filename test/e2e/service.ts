@@ -32,11 +32,12 @@ export interface ServiceProcess extends Program {
 
 /** Runs a script, whose path is relative to this folder. */
 export function startProgram(script: string, environment: Environment, ...args: string[]): Program {
+  return startCommand([process.execPath, fileURLToPath(new URL(script, import.meta.url)), ...args], environment)
+}
+
+function startCommand([command = '', ...args]: readonly string[], environment: Environment): Program {
   const { PATH } = process.env
-  const child = spawn(process.execPath, [fileURLToPath(new URL(script, import.meta.url)), ...args], {
-    env: { PATH, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(command, args, { env: { PATH, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
   const [output, errors] = [child.stdout, child.stderr].map((stream) => {
     const chunks: Buffer[] = []
     stream.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -52,16 +53,16 @@ export function startProgram(script: string, environment: Environment, ...args: 
   return { pid: child.pid as number, output, errors, running, ended, end }
 }
 
-/** Starts the service on a free port; resolves once it is ready. */
-export async function startService(environment: Environment): Promise<ServiceProcess> {
-  const service = await startUnready(environment)
+/** Starts the service on a free port, by another command where one is given; resolves once it is ready. */
+export async function startService(environment: Environment, by?: readonly string[]): Promise<ServiceProcess> {
+  const service = await startUnready(environment, by)
   await untilReady(service)
   return service
 }
 
 /** As `startService`, but resolves once it takes connections. */
-export async function startUnready(environment: Environment): Promise<ServiceProcess> {
-  const service = startMain(environment)
+export async function startUnready(environment: Environment, by?: readonly string[]): Promise<ServiceProcess> {
+  const service = startMain(environment, by)
   const url = await vi.waitFor(
     () => {
       expect(service.running(), service.output()).toBe(true)
@@ -82,8 +83,9 @@ export async function expectRefused(environment: Environment, ...printed: RegExp
 }
 
 /** All that it prints is its output. */
-function startMain(environment: Environment): Program {
-  const program = startProgram('../../src/main.ts', { PORT: '0', API_KEYS: apiKey, ...environment })
+function startMain(environment: Environment, by: readonly string[] = []): Program {
+  const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+  const program = startCommand([...by, process.execPath, main], { PORT: '0', API_KEYS: apiKey, ...environment })
   return { ...program, output: () => program.output() + program.errors() }
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readCloudEvent, writeCloudEvent } from '../../src/event-log/record-codec.ts'
+import { readCloudEvent, recordValueMax, writeCloudEvent } from '../../src/event-log/record-codec.ts'
 import { parseExactJson } from '../../src/lib/exact-json.ts'
 import { edited } from '../lib/edited-text.ts'
 
@@ -65,6 +65,13 @@ describe('readCloudEvent', () => {
   it('takes what was nearly written by this service for what it is', () => {
     const nearly = edited(fc.constantFrom(...published), ['},"data":{', ',"id":"b"'])
     fc.assert(fc.property(nearly, isReadAsExpected), { numRuns: 3000 })
+  })
+
+  it('takes no value longer than the longest that is looked at', () => {
+    const event = Buffer.from(published[0] ?? '')
+    const padded = (length: number) => Buffer.concat([event, Buffer.alloc(length - event.length, ' ')])
+    expect(readCloudEvent(padded(recordValueMax))).toBeDefined()
+    expect(readCloudEvent(padded(recordValueMax + 1))).toBeUndefined()
   })
 
   it('gives back what writeCloudEvent wrote', () => {

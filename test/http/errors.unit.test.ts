@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildApp } from '../../src/http/app.ts'
 import { replies } from '../../src/http/error-replies.ts'
 import { type ErrorCode, errorFacts, ServiceError } from '../../src/lib/errors.ts'
-import { authorization, expectError, FakeServices, testServer } from './fake-services.ts'
+import { authorization, expectError, FakeServices, openApp, testServer } from './fake-services.ts'
 
 const codes = Object.keys(errorFacts) as ErrorCode[]
 
@@ -76,7 +75,7 @@ describe('the log', () => {
     const logger = pino({ level, base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
     const services = new FakeServices()
     if (error !== undefined) services.beforeRead = () => Promise.reject(error)
-    const app = await buildApp(services, { logger })
+    const app = await openApp(services, { logger })
     await app.inject({ url: '/v1/pets?limit=5', headers: { authorization, 'x-request-id': 'id-1' } })
     await app.inject({ url: '/v1/pets', headers: { authorization: 'Bearer wrong' } })
     await app.close()

@@ -7,7 +7,7 @@ import { type Decider, Rejected } from '../../src/command-handling/decider.ts'
 import type { PetEvent } from '../../src/domain/events.ts'
 import type { NewPet, PetId } from '../../src/domain/pet.ts'
 import { type PetState, petDecider } from '../../src/domain/pet-stream.ts'
-import { type AppServices, buildApp } from '../../src/http/app.ts'
+import { type AppOptions, type AppServices, buildApp } from '../../src/http/app.ts'
 import type { RouteServices } from '../../src/http/resource.ts'
 import { type ErrorCode, ServiceError } from '../../src/lib/errors.ts'
 import { noRecords } from '../../src/read-models/checkpoint.ts'
@@ -164,8 +164,10 @@ export class FakeServices implements AppServices {
   }
 }
 
-export function openApp(services: AppServices = new FakeServices()) {
-  return buildApp(services, { logger: false })
+const connections = { max: 1000, maxPerAddress: 1000, isTrustedProxy: () => false }
+
+export function openApp(services: AppServices = new FakeServices(), options: Partial<AppOptions> = {}) {
+  return buildApp(services, { logger: false, connections, appendTimeoutMs: 5000, ...options })
 }
 
 type Headers = Record<string, string>

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { buildApp, drain } from '../../src/http/app.ts'
+import { drain } from '../../src/http/server.ts'
 import type { ErrorCode } from '../../src/lib/errors.ts'
-import { authorization, key, testServer } from './fake-services.ts'
+import { authorization, key, openApp, testServer } from './fake-services.ts'
 
 const server = testServer()
 let port: number
@@ -103,12 +103,22 @@ describe('what is no valid HTTP is answered with an Error', () => {
     'length and chunks': postHead('Content-Length: 1', 'Transfer-Encoding: chunked'),
     'no Host': `GET /v1/pets HTTP/1.1\r\n${bearer}\r\nConnection: close\r\n\r\n`,
     'a broken chunk': `${postHead('Transfer-Encoding: chunked')}zz\r\n`,
+    'two Hosts': head('GET /v1/pets HTTP/1.1', bearer, 'host: other', 'Connection: close'),
+    'a Host that is none': `GET /v1/pets HTTP/1.1\r\nHost: a b/c\r\n${bearer}\r\nConnection: close\r\n\r\n`,
+    'HTTP/2.0': head('GET /v1/pets HTTP/2.0', bearer),
+    'HTTP/1.7': head('GET /v1/pets HTTP/1.7', bearer),
+    'HTTP/0.9': `GET /v1/pets\r\n${bearer}\r\n\r\n`,
   }
   const long = 'x'.repeat(17 * 1024)
   it.each<readonly [what: string, bytes: string, status: number, code: ErrorCode]>([
     ...Object.entries(badRequests).map(([what, bytes]) => [what, bytes, 400, 'invalid_request'] as const),
     ['a header of 17 KiB', head('GET /v1/pets HTTP/1.1', `X-Long: ${long}`), 431, 'headers_too_large'],
     ['a path of 17 KiB', head(`GET /v1/pets/${long} HTTP/1.1`), 431, 'headers_too_large'],
+    ['a tunnel', head('CONNECT /v1/pets HTTP/1.1', bearer), 405, 'method_not_allowed'],
+    ['a method of no route', head('QUERY /v1/pets HTTP/1.1', bearer, 'Connection: close'), 405, 'method_not_allowed'],
+    ['that method where nothing is', head('QUERY /x HTTP/1.1', 'Connection: close'), 404, 'route_not_found'],
+    ['another transfer coding', postHead('Transfer-Encoding: gzip, chunked'), 501, 'unsupported_transfer_coding'],
+    ['another content coding', postHead('Content-Encoding: gzip', 'Content-Length: 9'), 415, 'unsupported_media_type'],
     ['a chunk extension of 17 KiB', `${postHead('Transfer-Encoding: chunked')}1;${long}`, 413, 'payload_too_large'],
   ])('%s', async (_what, bytes, status, code) => {
     expectRawError(await exchange(bytes), status, code)
@@ -170,7 +180,7 @@ describe('one connection', () => {
   it('does not look into a client that leaves in the middle of a body', async () => {
     const lines: string[] = []
     const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
-    const logged = await buildApp(server.services, { logger })
+    const logged = await openApp(server.services, { logger })
     const loggedPort = Number(new URL(await logged.listen({ host: '127.0.0.1', port: 0 })).port)
     const socket = connect(loggedPort, '127.0.0.1')
     socket.write(post(pet, pet.length + 5))
@@ -190,6 +200,23 @@ describe('one connection', () => {
     const timeout = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
     server.app.server.emit('clientError', timeout, socket) // as Node does after 10 seconds
     expectRawError(await answer, 408, 'request_timeout')
+  })
+
+  it('is closed after the refusal of a body, which is not read on', async () => {
+    const unknown = post().replace(key, 'wrong')
+    expect(statuses(await exchange(unknown.slice(0, -1)))).toEqual([401])
+    expect(statuses(await exchange(postHead('Content-Length: 17000')))).toEqual([413])
+  })
+
+  it('asks for a body only once it knows who sends it', async () => {
+    const waiting = postHead('Expect: 100-continue', `Content-Length: ${pet.length}`)
+    expectRawError(await exchange(waiting.replace(key, 'wrong')), 401, 'unauthorized')
+    const socket = open()
+    socket.write(waiting)
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 100 Continue/)
+    socket.write(pet)
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 201/)
+    socket.destroy()
   })
 
   it('serves a request with an expectation or an upgrade that it does not know', async () => {

@@ -84,10 +84,12 @@ describe('exactInteger', () => {
     ['1e400', 10n ** 400n],
     ['1e401', undefined],
     ['1e99999', undefined],
+    [`1.${'0'.repeat(398)}`, 1n],
+    [`1.${'0'.repeat(399)}`, undefined],
     ['-9223372036854775809', -9223372036854775809n],
     ['', undefined],
     ['x', undefined],
-  ])('%s is %s', (text, value) => expect(exactInteger(text)).toBe(value))
+  ])('%.30s is %s', (text, value) => expect(exactInteger(text)).toBe(value))
 })
 
 function plain(_key: string, value: unknown): unknown {

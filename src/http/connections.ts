@@ -1,0 +1,77 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyBaseLogger } from 'fastify'
+
+export interface ConnectionLimits {
+  readonly max: number
+  readonly maxPerAddress: number
+  /** Proxies bring the connections of many clients: they count only towards `max`. */
+  readonly isTrustedProxy: (address: string) => boolean
+}
+
+const toldEveryMs = 10_000
+
+/** Closes connections beyond the limits as soon as they are opened, which costs next to nothing. Whoever is in stays in. */
+export function limitConnections(server: Server, limits: ConnectionLimits, logger: FastifyBaseLogger | false): void {
+  const open = new Map<string, number>()
+  const tellRefused = refusalTeller(logger)
+  server.maxConnections = limits.max
+  server.on('drop', () => tellRefused(`there are ${limits.max} connections (MAX_CONNECTIONS)`))
+  server.on('connection', (socket) => {
+    const { remoteAddress: address } = socket
+    if (address === undefined || limits.isTrustedProxy(address)) return
+    const count = open.get(address) ?? 0
+    if (count >= limits.maxPerAddress) {
+      socket.destroy()
+      tellRefused(`${address} has ${count} connections (MAX_CONNECTIONS_PER_ADDRESS)`)
+      return
+    }
+    open.set(address, count + 1)
+    socket.once('close', () => {
+      const left = (open.get(address) ?? 0) - 1
+      if (left > 0) open.set(address, left)
+      else open.delete(address)
+    })
+  })
+}
+
+/** One line now and then, however many are refused. */
+function refusalTeller(logger: FastifyBaseLogger | false): (reason: string) => void {
+  let refused = 0
+  let toldAt = Number.NEGATIVE_INFINITY
+  return (reason) => {
+    refused++
+    if (!logger || performance.now() - toldAt < toldEveryMs) return
+    logger.warn({ refused }, `connections are refused: ${reason}`)
+    toldAt = performance.now()
+    refused = 0
+  }
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+/** Requests of one connection that wait for the one before them. Clients that pipeline at all send fewer at a time. */
+const waitingMax = 100
+
+/**
+ * Handles the requests of one connection one after the other, as they are answered in that order anyway: so a connection
+ * has one request in flight, whatever is sent on it. A connection with too many waiting is closed.
+ */
+export function inTurn(handle: Handler): Handler {
+  const waiting = new WeakMap<Socket, number>()
+  return (request, response) => {
+    const { socket } = request
+    if (response.socket !== null) return handle(request, response)
+    const count = waiting.get(socket) ?? 0
+    if (count >= waitingMax) {
+      socket.destroy()
+      return
+    }
+    waiting.set(socket, count + 1)
+    // Node gives a response its socket once the response before it was handed over.
+    response.once('socket', () => {
+      waiting.set(socket, (waiting.get(socket) ?? 1) - 1)
+      handle(request, response)
+    })
+  }
+}

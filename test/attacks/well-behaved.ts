@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { apiKey } from '../e2e/client.ts'
+import type { ServiceProcess } from '../e2e/service.ts'
+
+export interface Seen {
+  /** Of the client's requests. */
+  readonly statuses: ReadonlySet<number>
+  readonly p99Ms: number
+  /** The most there were, of the service's process. */
+  readonly memoryMiB: number
+  readonly descriptors: number
+}
+
+const everyMs = 5
+
+/** A client that reads a pet some hundred times a second, and looks at what the service uses meanwhile. */
+export async function watch(
+  { url, pid }: ServiceProcess,
+  forMs: number,
+  { path = '/v1/pets/1', key = apiKey } = {},
+): Promise<Seen> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const statuses = new Set<number>()
+  const times: number[] = []
+  const [memory, descriptors] = [[0], [0]]
+  const end = performance.now() + forMs
+  while (performance.now() < end) {
+    const start = performance.now()
+    statuses.add(await statusOf(new URL(path, url), agent, key))
+    times.push(performance.now() - start)
+    memory.push(memoryOf(pid))
+    descriptors.push(readdirSync(`/proc/${pid}/fd`).length)
+    await new Promise((resolve) => setTimeout(resolve, everyMs))
+  }
+  agent.destroy()
+  times.sort((a, b) => a - b)
+  const p99Ms = times[Math.floor(times.length * 0.99)] ?? 0
+  return { statuses, p99Ms, memoryMiB: Math.max(...memory), descriptors: Math.max(...descriptors) }
+}
+
+/** 0 where there was no answer. */
+function statusOf(url: URL, agent: Agent, key: string): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>()
+  const asked = request(url, { agent, headers: { authorization: `Bearer ${key}` }, timeout: 10_000 }, (answer) => {
+    answer.resume().on('end', () => resolve(answer.statusCode ?? 0))
+  })
+  asked.on('error', () => resolve(0)).on('timeout', () => asked.destroy())
+  asked.end()
+  return promise
+}
+
+function memoryOf(pid: number): number {
+  const [, kiB] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Math.round(Number(kiB) / 1024)
+}

@@ -1,0 +1,79 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { pino } from 'pino'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { drain } from '../../src/http/server.ts'
+import { authorization, FakeServices, openApp } from './fake-services.ts'
+
+const list = `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`
+
+async function listen(limits: { max?: number; maxPerAddress?: number; isTrustedProxy?: () => boolean } = {}) {
+  const services = new FakeServices()
+  const lines: { msg: string; refused: number }[] = []
+  const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  const connections = { max: 100, maxPerAddress: 100, isTrustedProxy: () => false, ...limits }
+  const app = await openApp(services, { logger, connections })
+  const port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port)
+  onTestFinished(async () => {
+    const closed = drain(app.server, 1)
+    app.server.closeAllConnections()
+    await closed
+  })
+  return { services, lines, open: () => connect(port, '127.0.0.1').on('error', () => {}) }
+}
+
+/** Whether the socket is let in: then it gets an answer, else its end. */
+async function isServed(socket: Socket): Promise<boolean> {
+  socket.write(list)
+  const served = once(socket, 'data').then(
+    () => true,
+    () => false,
+  )
+  return Promise.race([served, once(socket, 'close').then(() => false)])
+}
+
+it('handles the requests of one connection one after the other', async () => {
+  const { services, open } = await listen()
+  const ends: (() => void)[] = []
+  services.beforeRead = () => new Promise((resolve) => void ends.push(resolve))
+  const socket = open()
+  socket.write(list.repeat(3))
+  for (const handled of [1, 2, 3]) {
+    await vi.waitFor(() => expect(ends).toHaveLength(handled))
+    if (handled < 3) await expect.poll(() => services.atLeast.length).toBe(handled)
+    ends.at(-1)?.()
+  }
+})
+
+it('closes a connection on which more than 100 requests wait', async () => {
+  const { services, open } = await listen()
+  let begun = 0
+  services.beforeRead = () => {
+    begun++
+    return new Promise(() => {})
+  }
+  const [patient, flooding] = [open(), open()]
+  patient.write(list.repeat(101))
+  flooding.write(list.repeat(102))
+  await once(flooding, 'close')
+  await expect.poll(() => begun).toBe(2)
+  expect(patient.destroyed).toBe(false)
+})
+
+it.each([
+  ['an address', { maxPerAddress: 2 }, '127.0.0.1 has 2 connections'],
+  ['all', { max: 2 }, 'there are 2 connections'],
+])('closes connections beyond the limit of %s, and says so once for many', async (_of, limits, reason) => {
+  const { lines, open } = await listen(limits)
+  const [first, second] = [open(), open()]
+  expect([await isServed(first), await isServed(second)]).toEqual([true, true])
+  for (let more = 0; more < 3; more++) expect(await isServed(open())).toBe(false)
+  expect(lines).toMatchObject([{ refused: 1, msg: expect.stringContaining(reason) }])
+  first.destroy()
+  await expect.poll(() => isServed(open())).toBe(true)
+})
+
+it('does not count the connections of a proxy as those of one address', async () => {
+  const { open } = await listen({ maxPerAddress: 1, isTrustedProxy: () => true })
+  expect([await isServed(open()), await isServed(open())]).toEqual([true, true])
+})
