@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from './app/config.ts'
 import { addKeyCommands } from './cli/keys.ts'
-import { exitCodes } from './cli/output.ts'
+import { escaped, exitCodes } from './cli/output.ts'
 import { addParkedCommands } from './cli/parked.ts'
 import { addReadModelCommands } from './cli/read-models.ts'
 import { OutOfReachError, ServiceError } from './lib/errors.ts'
@@ -28,7 +28,7 @@ try {
   await program.parseAsync()
 } catch (error) {
   if (!(error instanceof CommanderError)) {
-    process.stderr.write(`petstore: ${error instanceof Error ? error.message : error}\n`)
+    process.stderr.write(`petstore: ${escaped(error instanceof Error ? error.message : String(error))}\n`)
   }
   process.exitCode = exitCodeOf(error)
 }

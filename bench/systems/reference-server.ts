@@ -15,7 +15,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { Partitioners } from 'kafkajs'
 import { pino } from 'pino'
-import { openKeyRing } from '../../src/api-keys/api-keys.ts'
+import { openKeyRing } from '../../src/api-keys/key-ring.ts'
 import { type KafkaConfig, readConfig } from '../../src/app/config.ts'
 import { encodeEvent } from '../../src/domain/event-codec.ts'
 import { NewPetSchema, type PetId, petDocument, toNewPet } from '../../src/domain/pet.ts'
@@ -23,6 +23,7 @@ import type { NewRecord } from '../../src/event-log/event-log.ts'
 import { requireApiKey } from '../../src/http/auth.ts'
 import { jsonType } from '../../src/http/error-replies.ts'
 import { compileRequestCheck, readOnlyJson } from '../../src/http/request-values.ts'
+import { timeOfDay } from '../../src/lib/clock.ts'
 import { kafkaOf } from './kafka-client.ts'
 
 /** Resolves once the record is durable. */
@@ -31,12 +32,13 @@ type Append = (record: NewRecord) => Promise<unknown>
 const [, , kind, method, payload = ''] = process.argv
 const body = { schema: { body: NewPetSchema } }
 const { API_KEYS = '' } = process.env
-const keys = openKeyRing('no-file-of-keys.json', [API_KEYS], pino({ level: 'silent' }))
+const path = 'no-file-of-keys.json'
+const keys = openKeyRing({ path, given: [API_KEYS], now: timeOfDay, logger: pino({ level: 'silent' }) })
 const append = kind === 'naive' ? await openNaiveLog() : undefined
 const app = Fastify()
 await app.register(
   async (v1) => {
-    await requireApiKey(v1, keys.ownerOf)
+    await requireApiKey(v1, keys.find)
     readOnlyJson(v1)
     v1.setValidatorCompiler(compileRequestCheck)
     if (append === undefined) addBareRoutes(v1)

@@ -28,10 +28,16 @@ export const Environment = Type.Object({
   API_KEYS_FILE: optionalText(),
   API_KEYS: optionalText(),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' }),
+  LOG_REQUESTS: Type.Boolean({ default: false }),
   APPEND_TIMEOUT_MS: integer(5000, [1000, 60_000]),
   MAX_CONNECTIONS: integer(2000, [1, 1_000_000]),
   MAX_CONNECTIONS_PER_ADDRESS: integer(1000, [1, 1_000_000]),
   MAX_IN_FLIGHT_PER_KEY: integer(1000, [1, 1_000_000]),
+  RATE_LIMIT: optionalText({
+    pattern: '^[1-9]\\d{0,8}/[1-9]\\d{0,5}$',
+    description: 'requests/seconds, such as 100/60',
+  }),
+  PETS_PER_KEY_AND_DAY: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
   TRUST_PROXY: optionalText(),
   READ_MODEL_GRACE_SECONDS: integer(3600, [5, 31_536_000]),
   READ_MODEL_SHARDS: integer(1, [1, 64]),
@@ -67,6 +73,9 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
+/** Shorter ones can be guessed. */
+const givenKeyLengthMin = 20
+
 const checkEnvironment = compileCheck(Environment)
 
 /** Throws ConfigError. An empty variable counts as one that is not set. */
@@ -91,12 +100,15 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     port: variables.PORT,
     dataDir: variables.DATA_DIR,
     apiKeysFile: variables.API_KEYS_FILE ?? join(variables.DATA_DIR, 'api-keys.json'),
-    apiKeys: list(variables.API_KEYS),
+    apiKeys: readGivenKeys(variables.API_KEYS),
     logLevel: variables.LOG_LEVEL,
+    logsWrites: variables.LOG_REQUESTS,
     appendTimeoutMs: variables.APPEND_TIMEOUT_MS,
     maxConnections: variables.MAX_CONNECTIONS,
     maxConnectionsPerAddress: variables.MAX_CONNECTIONS_PER_ADDRESS,
     maxInFlightPerKey: variables.MAX_IN_FLIGHT_PER_KEY,
+    rate: readRate(variables.RATE_LIMIT),
+    petsPerKeyAndDay: variables.PETS_PER_KEY_AND_DAY,
     isTrustedProxy: readProxies(list(variables.TRUST_PROXY)),
     readModelGraceSeconds: variables.READ_MODEL_GRACE_SECONDS,
     readModelShards: shards,
@@ -162,6 +174,20 @@ function readSasl(variables: Variables) {
     throw new ConfigError('KAFKA_SASL_MECHANISM needs KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD.')
   }
   return { mechanism, username, password }
+}
+
+function readGivenKeys(text: string | undefined): readonly string[] {
+  const keys = list(text)
+  if (keys.some((key) => key.length < givenKeyLengthMin)) {
+    throw new ConfigError(`API_KEYS has a key of less than ${givenKeyLengthMin} characters: take longer ones.`)
+  }
+  return keys
+}
+
+function readRate(text: string | undefined) {
+  if (text === undefined) return undefined
+  const [requests = 1, seconds = 1] = text.split('/').map(Number)
+  return { requests, seconds }
 }
 
 /** Addresses and networks, as `10.0.0.0/8`. */

@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { issueKey, openKeyRing, readKeys } from '../api-keys/api-keys.ts'
+import { issueKey } from '../api-keys/api-keys.ts'
+import { readKeys } from '../api-keys/key-file.ts'
+import { type KeyRing, openKeyRing } from '../api-keys/key-ring.ts'
 import { createCommandHandler } from '../command-handling/command-handler.ts'
 import { IdAllocator } from '../command-handling/id-allocator.ts'
 import { defaultLimits, GroupCommit } from '../event-log/group-commit.ts'
 import { type ApiServices, buildApp } from '../http/app.ts'
+import { PetQuota } from '../http/pet-quota.ts'
 import { drain } from '../http/server.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { readModelVersion } from '../projector/definition.ts'
@@ -47,7 +50,6 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       logger,
     },
   )
-  const issuedKey = issueFirstKey(config)
   const api = config.role === 'projector' ? undefined : startApi(config, storage, shards, logger)
   const lag = watchLag(shards, config.projectorStallSeconds * 1000, projectors)
   const health = serviceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag })
@@ -59,9 +61,15 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       metrics: serviceMetrics({ lag, log: storage.log, shards }),
       draining: () => draining,
     },
-    { logger, connections: connectionLimits(config), appendTimeoutMs: config.appendTimeoutMs },
+    {
+      logger,
+      logsWrites: config.logsWrites,
+      connections: connectionLimits(config),
+      appendTimeoutMs: config.appendTimeoutMs,
+    },
   )
   const url = await app.listen({ host: config.host, port: config.port })
+  const issuedKey = api && issueFirstKey(config, api.keys, logger)
 
   async function close(): Promise<void> {
     draining = true
@@ -81,14 +89,12 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
 interface Api {
   readonly services: ApiServices
   readonly readSide: ReadSide
+  readonly keys: KeyRing
   close(): Promise<void>
 }
 
 function startApi(config: Config, { log }: Storage, shards: readonly TrackedShard[], logger: Logger): Api {
-  const keys = openKeyRing(config.apiKeysFile, config.apiKeys, logger)
-  if (keys.size === 0) {
-    logger.warn(`no API key is valid yet: issue one with 'petstore keys issue --name NAME' for ${config.apiKeysFile}`)
-  }
+  const keys = openKeyRing({ path: config.apiKeysFile, given: config.apiKeys, now: timeOfDay, logger })
   const timeoutMs = config.appendTimeoutMs
   const appender = new GroupCommit(log, { ...defaultLimits, timeoutMs })
   const readSide = openReadSide(shards, log)
@@ -102,23 +108,31 @@ function startApi(config: Config, { log }: Storage, shards: readonly TrackedShar
     timeoutMs,
   })
   const services: ApiServices = {
-    ownerOf: keys.ownerOf,
+    findKey: keys.find,
     readModel: readSide.readModel,
     commands,
     log,
     readModelVersion: readModelVersion(petStreams.projections),
     maxInFlightPerKey: config.maxInFlightPerKey,
+    rate: config.rate,
+    petQuota: config.petsPerKeyAndDay === undefined ? undefined : new PetQuota(config.petsPerKeyAndDay, timeOfDay),
   }
   async function close(): Promise<void> {
     await appender.close()
     readSide.close()
     keys.close()
   }
-  return { services, readSide, close }
+  return { services, readSide, keys, close }
 }
 
-/** The embedded default works at once: its first start issues a key, unless keys are given. */
-function issueFirstKey({ brokers, apiKeys, apiKeysFile }: Config): string | undefined {
-  if (brokers !== undefined || apiKeys.length > 0 || readKeys(apiKeysFile) !== undefined) return undefined
-  return issueKey(apiKeysFile, 'first start', timeOfDay()).key
+/** The embedded default works at once: its first start issues a key, unless there are some. */
+function issueFirstKey({ brokers, apiKeysFile }: Config, keys: KeyRing, logger: Logger): string | undefined {
+  if (keys.size > 0) return undefined
+  if (brokers !== undefined || readKeys(apiKeysFile) !== undefined) {
+    logger.warn(`no API key is valid yet: issue one with 'petstore keys issue --name NAME' for ${apiKeysFile}`)
+    return undefined
+  }
+  const { key } = issueKey(apiKeysFile, { name: 'first start' }, timeOfDay())
+  keys.follow()
+  return key
 }

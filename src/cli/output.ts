@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os'
 import { Presets, SingleBar } from 'cli-progress'
 import type { Command } from 'commander'
 
@@ -25,7 +26,26 @@ export function does(
 }
 
 export function print(text: string): void {
-  process.stdout.write(`${text}\n`)
+  process.stdout.write(`${escaped(text)}\n`)
+}
+
+/**
+ * What somebody else wrote, a name or an event, must not move the cursor of a terminal or turn the text round: control
+ * characters but line breaks, and those of the bidirectional algorithm, are written as JSON would.
+ */
+export function escaped(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
+  const special = /[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+  return text.replaceAll(special, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** Who runs the command, for records of who did what: a user of the operating system. */
+export function operator(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `user ${process.getuid?.()}` // one without a name, as in a container
+  }
 }
 
 /** Columns are as wide as their widest cell. */

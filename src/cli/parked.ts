@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { encodeDiscard } from '../domain/event-codec.ts'
+import { auditTo } from '../lib/audit.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import type { Inspection, ScannedPage } from '../read-models/inspection.ts'
 import { decodeParkedEvent, type ParkedEvent, parkedId } from '../read-models/parked-event.ts'
 import type { Stores } from '../read-models/shards.ts'
-import { does, type Outcome, table } from './output.ts'
+import { does, type Outcome, operator, table } from './output.ts'
 import { inActive, withStorage } from './storage.ts'
 
 const lookMs = 50
@@ -37,10 +38,11 @@ async function show(place: string): Promise<Outcome> {
 }
 
 async function discard(place: string): Promise<Outcome> {
-  await withStorage(async ({ stores, log }) => {
+  await withStorage(async ({ stores, log }, logger) => {
     const event = await expectParked(stores, place)
     await expectFirst(stores, event)
     await log.append(event.partition, [encodeDiscard(event, timeOfDay())])
+    auditTo(logger)('event discarded', { event: place, stream: event.stream, actor: operator() })
     await untilDiscarded(stores, event)
   })
   const text = `Event ${place} is discarded. Those behind it were applied, up to the next one that cannot be.`

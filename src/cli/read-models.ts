@@ -8,12 +8,13 @@ import { petStreams } from '../app/petstore.ts'
 import { openScratch } from '../app/storage.ts'
 import { orderStatuses } from '../domain/order.ts'
 import { petStatuses } from '../domain/pet.ts'
+import { auditTo } from '../lib/audit.ts'
 import { rebuild } from '../projector/rebuild.ts'
 import { type Difference, type Verification, verify } from '../projector/verify.ts'
 import { setName } from '../read-models/document.ts'
 import { type Shard, shardsOf } from '../read-models/shards.ts'
 import { describeGenerations } from './generations.ts'
-import { does, exitCodes, type Outcome, type Progress, print, showProgress, table } from './output.ts'
+import { does, exitCodes, type Outcome, operator, type Progress, print, showProgress, table } from './output.ts'
 import { inActive, withStorage } from './storage.ts'
 
 const shownDifferences = 50
@@ -75,7 +76,10 @@ async function runRebuild({ json = false }: { json?: boolean }): Promise<Outcome
   process.once('SIGINT', () => interrupted.abort()).once('SIGTERM', () => interrupted.abort())
   await withEachShard(json, async ({ update, ...shard }) => {
     const progress = (done: number, total: number) => update('rebuild', done, total)
-    if ((await rebuild({ ...shard, progress, signal: interrupted.signal })) === 'activated') return
+    if ((await rebuild({ ...shard, progress, signal: interrupted.signal })) === 'activated') {
+      auditTo(shard.logger)('read models rebuilt', { actor: operator() })
+      return
+    }
     throw new Error('Interrupted. Another rebuild goes on from here; without one, what was built is removed in time.')
   })
   return { json: { outcome: 'activated' }, text: rebuilt }

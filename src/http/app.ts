@@ -1,21 +1,29 @@
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { limitInFlight, requireApiKey } from './auth.ts'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import type { KeyHolder } from '../api-keys/key-ring.ts'
+import { auditTo } from '../lib/audit.ts'
+import { ServiceError } from '../lib/errors.ts'
+import { requireApiKey } from './auth.ts'
 import type { ConnectionLimits } from './connections.ts'
 import { addDocs } from './docs.ts'
 import { notFound } from './error-replies.ts'
 import { addHealthRoutes, type ProbedServices } from './health.ts'
-import { admitBody, messageProblem } from './messages.ts'
+import { limitInFlight, limitRate, type Rate } from './key-limits.ts'
+import { messageProblem } from './messages.ts'
 import { addOpenApi } from './openapi.ts'
 import { addOrderRoutes } from './orders.ts'
 import { addPetRoutes } from './pets.ts'
+import { Refusals } from './refusals.ts'
 import { compileRequestCheck, readOnlyJson } from './request-values.ts'
 import type { RouteServices } from './resource.ts'
 import { newServer } from './server.ts'
 
 export interface ApiServices extends RouteServices {
-  /** The id of the API key, or undefined when the key is not valid. */
-  readonly ownerOf: (key: string) => string | undefined
+  /** Undefined when the API key is not valid. */
+  readonly findKey: (key: string) => KeyHolder | undefined
   readonly maxInFlightPerKey: number
+  /** Undefined: as many as can be served. */
+  readonly rate: Rate | undefined
 }
 
 export interface AppServices extends ProbedServices {
@@ -24,7 +32,9 @@ export interface AppServices extends ProbedServices {
 }
 
 export interface AppOptions {
-  readonly logger: FastifyBaseLogger | false
+  readonly logger: Logger | false
+  /** Whether each write is logged, with who asked for it. */
+  readonly logsWrites: boolean
   readonly connections: ConnectionLimits
   /** The longest that a command is waited for, in milliseconds. */
   readonly appendTimeoutMs: number
@@ -36,7 +46,7 @@ const otherWaitsMs = 10_000
 /** The HTTP server, ready to listen or to be injected requests. Closing it finishes the requests it has. */
 export async function buildApp(
   services: AppServices,
-  { logger, connections, appendTimeoutMs }: AppOptions,
+  { logger, logsWrites, connections, appendTimeoutMs }: AppOptions,
 ): Promise<FastifyInstance> {
   const app: FastifyInstance = newServer({
     logger,
@@ -52,7 +62,7 @@ export async function buildApp(
     // Fastify has demands on a body even where there is nothing.
     done(messageProblem(request.raw) ?? (request.is404 ? notFound(request, reply) : undefined))
   })
-  if (logger) addRequestLog(app, logger)
+  if (logger) addRequestLog(app, logger, logsWrites)
   addHealthRoutes(app, services)
   if (services.api !== undefined) await addApi(app, services.api)
   await app.ready()
@@ -65,9 +75,9 @@ async function addApi(app: FastifyInstance, api: ApiServices): Promise<void> {
   await app.register(
     async (v1) => {
       readOnlyJson(v1)
-      await requireApiKey(v1, api.ownerOf)
+      await requireApiKey(v1, api.findKey)
+      if (api.rate !== undefined) await limitRate(v1, api.rate)
       limitInFlight(v1, api.maxInFlightPerKey)
-      v1.addHook('onRequest', admitBody)
       addPetRoutes(v1, api)
       addOrderRoutes(v1, api)
     },
@@ -75,11 +85,25 @@ async function addApi(app: FastifyInstance, api: ApiServices): Promise<void> {
   )
 }
 
-/** One line when a response is sent, at level debug: Fastify's own would be made for every request at any level. */
-function addRequestLog(app: FastifyInstance, logger: FastifyBaseLogger): void {
-  if (logger.level !== 'debug' && logger.level !== 'trace') return
-  app.addHook('onResponse', ({ id: requestId, method, url }, { statusCode, elapsedTime }, done) => {
-    logger.debug({ requestId, method, url, statusCode, elapsedMs: elapsedTime }, 'request')
+/**
+ * Refusals, now and then; and one line when a response is sent, of writes where that is wanted, of all at level debug:
+ * Fastify's own would be made for every request at any level.
+ */
+function addRequestLog(app: FastifyInstance, logger: Logger, logsWrites: boolean): void {
+  const refusals = new Refusals(auditTo(logger))
+  app.addHook('onClose', () => refusals.close())
+  app.addHook('onError', (request, _reply, error, done) => {
+    if (error instanceof ServiceError) refusals.note(error.code, request)
+    done()
+  })
+  const logsAll = logger.isLevelEnabled('debug')
+  if (!logsAll && !logsWrites) return
+  app.addHook('onResponse', (request, { statusCode, elapsedTime: elapsedMs }, done) => {
+    const { id: requestId, method, url, ip: address, holder } = request
+    const isLoggedWrite = logsWrites && method !== 'GET' && method !== 'HEAD'
+    const line = { requestId, method, url, statusCode, elapsedMs, address, keyId: holder?.keyId }
+    if (isLoggedWrite) logger.info(line, 'request')
+    else if (logsAll) logger.debug(line, 'request')
     done()
   })
 }

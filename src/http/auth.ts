@@ -1,29 +1,30 @@
 import bearerAuth from '@fastify/bearer-auth'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { Scope } from '../api-keys/key-file.ts'
+import type { KeyHolder } from '../api-keys/key-ring.ts'
 import { ServiceError } from '../lib/errors.ts'
 import { isRepeated } from './messages.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose API key let the request in. */
-    apiKeyOwner: string
-    isInFlight: boolean
+    /** Whose API key let the request in. Undefined only where none was needed, or none was valid. */
+    holder: KeyHolder | undefined
   }
 }
 
 /**
  * Lets a request into the routes of `app` only with a valid API key as bearer token (RFC 6750), before its body is
- * looked at. `ownerOf` is asked for each request, as keys come and go.
+ * looked at. `find` is asked for each request, as keys come and go.
  */
-export async function requireApiKey(app: FastifyInstance, ownerOf: (key: string) => string | undefined): Promise<void> {
-  app.decorateRequest('apiKeyOwner', '')
+export async function requireApiKey(app: FastifyInstance, find: (key: string) => KeyHolder | undefined): Promise<void> {
+  app.decorateRequest('holder', undefined)
   await app.register(bearerAuth, {
     addHook: false,
     specCompliance: 'rfc6749', // the scheme name in any case
     keys: [],
     auth: (key, request) => {
-      request.apiKeyOwner = ownerOf(key) ?? ''
-      return request.apiKeyOwner !== '' && !isRepeated(request.raw.rawHeaders, 'authorization')
+      request.holder = isRepeated(request.raw.rawHeaders, 'authorization') ? undefined : find(key)
+      return request.holder !== undefined
     },
     verifyErrorLogLevel: 'debug',
   })
@@ -44,31 +45,17 @@ function challenge({ headers }: FastifyRequest): string {
   return sentKey ? 'Bearer realm="petstore", error="invalid_token"' : 'Bearer realm="petstore"'
 }
 
-/**
- * Refuses requests of an API key that has `max` in flight already, waiting ones included. A request is in flight from its
- * authentication until its answer is handed to the connection, even where the client has gone: until then there is work
- * for it.
- */
-export function limitInFlight(app: FastifyInstance, max: number): void {
-  const inFlight = new Map<string, number>()
-  const countOf = (apiKeyOwner: string) => inFlight.get(apiKeyOwner) ?? 0
-  app.decorateRequest('isInFlight', false)
-  app.addHook('onRequest', (request, _reply, done) => {
-    const count = countOf(request.apiKeyOwner)
-    if (count >= max) {
-      return done(new ServiceError('too_many_requests', `This API key has ${max} requests in flight already.`))
-    }
-    inFlight.set(request.apiKeyOwner, count + 1)
-    request.isInFlight = true
-    done()
-  })
-  app.addHook('onSend', (request, _reply, _payload, done) => {
-    if (request.isInFlight) {
-      request.isInFlight = false
-      const left = countOf(request.apiKeyOwner) - 1
-      if (left > 0) inFlight.set(request.apiKeyOwner, left)
-      else inFlight.delete(request.apiKeyOwner)
-    }
-    done()
-  })
+/** Whose API key let the request in, on a route that needs one. */
+export function holderOf({ holder }: FastifyRequest): KeyHolder {
+  if (holder === undefined) throw new Error('a route without a key asks whose it is')
+  return holder
+}
+
+/** A hook of a route: lets a request in only if its API key has the scope (RFC 6750 section 3.1). */
+export function requireScope(scope: Scope): onRequestHookHandler {
+  return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
+    if (holderOf(request).scopes.has(scope)) return done()
+    reply.header('www-authenticate', `Bearer realm="petstore", error="insufficient_scope", scope="${scope}"`)
+    done(new ServiceError('insufficient_scope', `This API key is not for this: it lacks the scope ${scope}.`))
+  }
 }

@@ -15,6 +15,7 @@ export const replies: Record<ErrorCode, readonly [status: number, retryAfterSeco
   invalid_idempotency_key: [400],
   invalid_consistency_token: [400],
   unauthorized: [401],
+  insufficient_scope: [403],
   pet_not_found: [404],
   order_not_found: [404],
   route_not_found: [404],
@@ -28,6 +29,7 @@ export const replies: Record<ErrorCode, readonly [status: number, retryAfterSeco
   idempotency_key_reused: [422],
   unknown_pet: [422],
   too_many_requests: [429, 1],
+  quota_exceeded: [429],
   headers_too_large: [431],
   internal_error: [500],
   event_parked: [500],
@@ -83,7 +85,7 @@ export function replyWithError(raised: unknown, request: FastifyRequest, reply: 
   const { code } = error
   logServerError(error, request)
   const [status, retryAfter] = replies[code]
-  if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
+  if (retryAfter !== undefined && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter)
   // RFC 5789 section 2.2.
   if (code === 'unsupported_media_type' && request.method === 'PATCH') reply.header('accept-patch', 'application/json')
   reply.header('x-request-id', request.id) // on errors only: there someone asks for it

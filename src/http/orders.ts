@@ -10,7 +10,9 @@ import { documentId } from '../domain/queries.ts'
 import { ServiceError } from '../lib/errors.ts'
 import type { Int64 } from '../lib/int64.ts'
 import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
+import { holderOf, requireScope } from './auth.ts'
 import { readCondition, readIdempotencyKey } from './headers.ts'
+import { admitBody } from './messages.ts'
 import {
   findDocument,
   handle,
@@ -24,35 +26,38 @@ import {
 } from './resource.ts'
 import * as doc from './schema-parts.ts'
 
+const reading = requireScope('read')
+const ordering = [requireScope('orders'), admitBody]
 const orders: Resource = { collection: 'orders', path: '/v1/store/orders', list: 'orders:', noun: 'order' }
 
 /** Orders of pets, in beta (design section 3). */
 export function addOrderRoutes(instance: FastifyInstance, services: RouteServices): void {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>()
 
-  app.get('/store/orders', { schema: listOrdersSchema }, (request, reply) =>
+  app.get('/store/orders', { schema: listOrdersSchema, onRequest: reading }, (request, reply) =>
     replyWithPage(services, orders, request.query, reply),
   )
-  app.post('/store/orders', { schema: placeOrderSchema }, (request, reply) =>
+  app.post('/store/orders', { schema: placeOrderSchema, onRequest: ordering }, (request, reply) =>
     placeOrder(services, request.body.petId, reply),
   )
-  app.get('/store/orders/:orderId', { schema: getOrderSchema }, (request, reply) =>
+  app.get('/store/orders/:orderId', { schema: getOrderSchema, onRequest: reading }, (request, reply) =>
     replyWithDocument(services, orders, request.params.orderId, reply),
   )
-  app.patch('/store/orders/:orderId', { schema: updateOrderSchema }, (request, reply) =>
+  app.patch('/store/orders/:orderId', { schema: updateOrderSchema, onRequest: ordering }, (request, reply) =>
     updateOrder(services, request.params.orderId, request.body.status, reply),
   )
 }
 
 async function placeOrder(services: RouteServices, orderedPet: Int64, reply: FastifyReply): Promise<string> {
-  const { headers, apiKeyOwner } = reply.request
+  const { headers } = reply.request
+  const { owner } = holderOf(reply.request)
   const key = readIdempotencyKey(headers['idempotency-key'])
   const exchange = readExchange(services, orders, reply)
   if (documentId('pets', orderedPet) === undefined) {
     throw new ServiceError('unknown_pet', `There is no pet ${orderedPet}.`)
   }
   const petId = Number(orderedPet) as PetId
-  const idempotency = key === undefined ? undefined : placeOrderIdempotency(apiKeyOwner, key, petId)
+  const idempotency = key === undefined ? undefined : placeOrderIdempotency(owner, key, petId)
   const command = (id: number): PetCommand => ({ type: 'placeOrder', orderId: id as OrderId, petId })
   const placing = handle(exchange, command, { stream: String(petId), drawsId: true, idempotency })
   const handled = await placing.catch((error: unknown) => {

@@ -1,6 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { Handled } from '../command-handling/command-handler.ts'
 import { createPetIdempotency } from '../domain/idempotency.ts'
 import {
   Int64Schema,
@@ -12,9 +13,11 @@ import {
   petDocument,
   toNewPet,
 } from '../domain/pet.ts'
-import type { PetCommand } from '../domain/pet-stream.ts'
+import type { PetCommand, PetState } from '../domain/pet-stream.ts'
+import { holderOf, requireScope } from './auth.ts'
 import { replyWithError } from './error-replies.ts'
 import { readIdempotencyKey } from './headers.ts'
+import { admitBody } from './messages.ts'
 import {
   handle,
   type Resource,
@@ -26,27 +29,36 @@ import {
 } from './resource.ts'
 import * as doc from './schema-parts.ts'
 
+const reading = requireScope('read')
 const pets: Resource = { collection: 'pets', path: '/v1/pets', list: '', noun: 'pet' }
 
 /** The operations of the specification. */
 export function addPetRoutes(instance: FastifyInstance, services: RouteServices): void {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>()
 
-  app.get('/pets', { schema: listPetsSchema }, (request, reply) => replyWithPage(services, pets, request.query, reply))
-  app.post('/pets', { schema: createPetSchema }, (request, reply) => createPet(services, toNewPet(request.body), reply))
-  app.get('/pets/:petId', { schema: getPetSchema, errorHandler: replyDeprecatedError }, (request, reply) =>
+  app.get('/pets', { schema: listPetsSchema, onRequest: reading }, (request, reply) =>
+    replyWithPage(services, pets, request.query, reply),
+  )
+  app.post('/pets', { schema: createPetSchema, onRequest: [requireScope('write'), admitBody] }, (request, reply) =>
+    createPet(services, toNewPet(request.body), reply),
+  )
+  const getPet = { schema: getPetSchema, onRequest: reading, errorHandler: replyDeprecatedError }
+  app.get('/pets/:petId', getPet, (request, reply) =>
     replyWithDocument(services, pets, request.params.petId, reply.headers(deprecationHeaders)),
   )
 }
 
 async function createPet(services: RouteServices, newPet: NewPet, reply: FastifyReply): Promise<string> {
-  const { headers, apiKeyOwner } = reply.request
+  const { headers } = reply.request
+  const { owner } = holderOf(reply.request)
   const key = readIdempotencyKey(headers['idempotency-key'])
   // With a key, Prefer says nothing: only once the key is decided is it known which pet the request gets.
   const exchange = readExchange(services, pets, reply, { waitsAsPreferred: key === undefined })
-  const idempotency = key === undefined ? undefined : createPetIdempotency(apiKeyOwner, key, newPet)
+  const idempotency = key === undefined ? undefined : createPetIdempotency(owner, key, newPet)
   const command = (id: number): PetCommand => ({ type: 'createPet', id: id as PetId, newPet })
-  const handled = await handle(exchange, command, { stream: 'new', idempotency })
+  const add = () => handle(exchange, command, { stream: 'new', idempotency })
+  const isNew = ({ outcome }: Handled<PetState>) => outcome !== 'replayed'
+  const handled = await (services.petQuota?.count(reply, add, isNew) ?? add())
   if (handled.outcome === 'applied' && key === undefined) {
     reply.header('read-model-applied', handled.isReadable ? '?1' : '?0')
   }

@@ -9,6 +9,7 @@ import type { Int64 } from '../lib/int64.ts'
 import type { AtLeast, Reached, ReadModel, Wait } from '../read-models/read-model.ts'
 import { jsonType } from './error-replies.ts'
 import { isNamed, readCondition, readPrefer, readTraceparent, type TagScope, writeTag } from './headers.ts'
+import type { PetQuota } from './pet-quota.ts'
 import { pageLimit } from './schema-parts.ts'
 import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from './tokens.ts'
 
@@ -17,6 +18,8 @@ export interface RouteServices extends TagScope {
   readonly readModel: Pick<ReadModel, 'find' | 'page'>
   readonly commands: CommandHandler<PetState | undefined, PetEvent>
   readonly log: TokenScope
+  /** Undefined: as many pets as there is room for. */
+  readonly petQuota: PetQuota | undefined
 }
 
 /** Documents that are listed page by page, and found by id. They are sent as they are stored, unparsed. */

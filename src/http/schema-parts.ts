@@ -42,6 +42,7 @@ export const outcomeUnknown = (what: string, headers: object = {}) =>
   error('Outcome unknown', 'append_outcome_unknown', `The ${what} may have been stored, or be stored later.`, headers)
 
 const challenge = header('`Bearer realm="petstore"`, with `error="invalid_token"` when a key was sent')
+const lacking = 'This API key is not for this: it lacks the scope write.'
 const tooMany = 'This API key has 1000 requests in flight already.'
 
 /** What every operation may answer. */
@@ -49,7 +50,10 @@ const anyOperation = {
   401: error('API key missing or invalid', 'unauthorized', 'A valid API key is needed.', {
     'WWW-Authenticate': challenge,
   }),
-  429: error('Too many requests in flight', 'too_many_requests', tooMany, retryAfter),
+  403: error('API key without the scope for this', 'insufficient_scope', lacking, {
+    'WWW-Authenticate': header('`Bearer realm="petstore", error="insufficient_scope"`, with the scope that is needed'),
+  }),
+  429: error('Too many requests, in flight or in a time', 'too_many_requests', tooMany, retryAfter),
   500: error('Unexpected error', 'internal_error', 'An unexpected error occurred.'),
   default: { description: 'Any other error', headers: {}, content: { 'application/json': { schema: ErrorSchema } } },
 }

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, fchmodSync, fchownSync, fstatSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
@@ -10,9 +10,14 @@ export interface FileLock {
   release(): void
 }
 
-/** Undefined when another process still holds the lock after `waitMs`. Makes the file and its folders. */
+/**
+ * Undefined when another process still holds the lock after `waitMs`. Makes the file and its folders, for its user alone:
+ * whoever may open the file can hold the lock.
+ */
 export function lockFile(path: string, waitMs: number): FileLock | undefined {
-  mkdirSync(dirname(path), { recursive: true })
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw new Error(`${path} is a link: remove it`)
+  makeOwn(path)
   const database = new DatabaseSync(path, { timeout: waitMs })
   try {
     database.exec('BEGIN EXCLUSIVE')
@@ -22,6 +27,18 @@ export function lockFile(path: string, waitMs: number): FileLock | undefined {
     throw error
   }
   return { release: () => database.close() }
+}
+
+/** A file for the owner of its folder alone, as far as this user may change that. */
+function makeOwn(path: string): void {
+  const { uid, gid } = statSync(dirname(path))
+  const file = openSync(path, 'a', 0o600)
+  try {
+    if (process.getuid?.() === 0) fchownSync(file, uid, gid)
+    if (fstatSync(file).uid === process.getuid?.()) fchmodSync(file, 0o600)
+  } finally {
+    closeSync(file)
+  }
 }
 
 const sqliteBusy = 5

@@ -1,13 +1,27 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import { pino } from 'pino'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { issueKey, openKeyRing, readKeys, revokeKey, rotateKey } from '../../src/api-keys/api-keys.ts'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { issueKey, revokeKey, rotateKey } from '../../src/api-keys/api-keys.ts'
+import { changeKeys, readKeys, type StoredKey, whyUnreadable } from '../../src/api-keys/key-file.ts'
+import { openKeyRing } from '../../src/api-keys/key-ring.ts'
+import { readKeyUse } from '../../src/api-keys/key-use.ts'
 import { lockFile } from '../../src/lib/file-lock.ts'
 
-const logger = pino({ level: 'silent' })
 const now = new Date('2026-11-20T12:00:00Z')
+const inDays = (days: number) => new Date(now.getTime() + days * 86_400_000)
 let folder: string
 let path: string
 
@@ -17,25 +31,49 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
+const issue = (name = 'somebody', more: object = {}) => issueKey(path, { name, ...more }, now)
+const rotate = (id: string, more: object = {}) => rotateKey(path, id, more, { now, overlapUntil: inDays(1) })
+
 describe('the key file', () => {
   it('keeps a hash of an issued key, never the key, readable by its owner only', () => {
-    const { id, key } = issueKey(path, 'somebody', now)
+    const { id, key } = issue()
     expect(readKeys(path)).toMatchObject([{ id, name: 'somebody', createdAt: now.toISOString() }])
     expect(readFileSync(path, 'utf8')).not.toContain(key)
-    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect([path, `${path}.lock`].map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600])
+    expect(statSync(dirname(path)).mode & 0o777).toBe(0o700)
   })
 
-  it('issues different keys and revokes one of them', () => {
-    const issued = [issueKey(path, 'a', now), issueKey(path, 'b', now)]
+  it('issues different keys, which a scanner of secrets can tell, and revokes one of them', () => {
+    const issued = [issue('a'), issue('b')]
+    for (const { key } of issued) {
+      expect(key).toMatch(/^petstore_[\w-]{43}[0-9a-f]{8}$/)
+      expect(crc32(key.slice(0, -8))).toBe(Number.parseInt(key.slice(-8), 16))
+    }
     expect(new Set(issued.map(({ key }) => key)).size).toBe(2)
     expect(revokeKey(path, issued[0]?.id ?? '')).toBe(true)
     expect(readKeys(path)?.map(({ name }) => name)).toEqual(['b'])
     expect(revokeKey(path, 'nobody')).toBe(false)
   })
 
+  it('has of a rotated key what it is for, and the end of the one before, which only comes nearer', () => {
+    const { id } = issue('partner', { scopes: ['read'], expiresAt: inDays(90) })
+    const second = rotate(id, { expiresAt: inDays(180) })
+    const third = rotate(second?.id ?? '', { name: 'renamed', scopes: ['write'] })
+    rotateKey(path, id, {}, { now, overlapUntil: inDays(5) })
+    const day = (days: number) => inDays(days).toISOString()
+    expect(readKeys(path)).toMatchObject([
+      { id, scopes: ['read'], expiresAt: day(1) },
+      { id: second?.id, name: 'partner', scopes: ['read'], owner: id, expiresAt: day(1) },
+      { id: third?.id, name: 'renamed', scopes: ['write'], owner: id },
+      { owner: id },
+    ])
+    expect(readKeys(path)?.[2]).not.toHaveProperty('expiresAt')
+    expect(rotate('nobody')).toBeUndefined()
+  })
+
   it('that is missing holds no keys; one that is no key file is refused by name', () => {
     expect(readKeys(path)).toBeUndefined()
-    issueKey(path, 'a', now)
+    issue()
     for (const content of ['{"keys":', '[]', '{"keys":[{"id":1}]}']) {
       writeFileSync(path, content)
       expect(() => readKeys(path)).toThrow(path)
@@ -46,42 +84,140 @@ describe('the key file', () => {
     const lock = lockFile(`${path}.lock`, 0)
     expect(lockFile(`${path}.lock`, 0)).toBeUndefined()
     lock?.release()
-    issueKey(path, 'a', now)
+    issue()
     expect(readKeys(path)).toHaveLength(1)
   })
+
+  it('keeps its mode when it is changed, leaves nothing behind, and is written through no link', () => {
+    issue()
+    chmodSync(path, 0o640)
+    const target = join(folder, 'target')
+    writeFileSync(target, 'of somebody else')
+    symlinkSync(target, `${path}.new`)
+    issue()
+    expect(statSync(path).mode & 0o777).toBe(0o640)
+    rmSync(path)
+    symlinkSync(target, path)
+    expect(() => issue()).toThrow('is not a file of API keys')
+    expect(readFileSync(target, 'utf8')).toBe('of somebody else')
+    expect(readdirSync(dirname(path)).sort()).toEqual(['api-keys.json', 'api-keys.json.lock', 'api-keys.json.new'])
+    rmSync(`${path}.lock`)
+    symlinkSync(target, `${path}.lock`)
+    expect(() => issue()).toThrow(`${path}.lock is a link`)
+    expect(lstatSync(path).isSymbolicLink()).toBe(true)
+  })
+
+  it.runIf(process.getuid?.() === 0)(
+    'belongs to whom its folder belongs to, so that a server can read it',
+    async () => {
+      const { chownSync, mkdirSync } = await import('node:fs')
+      mkdirSync(dirname(path))
+      chownSync(dirname(path), 1234, 1234)
+      issue()
+      expect([path, `${path}.lock`].map((file) => statSync(file).uid)).toEqual([1234, 1234])
+      expect(whyUnreadable(path)).toBeUndefined()
+      chownSync(path, 0, 0)
+      issue()
+      expect(statSync(path).uid).toBe(0)
+      expect(whyUnreadable(path)).toMatch(/cannot read it. Run: chown 1234 /)
+      chmodSync(path, 0o644)
+      expect(whyUnreadable(path)).toBeUndefined()
+    },
+  )
 })
 
 describe('the key ring', () => {
+  const lines: Record<string, unknown>[] = []
+  beforeEach(() => void lines.splice(0))
+
+  function open({ given = [] as string[], time = now, unreadableMs = 60_000 } = {}) {
+    const logger = pino({ level: 'error', base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+    const ring = openKeyRing({ path, given, now: () => time, logger, unreadableMs })
+    onTestFinished(() => ring.close())
+    return ring
+  }
+  const patience = { timeout: 5000 }
+
   it('knows the keys of the file and those given, and follows the file', async () => {
-    const ring = openKeyRing(path, ['plain'], logger)
-    expect(ring.ownerOf('plain')).toMatch(/^given-/)
-    expect(ring.ownerOf('other')).toBeUndefined()
-    const { id, key } = issueKey(path, 'somebody', now)
-    await vi.waitFor(() => expect(ring.ownerOf(key)).toBe(id), { timeout: 5000 })
+    const ring = open({ given: ['plain'] })
+    expect(ring.find('plain')?.owner).toMatch(/^given-/)
+    expect(ring.find('other')).toBeUndefined()
+    const { id, key } = issue()
+    await vi.waitFor(() => expect(ring.find(key)).toMatchObject({ keyId: id, owner: id }), patience)
     revokeKey(path, id)
-    await vi.waitFor(() => expect(ring.ownerOf(key)).toBeUndefined(), { timeout: 5000 })
-    expect(ring.ownerOf('plain')).toMatch(/^given-/)
-    ring.close()
+    await vi.waitFor(() => expect(ring.find(key)).toBeUndefined(), patience)
+    expect(ring.find('plain')?.scopes).toEqual(new Set(['read', 'write', 'orders']))
   })
 
   it('knows the owner of a key that was rotated, also when the key before is revoked', () => {
-    const { id } = issueKey(path, 'somebody', now)
-    const second = rotateKey(path, id, now)
-    const third = rotateKey(path, second?.id ?? '', now)
+    const { id } = issue()
+    const second = rotate(id)
+    const third = rotate(second?.id ?? '')
     revokeKey(path, id)
-    const ring = openKeyRing(path, [], logger)
-    expect([second, third].map((each) => ring.ownerOf(each?.key ?? ''))).toEqual([id, id])
-    expect(rotateKey(path, 'nobody', now)).toBeUndefined()
-    ring.close()
+    const ring = open()
+    expect([second, third].map((each) => ring.find(each?.key ?? '')?.owner)).toEqual([id, id])
   })
 
-  it('keeps the keys it has while the file cannot be read', async () => {
-    const { id, key } = issueKey(path, 'somebody', now)
-    const warned = vi.fn()
-    const ring = openKeyRing(path, [], Object.assign(pino({ level: 'silent' }), { error: warned }))
+  it('knows what a key is for, and until when', () => {
+    const { key } = issue('a', { scopes: ['read', 'orders'], expiresAt: inDays(1) })
+    expect(open().find(key)?.scopes).toEqual(new Set(['read', 'orders']))
+    expect(open({ time: new Date(inDays(1).getTime() - 1) }).find(key)).toBeDefined()
+    expect(open({ time: inDays(1) }).find(key)).toBeUndefined()
+    changeKeys(path, (keys) => keys.map((each): StoredKey => ({ ...each, expiresAt: 'soon' })))
+    expect(open().find(key)).toBeUndefined()
+  })
+
+  it('keeps the keys of a file that cannot be read for a while, then refuses them, and says both', async () => {
+    const { key } = issue()
+    const ring = open({ given: ['plain'], unreadableMs: 1000 })
     writeFileSync(path, 'broken')
-    await vi.waitFor(() => expect(warned).toHaveBeenCalled(), { timeout: 5000 })
-    expect(ring.ownerOf(key)).toBe(id)
-    ring.close()
+    await vi.waitFor(() => expect(lines).toHaveLength(1), patience)
+    expect(ring.find(key)).toBeDefined()
+    await vi.waitFor(() => expect(ring.find(key)).toBeUndefined(), patience)
+    expect(ring.find('plain')).toBeDefined()
+    expect(lines.map(({ msg }) => msg)).toEqual([
+      'the file of API keys cannot be read: its keys stay valid for 1 s at most',
+      'the file of API keys cannot be read: its keys are refused',
+    ])
+  })
+
+  it('does not take a revocation for done that it could not read', async () => {
+    const { id, key } = issue()
+    const ring = open()
+    const content = readFileSync(path, 'utf8')
+    writeFileSync(path, 'broken')
+    await vi.waitFor(() => expect(lines).toHaveLength(1), patience)
+    writeFileSync(path, content)
+    revokeKey(path, id)
+    await vi.waitFor(() => expect(ring.find(key)).toBeUndefined(), patience)
+  })
+
+  it('writes into the audit log what became of keys, whatever else is logged', () => {
+    const { id } = issue('a', { issuedBy: 'root' })
+    const ring = open()
+    const other = issue('b', { issuedBy: 'alice' })
+    ring.follow()
+    const rotated = rotate(id, { issuedBy: 'bob' })
+    ring.follow()
+    revokeKey(path, other.id)
+    ring.follow()
+    expect(lines).toMatchObject([
+      { level: 30, audit: 'key issued', keyId: other.id, name: 'b', actor: 'alice' },
+      { audit: 'key will expire', keyId: id, expiresAt: inDays(1).toISOString() },
+      { audit: 'key rotated', keyId: rotated?.id, owner: id, actor: 'bob' },
+      { audit: 'key revoked', keyId: other.id, name: 'b' },
+    ])
+  })
+
+  it('writes down when keys were used last, beside those that another process has written', () => {
+    const [one, other, unused] = [issue('a'), issue('b'), issue('c')]
+    const rings = [open({ given: ['plain'] }), open({ time: inDays(1) })]
+    rings[0]?.find(one.key)
+    rings[0]?.find('plain')
+    rings[0]?.close()
+    rings[1]?.find(other.key)
+    rings[1]?.close()
+    expect(readKeyUse(path)).toEqual({ [one.id]: now.toISOString(), [other.id]: inDays(1).toISOString() })
+    expect(readKeyUse(path)).not.toHaveProperty(unused.id)
   })
 })

@@ -33,8 +33,18 @@ const table: Record<string, Allowed> = {
   },
   projections: { folders: ['src/domain', 'src/projector'], packages: [] },
   'src/http': {
-    folders: ['src/command-handling', 'src/domain', 'src/event-log', 'src/read-models', 'src/lib'],
-    packages: ['@fastify/bearer-auth', '@fastify/swagger', '@fastify/type-provider-typebox', 'fastify', 'typebox'],
+    folders: ['src/api-keys', 'src/command-handling', 'src/domain', 'src/event-log', 'src/read-models', 'src/lib'],
+    packages: [
+      '@fastify/bearer-auth',
+      '@fastify/cors',
+      '@fastify/helmet',
+      '@fastify/rate-limit',
+      'pino',
+      '@fastify/swagger',
+      '@fastify/type-provider-typebox',
+      'fastify',
+      'typebox',
+    ],
   },
   'src/api-keys': { folders: ['src/lib'], packages: ['pino', 'typebox'] },
   'src/cli': {

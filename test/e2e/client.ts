@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest'
 
-export const apiKey = 'key-of-the-tests'
+export const apiKey = 'the-key-of-all-the-tests'
 
 export interface Pet {
   readonly id: number

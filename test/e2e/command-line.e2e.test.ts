@@ -28,7 +28,6 @@ const commands = {
   'keys issue': ['--name', 'somebody'],
   'keys list': [],
   'keys revoke': ['nobody'],
-  'keys rotate': ['nobody'],
 }
 const names = Object.keys(commands)
 const onStorage = Object.entries(commands).filter(([name]) => !name.startsWith('keys'))
@@ -93,7 +92,9 @@ describe('the command line', () => {
     expect(await text('generations')).toMatch(columns)
     const { id } = await json('keys', 'issue', '--name', 'somebody')
     expect(await json('keys', 'list')).toEqual([expect.objectContaining({ id, name: 'somebody' })])
-    expect(await text('keys', 'list')).toMatch(new RegExp(`^${id}  \\d{4}-\\d\\d-\\d\\d  somebody\n$`))
+    expect(await text('keys', 'list')).toMatch(
+      new RegExp(`^ID .*\n${id}  somebody  ${id}  read,write,orders  \\d{4}-\\d\\d-\\d\\d  never    never\n$`),
+    )
     expect(await json('keys', 'revoke', id)).toEqual({ id, revoked: true })
   })
 
@@ -102,7 +103,12 @@ describe('the command line', () => {
     const service = await startService(environment)
     await createMany(new Client(service), 30)
     const refused = { code: 1, output: '' }
-    for (const command of ['keys revoke nobody', 'keys rotate nobody', 'parked show 0/0', 'parked discard 0/0']) {
+    for (const command of [
+      'keys revoke nobody',
+      'keys issue --rotate nobody',
+      'parked show 0/0',
+      'parked discard 0/0',
+    ]) {
       expect(await petstore(environment, ...command.split(' '))).toMatchObject(refused)
     }
     await service.end('SIGTERM')

@@ -62,11 +62,11 @@ describe('the embedded default', () => {
   it('the first start issues a key that works, and prints it that once', async () => {
     const environment = { DATA_DIR: dataFolder(), API_KEYS: '' }
     const first = await startService(environment)
-    const key = /PETSTORE_KEY=(pk_\S+)/.exec(first.output())?.[1]
+    const key = /PETSTORE_KEY=(petstore_\S+)/.exec(first.output())?.[1]
     expect(await statusWith(key, first)).toBe(200)
     await first.end('SIGTERM')
     const second = await startService(environment)
-    expect(second.output()).not.toContain('pk_')
+    expect(second.output()).not.toContain('petstore_')
     expect(await statusWith(key, second)).toBe(200)
   })
 

@@ -63,7 +63,7 @@ it('is decided for each request anew', async () => {
 })
 
 it('a look-up that fails is not taken for a refusal', async () => {
-  vi.spyOn(server.services, 'ownerOf').mockImplementationOnce(() => {
+  vi.spyOn(server.services, 'findKey').mockImplementationOnce(() => {
     throw new Error('keys not readable')
   })
   expectError(await server.get('/v1/pets'), 500, 'internal_error', 'An unexpected error occurred.')

@@ -2,12 +2,16 @@ import type { LightMyRequestResponse } from 'fastify'
 import { afterEach, beforeEach, expect } from 'vitest'
 import { orders } from '../../projections/orders.ts'
 import { pets } from '../../projections/pets.ts'
+import type { Scope } from '../../src/api-keys/key-file.ts'
+import type { KeyHolder } from '../../src/api-keys/key-ring.ts'
 import type { CommandHandler, CommandOptions, Handled } from '../../src/command-handling/command-handler.ts'
 import { type Decider, Rejected } from '../../src/command-handling/decider.ts'
 import type { PetEvent } from '../../src/domain/events.ts'
 import type { NewPet, PetId } from '../../src/domain/pet.ts'
 import { type PetState, petDecider } from '../../src/domain/pet-stream.ts'
 import { type AppOptions, type AppServices, buildApp } from '../../src/http/app.ts'
+import type { Rate } from '../../src/http/key-limits.ts'
+import type { PetQuota } from '../../src/http/pet-quota.ts'
 import type { RouteServices } from '../../src/http/resource.ts'
 import { type ErrorCode, ServiceError } from '../../src/lib/errors.ts'
 import { noRecords } from '../../src/read-models/checkpoint.ts'
@@ -34,13 +38,19 @@ export class FakeServices implements AppServices {
   readonly handled: CommandOptions[] = []
   readonly atLeast: (AtLeast | undefined)[] = []
   readonly keys = new Map([[key, 'key-1']])
+  scopes: ReadonlySet<Scope> = new Set(['read', 'write', 'orders'])
+  rate: Rate | undefined
+  petQuota: PetQuota | undefined
   maxInFlightPerKey = 1000
   isReadable = true
   isDraining = false
   isLive = true
   isReady = true
   time = '2026-11-20T09:30:00.000Z'
-  ownerOf = (candidate: string) => this.keys.get(candidate)
+  findKey = (candidate: string): KeyHolder | undefined => {
+    const owner = this.keys.get(candidate)
+    return owner === undefined ? undefined : { keyId: owner, owner, scopes: this.scopes }
+  }
   /** To fail, or to be waited for. */
   beforeRead: () => Promise<void> | void = () => {}
   beforeCommand: (options: CommandOptions) => Promise<void> | void = () => {}
@@ -90,7 +100,9 @@ export class FakeServices implements AppServices {
       readModel,
       commands,
       maxInFlightPerKey,
-      ownerOf: (candidate: string) => this.ownerOf(candidate),
+      findKey: (candidate: string) => this.findKey(candidate),
+      rate: this.rate,
+      petQuota: this.petQuota,
     }
   }
   readonly health = {
@@ -167,7 +179,7 @@ export class FakeServices implements AppServices {
 const connections = { max: 1000, maxPerAddress: 1000, isTrustedProxy: () => false }
 
 export function openApp(services: AppServices = new FakeServices(), options: Partial<AppOptions> = {}) {
-  return buildApp(services, { logger: false, connections, appendTimeoutMs: 5000, ...options })
+  return buildApp(services, { logger: false, logsWrites: false, connections, appendTimeoutMs: 5000, ...options })
 }
 
 type Headers = Record<string, string>

@@ -60,10 +60,10 @@ it.each<[string, string]>([
   ['in the middle of its body', 'POST /v1/pets HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 99\r\n'],
 ])('counts a request no longer whose client goes %s', async (_when, head) => {
   const { app, list, end, services, port } = await openHolding(1)
-  const ownerOf = vi.spyOn(services, 'ownerOf')
+  const findKey = vi.spyOn(services, 'findKey')
   const socket = connect(await port(), '127.0.0.1')
   socket.write(`${head}Host: a\r\nAuthorization: ${authorization}\r\n\r\n{`)
-  await vi.waitFor(() => expect(ownerOf).toHaveBeenCalledWith(key))
+  await vi.waitFor(() => expect(findKey).toHaveBeenCalledWith(key))
   expect((await list()).statusCode).toBe(429)
   socket.destroy()
   end()

@@ -136,7 +136,15 @@ describe('the responses', () => {
   const deprecation = ['Deprecation', 'Sunset', 'Link']
   const read = ['Consistency-Token', 'Preference-Applied']
   const retry = ['Retry-After']
-  const common = { 400: [], 401: ['WWW-Authenticate'], 429: retry, 500: [], 503: retry, default: [] }
+  const common = {
+    400: [],
+    401: ['WWW-Authenticate'],
+    403: ['WWW-Authenticate'],
+    429: retry,
+    500: [],
+    503: retry,
+    default: [],
+  }
   const withBody = { ...common, 413: [], 415: [], 504: [] }
   const made = ['Location', 'ETag', 'Consistency-Token', 'Idempotency-Replayed']
   const changed = ['ETag', 'Consistency-Token', 'Preference-Applied']

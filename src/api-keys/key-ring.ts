@@ -1,0 +1,145 @@
+import { statSync } from 'node:fs'
+import type { Logger } from 'pino'
+import { auditTo } from '../lib/audit.ts'
+import { hashKey } from './api-keys.ts'
+import { readKeys, type Scope, type StoredKey, scopes } from './key-file.ts'
+import { KeyUse } from './key-use.ts'
+
+/** Whoever has a key that is valid. */
+export interface KeyHolder {
+  readonly keyId: string
+  /** The id of the first key of its owner: it stays when keys are rotated. */
+  readonly owner: string
+  readonly scopes: ReadonlySet<Scope>
+}
+
+/** The keys that are valid now. */
+export interface KeyRing {
+  /** Undefined when the key is not valid. */
+  find(key: string): KeyHolder | undefined
+  readonly size: number
+  /** Looks at the file at once. */
+  follow(): void
+  close(): void
+}
+
+interface RingOptions {
+  readonly path: string
+  /** In plain text: valid for everything, and for ever. */
+  readonly given: readonly string[]
+  readonly now: () => Date
+  readonly logger: Logger
+  /** How long the keys of a file that cannot be read stay valid, in milliseconds. */
+  readonly unreadableMs?: number
+}
+
+type Held = KeyHolder & { readonly isStored: boolean; readonly expiresAt: number }
+
+const never = Number.POSITIVE_INFINITY
+const lookEveryMs = 500
+const toldEveryMs = 10_000
+
+/** The keys of the file, followed as it changes, and those given in plain text. Throws as `readKeys` does. */
+export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }: RingOptions): KeyRing {
+  const all = new Set(scopes)
+  const givenKeys = given.map((key): [string, Held] => {
+    const id = `given-${hashKey(key).slice(0, 8)}`
+    return [hashKey(key), { keyId: id, owner: id, scopes: all, isStored: false, expiresAt: never }]
+  })
+  const audit = auditTo(logger)
+  const use = new KeyUse(path, now, logger)
+  let stored: readonly StoredKey[] = []
+  let byHash = new Map(givenKeys)
+  /** What the file looked like before it was read well. */
+  let stamp = ''
+  let readAt = performance.now()
+  let [told, toldAt] = ['', 0]
+
+  function read(): void {
+    const before = stampOf(path) // a change in between is seen the next time
+    if (before === stamp) {
+      readAt = performance.now()
+      return
+    }
+    const keys = readKeys(path) ?? []
+    const isFirst = stamp === ''
+    ;[stamp, readAt, told] = [before, performance.now(), '']
+    if (!isFirst) auditChanges(stored, keys)
+    stored = keys
+    byHash = new Map([...keys.map((key) => [key.sha256, held(key)] as const), ...givenKeys])
+  }
+
+  function auditChanges(before: readonly StoredKey[], after: readonly StoredKey[]): void {
+    const known = new Map(before.map((key) => [key.id, key]))
+    for (const { id: keyId, name, owner, expiresAt, issuedBy } of after) {
+      const old = known.get(keyId)
+      const of = { keyId, name, expiresAt }
+      if (old === undefined)
+        audit(owner === undefined ? 'key issued' : 'key rotated', { ...of, owner, actor: issuedBy })
+      else if (old.expiresAt !== expiresAt) audit('key will expire', of)
+      known.delete(keyId)
+    }
+    for (const { id: keyId, name } of known.values()) audit('key revoked', { keyId, name })
+  }
+
+  function follow(): void {
+    try {
+      read()
+    } catch (error) {
+      stamp = 'unreadable'
+      const isRefused = performance.now() - readAt > unreadableMs
+      if (isRefused) byHash = new Map(givenKeys)
+      const effect = isRefused ? 'its keys are refused' : `its keys stay valid for ${unreadableMs / 1000} s at most`
+      if (effect === told && performance.now() - toldAt < toldEveryMs) return
+      ;[told, toldAt] = [effect, performance.now()]
+      logger.error({ err: error }, `the file of API keys cannot be read: ${effect}`)
+    }
+  }
+
+  function find(key: string): KeyHolder | undefined {
+    const found = byHash.get(hashKey(key))
+    if (found === undefined || (found.expiresAt !== never && found.expiresAt <= now().getTime())) {
+      return undefined
+    }
+    if (found.isStored) use.note(found.keyId)
+    return found
+  }
+
+  read()
+  // Looking at intervals sees every kind of change, also where files are replaced or mounted. The watchFile of Node does
+  // so too, but compares with what it finds some time after it was called.
+  const timer = setInterval(follow, lookEveryMs).unref()
+  return {
+    find,
+    get size() {
+      return byHash.size
+    },
+    follow,
+    close: () => {
+      clearInterval(timer)
+      use.close()
+    },
+  }
+}
+
+function held({ id, owner = id, scopes: given, expiresAt }: StoredKey): Held {
+  const ends = expiresAt === undefined ? never : Date.parse(expiresAt)
+  // A time that cannot be read has passed.
+  return {
+    keyId: id,
+    owner,
+    scopes: new Set(given ?? scopes),
+    isStored: true,
+    expiresAt: Number.isNaN(ends) ? 0 : ends,
+  }
+}
+
+/** Another one after each change of the file. Why it cannot be looked at is one as well: reading it tells of that. */
+function stampOf(path: string): string {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
+    return [ino, size, mtimeNs, ctimeNs].join(' ')
+  } catch (error) {
+    return String(error)
+  }
+}

@@ -1,0 +1,129 @@
+import { pino } from 'pino'
+import { expect, it, vi } from 'vitest'
+import type { Scope } from '../../src/api-keys/key-file.ts'
+import { PetQuota } from '../../src/http/pet-quota.ts'
+import { ServiceError } from '../../src/lib/errors.ts'
+import { authorization, expectError, FakeServices, openApp } from './fake-services.ts'
+
+const pet = { name: 'Rex', categoryId: 7 }
+
+async function open(more: Partial<FakeServices> = {}, options: Parameters<typeof openApp>[1] = {}) {
+  const services = Object.assign(new FakeServices(), more)
+  services.keys.set('other', 'key-2')
+  const app = await openApp(services, options)
+  const list = (key = authorization) => app.inject({ url: '/v1/pets', headers: { authorization: key } })
+  const add = (headers: Record<string, string> = {}) =>
+    app.inject({ method: 'POST', url: '/v1/pets', headers: { authorization, ...headers }, payload: pet })
+  return { services, app, list, add }
+}
+
+it('refuses what a key sends beyond its rate, reads and writes apart, and says when it may again', async () => {
+  const { list, add } = await open({ rate: { requests: 2, seconds: 60 } })
+  const headers = { 'ratelimit-policy': '"reads";q=2;w=60' }
+  expect((await list()).headers).toMatchObject({ ...headers, ratelimit: '"reads";r=1;t=60' })
+  expect((await list()).headers).toMatchObject({ ...headers, ratelimit: '"reads";r=0;t=60' })
+  const refused = await list()
+  expectError(refused, 429, 'too_many_requests', '2 reads in 60 s')
+  expect(refused.headers).toMatchObject({ ...headers, ratelimit: '"reads";r=0;t=60', 'retry-after': '60' })
+  expect((await list('Bearer other')).statusCode).toBe(200)
+  const first = await add()
+  expect([first.statusCode, first.headers.ratelimit]).toEqual([201, '"writes";r=1;t=60'])
+  expect((await list('Bearer nobody')).headers).not.toHaveProperty('ratelimit')
+})
+
+it('refuses what a key adds beyond its quota of a day, and counts what was added only', async () => {
+  let time = new Date('2026-11-20T23:59:00Z')
+  const { services, add, list } = await open({ petQuota: new PetQuota(2, () => time) })
+  services.beforeCommand = () => {
+    throw new ServiceError('event_log_unavailable', 'away')
+  }
+  expect((await add()).statusCode).toBe(503)
+  services.beforeCommand = () => {}
+  const keyed = { 'idempotency-key': '"a"' }
+  expect([(await add(keyed)).statusCode, (await add(keyed)).statusCode]).toEqual([201, 201])
+  services.beforeCommand = () => {
+    throw new ServiceError('append_outcome_unknown', 'unknown')
+  }
+  expect((await add()).statusCode).toBe(504)
+  const refused = await add()
+  expectError(refused, 429, 'quota_exceeded', '2 pets a day')
+  expect(refused.headers['retry-after']).toBe('60')
+  expect((await list()).statusCode).toBe(200)
+  services.beforeCommand = () => {}
+  expect((await add({ authorization: 'Bearer other' })).statusCode).toBe(201)
+  time = new Date('2026-11-21T00:00:00Z')
+  expect((await add()).statusCode).toBe(201)
+})
+
+it.each<[Scope, number[]]>([
+  ['read', [200, 200, 200, 200, 403, 403, 403]],
+  ['write', [403, 403, 403, 403, 201, 403, 403]],
+  ['orders', [403, 403, 403, 403, 403, 201, 200]],
+])('a key for %s is for nothing else', async (scope, expected) => {
+  const { services, app, add } = await open()
+  await add()
+  const ask = (method: 'GET' | 'POST' | 'PATCH', url: string, payload?: object) =>
+    app.inject({ method, url, headers: { authorization }, ...(payload && { payload }) })
+  await ask('POST', '/v1/store/orders', { petId: 1 })
+  await add()
+  services.scopes = new Set([scope])
+  const answers = [
+    ...['/v1/pets', '/v1/pets/1', '/v1/store/orders', '/v1/store/orders/2'].map((url) => ask('GET', url)),
+    ask('POST', '/v1/pets', pet),
+    ask('POST', '/v1/store/orders', { petId: 3 }),
+    ask('PATCH', '/v1/store/orders/2', { status: 'approved' }),
+  ]
+  const found = await Promise.all(answers)
+  expect(found.map(({ statusCode }) => statusCode)).toEqual(expected)
+  for (const answer of found.filter(({ statusCode }) => statusCode === 403)) {
+    expectError(answer, 403, 'insufficient_scope')
+    expect(answer.headers['www-authenticate']).toMatch(
+      /^Bearer realm="petstore", error="insufficient_scope", scope="(read|write|orders)"$/,
+    )
+  }
+})
+
+it('writes one line for all that was refused to an address and a key, and few for many addresses', async () => {
+  const lines: Record<string, unknown>[] = []
+  const logger = pino({ level: 'warn', base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  vi.useFakeTimers({ toFake: ['setInterval'] })
+  const connections = { max: 1, maxPerAddress: 1, isTrustedProxy: () => true }
+  const { app, list, services } = await open({}, { logger, connections })
+  for (let i = 0; i < 100; i++) await list('Bearer wrong')
+  services.scopes = new Set()
+  await list()
+  vi.advanceTimersByTime(10_000)
+  const refused = { level: 30, audit: 'requests refused', address: '127.0.0.1', seconds: 10 }
+  expect(lines).toEqual([
+    expect.objectContaining({ ...refused, code: 'unauthorized', count: 100 }),
+    expect.objectContaining({ ...refused, code: 'insufficient_scope', keyId: 'key-1', count: 1 }),
+  ])
+  lines.splice(0)
+  for (let i = 0; i < 100; i++) await app.inject({ url: '/v1/pets', headers: { 'x-forwarded-for': `192.0.2.${i}` } })
+  await app.close()
+  expect(lines).toHaveLength(21)
+  expect(lines.at(-1)).toMatchObject({ code: 'of others', count: 80 })
+  vi.useRealTimers()
+})
+
+it.each([
+  ['nobody', undefined, '127.0.0.1'],
+  ['the proxy that sent it', () => true, '192.0.2.1'],
+])('logs each write with its key and the address of who sent it, where %s is trusted', async (_who, trust, address) => {
+  const lines: Record<string, unknown>[] = []
+  const logger = pino({ level: 'info', base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  const connections = { max: 1, maxPerAddress: 1, isTrustedProxy: trust ?? (() => false) }
+  const { add, list } = await open({}, { logger, connections, logsWrites: true })
+  await list()
+  await add({ 'x-forwarded-for': '192.0.2.1' })
+  expect(lines).toEqual([
+    expect.objectContaining({
+      msg: 'request',
+      method: 'POST',
+      url: '/v1/pets',
+      statusCode: 201,
+      keyId: 'key-1',
+      address,
+    }),
+  ])
+})
