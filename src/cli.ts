@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
-import { ConfigError } from './app/config.ts'
+import { ConfigError } from './app/environment.ts'
 import { addKeyCommands } from './cli/keys.ts'
 import { escaped, exitCodes } from './cli/output.ts'
 import { addParkedCommands } from './cli/parked.ts'

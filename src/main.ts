@@ -1,6 +1,7 @@
+import { resolve } from 'node:path'
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
-import { readConfig } from './app/config.ts'
+import { type Config, readConfig } from './app/config.ts'
 import { type Service, startService } from './app/service.ts'
 import { prepareProcess } from './app/storage.ts'
 
@@ -12,7 +13,7 @@ try {
   prepareProcess(config)
   const logger = pino({ level: config.logLevel })
   const service = await startService(config, logger)
-  if (config.brokers === undefined) process.stdout.write(banner(service, config.dataDir))
+  if (config.brokers === undefined) process.stdout.write(banner(service, config))
   else logger.info({ url: service.url, role: config.role }, 'ready')
   let closing = false
   const { close } = closeWithGrace({ delay: closeWithinMs, logger }, async ({ signal, err, manual }) => {
@@ -35,15 +36,15 @@ try {
 }
 
 /** What a newcomer sees on the embedded default: where everything is, and a command that works when pasted. */
-function banner({ url, issuedKey }: Service, dataDir: string): string {
+function banner({ url, issuedKey }: Service, { dataDir, apiKeysFile }: Config): string {
   const [which, key] =
     issuedKey === undefined
-      ? [', or a new one', '$(npm run --silent petstore -- keys issue --name me)']
+      ? [', or a new one', `$(API_KEYS_FILE=${quoted(apiKeysFile)} npm run --silent petstore -- keys issue --name me)`]
       : [', shown this once', issuedKey]
   return `
   The pet store is open: ${url}
   Documentation:         ${url}/docs
-  Data:                  ${dataDir}
+  Data:                  ${resolve(dataDir)}
 
   Your API key${which}:
 
@@ -56,4 +57,10 @@ function banner({ url, issuedKey }: Service, dataDir: string): string {
   curl -H "Authorization: Bearer $PETSTORE_KEY" ${url}/v1/pets
 
 `
+}
+
+/** As the shell takes it for one word; a path that stays right wherever the command is run. */
+function quoted(path: string): string {
+  const whole = resolve(path)
+  return /^[\w./-]+$/.test(whole) ? whole : `'${whole.replaceAll("'", "'\\''")}'`
 }

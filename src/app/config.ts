@@ -1,82 +1,12 @@
-import { readFileSync } from 'node:fs'
 import { BlockList, isIP } from 'node:net'
 import { join } from 'node:path'
-import { type Static, type TSchema, Type } from 'typebox'
-import { compileCheck } from '../lib/validation.ts'
+import { readBrokers } from './broker-config.ts'
+import { ConfigError, list, readVariables } from './environment.ts'
 
-/** `description`: what the variable must be, for the message where it does not have the pattern. */
-type Pattern = { readonly pattern: string; readonly description: string }
-
-function integer(fallback: number, [minimum, maximum]: readonly [number, number]) {
-  return Type.Integer({ minimum, maximum, default: fallback })
-}
-
-function text(fallback: string, pattern?: Pattern) {
-  return Type.String({ default: fallback, ...pattern })
-}
-
-function optionalText(pattern?: Pattern) {
-  return Type.Optional(Type.String({ ...pattern }))
-}
-
-/** Every environment variable this service reads. The README says what each is for; a test holds its table to this one. */
-export const Environment = Type.Object({
-  ROLE: Type.Enum(['all', 'api', 'projector'], { default: 'all' }),
-  HOST: text('127.0.0.1'),
-  PORT: integer(3000, [0, 65_535]),
-  DATA_DIR: text('./data'),
-  API_KEYS_FILE: optionalText(),
-  API_KEYS: optionalText(),
-  LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' }),
-  LOG_REQUESTS: Type.Boolean({ default: false }),
-  APPEND_TIMEOUT_MS: integer(5000, [1000, 60_000]),
-  MAX_CONNECTIONS: integer(2000, [1, 1_000_000]),
-  MAX_CONNECTIONS_PER_ADDRESS: integer(1000, [1, 1_000_000]),
-  MAX_IN_FLIGHT_PER_KEY: integer(1000, [1, 1_000_000]),
-  RATE_LIMIT: optionalText({
-    pattern: '^[1-9]\\d{0,8}/[1-9]\\d{0,5}$',
-    description: 'requests/seconds, such as 100/60',
-  }),
-  PETS_PER_KEY_AND_DAY: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
-  TRUST_PROXY: optionalText(),
-  READ_MODEL_GRACE_SECONDS: integer(3600, [5, 31_536_000]),
-  READ_MODEL_SHARDS: integer(1, [1, 64]),
-  PROJECTOR_STALL_SECONDS: integer(30, [1, 3600]),
-  KAFKA_BROKERS: optionalText({
-    pattern: '^[^,:\\s]+:\\d+(,[^,:\\s]+:\\d+)*$',
-    description: 'host:port, several by comma',
-  }),
-  KAFKA_TOPIC: text('petstore.pets', {
-    pattern: '^[a-zA-Z0-9._-]{1,200}$',
-    description: 'letters, digits, dots, underscores and hyphens: the topic of the events',
-  }),
-  KAFKA_PARTITIONS: integer(6, [1, 1000]),
-  KAFKA_REPLICATION_FACTOR: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-  KAFKA_TLS: Type.Boolean({ default: false }),
-  KAFKA_TLS_CA_FILE: optionalText(),
-  KAFKA_SASL_MECHANISM: Type.Optional(Type.Enum(['plain', 'scram-sha-256', 'scram-sha-512'])),
-  KAFKA_SASL_USERNAME: optionalText(),
-  KAFKA_SASL_PASSWORD: optionalText(),
-  REDIS_URL: optionalText({ pattern: '^rediss?://\\S+$', description: 'redis://… or, with TLS, rediss://…' }),
-  REDIS_PREFIX: text('petstore', {
-    pattern: '^[^{}\\s]+$',
-    description: 'free of braces and white space: what all Redis keys begin with',
-  }),
-})
-
-type Variables = Static<typeof Environment>
 export type Config = ReturnType<typeof readConfig>
-export type KafkaConfig = ReturnType<typeof readKafka>
-
-/** What is wrong with the environment, naming the variable. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
-}
 
 /** Shorter ones can be guessed. */
 const givenKeyLengthMin = 20
-
-const checkEnvironment = compileCheck(Environment)
 
 /** Throws ConfigError. An empty variable counts as one that is not set. */
 export function readConfig(environment: NodeJS.ProcessEnv) {
@@ -98,6 +28,9 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     role,
     host: variables.HOST,
     port: variables.PORT,
+    /** Undefined: probes are served on the public port. */
+    adminPort: variables.ADMIN_PORT,
+    corsOrigins: list(variables.CORS_ORIGINS),
     dataDir: variables.DATA_DIR,
     apiKeysFile: variables.API_KEYS_FILE ?? join(variables.DATA_DIR, 'api-keys.json'),
     apiKeys: readGivenKeys(variables.API_KEYS),
@@ -116,64 +49,6 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     /** Undefined: everything is embedded. */
     brokers,
   })
-}
-
-function readVariables(environment: NodeJS.ProcessEnv): Variables {
-  const read = Object.entries(Environment.properties).map(([name, schema]) => {
-    const text = environment[name]
-    return [name, text ? parse(text, schema) : 'default' in schema ? schema.default : undefined]
-  })
-  const variables = Object.fromEntries(read.filter(([, value]) => value !== undefined))
-  const problem = checkEnvironment(variables)
-  if (problem !== undefined) throw new ConfigError(problem)
-  return variables as Variables
-}
-
-/** Text that is not of the schema's type is left as it is, for the check to refuse. */
-function parse(text: string, schema: TSchema): unknown {
-  if (Type.IsInteger(schema) && /^\d{1,15}$/.test(text)) return Number(text)
-  if (Type.IsBoolean(schema) && /^(true|false)$/.test(text)) return text === 'true'
-  return text
-}
-
-function readBrokers(variables: Variables) {
-  const { KAFKA_BROKERS: kafka, REDIS_URL: url, REDIS_PREFIX: prefix } = variables
-  if (kafka !== undefined && url !== undefined) {
-    return { kafka: readKafka(variables, kafka), redis: { url, prefix } }
-  }
-  if (kafka === undefined && url === undefined) return undefined
-  const [set, unset] = kafka === undefined ? ['REDIS_URL', 'KAFKA_BROKERS'] : ['KAFKA_BROKERS', 'REDIS_URL']
-  throw new ConfigError(`${set} is set but ${unset} is not: set both, or none for the embedded default.`)
-}
-
-function readKafka(variables: Variables, brokers: string) {
-  return {
-    brokers: list(brokers),
-    topic: variables.KAFKA_TOPIC,
-    partitions: variables.KAFKA_PARTITIONS,
-    replicationFactor: variables.KAFKA_REPLICATION_FACTOR,
-    tls: variables.KAFKA_TLS ? readTls(variables.KAFKA_TLS_CA_FILE) : undefined,
-    sasl: readSasl(variables),
-  }
-}
-
-/** Without a file, the certificate authorities that Node knows. */
-function readTls(caFile: string | undefined): true | { readonly ca: string } {
-  if (caFile === undefined) return true
-  try {
-    return { ca: readFileSync(caFile, 'utf8') }
-  } catch (error) {
-    throw new ConfigError(`KAFKA_TLS_CA_FILE cannot be read: ${(error as Error).message}`, { cause: error })
-  }
-}
-
-function readSasl(variables: Variables) {
-  const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: username, KAFKA_SASL_PASSWORD: password } = variables
-  if (mechanism === undefined) return undefined
-  if (username === undefined || password === undefined) {
-    throw new ConfigError('KAFKA_SASL_MECHANISM needs KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD.')
-  }
-  return { mechanism, username, password }
 }
 
 function readGivenKeys(text: string | undefined): readonly string[] {
@@ -209,11 +84,4 @@ function readProxies(proxies: readonly string[]): (address: string) => boolean {
 
 function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 6 ? 'ipv6' : 'ipv4'
-}
-
-function list(text = ''): readonly string[] {
-  return text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '')
 }

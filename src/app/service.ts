@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { issueKey } from '../api-keys/api-keys.ts'
 import { readKeys } from '../api-keys/key-file.ts'
@@ -14,6 +15,7 @@ import { readModelVersion } from '../projector/definition.ts'
 import { startRetention } from '../read-models/retention.ts'
 import type { Config } from './config.ts'
 import { connectionLimits } from './connection-limits.ts'
+import { ConfigError } from './environment.ts'
 import { serviceHealth } from './health.ts'
 import { serviceMetrics } from './metrics.ts'
 import { petKind, petStreams } from './petstore.ts'
@@ -68,7 +70,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       appendTimeoutMs: config.appendTimeoutMs,
     },
   )
-  const url = await app.listen({ host: config.host, port: config.port })
+  const url = await listen(app, 'PORT', config.host, config.port)
   const issuedKey = api && issueFirstKey(config, api.keys, logger)
 
   async function close(): Promise<void> {
@@ -84,6 +86,22 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     await storage.close()
   }
   return { url, issuedKey, logReplaced: storage.log.replaced, close }
+}
+
+/** Throws a ConfigError that names what has to be another. */
+async function listen(app: FastifyInstance, variable: string, host: string, port: number): Promise<string> {
+  try {
+    return await app.listen({ host, port })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const problems: Record<string, string> = {
+      EADDRINUSE: `${variable}=${port} is taken on ${host}: stop what listens there, or set ${variable} to another port`,
+      EACCES: `${variable}=${port} is not for this user: set ${variable} to 1024 or more`,
+      EADDRNOTAVAIL: `HOST=${host} is no address of this machine: set HOST to one, or to 0.0.0.0 for all of them`,
+      ENOTFOUND: `HOST=${host} is no address of this machine: set HOST to one, or to 0.0.0.0 for all of them`,
+    }
+    throw new ConfigError(`${problems[code ?? ''] ?? message}.`, { cause: error })
+  }
 }
 
 interface Api {

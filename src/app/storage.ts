@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { EventLog } from '../event-log/event-log.ts'
@@ -11,7 +11,9 @@ import { openRedisReadModels } from '../read-models/redis/redis-read-models.ts'
 import type { Stores } from '../read-models/shards.ts'
 import { openSqliteReadModels } from '../read-models/sqlite/sqlite-read-models.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
-import { type Config, ConfigError } from './config.ts'
+import type { Config } from './config.ts'
+import { openDataFolder } from './data-folder.ts'
+import { ConfigError } from './environment.ts'
 import { petStreams } from './petstore.ts'
 
 /** Log and read models, as the configuration wants them. */
@@ -37,13 +39,14 @@ const redisTimeoutMsMin = 2000
 
 /** What has to be set for the whole process, before anything else starts. */
 export function prepareProcess({ brokers, role }: Pick<Config, 'brokers' | 'role'>): void {
+  process.umask(0o077) // whatever is made is for this user alone
   if (brokers !== undefined) tuneProcess({ consumes: role !== 'api' })
 }
 
 /** Opens Kafka and Redis, or the files of the embedded service for the one process that serves them. */
 export async function openStorage(config: Config, logger: Logger): Promise<Storage> {
   if (config.brokers !== undefined) return openBrokers(config, config.brokers, logger)
-  mkdirSync(config.dataDir, { recursive: true })
+  openDataFolder(config.dataDir)
   const lock = lockFile(join(config.dataDir, 'server.lock'), 0)
   if (lock === undefined) {
     throw new ConfigError(`Another server is running on ${config.dataDir}: stop it, or set DATA_DIR to another folder.`)

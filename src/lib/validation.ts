@@ -42,6 +42,8 @@ function problem({ instancePath, keyword, params, message, parentSchema }: Error
       return `${JSON.stringify(params.additionalProperty)} is not known here`
     case 'enum':
       return `${name} must be one of ${params.allowedValues.join(', ')}`
+    case 'type':
+      return `${name} must be ${params.type === 'boolean' ? 'true or false' : params.type}`
     case 'int64':
       return `${name} must be an integer from -9223372036854775808 to 9223372036854775807`
     case 'pattern':

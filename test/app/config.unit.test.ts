@@ -1,7 +1,15 @@
-import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
-import { ConfigError, Environment, readConfig } from '../../src/app/config.ts'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/app/config.ts'
+import { ConfigError, Environment } from '../../src/app/environment.ts'
 
+const folder = mkdtempSync(join(tmpdir(), 'petstore-config-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const [pem, noPem] = [join(folder, 'pem'), join(folder, 'no-pem')]
+writeFileSync(pem, '-----BEGIN CERTIFICATE-----')
+writeFileSync(noPem, 'something else')
 const brokers = { KAFKA_BROKERS: 'a:9092,b:9093', REDIS_URL: 'redis://localhost' }
 
 describe('configuration', () => {
@@ -41,6 +49,16 @@ describe('configuration', () => {
     })
   })
 
+  it('reads certificates of Kafka and of Redis', () => {
+    const read = readConfig({
+      ...{ KAFKA_BROKERS: 'a:9092', KAFKA_TLS: 'true', KAFKA_TLS_CERT_FILE: pem, KAFKA_TLS_KEY_FILE: pem },
+      ...{ REDIS_URL: 'rediss://localhost', REDIS_TLS_CA_FILE: pem },
+    })
+    const text = expect.stringContaining('-----BEGIN ')
+    expect(read.brokers?.kafka.tls).toEqual({ cert: text, key: text })
+    expect(read.brokers?.redis.tls).toEqual({ ca: text })
+  })
+
   it('takes an empty variable as one that is not set', () => {
     expect(readConfig({ PORT: '', API_KEYS: '', KAFKA_BROKERS: '' })).toMatchObject({ port: 3000, apiKeys: [] })
   })
@@ -69,6 +87,23 @@ describe('configuration', () => {
     ['KAFKA_REPLICATION_FACTOR', { ...brokers, KAFKA_REPLICATION_FACTOR: '0' }],
     ['KAFKA_TLS', { ...brokers, KAFKA_TLS: 'yes' }],
     ['KAFKA_TLS_CA_FILE', { ...brokers, KAFKA_TLS: 'true', KAFKA_TLS_CA_FILE: '/does/not/exist' }],
+    ['KAFKA_TLS_CA_FILE', { ...brokers, KAFKA_TLS: 'true', KAFKA_TLS_CA_FILE: noPem }],
+    ['KAFKA_TLS_CA_FILE', { ...brokers, KAFKA_TLS_CA_FILE: pem }],
+    ['KAFKA_TLS_CERT_FILE', { ...brokers, KAFKA_TLS: 'true', KAFKA_TLS_KEY_FILE: pem }],
+    ['KAFKA_TLS_KEY_FILE', { ...brokers, KAFKA_TLS: 'true', KAFKA_TLS_CERT_FILE: pem }],
+    ['REDIS_TLS_CA_FILE', { ...brokers, REDIS_TLS_CA_FILE: pem }],
+    ['REDIS_URL', { ...brokers, REDIS_TLS_CA_FILE: pem }],
+    ['KAFKA_SASL_MECHANISM', { ...brokers, KAFKA_SASL_USERNAME: 'u' }],
+    ['KAFKA_SASL_PASSWORD', { ...brokers, KAFKA_SASL_PASSWORD: 'p' }],
+    ['KAFKA_TLS', { ...brokers, KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'u', KAFKA_SASL_PASSWORD: 'p' }],
+    ['API_KEYS', { API_KEYS: 'a-key-of-more-than-20-characters, short' }],
+    ['ADMIN_PORT', { ADMIN_PORT: '65536' }],
+    ['CORS_ORIGINS', { CORS_ORIGINS: '*' }],
+    ['CORS_ORIGINS', { CORS_ORIGINS: 'https://shop.example/path' }],
+    ['RATE_LIMIT', { RATE_LIMIT: '100' }],
+    ['RATE_LIMIT', { RATE_LIMIT: '0/10' }],
+    ['PETS_PER_KEY_AND_DAY', { PETS_PER_KEY_AND_DAY: '0' }],
+    ['LOG_REQUESTS', { LOG_REQUESTS: 'all' }],
     ['KAFKA_SASL_MECHANISM', { ...brokers, KAFKA_SASL_MECHANISM: 'kerberos' }],
     ['KAFKA_SASL_PASSWORD', { ...brokers, KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'u' }],
     ['READ_MODEL_SHARDS', { ...brokers, READ_MODEL_SHARDS: '0' }],
@@ -83,7 +118,9 @@ describe('configuration', () => {
 
   it('every variable stands in the README, with its default, and no other does', () => {
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-    const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| (.*?) \|/gm)].map(([, name, fallback]) => [name, fallback])
+    const rows = [...readme.matchAll(/^\| ((?:`[A-Z_]+`(?:, )?)+) \| (.*?) \|/gm)].flatMap(([, names = '', fallback]) =>
+      names.split(', ').map((name) => [name.slice(1, -1), fallback]),
+    )
     const expected = Object.entries(Environment.properties).map(([name, schema]) => [
       name,
       'default' in schema ? `\`${schema.default}\`` : '',

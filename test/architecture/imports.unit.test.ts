@@ -76,7 +76,7 @@ const table: Record<string, Allowed> = {
       'src/read-models/sqlite',
       'projections',
     ],
-    packages: ['pino', 'prom-client', 'typebox'],
+    packages: ['fastify', 'pino', 'prom-client', 'typebox'],
   },
 }
 

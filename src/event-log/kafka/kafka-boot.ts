@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import kafkajs, { type Admin } from 'kafkajs'
 import { OutOfReachError } from '../../lib/errors.ts'
+import { tlsProblem } from '../../lib/tls-errors.ts'
 import type { Warning } from '../../lib/warning.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import {
@@ -70,6 +71,12 @@ export async function bootLog(parts: LogParts): Promise<BootedLog> {
     } catch (error) {
       if (error instanceof BootRefusal) throw error
       const reason = messageOf(error)
+      if (tlsProblem(error) !== undefined) {
+        throw new Error(
+          `Kafka at ${servers} speaks TLS in another way (${tlsProblem(error)}): check KAFKA_TLS and the KAFKA_TLS files.`,
+          { cause: error },
+        )
+      }
       if (isFinal(error)) throw new Error(`Kafka at ${servers}: ${reason}`, { cause: error })
       if (performance.now() + retryDelayMs > deadline) {
         if (error instanceof TooFewBrokers)

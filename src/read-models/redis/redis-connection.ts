@@ -1,7 +1,9 @@
+import type { ConnectionOptions } from 'node:tls'
 import slotOf from 'cluster-key-slot'
 import { Redis, type RedisOptions, ReplyError } from 'ioredis'
 import type { Logger } from 'pino'
 import { OutOfReachError } from '../../lib/errors.ts'
+import { tlsProblem } from '../../lib/tls-errors.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import { EvictionWatch } from './eviction.ts'
 import { address, ifTold, scripts } from './redis-calls.ts'
@@ -38,24 +40,30 @@ const options = {
   stringNumbers: true, // ioredis 6 decodes RESP3 integers near 2^53 inexactly
 } satisfies RedisOptions
 
+/** Where a server is, and how it is spoken to. */
+export interface RedisAccess {
+  readonly url: string
+  readonly tls?: ConnectionOptions | undefined
+}
+
 type Extra = Pick<RedisOptions, 'autoResubscribe' | 'socketTimeout' | 'Connector' | 'enableOfflineQueue'>
 
-export function connect(url: string, extra: Extra): Redis {
-  const redis = new Redis(url, { ...options, ...extra })
+export function connect({ url, tls }: RedisAccess, extra: Extra): Redis {
+  const redis = new Redis(url, { ...options, ...extra, ...(tls && { tls }) })
   redis.on('error', () => {}) // without a listener ioredis writes to the console
   return redis
 }
 
 /** To where the key is. As `openRedisReadModels`: waits for servers, and throws. */
 export async function openConnections(
-  url: string,
+  access: RedisAccess,
   key: string,
   logger: ConnectionLogger,
   openTimeoutMs: number,
 ): Promise<RedisConnections> {
   const opened: Redis[] = []
   async function open(extra: Extra): Promise<Redis> {
-    const redis = connect(url, extra)
+    const redis = connect(access, extra)
     opened.push(redis)
     await untilReady(redis, openTimeoutMs)
     return redis
@@ -82,7 +90,7 @@ export async function openConnections(
       const other = slotOf(key)
       const known = closed ? commands : bySlot.get(other)
       // For retention, which has time: the first command waits until it is connected.
-      const redis = known ?? connect(url, { Connector: connectorTo(other), enableOfflineQueue: true })
+      const redis = known ?? connect(access, { Connector: connectorTo(other), enableOfflineQueue: true })
       bySlot.set(other, redis)
       return redis
     }
@@ -109,8 +117,12 @@ function untilReady(redis: Redis, limitMs: number): Promise<void> {
     redis.once('ready', resolve)
     redis.on('error', (cause) => {
       lastError = cause
-      const told = `Redis at ${address(redis)} refuses the connection (${cause.message}): check user, password and database in its URL`
-      if (isRefusal(cause)) reject(new Error(told, { cause }))
+      const problem = tlsProblem(cause)
+      const told =
+        problem === undefined
+          ? `refuses the connection (${cause.message}): check user, password and database in its URL`
+          : `speaks TLS in another way (${problem}): check REDIS_URL, rediss:// or not, and the REDIS_TLS variables`
+      if (problem !== undefined || isRefusal(cause)) reject(new Error(`Redis at ${address(redis)} ${told}`, { cause }))
     })
   })
   const silent = () =>

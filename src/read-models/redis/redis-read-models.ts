@@ -1,3 +1,4 @@
+import type { ConnectionOptions } from 'node:tls'
 import { Listeners } from '../listeners.ts'
 import type { ReadModelStore } from '../store.ts'
 import { groupReader } from './group-reader.ts'
@@ -13,6 +14,8 @@ import { redisReads } from './redis-reads.ts'
 export interface RedisReadModelsOptions extends StoreName {
   /** redis:// or rediss:// */
   readonly url: string
+  /** Beside what the URL says. */
+  readonly tls?: ConnectionOptions | undefined
   /** The collection whose documents show the streams of the same id. */
   readonly home: string
   readonly logger: ConnectionLogger
@@ -25,9 +28,9 @@ export interface RedisReadModelsOptions extends StoreName {
  * OutOfReachError when it does not in time, and an Error that says what to do when it refuses this client or may evict keys.
  */
 export async function openRedisReadModels(options: RedisReadModelsOptions): Promise<ReadModelStore> {
-  const { url, home, logger, openTimeoutMs = 30_000 } = options
+  const { url, tls, home, logger, openTimeoutMs = 30_000 } = options
   const keys = redisKeys(options)
-  const connections = await openConnections(url, keys.active, logger, openTimeoutMs)
+  const connections = await openConnections({ url, tls }, keys.active, logger, openTimeoutMs)
   const { commands, subscriber, eviction } = connections
   const listeners = new Listeners({ connected: false })
   const stopHearing = hearProgress(subscriber, keys.progress, listeners)

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { ConfigError, list, type Variables } from './environment.ts'
+
+export type KafkaConfig = ReturnType<typeof readKafka>
+
+/** Where Kafka and Redis are; undefined where everything is embedded. Throws ConfigError. */
+export function readBrokers(variables: Variables) {
+  const { KAFKA_BROKERS: kafka, REDIS_URL: redis } = variables
+  if (kafka !== undefined && redis !== undefined) {
+    return { kafka: readKafka(variables, kafka), redis: readRedis(variables, redis) }
+  }
+  if (kafka === undefined && redis === undefined) return undefined
+  const [set, unset] = kafka === undefined ? ['REDIS_URL', 'KAFKA_BROKERS'] : ['KAFKA_BROKERS', 'REDIS_URL']
+  throw new ConfigError(`${set} is set but ${unset} is not: set both, or none for the embedded default.`)
+}
+
+function readKafka(variables: Variables, brokers: string) {
+  const tls = readTls('KAFKA', variables)
+  if (tls !== undefined && !variables.KAFKA_TLS) throw withoutTls('KAFKA', variables, 'KAFKA_TLS=true')
+  return {
+    brokers: list(brokers),
+    topic: variables.KAFKA_TOPIC,
+    partitions: variables.KAFKA_PARTITIONS,
+    replicationFactor: variables.KAFKA_REPLICATION_FACTOR,
+    tls: variables.KAFKA_TLS ? (tls ?? (true as const)) : undefined,
+    sasl: readSasl(variables),
+  }
+}
+
+function readRedis(variables: Variables, url: string) {
+  const tls = readTls('REDIS', variables)
+  if (tls !== undefined && !url.startsWith('rediss:')) throw withoutTls('REDIS', variables, 'REDIS_URL=rediss://…')
+  return { url, prefix: variables.REDIS_PREFIX, tls }
+}
+
+type Server = 'KAFKA' | 'REDIS'
+
+/** PEM: whom to believe, by default the certificate authorities that Node knows; and who this is. Undefined if none is set. */
+function readTls(server: Server, variables: Variables) {
+  const [ca, cert, key] = tlsNames(server).map((name) => [name, variables[name]] as const)
+  if ((cert?.[1] === undefined) !== (key?.[1] === undefined)) {
+    const [set, unset] = cert?.[1] === undefined ? [key, cert] : [cert, key]
+    throw new ConfigError(`${set?.[0]} is set but ${unset?.[0]} is not: set both, or none.`)
+  }
+  const files = Object.entries({ ca, cert, key }).flatMap(([part, variable]) => {
+    const [name, file] = variable ?? []
+    return name === undefined || file === undefined ? [] : [[part, readPem(name, file)]]
+  })
+  if (files.length === 0) return undefined
+  return Object.fromEntries(files) as { readonly ca?: string; readonly cert?: string; readonly key?: string }
+}
+
+function tlsNames(server: Server) {
+  return [`${server}_TLS_CA_FILE`, `${server}_TLS_CERT_FILE`, `${server}_TLS_KEY_FILE`] as const
+}
+
+function readPem(name: string, file: string): string {
+  try {
+    const text = readFileSync(file, 'utf8')
+    if (text.includes('-----BEGIN ')) return text
+  } catch (error) {
+    throw new ConfigError(`${name}=${file} cannot be read: ${(error as Error).message}`, { cause: error })
+  }
+  throw new ConfigError(`${name}=${file} is no PEM file: it must have a line with -----BEGIN.`)
+}
+
+function withoutTls(server: Server, variables: Variables, tls: string): ConfigError {
+  const set = tlsNames(server).find((name) => variables[name] !== undefined)
+  return new ConfigError(`${set} is set, but the connection is without TLS: set ${tls}, or leave ${set} out.`)
+}
+
+function readSasl(variables: Variables) {
+  const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: username, KAFKA_SASL_PASSWORD: password } = variables
+  if (mechanism === undefined) {
+    const set = ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'].find((name) => variables[name as keyof Variables])
+    if (set === undefined) return undefined
+    throw new ConfigError(
+      `${set} is set but KAFKA_SASL_MECHANISM is not: set it to plain, scram-sha-256 or scram-sha-512.`,
+    )
+  }
+  if (username === undefined || password === undefined) {
+    throw new ConfigError('KAFKA_SASL_MECHANISM needs KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD.')
+  }
+  if (mechanism === 'plain' && !variables.KAFKA_TLS) {
+    throw new ConfigError(
+      'KAFKA_SASL_MECHANISM=plain would send the password in plain text: set KAFKA_TLS=true, or take scram-sha-512.',
+    )
+  }
+  return { mechanism, username, password }
+}

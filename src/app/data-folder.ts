@@ -1,0 +1,33 @@
+import { accessSync, chmodSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { ConfigError } from './environment.ts'
+
+const ownerOnly = 0o700
+
+/** Makes the folder, for its user alone. One that others could look into is closed to them if nothing but ours is in it. */
+export function openDataFolder(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: ownerOnly })
+    accessSync(dataDir, constants.W_OK | constants.X_OK)
+    const { uid, mode } = statSync(dataDir)
+    const isOpen = (mode & 0o077) !== 0
+    if (isOpen && uid === process.getuid?.() && isOurs(readdirSync(dataDir))) chmodSync(dataDir, ownerOnly)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const isFile = code === 'EEXIST' || code === 'ENOTDIR'
+    const problem = isFile ? 'is no folder' : `cannot be written to (${message})`
+    throw new ConfigError(
+      `DATA_DIR=${dataDir} ${problem}: set DATA_DIR to a folder that user ${userId()} may write to.`,
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+function isOurs(names: readonly string[]): boolean {
+  return names.length === 0 || names.includes('event-log.db')
+}
+
+function userId(): number | string {
+  return process.getuid?.() ?? 'running this'
+}

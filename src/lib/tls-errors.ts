@@ -1,0 +1,12 @@
+/** Codes of OpenSSL and Node: of a certificate that is not believed, and of a peer that speaks no TLS, or another one. */
+const codes =
+  /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|HOSTNAME_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|UNABLE_TO_|ERR_OSSL_|EPROTO$)/
+/** For libraries that keep the message alone. */
+const messages = /certificate|altnames|SSL routines|TLS connection|ssl3_/i
+
+/** What went wrong in TLS, which no waiting heals; undefined where it is something else. */
+export function tlsProblem(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { code, message, cause } = error as NodeJS.ErrnoException
+  return codes.test(code ?? '') || messages.test(message) ? message.trim() : tlsProblem(cause)
+}

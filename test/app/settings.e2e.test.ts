@@ -1,0 +1,65 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createServer } from 'node:tls'
+import { expect, it, onTestFinished } from 'vitest'
+import { dataFolder, expectRefused, startService } from '../e2e/service.ts'
+
+const file = (name: string, content: string) => {
+  const path = join(dataFolder(), name)
+  writeFileSync(path, content)
+  return path
+}
+const brokers = { KAFKA_BROKERS: '127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' }
+
+it.each([
+  ['a folder that is a file', () => ({ DATA_DIR: file('data', '') }), /DATA_DIR=\S+ is no folder: set DATA_DIR to /],
+  ['a file of keys that is a folder', () => ({ API_KEYS_FILE: dataFolder() }), /petstore: \S+ cannot be read: EISDIR/],
+  ['a host of another machine', () => ({ HOST: '192.0.2.1' }), /HOST=192.0.2.1 is no address of this machine/],
+  ['a short key', () => ({ API_KEYS: 'short' }), /API_KEYS has a key of less than 20 characters/],
+  ['text for a switch', () => ({ ...brokers, KAFKA_TLS: 'yes' }), /KAFKA_TLS must be true or false/],
+])('%s stops the start with one line', async (_what, environment, line) => {
+  await expectRefused({ DATA_DIR: dataFolder(), LOG_LEVEL: 'warn', ...environment() }, line, /^petstore: .*\n$/)
+})
+
+it('a port that is taken stops the start with one line, and says which', async () => {
+  const { port } = new URL((await startService({ DATA_DIR: dataFolder() })).url)
+  const line = new RegExp(`petstore: PORT=${port} is taken on 127.0.0.1: stop what listens there, or set PORT`)
+  await expectRefused({ DATA_DIR: dataFolder(), PORT: port }, line)
+})
+
+it('an old Node is told which one is needed, before anything is imported', () => {
+  const old = file('old.cjs', "Object.defineProperty(process.versions, 'node', { value: '24.15.9' })")
+  const version = new URL('../../src/node-version.cjs', import.meta.url).pathname
+  const { status, stderr } = spawnSync(process.execPath, ['-r', old, '-r', version, 'there-is-no-such-file.ts'])
+  expect([status, String(stderr)]).toEqual([1, expect.stringMatching(/^petstore: this is Node 24.15.9, .*24.16.*\n$/)])
+  const { scripts, engines } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  expect(engines.node).toBe('>=24.16')
+  for (const name of ['start', 'petstore']) expect(scripts[name]).toContain('-r ./src/node-version.cjs')
+})
+
+it('what it writes is for its user alone, also in a folder that others could look into', async () => {
+  const DATA_DIR = join(dataFolder(), 'data')
+  mkdirSync(DATA_DIR, { mode: 0o755 })
+  await startService({ DATA_DIR, API_KEYS: '' })
+  expect(statSync(DATA_DIR).mode & 0o777).toBe(0o700)
+  const files = readdirSync(DATA_DIR)
+  expect(files).toEqual(expect.arrayContaining(['api-keys.json', 'event-log.db', 'read-models.db', 'server.lock']))
+  for (const name of files) expect([name, statSync(join(DATA_DIR, name)).mode & 0o077]).toEqual([name, 0])
+})
+
+it('a certificate that is not believed is told as such', async () => {
+  const folder = dataFolder()
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, ...subject], {
+    stdio: 'ignore',
+  })
+  const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const told = /petstore: Kafka at \S+ speaks TLS in another way \(.*self-signed certificate.*\): check KAFKA_TLS/
+  await expectRefused({ ...brokers, KAFKA_BROKERS: address, KAFKA_TLS: 'true' }, told)
+})
