@@ -7,7 +7,7 @@ import { type KeyRing, openKeyRing } from '../api-keys/key-ring.ts'
 import { createCommandHandler } from '../command-handling/command-handler.ts'
 import { IdAllocator } from '../command-handling/id-allocator.ts'
 import { defaultLimits, GroupCommit } from '../event-log/group-commit.ts'
-import { type ApiServices, buildApp } from '../http/app.ts'
+import { type ApiServices, buildAdminApp, buildApp } from '../http/app.ts'
 import { PetQuota } from '../http/pet-quota.ts'
 import { drain } from '../http/server.ts'
 import { timeOfDay } from '../lib/clock.ts'
@@ -56,21 +56,19 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const lag = watchLag(shards, config.projectorStallSeconds * 1000, projectors)
   const health = serviceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag })
   let draining = false
+  const probed = { health, metrics: serviceMetrics({ lag, log: storage.log, shards }), draining: () => draining }
+  const { host, port, adminPort, logsWrites, corsOrigins, appendTimeoutMs } = config
   const app = await buildApp(
+    { api: api?.services, ...probed },
     {
-      api: api?.services,
-      health,
-      metrics: serviceMetrics({ lag, log: storage.log, shards }),
-      draining: () => draining,
-    },
-    {
-      logger,
-      logsWrites: config.logsWrites,
+      ...{ logger, logsWrites, corsOrigins, appendTimeoutMs },
       connections: connectionLimits(config),
-      appendTimeoutMs: config.appendTimeoutMs,
+      probesInDetail: adminPort === undefined && isLoopback(host),
     },
   )
-  const url = await listen(app, 'PORT', config.host, config.port)
+  const admin = adminPort === undefined ? undefined : await buildAdminApp(probed, logger)
+  if (admin !== undefined) await listen(admin, 'ADMIN_PORT', host, adminPort ?? 0)
+  const url = await listen(app, 'PORT', host, port)
   const issuedKey = api && issueFirstKey(config, api.keys, logger)
 
   async function close(): Promise<void> {
@@ -78,6 +76,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     await delay(unreadyMs)
     await drain(app.server, idleMs)
     await app.close()
+    await admin?.close()
     await lag.close()
     await api?.close()
     await projectors?.close()
@@ -86,6 +85,11 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     await storage.close()
   }
   return { url, issuedKey, logReplaced: storage.log.replaced, close }
+}
+
+/** Whether only this machine can reach what listens there. */
+function isLoopback(host: string): boolean {
+  return /^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host)
 }
 
 /** Throws a ConfigError that names what has to be another. */

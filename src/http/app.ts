@@ -1,3 +1,4 @@
+import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { KeyHolder } from '../api-keys/key-ring.ts'
@@ -16,7 +17,7 @@ import { addPetRoutes } from './pets.ts'
 import { Refusals } from './refusals.ts'
 import { compileRequestCheck, readOnlyJson } from './request-values.ts'
 import type { RouteServices } from './resource.ts'
-import { newServer } from './server.ts'
+import { newServer, type ServerOptions } from './server.ts'
 
 export interface ApiServices extends RouteServices {
   /** Undefined when the API key is not valid. */
@@ -35,6 +36,10 @@ export interface AppOptions {
   readonly logger: Logger | false
   /** Whether each write is logged, with who asked for it. */
   readonly logsWrites: boolean
+  /** Whether probes tell all, and metrics are served, beside the API. */
+  readonly probesInDetail: boolean
+  /** Of pages that may call the API from a browser. */
+  readonly corsOrigins: readonly string[]
   readonly connections: ConnectionLimits
   /** The longest that a command is waited for, in milliseconds. */
   readonly appendTimeoutMs: number
@@ -46,14 +51,30 @@ const otherWaitsMs = 10_000
 /** The HTTP server, ready to listen or to be injected requests. Closing it finishes the requests it has. */
 export async function buildApp(
   services: AppServices,
-  { logger, logsWrites, connections, appendTimeoutMs }: AppOptions,
+  { logger, logsWrites, probesInDetail, corsOrigins, connections, appendTimeoutMs }: AppOptions,
 ): Promise<FastifyInstance> {
-  const app: FastifyInstance = newServer({
-    logger,
-    connections,
-    answerWithinMs: appendTimeoutMs + otherWaitsMs,
-    isClosing: () => services.draining() && !app.server.listening,
-  })
+  const app = newApp(services, { logger, connections, answerWithinMs: appendTimeoutMs + otherWaitsMs })
+  if (logger) addRequestLog(app, logger, logsWrites)
+  addHealthRoutes(app, services, { details: probesInDetail })
+  if (corsOrigins.length > 0) await app.register(cors, { ...corsOptions, origin: [...corsOrigins] })
+  if (services.api !== undefined) await addApi(app, services.api)
+  await app.ready()
+  return app
+}
+
+const adminConnectionsMax = 64
+
+/** As `buildApp`, with the probes and the metrics alone: for a port that only operators can reach. */
+export async function buildAdminApp(services: ProbedServices, logger: Logger | false): Promise<FastifyInstance> {
+  const connections = { max: adminConnectionsMax, maxPerAddress: adminConnectionsMax, isTrustedProxy: () => false }
+  const app = newApp(services, { logger, connections, answerWithinMs: otherWaitsMs })
+  addHealthRoutes(app, services, { details: true })
+  await app.ready()
+  return app
+}
+
+function newApp({ draining }: ProbedServices, options: Omit<ServerOptions, 'isClosing'>): FastifyInstance {
+  const app: FastifyInstance = newServer({ ...options, isClosing: () => draining() && !app.server.listening })
   app.setValidatorCompiler(compileRequestCheck)
   app.setSerializerCompiler(() => JSON.stringify) // response schemas are for the document; answers are sent as text
   app.removeAllContentTypeParsers() // only what /v1 adds is read: elsewhere a body changes no answer
@@ -62,11 +83,16 @@ export async function buildApp(
     // Fastify has demands on a body even where there is nothing.
     done(messageProblem(request.raw) ?? (request.is404 ? notFound(request, reply) : undefined))
   })
-  if (logger) addRequestLog(app, logger, logsWrites)
-  addHealthRoutes(app, services)
-  if (services.api !== undefined) await addApi(app, services.api)
-  await app.ready()
   return app
+}
+
+const corsOptions = {
+  methods: ['GET', 'HEAD', 'POST', 'PATCH'],
+  exposedHeaders: (
+    'Consistency-Token Deprecation ETag Idempotency-Replayed Link Location Preference-Applied RateLimit RateLimit-Policy ' +
+    'Read-Model-Applied Retry-After Sunset WWW-Authenticate X-Request-Id'
+  ).split(' '),
+  maxAge: 3600, // seconds
 }
 
 async function addApi(app: FastifyInstance, api: ApiServices): Promise<void> {

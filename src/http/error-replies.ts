@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { type ErrorCode, ServiceError } from '../lib/errors.ts'
+import { securityHeaders } from './security-headers.ts'
 
 /**
  * Of each error code: its HTTP status and, where a retry is worth while, after how many seconds (RFC 9110 section 10.2.3).
@@ -89,7 +90,6 @@ export function replyWithError(raised: unknown, request: FastifyRequest, reply: 
   // RFC 5789 section 2.2.
   if (code === 'unsupported_media_type' && request.method === 'PATCH') reply.header('accept-patch', 'application/json')
   reply.header('x-request-id', request.id) // on errors only: there someone asks for it
-  reply.header('x-content-type-options', 'nosniff') // messages can quote what was sent
   return reply.code(status).type(jsonType).send(errorBody(error))
 }
 
@@ -107,7 +107,8 @@ function logServerError(error: ServiceError, { id: requestId, method, url, raw, 
 export function notFound({ method, url, server }: FastifyRequest, reply: FastifyReply): ServiceError {
   const [path = ''] = url.split('?')
   const allowed = server.supportedMethods.filter(
-    (other) => server.findRoute({ method: other as HTTPMethods, url: path }) !== null,
+    // CORS has a route for OPTIONS of whatever path.
+    (other) => other !== 'OPTIONS' && server.findRoute({ method: other as HTTPMethods, url: path }) !== null,
   )
   if (allowed.length === 0 || allowed.includes(method)) {
     return new ServiceError('route_not_found', `There is nothing at ${path}.`)
@@ -148,11 +149,14 @@ export function replyToTunnel(_request: IncomingMessage, socket: Duplex): void {
   )
 }
 
+/** As bytes: there is no response that would have them by itself. */
+const securityLines = securityHeaders.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+
 function endWithError(socket: Duplex, error: ServiceError, headers = ''): void {
   const status = statusOf(error.code)
   const body = errorBody(error)
   socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}Content-Type: ${jsonType}\r\nConnection: close\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}${securityLines}Content-Type: ${jsonType}\r\nConnection: close\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     () => socket.destroy(),
   )

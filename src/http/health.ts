@@ -36,22 +36,29 @@ export interface ProbedServices {
 
 /**
  * The probes of an orchestrator, whose 503 is a report like their 200, not an Error; and the metrics, for a monitoring
- * system to read as often as it likes: nothing is asked of the log or the read models.
+ * system to read as often as it likes: nothing is asked of the log or the read models. Without `details` there is only
+ * what anybody may know.
  */
-export function addHealthRoutes(app: FastifyInstance, { health, metrics, draining }: ProbedServices): void {
+export function addHealthRoutes(
+  app: FastifyInstance,
+  { health, metrics, draining }: ProbedServices,
+  { details }: { readonly details: boolean },
+): void {
   const schema = { hide: true }
+  const report = (status: string, checks: Checks) => JSON.stringify(details ? { status, checks } : { status })
   app.get('/livez', { schema }, async (_request, reply) => {
     const { live, checks } = health.live()
     reply.code(live ? 200 : 503).type(jsonType)
-    return JSON.stringify({ status: live ? 'ok' : 'stalled', checks })
+    return report(live ? 'ok' : 'stalled', checks)
   })
   app.get('/readyz', { schema }, async (_request, reply) => {
     const { ready, checks } = await health.ready()
     const isReady = ready && !draining()
     const why = draining() ? 'draining' : 'unready'
     reply.code(isReady ? 200 : 503).type(jsonType)
-    return JSON.stringify({ status: isReady ? 'ok' : why, checks })
+    return report(isReady ? 'ok' : why, checks)
   })
+  if (!details) return
   app.get('/metrics', { schema }, async (_request, reply) => {
     reply.type(metrics.contentType)
     return await metrics.text()

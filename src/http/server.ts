@@ -6,6 +6,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { type ConnectionLimits, inTurn, limitConnections } from './connections.ts'
 import { replyToBrokenRequest, replyToTunnel, replyWithError } from './error-replies.ts'
 import { hasUnreadBody } from './messages.ts'
+import { securityHeaders } from './security-headers.ts'
 
 export interface ServerOptions {
   readonly logger: FastifyBaseLogger | false
@@ -37,7 +38,7 @@ export function newServer({ logger, connections, answerWithinMs, isClosing }: Se
           connectionsCheckingInterval: 5_000, // how often both are looked at
           keepAliveTimeout: 65_000, // more than the 60 s of load balancers, so that they are the ones to close
           requireHostHeader: false, // Node itself answers a request without Host, but without a body
-          ServerResponse: closingResponse(isClosing),
+          ServerResponse: responseClass(isClosing),
         },
         inTurn(handle),
       )
@@ -72,13 +73,14 @@ function requestId({ headers }: IncomingMessage): string {
 }
 
 /**
- * The class of a server's responses: each asks its client to close the connection if the server `isClosing` when it is
- * sent, or if there is more of a body to come that nobody wants. A hook of Fastify would do, at several times the cost,
- * and would miss what is answered before hooks run.
+ * The class of a server's responses: each has the security headers, and asks its client to close the connection if the
+ * server `isClosing` when it is sent, or if there is more of a body to come that nobody wants. A hook of Fastify would do,
+ * at several times the cost, and would miss what is answered before hooks run.
  */
-function closingResponse(isClosing: () => boolean) {
+function responseClass(isClosing: () => boolean) {
   return class<Request extends IncomingMessage> extends ServerResponse<Request> {
     override writeHead(status: number, ...rest: never[]): this {
+      for (const [name, value] of securityHeaders) if (!this.hasHeader(name)) this.setHeader(name, value)
       if (isClosing() || hasUnreadBody(this.req)) this.setHeader('connection', 'close')
       return super.writeHead(status, ...rest)
     }

@@ -37,7 +37,7 @@ const table: Record<string, Allowed> = {
     packages: [
       '@fastify/bearer-auth',
       '@fastify/cors',
-      '@fastify/helmet',
+      'helmet',
       '@fastify/rate-limit',
       'pino',
       '@fastify/swagger',

@@ -179,7 +179,15 @@ export class FakeServices implements AppServices {
 const connections = { max: 1000, maxPerAddress: 1000, isTrustedProxy: () => false }
 
 export function openApp(services: AppServices = new FakeServices(), options: Partial<AppOptions> = {}) {
-  return buildApp(services, { logger: false, logsWrites: false, connections, appendTimeoutMs: 5000, ...options })
+  return buildApp(services, {
+    logger: false,
+    logsWrites: false,
+    probesInDetail: true,
+    corsOrigins: [],
+    connections,
+    appendTimeoutMs: 5000,
+    ...options,
+  })
 }
 
 type Headers = Record<string, string>
@@ -221,7 +229,6 @@ export function expectError(
   expect({ statusCode, body: JSON.parse(body) }).toEqual({ statusCode: status, body: expected })
   expect(headers).toMatchObject({
     'content-type': 'application/json; charset=utf-8',
-    'x-content-type-options': 'nosniff',
     'cache-control': 'no-store',
   })
 }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { buildAdminApp } from '../../src/http/app.ts'
 import { authorization, expectError, openApp, testServer } from './fake-services.ts'
 
 const server = testServer()
@@ -38,4 +39,25 @@ it('a process without the API has nothing but the probes and the metrics', async
   }
   expectError(await projector.inject({ method: 'POST', url: '/livez' }), 405, 'method_not_allowed')
   await projector.close()
+})
+
+it('tells strangers whether it is live and ready, and no more', async () => {
+  const app = await openApp(server.services, { probesInDetail: false })
+  const probe = async (url: string) => {
+    const { statusCode, body } = await app.inject(url)
+    return [statusCode, JSON.parse(body)]
+  }
+  expect(await probe('/livez')).toEqual([200, { status: 'ok' }])
+  server.services.isReady = false
+  expect(await probe('/readyz')).toEqual([503, { status: 'unready' }])
+  expectError(await app.inject('/metrics'), 404, 'route_not_found')
+  await app.close()
+})
+
+it('has all of it, and nothing else, on the port of operators', async () => {
+  const app = await buildAdminApp(server.services, false)
+  expect((await app.inject('/readyz')).json()).toHaveProperty('checks')
+  expect((await app.inject('/metrics')).statusCode).toBe(200)
+  expectError(await app.inject({ url: '/v1/pets', headers: { authorization } }), 404, 'route_not_found')
+  await app.close()
 })

@@ -72,8 +72,17 @@ function holdCommands() {
   return { started, end }
 }
 
+/** What helmet says for an API, of every answer. */
+const securityHeaders = {
+  'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000',
+  'x-content-type-options': 'nosniff',
+}
+
 function expectRawError(text: string, status: number, code: ErrorCode): void {
-  const headers = { 'content-type': 'application/json; charset=utf-8', connection: 'close' }
+  const headers = { ...securityHeaders, 'content-type': 'application/json; charset=utf-8', connection: 'close' }
   const responses = readResponses(text)
   expect(responses).toMatchObject([{ status, headers }])
   expect(JSON.parse(responses[0]?.body ?? '')).toEqual({ code, message: expect.stringMatching(/./), status })
@@ -125,6 +134,18 @@ describe('what is no valid HTTP is answered with an Error', () => {
     expect(statuses(await exchange(lastList))).toEqual([200]) // and the server goes on
   })
 })
+
+it.each(['/v1/pets', '/v1/pets/%zz', '/livez', '/openapi.json', '/nothing', '/docs/static/swagger-ui.css'])(
+  '%s has the headers that browsers look for, and those of pages are its own',
+  async (path) => {
+    const [answer] = readResponses(await exchange(get(path, 'Connection: close')))
+    const own = path.startsWith('/docs')
+      ? { 'content-security-policy': expect.stringContaining("script-src 'self'") }
+      : {}
+    expect(answer?.headers).toMatchObject({ ...securityHeaders, ...own })
+    expect(answer?.headers).not.toHaveProperty('x-powered-by')
+  },
+)
 
 describe('one connection', () => {
   it('answers pipelined requests in order', async () => {
