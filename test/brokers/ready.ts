@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { Kafka, logLevel } from 'kafkajs'
+import { Kafka, logLevel, type SASLOptions } from 'kafkajs'
 
 /** Asks again until the answer is yes; throws after `timeoutMs`, naming what did not happen. */
 export async function until(what: string, timeoutMs: number, holds: () => Promise<boolean>): Promise<void> {
@@ -13,14 +13,15 @@ export async function until(what: string, timeoutMs: number, holds: () => Promis
 }
 
 /** A broker that has started but not joined its cluster yet answers with an empty list of brokers. */
-export async function kafkaAnswers(brokers: string): Promise<boolean> {
-  return (await kafkaBrokersAnswering(brokers)) > 0
+export async function kafkaAnswers(brokers: string, sasl?: SASLOptions): Promise<boolean> {
+  return (await kafkaBrokersAnswering(brokers, sasl)) > 0
 }
 
 /** How many brokers the cluster has now, as one of these tells; 0 when none answers. */
-export async function kafkaBrokersAnswering(brokers: string): Promise<number> {
+export async function kafkaBrokersAnswering(brokers: string, sasl?: SASLOptions): Promise<number> {
   const kafka = new Kafka({
     brokers: brokers.split(','),
+    ...(sasl && { sasl }),
     connectionTimeout: 1000,
     requestTimeout: 2000,
     retry: { retries: 0 },
