@@ -1,0 +1,114 @@
+import { Agent, request } from 'node:http'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { describeWithBrokers } from '../brokers/describe.ts'
+import { apiKey, Client, createMany, inParallel } from '../e2e/client.ts'
+import { brokerEnvironment, dataFolder, type Environment, expectVerified, startService } from '../e2e/service.ts'
+import { type OpenApi, type RandomRequest, randomRequests } from './random-requests.ts'
+
+const total = 100_000
+const batch = 5000
+const connections = 32
+const timeout = 600_000
+
+interface Answer {
+  readonly status: number
+  readonly type: string
+  readonly text: string
+}
+
+/** Sends random requests, and expects of each answer that the document has it, and that it is no fault of the service. */
+async function expectDocumented(environment: Environment): Promise<void> {
+  const service = await startService(environment)
+  const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as OpenApi
+  const isDocumented = answerCheck(document)
+  const requestsFor = randomRequests(document, await makeSome(new Client(service)))
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const counts = new Map<string, number>()
+  const seed = Date.now() % 1_000_000_000
+  for (let done = 0; done < total; done += batch) {
+    const requests = fc.sample(requestsFor, { seed: seed + done, numRuns: batch })
+    const answers = await inParallel(batch, connections, (i) => send(service.url, agent, requests[i] as RandomRequest))
+    for (const [i, answer] of answers.entries()) {
+      const { operation, ...sent } = requests[i] as RandomRequest
+      const problem = isDocumented(operation, answer)
+      expect(problem && { seed: seed + done, problem, sent, answer }).toBeUndefined()
+      const label = `${sent.method} ${answer.status}`
+      counts.set(label, (counts.get(label) ?? 0) + 1)
+    }
+  }
+  agent.destroy()
+  // A check that never got past the doors would prove little.
+  for (const label of [
+    'GET 200',
+    'GET 404',
+    'POST 201',
+    'POST 400',
+    'POST 409',
+    'POST 422',
+    'PATCH 200',
+    'PATCH 409',
+  ]) {
+    expect({ seed, label, count: counts.get(label) ?? 0 }).toEqual({
+      seed,
+      label,
+      count: expect.toSatisfy((n) => n > 20),
+    })
+  }
+  expect(service.output()).not.toMatch(/"level":[56]0/)
+  await expectVerified(environment)
+}
+
+/** Pets and orders; resolves to their ids. */
+async function makeSome(client: Client): Promise<number[]> {
+  const pets = await createMany(client, 40)
+  const orders = await Promise.all(
+    pets.filter(({ status }) => status === 'available').map(({ id }) => client.order(id)),
+  )
+  return [...pets, ...orders].map(({ id }) => id)
+}
+
+/** What is wrong with an answer, if anything is. */
+function answerCheck(document: OpenApi) {
+  const ajv = new Ajv2020({ strict: false, formats: { int64: true, 'date-time': true, 'well-formed': true } })
+  const checks = new Map<string, ReturnType<typeof ajv.compile>>()
+  return ({ responses }: RandomRequest['operation'], { status, type, text }: Answer): string | undefined => {
+    const known = responses[status] ?? (status < 500 ? responses.default : undefined)
+    if (status >= 500 || known === undefined) return `${status} is not to be expected`
+    const schema = known.content?.['application/json']?.schema
+    if (schema === undefined) return text === '' ? undefined : 'there is a body'
+    if (type !== 'application/json; charset=utf-8') return `the type is ${type}`
+    const name = JSON.stringify(schema)
+    const { components } = document
+    const check = checks.get(name) ?? ajv.compile({ ...schema, components })
+    checks.set(name, check)
+    return check(JSON.parse(text)) ? undefined : ajv.errorsText(check.errors)
+  }
+}
+
+function send(url: string, agent: Agent, { method, path, headers, body }: RandomRequest): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const authorization = `Bearer ${apiKey}`
+  const sent = request(`${url}${path}`, { agent, method, headers: { authorization, ...headers } }, (answer) => {
+    let text = ''
+    answer.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk
+    })
+    const type = answer.headers['content-type'] ?? ''
+    answer.on('end', () => resolve({ status: answer.statusCode ?? 0, type, text }))
+  })
+  sent.on('error', (cause) => reject(new Error(`${method} ${path}: ${cause.message}`, { cause })))
+  sent.end(body)
+  return promise
+}
+
+it('100,000 random requests get answers of the document, embedded', { timeout }, async () => {
+  await expectDocumented({ DATA_DIR: dataFolder() })
+})
+
+describeWithBrokers('on Kafka and Redis', (brokers) => {
+  it('100,000 random requests get answers of the document', { timeout }, async () => {
+    await expectDocumented(brokerEnvironment(brokers))
+  })
+})
