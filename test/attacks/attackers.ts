@@ -1,4 +1,6 @@
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { isMainThread, Worker, workerData } from 'node:worker_threads'
 
 export interface Attack {
   readonly connections: number
@@ -11,52 +13,44 @@ export interface Attack {
   readonly reads?: boolean
 }
 
+/** Keeps connections to a port from an address of its own, in a thread of its own. Those that are closed are opened anew. */
+export class Attackers {
+  readonly #worker: Worker
+
+  constructor(port: number, attack: Attack) {
+    this.#worker = new Worker(fileURLToPath(import.meta.url), { workerData: { port, attack } })
+  }
+
+  async stop(): Promise<void> {
+    await this.#worker.terminate()
+  }
+}
+
 const otherAddress = '127.0.0.2'
 const comesBackMs = 20
 
-/** Keeps connections to a port from an address of its own. Those that are closed are opened anew. */
-export class Attackers {
-  opened = 0
-  /** Bytes. */
-  received = 0
-  readonly #port: number
-  readonly #attack: Attack
-  readonly #sockets = new Set<Socket>()
-  #stopped = false
-
-  constructor(port: number, attack: Attack) {
-    this.#port = port
-    this.#attack = attack
-    for (let index = 0; index < attack.connections; index++) this.#open()
-  }
-
-  stop(): void {
-    this.#stopped = true
-    for (const socket of this.#sockets) socket.destroy()
-  }
-
-  #open(): void {
-    if (this.#stopped) return
-    const { first, again, everyMs, reads } = this.#attack
-    const socket = connect({ port: this.#port, host: '127.0.0.1', localAddress: otherAddress })
-    this.#sockets.add(socket)
-    this.opened++
-    socket.on('error', () => {})
-    if (reads === true) socket.on('data', ({ length }) => (this.received += length))
-    socket.write(first)
-    const timer = everyMs === undefined ? undefined : setInterval(() => socket.write(again ?? ''), everyMs)
-    if (timer === undefined && again !== undefined) {
-      const send = () => {
-        // In turns: all else of this process goes on as well.
-        if (!socket.destroyed && socket.write(again)) setImmediate(send)
-      }
-      socket.on('drain', send)
-      socket.once('connect', send)
+function open(port: number, attack: Attack): void {
+  const { first, again, everyMs, reads } = attack
+  const socket = connect({ port, host: '127.0.0.1', localAddress: otherAddress })
+  socket.on('error', () => {})
+  if (reads === true) socket.resume()
+  socket.write(first)
+  const timer = everyMs === undefined ? undefined : setInterval(() => socket.write(again ?? ''), everyMs)
+  if (timer === undefined && again !== undefined) {
+    const send = () => {
+      // In turns: the other connections go on as well.
+      if (!socket.destroyed && socket.write(again)) setImmediate(send)
     }
-    socket.on('close', () => {
-      clearInterval(timer)
-      this.#sockets.delete(socket)
-      setTimeout(() => this.#open(), comesBackMs)
-    })
+    socket.on('drain', send)
+    socket.once('connect', send)
   }
+  socket.on('close', () => {
+    clearInterval(timer)
+    setTimeout(() => open(port, attack), comesBackMs)
+  })
+}
+
+if (!isMainThread && workerData?.attack !== undefined) {
+  const { port, attack } = workerData as { readonly port: number; readonly attack: Attack }
+  for (let index = 0; index < attack.connections; index++) open(port, attack)
 }

@@ -58,7 +58,7 @@ describe.each(Object.entries(attacks))('%s', (name, attack) => {
     expect([...during.statuses]).toEqual([200])
     expect((await client.request('/livez')).status).toBe(200)
     expect((await client.create('Bello')).name).toBe('Bello')
-    attackers.stop()
+    await attackers.stop()
     expect(during.descriptors).toBeLessThan(descriptorsMax)
     expect(during.memoryMiB - alone.memoryMiB).toBeLessThan(memoryGrowthMiB)
     // A stranger's doing is no error of the service.

@@ -1,0 +1,44 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { table } from '../../src/cli/output.ts'
+import { dataFolder, startService } from '../e2e/service.ts'
+import { type Attack, Attackers } from './attackers.ts'
+import { watch } from './well-behaved.ts'
+
+const [flooding, good] = ['the-key-of-one-that-floods', 'the-key-of-somebody-else']
+
+/** 10,000 requests a second from 200 connections: about half of what the service can answer. */
+function attack(line: string, body = ''): Attack {
+  const length = body === '' ? [] : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]
+  const head = [line, 'Host: a', `Authorization: Bearer ${flooding}`, ...length, '', ''].join('\r\n')
+  return { connections: 200, first: head + body, again: head + body, everyMs: 20, reads: true }
+}
+const evilNumber = `{"name":"Rex","categoryId":1.${'0'.repeat(16_000)}1}`
+const attacks: Readonly<Record<string, Attack>> = {
+  'pages of 100': attack('GET /v1/pets?limit=100 HTTP/1.1'),
+  pets: attack('POST /v1/pets HTTP/1.1', '{"name":"Rex","categoryId":7}'),
+  'evil numbers': attack('POST /v1/pets HTTP/1.1', evilNumber),
+}
+const seen: string[][] = []
+const memoryGrowthMiB = 400
+
+describe.each(Object.entries(attacks))('%s, without an end, from one key', (name, flood) => {
+  it.each([
+    ['without limits', {}],
+    ['with a rate', { RATE_LIMIT: '200/1' }],
+  ])('%s', async (limits, environment) => {
+    const service = await startService({ DATA_DIR: dataFolder(), API_KEYS: `${flooding},${good}`, ...environment })
+    const alone = await watch(service, 2000, { key: good, path: '/v1/pets?limit=1' })
+    const attackers = new Attackers(Number(new URL(service.url).port), flood)
+    const during = await watch(service, 4000, { key: good, path: '/v1/pets?limit=1' })
+    await attackers.stop()
+    seen.push([name, limits, alone.p99Ms.toFixed(1), during.p99Ms.toFixed(1), String(during.memoryMiB)])
+    expect([...during.statuses]).toEqual([200])
+    expect(during.memoryMiB - alone.memoryMiB).toBeLessThan(memoryGrowthMiB)
+    expect(service.output()).not.toMatch(/"level":[56]0/)
+  })
+})
+
+afterAll(() => {
+  const header = ['FLOOD', 'LIMITS', 'P99 OF ANOTHER KEY ALONE, MS', 'DURING', 'MEMORY, MIB']
+  process.stdout.write(`${table(header, seen)}\n`)
+})
