@@ -102,7 +102,7 @@ async function addApi(app: FastifyInstance, api: ApiServices): Promise<void> {
     async (v1) => {
       readOnlyJson(v1)
       await requireApiKey(v1, api.findKey)
-      if (api.rate !== undefined) await limitRate(v1, api.rate)
+      if (api.rate !== undefined) limitRate(v1, api.rate)
       limitInFlight(v1, api.maxInFlightPerKey)
       addPetRoutes(v1, api)
       addOrderRoutes(v1, api)

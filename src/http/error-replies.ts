@@ -150,7 +150,9 @@ export function replyToTunnel(_request: IncomingMessage, socket: Duplex): void {
 }
 
 /** As bytes: there is no response that would have them by itself. */
-const securityLines = securityHeaders.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+const securityLines = Object.entries(securityHeaders)
+  .map(([name, value]) => `${name}: ${value}\r\n`)
+  .join('')
 
 function endWithError(socket: Duplex, error: ServiceError, headers = ''): void {
   const status = statusOf(error.code)

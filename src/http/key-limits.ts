@@ -1,4 +1,3 @@
-import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../lib/errors.ts'
 import { holderOf } from './auth.ts'
@@ -45,29 +44,35 @@ export interface Rate {
   readonly seconds: number
 }
 
-/** The owners whose requests are counted at a time: more than a file of keys has. */
-const ownersMax = 100_000
+interface Window {
+  count: number
+  endsAt: number
+}
 
 /**
- * Refuses requests of an owner beyond the rate, reads and writes apart, and tells what is left of it in the headers of
- * draft-ietf-httpapi-ratelimit-headers-10. Each process counts for itself.
+ * Refuses requests of an owner beyond the rate, reads and writes apart, and tells when there will be more in the headers of
+ * draft-ietf-httpapi-ratelimit-headers-10. The time of the rate begins with a first request. Each process counts for itself.
  */
-export async function limitRate(app: FastifyInstance, { requests: max, seconds }: Rate): Promise<void> {
-  await app.register(rateLimit, { global: false, cache: ownersMax })
-  const keyGenerator = (request: Parameters<typeof holderOf>[0]) => holderOf(request).owner
-  const limiter = () => app.createRateLimit({ max, timeWindow: seconds * 1000, keyGenerator })
-  const limiters = { reads: limiter(), writes: limiter() }
-  app.addHook('onRequest', async (request, reply) => {
+export function limitRate(app: FastifyInstance, { requests: max, seconds }: Rate): void {
+  const windows = { reads: new Map<string, Window>(), writes: new Map<string, Window>() }
+  app.addHook('onRequest', (request, reply, done) => {
     const kind = request.method === 'GET' || request.method === 'HEAD' ? 'reads' : 'writes'
-    const state = await limiters[kind](request)
-    if (state.isAllowed) return // only of an owner who is not counted, and there is none
-    reply.header('ratelimit-policy', `"${kind}";q=${max};w=${seconds}`)
-    reply.header('ratelimit', `"${kind}";r=${state.remaining};t=${state.ttlInSeconds}`)
-    if (!state.isExceeded) return
-    reply.header('retry-after', state.ttlInSeconds)
-    throw new ServiceError(
-      'too_many_requests',
-      `This API key may send ${max} ${kind} in ${seconds} s, and has done so.`,
+    const { owner } = holderOf(request)
+    const now = performance.now()
+    const window = windows[kind].get(owner)
+    if (window === undefined || window.endsAt <= now) {
+      windows[kind].set(owner, { count: 1, endsAt: now + seconds * 1000 })
+      return done()
+    }
+    if (++window.count <= max) return done()
+    const endsIn = Math.ceil((window.endsAt - now) / 1000)
+    reply.headers({
+      'retry-after': endsIn,
+      'ratelimit-policy': `"${kind}";q=${max};w=${seconds}`,
+      ratelimit: `"${kind}";r=0;t=${endsIn}`,
+    })
+    done(
+      new ServiceError('too_many_requests', `This API key may send ${max} ${kind} in ${seconds} s, and has done so.`),
     )
   })
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type Server, ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { type ConnectionLimits, inTurn, limitConnections } from './connections.ts'
@@ -79,10 +79,12 @@ function requestId({ headers }: IncomingMessage): string {
  */
 function responseClass(isClosing: () => boolean) {
   return class<Request extends IncomingMessage> extends ServerResponse<Request> {
+    // Fastify gives all headers here, as one object. If one were set in another way, Node would set each of them anew.
     override writeHead(status: number, ...rest: never[]): this {
-      for (const [name, value] of securityHeaders) if (!this.hasHeader(name)) this.setHeader(name, value)
-      if (isClosing() || hasUnreadBody(this.req)) this.setHeader('connection', 'close')
-      return super.writeHead(status, ...rest)
+      const headers: OutgoingHttpHeaders = rest[0] ?? {}
+      for (const name in securityHeaders) headers[name] ??= securityHeaders[name]
+      if (isClosing() || hasUnreadBody(this.req)) headers.connection = 'close'
+      return super.writeHead(status, headers)
     }
   }
 }

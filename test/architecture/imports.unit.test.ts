@@ -38,7 +38,6 @@ const table: Record<string, Allowed> = {
       '@fastify/bearer-auth',
       '@fastify/cors',
       'helmet',
-      '@fastify/rate-limit',
       'pino',
       '@fastify/swagger',
       '@fastify/type-provider-typebox',

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { does, showProgress, table } from '../../src/cli/output.ts'
+import { does, print, showProgress, table } from '../../src/cli/output.ts'
 
 function capture(stream: 'stdout' | 'stderr'): () => string {
   const write = vi.spyOn(process[stream], 'write').mockReturnValue(true)
@@ -24,6 +24,17 @@ describe('what a command prints', () => {
     ['two\nlines', 'two\nlines\n'],
     ['', ''],
   ])('is its text, and nothing where there is none', async (text, printed) => expect(await run(text)).toBe(printed))
+
+  it('moves no cursor and turns no text round, whatever somebody called something', async () => {
+    const evil = 'a\u001b[2Kb\u0007\u009b31m\u202e\u2066c\r\tZoë 🐕'
+    const shown = 'a\\u001b[2Kb\\u0007\\u009b31m\\u202e\\u2066c\\u000d\\u0009Zoë 🐕'
+    expect(await run(`${evil}\n${evil}`)).toBe(`${shown}\n${shown}\n`)
+    vi.restoreAllMocks()
+    const output = capture('stdout')
+    print(JSON.stringify({ name: evil }))
+    expect(output()).not.toMatch(/[\u202e\u009b]/)
+    expect(JSON.parse(output())).toEqual({ name: evil })
+  })
 
   it('is, with --json, one document that ends a line', async () => {
     const printed = await run('two\nlines', '--json', '--more')

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os'
 import { expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { Client, codeOf, createMany, keyed, type Pet } from './client.ts'
@@ -58,7 +59,11 @@ describeWithBrokers('events that cannot be applied', (brokers) => {
     const missing = await command('show', '0/999999')
     expect(missing).toMatchObject({ code: 1, output: '', errors: expect.stringContaining('parked list') })
 
-    expect(await command('discard', first)).toMatchObject({ code: 0, output: expect.stringContaining(first) })
+    const audited = expect.stringMatching(
+      new RegExp(`"audit":"event discarded","event":"${first}",.*"actor":"${userInfo().username}"`),
+    )
+    const done = { code: 0, output: expect.stringContaining(first), errors: audited }
+    expect(await command('discard', first)).toMatchObject(done)
     expect((await command('discard', first)).code).toBe(1)
     for (const middle of [behind, later]) {
       const errors = expect.stringContaining('discard that one first')

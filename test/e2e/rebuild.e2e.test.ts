@@ -52,6 +52,7 @@ describeWithBrokers('petstore rebuild', (brokers) => {
     const table = await load.stop()
     process.stderr.write(`\n${errors}${table}\n`)
     expect(code, errors).toBe(0)
+    expect(errors).toContain('"audit":"read models rebuilt","actor":')
     expect(table.untrue).toEqual([])
     // A machine without a core to spare may miss the time limits of Redis; taking over is no reason for a 503.
     expect(table.count(/read_model_rebuilding/)).toBe(0)

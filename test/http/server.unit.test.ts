@@ -75,9 +75,6 @@ function holdCommands() {
 /** What helmet says for an API, of every answer. */
 const securityHeaders = {
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
-  'strict-transport-security': 'max-age=31536000',
   'x-content-type-options': 'nosniff',
 }
 
