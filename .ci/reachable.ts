@@ -2,7 +2,7 @@
 import { kafkaAnswers, until } from '../test/brokers/ready.ts'
 
 const brokers = process.argv[2] ?? ''
-const consumer = (password: string) => ({ mechanism: 'plain', username: 'consumer', password }) as const
+const consumer = (password: string) => ({ sasl: { mechanism: 'plain', username: 'consumer', password } }) as const
 await until(`Kafka answers on ${brokers}`, 10_000, () => kafkaAnswers(brokers, consumer('for-development')))
 for (const other of [undefined, consumer('wrong')]) {
   if (await kafkaAnswers(brokers, other)) throw new Error(`Kafka answers on ${brokers} without its password`)

@@ -45,7 +45,7 @@ describeWithOwnBrokers('with the rights that docs/operations.md names, and no ot
     const login = (username: string) => ({ mechanism: 'plain', username, password: 'secret' }) as const
     const users = ['admin', 'petstore'].map((name) => `user_${name}="secret"`).join(' ')
     const kafka = await startKafka({
-      sasl: login('admin'),
+      access: { sasl: login('admin') },
       config: {
         'listener.security.protocol.map': 'PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT',
         'sasl.enabled.mechanisms': 'PLAIN',

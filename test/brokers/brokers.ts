@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import type { SASLOptions } from 'kafkajs'
+import type { KafkaAccess } from './ready.ts'
 import { jarsFetched } from './settings.ts'
 
 /** A broker under a test's control. Data and address survive kill, stop and start. */
@@ -31,8 +31,8 @@ export interface RedisServer extends Controllable {
 export interface KafkaOptions {
   /** Broker properties by their Kafka names, `log.retention.ms` say. */
   config?: Record<string, string>
-  /** Who the broker lets in, where it asks. */
-  sasl?: SASLOptions
+  /** How the broker is spoken to, where it asks for more than words. */
+  access?: KafkaAccess
 }
 
 export interface RedisOptions {

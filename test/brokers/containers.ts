@@ -30,13 +30,13 @@ export async function containersUsable(): Promise<boolean> {
   return true
 }
 
-export async function startKafka({ config, sasl }: KafkaOptions): Promise<KafkaBroker> {
+export async function startKafka({ config, access }: KafkaOptions): Promise<KafkaBroker> {
   const client = await freePort()
   const container = new GenericContainer(images.kafka)
     .withEnvironment(kafkaEnvironment({ client, controller: await freePort() }, config))
     .withExposedPorts({ container: client, host: client })
   const brokers = `127.0.0.1:${client}`
-  return { brokers, ...(await run(container, () => kafkaAnswers(brokers, sasl))) }
+  return { brokers, ...(await run(container, () => kafkaAnswers(brokers, access))) }
 }
 
 export async function startRedis({ args = [] }: RedisOptions): Promise<RedisServer> {

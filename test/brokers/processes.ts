@@ -14,7 +14,7 @@ export interface Place {
   folder?: string
 }
 
-export async function startKafka({ config, sasl }: KafkaOptions, place: Place = {}): Promise<KafkaBroker> {
+export async function startKafka({ config, access }: KafkaOptions, place: Place = {}): Promise<KafkaBroker> {
   const client = place.port ?? (await freePort())
   const folder = place.folder ?? temporaryFolder('kafka')
   await promisify(execFile)(join(kafkaImageFolder, 'jars.sh'), [jarsFolder])
@@ -25,7 +25,7 @@ export async function startKafka({ config, sasl }: KafkaOptions, place: Place = 
     args: [jarsFolder],
     env: { ...env, KAFKA_LOG_DIRS: join(folder, 'data') },
     folder,
-    answers: () => kafkaAnswers(brokers, sasl),
+    answers: () => kafkaAnswers(brokers, access),
   })
   return { brokers, ...controls }
 }

@@ -1,7 +1,9 @@
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { Kafka, logLevel, type SASLOptions } from 'kafkajs'
+import { Kafka, type KafkaConfig, logLevel } from 'kafkajs'
+
+export type KafkaAccess = Pick<KafkaConfig, 'sasl' | 'ssl'>
 
 /** Asks again until the answer is yes; throws after `timeoutMs`, naming what did not happen. */
 export async function until(what: string, timeoutMs: number, holds: () => Promise<boolean>): Promise<void> {
@@ -13,15 +15,15 @@ export async function until(what: string, timeoutMs: number, holds: () => Promis
 }
 
 /** A broker that has started but not joined its cluster yet answers with an empty list of brokers. */
-export async function kafkaAnswers(brokers: string, sasl?: SASLOptions): Promise<boolean> {
-  return (await kafkaBrokersAnswering(brokers, sasl)) > 0
+export async function kafkaAnswers(brokers: string, access: KafkaAccess = {}): Promise<boolean> {
+  return (await kafkaBrokersAnswering(brokers, access)) > 0
 }
 
 /** How many brokers the cluster has now, as one of these tells; 0 when none answers. */
-export async function kafkaBrokersAnswering(brokers: string, sasl?: SASLOptions): Promise<number> {
+export async function kafkaBrokersAnswering(brokers: string, access: KafkaAccess = {}): Promise<number> {
   const kafka = new Kafka({
     brokers: brokers.split(','),
-    ...(sasl && { sasl }),
+    ...access,
     connectionTimeout: 1000,
     requestTimeout: 2000,
     retry: { retries: 0 },

@@ -39,15 +39,17 @@ describeWithBrokers('whatever another producer writes', (brokers) => {
     const environment = brokerEnvironment(brokers)
     const { url } = await startService(environment)
     const client = new Client({ url })
-    const pet = { id: 5_000_001, name: large, categoryId: 1, status: 'sold' }
+    const pet = { id: 5_000_001, name: 'x'.repeat(10 * 1024), categoryId: 1, status: 'sold' }
     const endless = petCreated({ eventId: 'endless', pet })
-    await produce(environment, [endless])
+    // Longer than anything that is looked at: skipped, and not parked.
+    const enormous = petCreated({ eventId: 'enormous', pet: { ...pet, id: 5_000_002, name: large } })
+    await produce(environment, [endless, enormous])
     for (const partition of partitions) await produce(environment, messages(partition))
     const pets = await createMany(client, 120)
     await untilServed(client, pets)
 
     // The command line and the probe tell of as many records as there are in the topic.
-    const records = 1 + partitions.flatMap(messages).length + pets.length
+    const records = 2 + partitions.flatMap(messages).length + pets.length
     expect(await storedCount(environment)).toBe(records)
     const { generations } = await petstoreJson(environment, 'generations')
     const documents = { pets: pets.length, orders: 0 }

@@ -1,0 +1,64 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { it, onTestFinished } from 'vitest'
+import { describeWithLocalBrokers } from '../brokers/describe.ts'
+import { startKafka, startRedis } from '../brokers/processes.ts'
+import { freePort } from '../brokers/ready.ts'
+import { Client, createMany } from '../e2e/client.ts'
+import { brokerEnvironment, dataFolder, expectRefused, expectVerified, startService } from '../e2e/service.ts'
+
+const timeout = 120_000
+
+/** An authority, and a certificate that it gave to a server on this machine and to its clients alike. */
+function certificates() {
+  const folder = dataFolder()
+  const [ca, caKey, cert, key, request, both] = ['ca', 'ca-key', 'cert', 'key', 'request', 'both'].map((name) =>
+    join(folder, `${name}.pem`),
+  ) as [string, string, string, string, string, string]
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'ignore' })
+  openssl('req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', caKey, '-out', ca, '-subj', '/CN=test')
+  const subject = ['-subj', '/CN=petstore', '-addext', 'subjectAltName=IP:127.0.0.1']
+  openssl('req', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', request, ...subject)
+  openssl('x509', '-req', '-in', request, '-CA', ca, '-CAkey', caKey, '-out', cert, '-copy_extensions', 'copy')
+  writeFileSync(both, readFileSync(key, 'utf8') + readFileSync(cert, 'utf8'))
+  return { ca, cert, key, both }
+}
+
+describeWithLocalBrokers('Kafka and Redis that ask for a certificate', () => {
+  it('let the service in with one, and it says which is missing without', { timeout }, async () => {
+    const { ca, cert, key, both } = certificates()
+    const [caText, certText, keyText] = [ca, cert, key].map((file) => readFileSync(file, 'utf8')) as [
+      string,
+      string,
+      string,
+    ]
+    const store = { 'ssl.keystore.type': 'PEM', 'ssl.keystore.location': both, 'ssl.client.auth': 'required' }
+    const kafka = await startKafka({
+      access: { ssl: { ca: caText, cert: certText, key: keyText } },
+      config: {
+        'listener.security.protocol.map': 'PLAINTEXT:SSL,CONTROLLER:PLAINTEXT',
+        ...{ ...store, 'ssl.truststore.type': 'PEM', 'ssl.truststore.location': ca },
+      },
+    })
+    onTestFinished(() => kafka.remove())
+    const tlsPort = await freePort()
+    const files = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', ca]
+    const redis = await startRedis({ args: ['--tls-port', String(tlsPort), ...files, '--tls-auth-clients', 'yes'] })
+    onTestFinished(() => redis.remove())
+
+    const kafkaTls = { KAFKA_TLS: 'true', KAFKA_TLS_CA_FILE: ca, KAFKA_TLS_CERT_FILE: cert, KAFKA_TLS_KEY_FILE: key }
+    const redisTls = { REDIS_TLS_CA_FILE: ca, REDIS_TLS_CERT_FILE: cert, REDIS_TLS_KEY_FILE: key }
+    const at = { kafkaBrokers: kafka.brokers, redisUrl: `rediss://127.0.0.1:${tlsPort}` }
+    const environment = { ...brokerEnvironment(at), ...kafkaTls, ...redisTls }
+    await createMany(new Client(await startService(environment)), 20)
+    await expectVerified(environment)
+
+    const lacks = (...names: string[]) =>
+      Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name))) as typeof environment
+    await expectRefused(lacks('KAFKA_TLS_CA_FILE'), /Kafka at \S+ speaks TLS in another way .*: check KAFKA_TLS/)
+    await expectRefused(lacks('REDIS_TLS_CA_FILE'), /Redis at \S+ speaks TLS in another way .*: check REDIS_URL/)
+    const withoutOwn = lacks('REDIS_TLS_CERT_FILE', 'REDIS_TLS_KEY_FILE')
+    await expectRefused(withoutOwn, /Redis at \S+ speaks TLS in another way .*certificate required/s)
+  })
+})
