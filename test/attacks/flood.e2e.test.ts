@@ -1,8 +1,8 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { table } from '../../src/cli/output.ts'
 import { dataFolder, startService } from '../e2e/service.ts'
 import { type Attack, Attackers } from './attackers.ts'
-import { watch } from './well-behaved.ts'
+import { describeOnLinux, memoryGrowthMiB, watch } from './well-behaved.ts'
 
 const [flooding, good] = ['the-key-of-one-that-floods', 'the-key-of-somebody-else']
 
@@ -24,9 +24,8 @@ const attacks: Readonly<Record<string, Attack>> = {
   'evil numbers': attack('POST /v1/pets HTTP/1.1', evilNumber),
 }
 const seen: string[][] = []
-const memoryGrowthMiB = 400
 
-describe.each(Object.entries(attacks))('%s, without an end, from one key', (name, flood) => {
+describeOnLinux.each(Object.entries(attacks))('%s, without an end, from one key', (name, flood) => {
   it.each([
     ['without limits', {}],
     ['with a rate', { RATE_LIMIT: '6000/1' }],

@@ -1,9 +1,9 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { table } from '../../src/cli/output.ts'
 import { Client } from '../e2e/client.ts'
 import { dataFolder, startService } from '../e2e/service.ts'
 import { type Attack, Attackers } from './attackers.ts'
-import { type Seen, watch } from './well-behaved.ts'
+import { describeOnLinux, memoryGrowthMiB, type Seen, watch } from './well-behaved.ts'
 
 const head = (line: string, ...headers: string[]) => [line, 'Host: a', ...headers, '', ''].join('\r\n')
 const get = (path: string) => head(`GET ${path} HTTP/1.1`)
@@ -41,9 +41,8 @@ const attacks: Readonly<Record<string, Attack>> = {
 
 const seen: Record<string, Seen & { readonly alone: number }> = {}
 const descriptorsMax = 512
-const memoryGrowthMiB = 250
 
-describe.each(Object.entries(attacks))('%s', (name, attack) => {
+describeOnLinux.each(Object.entries(attacks))('%s', (name, attack) => {
   it('takes no more than its share, and others are served', async () => {
     const service = await startService({ DATA_DIR: dataFolder(), LOG_LEVEL: 'warn' }, [
       'prlimit',

@@ -1,7 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
+import { describe } from 'vitest'
 import { apiKey } from '../e2e/client.ts'
 import type { ServiceProcess } from '../e2e/service.ts'
+
+/** Only Linux tells of a process what these tests look at. */
+export const describeOnLinux = describe.runIf(process.platform === 'linux')
+
+/** What a busy service may grow by before its garbage is collected. One that keeps what it cannot send grows by far more. */
+export const memoryGrowthMiB = 400
 
 export interface Seen {
   /** Of the client's requests. */
