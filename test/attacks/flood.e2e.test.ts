@@ -4,7 +4,7 @@ import { dataFolder, startService } from '../e2e/service.ts'
 import { type Attack, Attackers } from './attackers.ts'
 import { describeOnLinux, memoryGrowthMiB, watch } from './well-behaved.ts'
 
-const [flooding, good] = ['the-key-of-one-that-floods', 'the-key-of-somebody-else']
+const [flooding, busy, watching] = ['the-key-of-one-that-floods', 'the-key-of-a-busy-client', 'the-key-that-is-watched']
 
 /** From each connection a request every 20 ms. */
 function load(key: string, connections: number, line: string, body = ''): Attack {
@@ -16,7 +16,7 @@ function load(key: string, connections: number, line: string, body = ''): Attack
 /** 10,000 requests a second: about what the service can answer. */
 const attack = (line: string, body?: string) => load(flooding, 200, line, body)
 /** 5,000 a second. */
-const halfLoad = load(good, 100, 'GET /v1/pets/1 HTTP/1.1')
+const halfLoad = load(busy, 100, 'GET /v1/pets/1 HTTP/1.1')
 const evilNumber = `{"name":"Rex","categoryId":1.${'0'.repeat(16_000)}1}`
 const attacks: Readonly<Record<string, Attack>> = {
   'pages of 100': attack('GET /v1/pets?limit=100 HTTP/1.1'),
@@ -30,12 +30,16 @@ describeOnLinux.each(Object.entries(attacks))('%s, without an end, from one key'
     ['without limits', {}],
     ['with a rate', { RATE_LIMIT: '6000/1' }],
   ])('%s', async (limits, environment) => {
-    const service = await startService({ DATA_DIR: dataFolder(), API_KEYS: `${flooding},${good}`, ...environment })
+    const service = await startService({
+      DATA_DIR: dataFolder(),
+      API_KEYS: `${flooding},${busy},${watching}`,
+      ...environment,
+    })
     const port = Number(new URL(service.url).port)
     const own = new Attackers(port, halfLoad)
-    const alone = await watch(service, 2000, { key: good, path: '/v1/pets?limit=1' })
+    const alone = await watch(service, 2000, { key: watching, path: '/v1/pets?limit=1' })
     const attackers = new Attackers(port, flood)
-    const during = await watch(service, 4000, { key: good, path: '/v1/pets?limit=1' })
+    const during = await watch(service, 4000, { key: watching, path: '/v1/pets?limit=1' })
     await Promise.all([attackers.stop(), own.stop()])
     seen.push([name, limits, alone.p99Ms.toFixed(1), during.p99Ms.toFixed(1), String(during.memoryMiB)])
     expect([...during.statuses]).toEqual([200])
