@@ -5,7 +5,7 @@ import type { Projection } from '../src/projector/definition.ts'
 /** Every pet by id, and by id within its status. */
 export const pets: Projection<PetState | undefined> = {
   name: 'pets',
-  version: 4,
+  version: 5,
   documents(state) {
     if (state === undefined) return []
     const { pet, petVersion: version } = state

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from './app/environment.ts'
+import { addEventsCommand } from './cli/events.ts'
 import { addKeyCommands } from './cli/keys.ts'
 import { escaped, exitCodes } from './cli/output.ts'
 import { addParkedCommands } from './cli/parked.ts'
@@ -16,6 +17,7 @@ const program = new Command('petstore')
 addKeyCommands(program)
 addReadModelCommands(program)
 addParkedCommands(program)
+addEventsCommand(program)
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.badUsage

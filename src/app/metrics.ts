@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import type { EventFeed } from '../event-feed/event-feed.ts'
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Metrics } from '../http/health.ts'
 import { type Lag, type PartitionLag, parkedIn } from '../projector/lag-meter.ts'
@@ -8,6 +9,8 @@ import type { ReadModelStore } from '../read-models/store.ts'
 export interface MetricsSources {
   readonly lag: { readonly lag: Lag }
   readonly log: Pick<EventLog, 'undecodable' | 'warnings'>
+  /** Undefined in a process that serves no API. */
+  readonly feed: Pick<EventFeed, 'followers'> | undefined
   readonly shards: readonly {
     readonly store: Pick<ReadModelStore, 'warnings'>
     readonly incomplete: Pick<IncompleteGenerations, 'count'>
@@ -22,7 +25,7 @@ const outcomes = ['applied', 'duplicate', 'superseded', 'discarded', 'skipped'] 
  *
  * Requests are not counted here, as that would cost each of them: decision 0014.
  */
-export function serviceMetrics({ lag: source, log, shards }: MetricsSources): Metrics {
+export function serviceMetrics({ lag: source, log, feed, shards }: MetricsSources): Metrics {
   const registry = new Registry() // not the global one, which outlives a service closed in this process
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -84,6 +87,7 @@ export function serviceMetrics({ lag: source, log, shards }: MetricsSources): Me
   addFigure('petstore_rebuild_lag_events', 'Records in the log that read models being built do not have yet', () => {
     return source.lag.status === 'known' ? source.lag.rebuildEvents : undefined
   })
+  addFigure('petstore_feed_followers', 'Clients that follow the events of GET /v1/events', () => feed?.followers)
   addFigure(
     'petstore_undecodable_batches',
     'Partitions that this process cannot read on, since a batch of records cannot be decoded',

@@ -6,6 +6,7 @@ import { readKeys } from '../api-keys/key-file.ts'
 import { type KeyRing, openKeyRing } from '../api-keys/key-ring.ts'
 import { createCommandHandler } from '../command-handling/command-handler.ts'
 import { IdAllocator } from '../command-handling/id-allocator.ts'
+import { EventFeed } from '../event-feed/event-feed.ts'
 import { defaultLimits, GroupCommit } from '../event-log/group-commit.ts'
 import { type ApiServices, buildAdminApp, buildApp } from '../http/app.ts'
 import { PetQuota } from '../http/pet-quota.ts'
@@ -56,7 +57,11 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const lag = watchLag(shards, config.projectorStallSeconds * 1000, projectors)
   const health = serviceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag })
   let draining = false
-  const probed = { health, metrics: serviceMetrics({ lag, log: storage.log, shards }), draining: () => draining }
+  const probed = {
+    health,
+    metrics: serviceMetrics({ lag, log: storage.log, feed: api?.events, shards }),
+    draining: () => draining,
+  }
   const { host, port, adminPort, logsWrites, corsOrigins, appendTimeoutMs } = config
   const app = await buildApp(
     { api: api?.services, ...probed },
@@ -74,6 +79,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   async function close(): Promise<void> {
     draining = true
     await delay(unreadyMs)
+    api?.events.close() // what is followed has no end of its own
     await drain(app.server, idleMs)
     await app.close()
     await admin?.close()
@@ -110,6 +116,7 @@ async function listen(app: FastifyInstance, variable: string, host: string, port
 
 interface Api {
   readonly services: ApiServices
+  readonly events: EventFeed
   readonly readSide: ReadSide
   readonly keys: KeyRing
   close(): Promise<void>
@@ -129,10 +136,12 @@ function startApi(config: Config, { log }: Storage, shards: readonly TrackedShar
     now: timeOfDay,
     timeoutMs,
   })
+  const events = new EventFeed({ definition: petStreams, log, readModel: readSide.readModel })
   const services: ApiServices = {
     findKey: keys.find,
     readModel: readSide.readModel,
     commands,
+    events,
     log,
     readModelVersion: readModelVersion(petStreams.projections),
     maxInFlightPerKey: config.maxInFlightPerKey,
@@ -144,7 +153,7 @@ function startApi(config: Config, { log }: Storage, shards: readonly TrackedShar
     readSide.close()
     keys.close()
   }
-  return { services, readSide, keys, close }
+  return { services, events, readSide, keys, close }
 }
 
 /** The embedded default works at once: its first start issues a key, unless there are some. */

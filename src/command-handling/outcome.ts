@@ -23,7 +23,7 @@ export const nothingLoaded: LoadedStream = { row: undefined, hasParked: false, i
 /** `isEnough`: that it was applied, without its stream. */
 export async function awaitOutcome(
   readModel: Pick<ReadModel, 'load' | 'whenApplied'>,
-  event: Written<unknown>,
+  event: Pick<Written<unknown>, 'stream' | 'key' | 'position' | 'version'>,
   wait: Wait,
   isEnough: boolean,
 ): Promise<Learned> {
@@ -43,7 +43,7 @@ export async function awaitOutcome(
 
 /** From its stream, loaded once its position was applied (decision 0019). */
 function outcomeOf(
-  { position: { offset }, version }: Written<unknown>,
+  { position: { offset }, version }: Pick<Written<unknown>, 'position' | 'version'>,
   { row, isParked, decided }: LoadedStream,
 ): Outcome {
   // Where the log lost its end, another event may have had this offset: then the row has not come to this version.

@@ -39,6 +39,9 @@ export interface RecordBatch {
   readonly leaderEpochs?: { readonly first: number; readonly last: number } | undefined
 }
 
+/** `next`: the offset to read on from. */
+export type ReadRecords = Pick<RecordBatch, 'records' | 'next'>
+
 /** Records that are in the log and cannot be read, from `offset` on. */
 export interface UndecodableBatch extends Position {
   readonly reason: string
@@ -109,6 +112,12 @@ export interface EventLog {
    * Throws ServiceError event_log_unavailable, within two seconds.
    */
   endOffsets(): Promise<readonly Offset[]>
+  /**
+   * Reads records of one partition: up to `limit` (1..1000) of those from `from` on, in log order; none where `from` is the
+   * end or beyond it, and maybe none before that, in front of offsets that carry no record: `next` is then above `from`.
+   * Throws ServiceError event_log_unavailable, within two seconds, also where they cannot be decoded.
+   */
+  read(partition: number, from: Offset, limit: number): Promise<ReadRecords>
   /** Subscribes as one of a group that shares the partitions out. `group` names it. */
   subscribe(group: string, subscriber: Subscriber): Promise<Subscription>
   /** Ends every subscription, then releases what the log holds. */

@@ -56,6 +56,11 @@ export const recordValueMax = 16 * 1024
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
+/** The text of an event that was read. */
+export function eventText(value: Uint8Array | null): string {
+  return utf8.decode(value ?? undefined)
+}
+
 /** The event in a record value, or undefined where there is none that can be read. What `data` means is not looked at. */
 export function readCloudEvent(value: Uint8Array | null, readData?: QuickReader): CloudEvent | undefined {
   if (value === null || value.length > recordValueMax) return undefined

@@ -8,6 +8,7 @@ import { requireApiKey } from './auth.ts'
 import type { ConnectionLimits } from './connections.ts'
 import { addDocs } from './docs.ts'
 import { notFound } from './error-replies.ts'
+import { addEventRoutes, type EventServices } from './events.ts'
 import { addHealthRoutes, type ProbedServices } from './health.ts'
 import { limitInFlight, limitRate, type Rate } from './key-limits.ts'
 import { messageProblem } from './messages.ts'
@@ -16,10 +17,9 @@ import { addOrderRoutes } from './orders.ts'
 import { addPetRoutes } from './pets.ts'
 import { Refusals } from './refusals.ts'
 import { compileRequestCheck, readOnlyJson } from './request-values.ts'
-import type { RouteServices } from './resource.ts'
 import { newServer, type ServerOptions } from './server.ts'
 
-export interface ApiServices extends RouteServices {
+export interface ApiServices extends EventServices {
   /** Undefined when the API key is not valid. */
   readonly findKey: (key: string) => KeyHolder | undefined
   readonly maxInFlightPerKey: number
@@ -106,6 +106,7 @@ async function addApi(app: FastifyInstance, api: ApiServices): Promise<void> {
       limitInFlight(v1, api.maxInFlightPerKey)
       addPetRoutes(v1, api)
       addOrderRoutes(v1, api)
+      addEventRoutes(v1, api)
     },
     { prefix: '/v1' },
   )

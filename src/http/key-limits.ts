@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify'
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '../lib/errors.ts'
 import { holderOf } from './auth.ts'
 
@@ -11,7 +12,7 @@ declare module 'fastify' {
 /**
  * Refuses requests of an owner of API keys who has `max` in flight already, waiting ones included. A request is in flight
  * from its authentication until its answer is handed to the connection, even where the client has gone: until then there is
- * work for it.
+ * work for it. One that follows events is in flight until it ends.
  */
 export function limitInFlight(app: FastifyInstance, max: number): void {
   const inFlight = new Map<string, number>()
@@ -27,13 +28,17 @@ export function limitInFlight(app: FastifyInstance, max: number): void {
     request.isInFlight = true
     done()
   })
-  app.addHook('onSend', (request, _reply, _payload, done) => {
+  function end(request: FastifyRequest): void {
+    request.isInFlight = false
+    const { owner } = holderOf(request)
+    const left = countOf(owner) - 1
+    if (left > 0) inFlight.set(owner, left)
+    else inFlight.delete(owner)
+  }
+  app.addHook('onSend', (request, reply, payload, done) => {
     if (request.isInFlight) {
-      request.isInFlight = false
-      const { owner } = holderOf(request)
-      const left = countOf(owner) - 1
-      if (left > 0) inFlight.set(owner, left)
-      else inFlight.delete(owner)
+      if (payload instanceof Readable) reply.raw.once('close', () => end(request))
+      else end(request)
     }
     done()
   })

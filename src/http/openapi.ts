@@ -1,12 +1,18 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance, FastifySchema } from 'fastify'
 import { jsonType } from './error-replies.ts'
+import { eventAnswerSchemas, eventsTag } from './events.ts'
 import { orderSchemas, ordersTag } from './orders.ts'
 import { petSchemas, petsTag } from './pets.ts'
 import { ErrorSchema } from './schema-parts.ts'
 
 /** The schemas that the document names; wherever one is used it is referred to. */
-const named: Readonly<Record<string, object>> = { ...petSchemas, ...orderSchemas, Error: ErrorSchema }
+const named: Readonly<Record<string, object>> = {
+  ...petSchemas,
+  ...orderSchemas,
+  ...eventAnswerSchemas,
+  Error: ErrorSchema,
+}
 const nameByText = new Map(Object.entries(named).map(([name, schema]) => [JSON.stringify(schema), name]))
 
 /** `/openapi.json`, made from the schemas of the routes added after this. */
@@ -20,7 +26,7 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
       openapi: '3.1.0',
       info: { title, version: '1.0.0', description },
       servers: [{ url: '/v1' }],
-      tags: [petsTag, ordersTag],
+      tags: [petsTag, ordersTag, eventsTag],
       components: {
         securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: apiKey } },
         schemas,

@@ -30,7 +30,7 @@ import {
 import * as doc from './schema-parts.ts'
 
 const reading = requireScope('read')
-const pets: Resource = { collection: 'pets', path: '/v1/pets', list: '', noun: 'pet' }
+export const pets: Resource = { collection: 'pets', path: '/v1/pets', list: '', noun: 'pet' }
 
 /** The operations of the specification. */
 export function addPetRoutes(instance: FastifyInstance, services: RouteServices): void {

@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox'
+import { type TProperties, type TSchema, Type } from 'typebox'
 import type { ErrorCode } from '../lib/errors.ts'
 import { statusOf } from './error-replies.ts'
 
@@ -34,7 +34,8 @@ export function error(description: string, code: ErrorCode, message: string, hea
 }
 
 const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds to wait before the next try' } }
-const unavailable = (code: ErrorCode, message: string) => error('Not possible at the moment', code, message, retryAfter)
+export const unavailable = (code: ErrorCode, message: string) =>
+  error('Not possible at the moment', code, message, retryAfter)
 export const unreadable = unavailable('read_model_unavailable', 'The read model does not answer.')
 export const rebuilding = unavailable('read_model_rebuilding', 'The read model is being rebuilt.')
 export const invalid = (message: string) => error('Invalid request', 'invalid_request', message)
@@ -46,7 +47,7 @@ const lacking = 'This API key is not for this: it lacks the scope write.'
 const tooMany = 'This API key has 1000 requests in flight already.'
 
 /** What every operation may answer. */
-const anyOperation = {
+export const anyOperation = {
   401: error('API key missing or invalid', 'unauthorized', 'A valid API key is needed.', {
     'WWW-Authenticate': challenge,
   }),
@@ -67,7 +68,7 @@ export const anyCommand = {
 }
 
 const token = 'ZTNiMDdiZmYtZjdiMS00YmZhLTkyYTctN2VmZmJlOThhNTQxOjA6Mjo3ZjUyNDA0Yg'
-const tag = '"e3b07bff-pets-4.orders-1-2"'
+const tag = '"e3b07bff-pets-5.orders-1-2"'
 const condition = (what: string) => header(`\`*\` or a list of entity tags: ${what} (RFC 9110)`, tag)
 const tokens = 'One or several of the tokens of earlier answers, separated by commas'
 
@@ -114,25 +115,32 @@ export const toldOfNew = (noun: string, path: string, more: object = {}) => ({
 /** What is the same in the schemas of all operations. */
 export const anySchema = { security: [{ apiKey: [] }], querystring: Type.Object({}, { additionalProperties: false }) }
 
+const next = header('The next page, if there is one (RFC 8288): `<…>; rel="next"`')
+export const toldByPage = { Link: next, ...toldByReads }
+
+/** The query of a GET of a page; `filters`, where the list has some. */
+export function pageQuery<Filters extends TProperties>(noun: string, filters: Filters = {} as Filters) {
+  const cursor = Type.String({ description: 'Where the page begins: taken from the `Link` of the page before' })
+  const limit = Type.Integer({ ...pageLimit, description: `Maximum number of ${noun} returned` })
+  return Type.Object(
+    { limit: Type.Optional(limit), ...filters, cursor: Type.Optional(cursor) },
+    { additionalProperties: false },
+  )
+}
+
 /** A GET of a page of documents. */
 export function listing<Status extends TSchema>(
   noun: string,
   status: Status,
   { schema, example, unavailable }: { schema: object; example: unknown; unavailable: Answer },
 ) {
-  const next = header('The next page, if there is one (RFC 8288): `<…>; rel="next"`')
-  const cursor = Type.String({ description: 'Where the page begins: taken from the `Link` of the page before' })
-  const limit = Type.Integer({ ...pageLimit, description: `Maximum number of ${noun} returned` })
   return {
     ...anySchema,
-    querystring: Type.Object(
-      { limit: Type.Optional(limit), status: Type.Optional(status), cursor: Type.Optional(cursor) },
-      { additionalProperties: false },
-    ),
+    querystring: pageQuery(noun, { status: Type.Optional(status) }),
     headers: headers(asked.consistency()),
     response: {
       ...anyOperation,
-      200: answer(`The list of ${noun}`, schema, example, { Link: next, ...toldByReads }),
+      200: answer(`The list of ${noun}`, schema, example, toldByPage),
       400: invalid('query: limit must be <= 100'),
       503: unavailable,
     },

@@ -22,7 +22,7 @@ function unseal(sealed: string): string | undefined {
  * filter; that of pets, the first there was, is the status alone.
  */
 const cursorVersion = 1
-const cursorForm = new RegExp(`^${cursorVersion}:([1-9]\\d{0,15}):([a-z:]*)$`)
+const cursorForm = new RegExp(`^${cursorVersion}:([1-9]\\d{0,15}):([a-z\\d:]*)$`)
 
 /** The cursor of the page of `list` that begins behind `lastId`. */
 export function writeCursor(lastId: number, list = ''): string {
@@ -49,7 +49,7 @@ export interface TokenScope {
 }
 
 /** `log id:partition:offset,partition:offset,…`; those of earlier releases name one position. */
-const tokenForm = /^([^,]+):(\d{1,9}:\d{1,16}(?:,\d{1,9}:\d{1,16})*)$/
+const tokenForm = /^([^,]+):((?:\d{1,9}:\d{1,16}(?:,\d{1,9}:\d{1,16})*)?)$/
 
 /** In one header; more than one for each partition of the largest log are of no use. */
 const tokensMax = 256
@@ -60,22 +60,28 @@ export function writeToken({ logId }: TokenScope, positions: readonly Position[]
 }
 
 /**
- * The positions in a Consistency-Token header, one of each partition: one token, or several separated by commas. Throws
- * ServiceError invalid_consistency_token unless each was made by `writeToken` for the same log.
+ * The positions in a Consistency-Token header, or one like it, one of each partition: one token, or several separated by
+ * commas. Throws ServiceError invalid_consistency_token unless each was made by `writeToken` for the same log.
  */
-export function readTokens(scope: TokenScope, header: string): readonly Position[] {
+export function readTokens(scope: TokenScope, header: string, name = 'Consistency-Token'): readonly Position[] {
   const tokens = header.split(',', tokensMax + 1)
-  if (tokens.length > tokensMax) throw invalidToken(`has more than ${tokensMax} tokens`)
-  return furthest(tokens.flatMap((token) => readToken(scope, token.trim())))
+  const invalid = (what: string) => new ServiceError('invalid_consistency_token', `header: ${name} ${what}`)
+  if (tokens.length > tokensMax) throw invalid(`has more than ${tokensMax} tokens`)
+  return furthest(tokens.flatMap((token) => readToken(scope, token.trim(), invalid)))
 }
 
-function readToken({ logId, partitions }: TokenScope, token: string): Position[] {
+function readToken(
+  { logId, partitions }: TokenScope,
+  token: string,
+  invalid: (what: string) => ServiceError,
+): Position[] {
   const [, madeIn, pairs = ''] = tokenForm.exec(unseal(token) ?? '') ?? []
-  if (madeIn !== undefined && madeIn !== logId) throw invalidToken('belongs to another event log than this one')
+  if (madeIn !== undefined && madeIn !== logId) throw invalid('belongs to another event log than this one')
+  if (madeIn !== undefined && pairs === '') return [] // the beginning of a log
   return pairs.split(',').map((pair) => {
     const [partition = Number.NaN, offset = Number.NaN] = pair.split(':').map(Number)
     if (!(partition < partitions) || !Number.isSafeInteger(offset)) {
-      throw invalidToken('is not one that this service gave out')
+      throw invalid('is not one that this service gave out')
     }
     return { partition, offset }
   })
@@ -88,8 +94,4 @@ function furthest(positions: readonly Position[]): readonly Position[] {
     offsets.set(partition, Math.max(offset, offsets.get(partition) ?? 0))
   }
   return [...offsets].map(([partition, offset]) => ({ partition, offset }))
-}
-
-function invalidToken(what: string): ServiceError {
-  return new ServiceError('invalid_consistency_token', `header: Consistency-Token ${what}`)
 }

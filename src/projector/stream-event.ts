@@ -10,6 +10,8 @@ import type { Decoded, Rules } from './definition.ts'
 export interface StreamEvent<Event> {
   readonly offset: Offset
   readonly stream: StreamId
+  /** That of CloudEvents. */
+  readonly type: string
   /** Undefined where it cannot be read. */
   readonly version: number | undefined
   readonly time: string
@@ -45,10 +47,10 @@ export function readEvent<Event>(
   if (decoded.outcome === 'discard') return { offset, stream, discards: decoded.offset }
   const version = definition.streamVersion(envelope)
   if (decoded.outcome === 'newer_type' && version === undefined) return undefined
-  const { idempotencykey, requestfingerprint, time = '' } = envelope
+  const { type, idempotencykey, requestfingerprint, time = '' } = envelope
   const key = typeof idempotencykey === 'string' ? idempotencykey.toWellFormed() : undefined
   const fingerprint = typeof requestfingerprint === 'string' ? requestfingerprint : ''
-  return { offset, stream, version, time, key, fingerprint, decoded, value }
+  return { offset, stream, type, version, time, key, fingerprint, decoded, value }
 }
 
 /** What a parked event says to this release; undefined should it not take it for an event. */

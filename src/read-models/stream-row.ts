@@ -16,7 +16,8 @@ export interface StreamRow {
   readonly hidden: string
 }
 
-export const offsetsKept = 8
+/** Enough for the whole history of almost every stream, and few enough that a row stays below some kilobytes. */
+export const offsetsKept = 1000
 
 /** The stored form, without stream and document, which stand beside it: `version offset,offset,… hidden`. */
 export function encodeRow({ version, offsets, hidden }: Pick<StreamRow, 'version' | 'offsets' | 'hidden'>): string {

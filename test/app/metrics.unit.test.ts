@@ -19,8 +19,10 @@ const undecodable = [{ partition: 1, offset: 7, reason: 'unexpected end of file'
 const warnings = [1, 2].map(() => ({ code: 'too_few_replicas', message: 'Give it 3.' }))
 const evicts = { code: 'keys_can_be_evicted', message: 'Set it to noeviction.' }
 const shards = [{ store: { warnings: [evicts] }, incomplete: { count: 2 } }]
-const metricsOf = (lag: { readonly lag: Lag }) => serviceMetrics({ lag, log: { undecodable, warnings }, shards })
+const metricsOf = (lag: { readonly lag: Lag }) =>
+  serviceMetrics({ lag, log: { undecodable, warnings }, feed: { followers: 3 }, shards })
 const always = [
+  'petstore_feed_followers 3',
   'petstore_undecodable_batches 1',
   'petstore_read_models_incomplete_total 2',
   'petstore_warnings{part="event_log",code="too_few_replicas"} 2',

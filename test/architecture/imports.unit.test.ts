@@ -31,9 +31,21 @@ const table: Record<string, Allowed> = {
     folders: ['src/event-log', 'src/read-models', 'src/command-handling', 'src/lib'],
     packages: ['typebox'],
   },
+  'src/event-feed': {
+    folders: ['src/command-handling', 'src/event-log', 'src/projector', 'src/read-models', 'src/lib'],
+    packages: [],
+  },
   projections: { folders: ['src/domain', 'src/projector'], packages: [] },
   'src/http': {
-    folders: ['src/api-keys', 'src/command-handling', 'src/domain', 'src/event-log', 'src/read-models', 'src/lib'],
+    folders: [
+      'src/api-keys',
+      'src/command-handling',
+      'src/domain',
+      'src/event-feed',
+      'src/event-log',
+      'src/read-models',
+      'src/lib',
+    ],
     packages: [
       '@fastify/bearer-auth',
       '@fastify/cors',
@@ -51,6 +63,7 @@ const table: Record<string, Allowed> = {
       'src/app',
       'src/api-keys',
       'src/domain',
+      'src/event-feed',
       'src/event-log',
       'src/projector',
       'src/read-models',
@@ -64,6 +77,7 @@ const table: Record<string, Allowed> = {
       'src/api-keys',
       'src/command-handling',
       'src/domain',
+      'src/event-feed',
       'src/event-log',
       'src/event-log/kafka',
       'src/event-log/sqlite',

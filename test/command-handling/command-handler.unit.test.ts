@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { UnknownOutcome } from '../../src/command-handling/command-handler.ts'
 import { eventIdOf } from '../../src/command-handling/idempotency.ts'
 import { petDocument } from '../../src/domain/pet.ts'
+import { offsetsKept } from '../../src/read-models/stream-row.ts'
 import {
   applied,
   failure,
@@ -29,7 +30,9 @@ const position = { partition: 0, offset: nextOffset }
 const available = stream([petCreated])
 const ordered = stream([petCreated, orderPlaced(3)], { offsets: [0, nextOffset] })
 /** A rival ordered the pet just before. */
-const lost = stream([petCreated, orderPlaced(12)], { offsets: Array.from({ length: 8 }, (_, index) => 12 + index) })
+const lost = stream([petCreated, orderPlaced(12)], {
+  offsets: Array.from({ length: 8 }, (_, index) => 12 + index),
+})
 
 describe('a command', () => {
   it('is decided on the state that is loaded, appended as the next version and answered from what is loaded then', async () => {
@@ -105,14 +108,14 @@ describe('a command whose event was appended', () => {
   })
 
   const away = failure('read_model_unavailable')
-  const busy = Array.from({ length: 8 }, (_, index) => nextOffset + 1 + index)
+  const busy = Array.from({ length: offsetsKept }, (_, index) => nextOffset + 1 + index)
   const behind = stream([petCreated, orderPlaced(12)], { offsets: busy })
   const outdated = stream([petCreated, orderPlaced(12)], { offsets: [0, nextOffset] })
   it.each<[string, Parameters<typeof open>[0], unknown]>([
     ['the append does not say', { appends: [failure('append_outcome_unknown')] }, expect.anything()],
     ['it is not heard of in time', { heard: ['late'] }, undefined],
     ['its stream cannot be loaded then', { loads: [available, away] }, away],
-    ['8 newer events took effect', { loads: [available, behind] }, undefined],
+    ['as many newer events took effect as are kept', { loads: [available, behind] }, undefined],
     ['the log lost its end, and it has the offset of a lost event', { loads: [lost, outdated] }, undefined],
   ])('has an unknown outcome, with the id that was drawn, when %s', async (_, script, cause) => {
     const { order, update } = open({ loads: [available], ...script })

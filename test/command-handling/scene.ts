@@ -11,6 +11,7 @@ import { type ErrorCode, ServiceError } from '../../src/lib/errors.ts'
 import type { IdempotencyRecord } from '../../src/read-models/idempotency-record.ts'
 import type { Applied, AtLeast, Wait } from '../../src/read-models/read-model.ts'
 import type { LoadedStream, StreamQuery } from '../../src/read-models/stored-reads.ts'
+import { offsetsKept } from '../../src/read-models/stream-row.ts'
 
 export const rex: NewPet = { name: 'Rex', categoryId: 7, status: 'available' }
 export const petId = 9 as PetId
@@ -42,7 +43,7 @@ export function stream(
   )
   const document = state && { json: petDocument(state.pet), version: state.petVersion }
   const hidden = petStateCodec.hidden(state)
-  const row = { stream: String(petId), version: events.length, offsets: offsets.slice(-8), document, hidden }
+  const row = { stream: String(petId), version: events.length, offsets: offsets.slice(-offsetsKept), document, hidden }
   return { ...nothing, row: events.length > 0 ? row : undefined, ...over }
 }
 

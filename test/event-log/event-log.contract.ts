@@ -2,6 +2,7 @@ import { beforeEach, describe } from 'vitest'
 import { appending } from './contract/appending.ts'
 import { closing } from './contract/closing.ts'
 import type { EventLogFixture, LogUnderTest } from './contract/fixture.ts'
+import { reading } from './contract/reading.ts'
 import { subscribing } from './contract/subscribing.ts'
 
 /**
@@ -12,6 +13,6 @@ export function eventLogContract(adapter: string, openFixture: () => Promise<Eve
   describe(`${adapter} keeps the event log contract`, () => {
     const at = { openFixture } as LogUnderTest
     beforeEach(async () => void Object.assign(at, await openFixture()))
-    for (const topic of [appending, subscribing, closing]) topic(at)
+    for (const topic of [appending, reading, subscribing, closing]) topic(at)
   })
 }

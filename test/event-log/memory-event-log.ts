@@ -5,6 +5,7 @@ import type {
   LogRecord,
   NewRecord,
   Offset,
+  ReadRecords,
   RecordBatch,
   Subscriber,
   Subscription,
@@ -100,6 +101,12 @@ export class MemoryEventLog implements EventLog {
 
   async endOffsets(): Promise<readonly Offset[]> {
     return this.#open().records.map(({ length }) => length)
+  }
+
+  async read(partition: number, from: Offset, limit: number): Promise<ReadRecords> {
+    const stored = this.#open().records[partition] ?? []
+    const records = stored.slice(from, from + limit).map(({ leaderEpoch: _, ...record }) => record)
+    return { records, next: from + records.length }
   }
 
   async subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {

@@ -115,7 +115,7 @@ describe('a Consistency-Token', () => {
   })
 
   const whole = tokenOf(5, 123456)
-  const noOffset = ['f00dcafe-1:', 'f00dcafe-1:0:-1', 'f00dcafe-1:0:9007199254740992'].map(seal)
+  const noOffset = ['f00dcafe-1', 'f00dcafe-1:0:-1', 'f00dcafe-1:0:9007199254740992'].map(seal)
   const noPartition = ['f00dcafe-1:6:0', 'f00dcafe-1:5:0,6:0', 'f00dcafe-1:0000000000:1'].map(seal)
   const unsealed = Buffer.from('f00dcafe-1:0:0').toString('base64url')
   it.each([

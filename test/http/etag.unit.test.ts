@@ -5,13 +5,13 @@ import { expectError, headerOf, tagScope, testServer } from './fake-services.ts'
 const server = testServer()
 const tag = writeTag(tagScope, 2)
 const otherLog = writeTag({ ...tagScope, log: { ...tagScope.log, logId: 'c0ffee00-1' } }, 2)
-const otherReadModel = writeTag({ ...tagScope, readModelVersion: 'pets-4.orders-1' }, 2)
+const otherReadModel = writeTag({ ...tagScope, readModelVersion: 'pets-5.orders-1' }, 2)
 
 it('tells logs, read models and versions apart', () => {
   expect([tag, otherLog, otherReadModel]).toEqual([
     '"f00dcafe-pets-3.orders-1-2"',
     '"c0ffee00-pets-3.orders-1-2"',
-    '"f00dcafe-pets-4.orders-1-2"',
+    '"f00dcafe-pets-5.orders-1-2"',
   ])
 })
 

@@ -9,7 +9,9 @@ import { type Decider, Rejected } from '../../src/command-handling/decider.ts'
 import type { PetEvent } from '../../src/domain/events.ts'
 import type { NewPet, PetId } from '../../src/domain/pet.ts'
 import { type PetState, petDecider } from '../../src/domain/pet-stream.ts'
+import type { FeedQuery, FeedStep } from '../../src/event-feed/event-feed.ts'
 import { type AppOptions, type AppServices, buildApp } from '../../src/http/app.ts'
+import type { EventServices } from '../../src/http/events.ts'
 import type { Rate } from '../../src/http/key-limits.ts'
 import type { PetQuota } from '../../src/http/pet-quota.ts'
 import type { RouteServices } from '../../src/http/resource.ts'
@@ -25,6 +27,7 @@ export const authorization = `Bearer ${key}`
 export const tokenScope = { logId: 'f00dcafe-1', partitions: 6 }
 export const tagScope = { log: tokenScope, readModelVersion: 'pets-3.orders-1' }
 
+type Events = EventServices['events']
 type State = PetState | undefined
 type ShownDocument = Omit<StoredDocument, 'row'>
 
@@ -93,12 +96,29 @@ export class FakeServices implements AppServices {
       return { outcome: 'replayed', record, position: { partition: 0, offset: record.offset } }
     },
   }
+  /** Of each event the number in `events`, as its offset and as all that its CloudEvent says. */
+  readonly feed: { -readonly [Name in keyof Events]: Events[Name] } = {
+    history: async (stream, { after = -1, limit }, atLeast) => {
+      this.atLeast.push(atLeast)
+      const offsets = this.events.flatMap((event, offset) => (streamOf(event) === stream ? [offset] : []))
+      const behind = offsets.filter((offset) => offset > after)
+      const shown = behind.slice(0, limit)
+      return { events: shown.map(String), last: behind.length > shown.length ? shown.at(-1) : undefined }
+    },
+    follow: async (query) => {
+      this.followed.push(query)
+      return this.steps()
+    },
+  }
+  readonly followed: FeedQuery[] = []
+  steps: () => AsyncGenerator<FeedStep> = async function* () {}
   get api() {
-    const { readModel, commands, maxInFlightPerKey } = this
+    const { readModel, commands, feed: events, maxInFlightPerKey } = this
     return {
       ...tagScope,
       readModel,
       commands,
+      events,
       maxInFlightPerKey,
       findKey: (candidate: string) => this.findKey(candidate),
       rate: this.rate,
@@ -123,7 +143,7 @@ export class FakeServices implements AppServices {
 
   /** Returns the state after it. */
   append(event: PetEvent): { readonly state: State; readonly version: number } {
-    const stream = String(event.type === 'PetCreated' ? event.pet.id : event.petId)
+    const stream = streamOf(event)
     const before = this.#streamOf(stream)
     const version = before.version + 1
     const state = petDecider.evolve(before.state, { event, version, time: this.time })
@@ -231,4 +251,8 @@ export function expectError(
     'content-type': 'application/json; charset=utf-8',
     'cache-control': 'no-store',
   })
+}
+
+function streamOf(event: PetEvent): string {
+  return String(event.type === 'PetCreated' ? event.pet.id : event.petId)
 }

@@ -37,10 +37,10 @@ const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 it('is OpenAPI 3.1 of version 1.0.0 under /v1, served as JSON without a key', () => {
   expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8'])
   expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' }, servers: [{ url: '/v1' }] })
-  expect(document.tags).toMatchObject([{ name: 'animals' }, { name: 'store' }])
+  expect(document.tags).toMatchObject([{ name: 'animals' }, { name: 'store' }, { name: 'events' }])
 })
 
-it('has the operations of the specification, those of orders in beta, and no other', () => {
+it('has the operations of the specification, those of orders and events in beta, and no other', () => {
   const found = operations.map(({ at, operationId, tags, 'x-stability': stability }) => [
     at,
     operationId,
@@ -55,8 +55,10 @@ it('has the operations of the specification, those of orders in beta, and no oth
     ['post /store/orders', 'placeOrder', ['store'], 'beta'],
     ['get /store/orders/{orderId}', 'getOrder', ['store'], 'beta'],
     ['patch /store/orders/{orderId}', 'updateOrder', ['store'], 'beta'],
+    ['get /pets/{petId}/events', 'listPetEvents', ['events'], 'beta'],
+    ['get /events', 'followEvents', ['events'], 'beta'],
   ])
-  for (const { summary, tags } of operations) expect(summary.endsWith(' (beta)')).toBe(tags[0] === 'store')
+  for (const { summary, tags } of operations) expect(summary.endsWith(' (beta)')).toBe(tags[0] !== 'animals')
 })
 
 it('protects each by the bearer scheme, and marks getPet alone as deprecated', () => {
@@ -96,7 +98,7 @@ it('has schemas with the fields of the specification and the design', () => {
     OrderStatus: { type: 'string', enum: [...orderStatuses] },
     Error: { ...closed, required: ['code', 'message', 'status'], properties: error },
   })
-  const names = 'Pet NewPet Pets PetStatus Order NewOrder OrderChange Orders OrderStatus Error'
+  const names = 'Pet NewPet Pets PetStatus Order NewOrder OrderChange Orders OrderStatus PetEvent PetEvents Error'
   expect(Object.keys(schemas)).toEqual(names.split(' '))
   expect(Pet.properties).toEqual({ ...NewPet.properties, id: Pet.properties.id })
   expect(Object.keys(Order.properties)).toEqual(Object.keys(order))
@@ -115,6 +117,11 @@ describe('the requests', () => {
     placeOrder: { header: ['Idempotency-Key', ...read], body: 'NewOrder' },
     getOrder: { path: { orderId: id }, header: ['If-None-Match', ...read] },
     updateOrder: { path: { orderId: id }, header: ['If-Match', ...read], body: 'OrderChange' },
+    listPetEvents: { path: { petId: id }, query: { limit, cursor: { type: 'string' } }, header: read },
+    followEvents: {
+      query: { type: { type: 'string' }, petId: id, from: { type: 'string' } },
+      header: ['Last-Event-ID'],
+    },
   }
 
   it.each(each)('%s has its parameters, headers and body', (id, { parameters = [], requestBody }) => {
@@ -157,6 +164,8 @@ describe('the responses', () => {
     listOrders: list,
     placeOrder: { ...withBody, 201: [...made, 'Preference-Applied'], 409: [], 422: [], 504: ['Location'] },
     getOrder: find,
+    listPetEvents: { ...list, 404: [] },
+    followEvents: { ...common, 200: [] },
     updateOrder: { ...withBody, 200: changed, 404: [], 409: [], 412: [], 415: ['Accept-Patch'] },
   }
 
@@ -176,6 +185,10 @@ describe('the responses', () => {
     for (const [status, { content }] of Object.entries(responses)) {
       if (status === '304') {
         expect(content).toBeUndefined()
+        continue
+      }
+      if (id === 'followEvents' && status === '200') {
+        expect(content).toMatchObject({ 'text/event-stream': { schema: { type: 'string' } } })
         continue
       }
       const name = status.startsWith('2') ? id.replace(/^[a-z]+/, '') : 'Error' // listPets has Pets, getPet a Pet
@@ -218,6 +231,12 @@ describe('/docs', () => {
 function expectFits(value: unknown, schema: Schema): void {
   if (typeof schema.$ref === 'string') {
     expectFits(value, document.components.schemas[schema.$ref.split('/').at(-1) ?? ''])
+  } else if (Array.isArray(schema.anyOf)) {
+    const { type } = value as { type: string }
+    expectFits(
+      value,
+      schema.anyOf.find(({ properties }) => properties.type.enum.includes(type)),
+    )
   } else if (schema.type === 'array') {
     for (const item of value as unknown[]) expectFits(item, schema.items as Schema)
   } else if (schema.type === 'object') {

@@ -1,7 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Warning } from '../../lib/warning.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
-import type { EventLog, NewRecord, Offset, Subscriber, Subscription, UndecodableBatch } from '../event-log.ts'
+import type {
+  EventLog,
+  NewRecord,
+  Offset,
+  ReadRecords,
+  Subscriber,
+  Subscription,
+  UndecodableBatch,
+} from '../event-log.ts'
 import { unavailable } from '../failures.ts'
 import { partitionOf } from './default-partitioner.ts'
 import { type BootedLog, bootLog, type KafkaLogOptions, type LogParts } from './kafka-boot.ts'
@@ -19,6 +27,8 @@ const endsQueryMs = 1500
 const confirmLimitMs = 1000
 const claimTimeoutMs = 1900
 const claimRetryDelayMs = 300
+const readLimitMs = 1900
+const readBytes = 1024 * 1024
 
 /** Opens the log on Kafka; a new one is made. Throws an Error that says what to do where it cannot be used. */
 export async function openKafkaEventLog(options: KafkaLogOptions): Promise<EventLog> {
@@ -42,6 +52,8 @@ class KafkaEventLog implements EventLog {
   readonly replaced: Promise<void>
   readonly #parts: LogParts
   readonly #producer: KafkaProducer
+  /** One of its own, since a fetch holds up what comes behind it on the same connection. */
+  readonly #reader: KafkaReader
   readonly #watch: LogWatch
   readonly #topics: TopicWatch
   readonly #subscriptions = new Set<KafkaSubscription>()
@@ -56,6 +68,7 @@ class KafkaEventLog implements EventLog {
     this.partitions = partitions
     this.#parts = parts
     this.#producer = new KafkaProducer(parts.newClient, parts.topic, parts.logger)
+    this.#reader = new KafkaReader(parts.newClient)
     this.#watch = new LogWatch({ ...parts, logId, events })
     this.replaced = this.#watch.replaced
     void this.replaced.then(() => this.#closeProducers())
@@ -105,6 +118,19 @@ class KafkaEventLog implements EventLog {
     }
   }
 
+  async read(partition: number, from: Offset, limit: number): Promise<ReadRecords> {
+    this.#failIfEnded()
+    const { topic } = this.#parts
+    try {
+      const fetched = await this.#reader.records({ topic, partition, from, bytesMax: readBytes }, readLimitMs)
+      if (fetched.records.length <= limit) return fetched
+      const records = fetched.records.slice(0, limit)
+      return { records, next: (records.at(-1)?.offset ?? from) + 1 }
+    } catch (error) {
+      throw unavailable(error)
+    }
+  }
+
   async subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {
     this.#failIfEnded()
     const subscription = new KafkaSubscription({ ...this.#parts, group, subscriber })
@@ -128,6 +154,7 @@ class KafkaEventLog implements EventLog {
     await Promise.allSettled(this.#writes) // each has its time limit
     await Promise.all([this.#watch.close(), this.#topics.close()])
     this.#parts.reader.close()
+    this.#reader.close()
     this.#closeProducers()
   }
 

@@ -1,16 +1,38 @@
 import type { Cluster, Kafka, PartitionAssigner } from 'kafkajs'
-import type { LogRecord, Offset } from '../event-log.ts'
+import type { LogRecord, Offset, ReadRecords } from '../event-log.ts'
 import { withoutMarker } from './batch-decoding.ts'
 import { type KafkaClient, KafkaConnection, toOffset } from './kafka-client.ts'
+
+interface FetchedMessage {
+  readonly offset: string
+  readonly key: Buffer | null
+  readonly value: Buffer | null
+  /** Of a transaction: no record. */
+  readonly isControlRecord?: boolean
+}
 
 /** What kafkajs decodes from a fetch response; its own type is `any`. */
 interface FetchResponse {
   readonly responses: readonly {
     readonly partitions: readonly {
-      readonly messages: readonly { offset: string; key: Buffer | null; value: Buffer | null }[]
+      readonly messages: readonly FetchedMessage[]
     }[]
   }[]
 }
+
+interface FetchPosition {
+  readonly topic: string
+  readonly partition: number
+  readonly from: Offset
+  /** About how much to fetch. */
+  readonly bytesMax: number
+}
+
+const oneRecordBytes = 65_536
+/** How long a broker waits for a first record at the end. */
+const waitMs = 100
+/** An open transaction of another producer must not hide what is behind it. */
+const readUncommitted = 0
 
 /** A record is there and cannot be read: no outage, and nothing that waiting heals. */
 export class UndecodableError extends Error {
@@ -45,16 +67,28 @@ export class KafkaReader {
 
   /** The record at this offset of partition 0; undefined where there is none yet. */
   async record(topic: string, offset: Offset, limitMs: number): Promise<LogRecord | undefined> {
+    const { records } = await this.records({ topic, partition: 0, from: offset, bytesMax: oneRecordBytes }, limitMs)
+    const [found] = records
+    return found?.offset === offset ? found : undefined
+  }
+
+  /**
+   * What one fetch brings: at least the batch with the first record from `from` on, whatever its size; no records from the
+   * end on. Throws UndecodableError where that batch cannot be decoded.
+   */
+  async records({ topic, partition, from, bytesMax }: FetchPosition, limitMs: number): Promise<ReadRecords> {
     return await this.#read(limitMs, async (cluster) => {
       await cluster.addTargetTopic(topic)
-      const leader = Object.keys(cluster.findLeaderForPartitions(topic, [0]))[0] ?? ''
+      const leader = Object.keys(cluster.findLeaderForPartitions(topic, [partition]))[0] ?? ''
       const broker = await cluster.findBroker({ nodeId: leader })
-      const partitions = [{ partition: 0, fetchOffset: String(offset), maxBytes: 65_536 }]
-      const response: FetchResponse = await broker.fetch({ maxWaitTime: 100, topics: [{ topic, partitions }] })
-      const { messages, undecodable } = withoutMarker(response.responses[0]?.partitions[0]?.messages ?? [])
-      if (undecodable?.offset === offset) throw new UndecodableError(topic, offset, undecodable.reason)
-      const found = messages.find((message) => message.offset === String(offset)) // a batch may begin before it
-      return found && { offset, key: found.key, value: found.value }
+      const partitions = [{ partition, fetchOffset: String(from), maxBytes: bytesMax }]
+      const fetching: Promise<FetchResponse> = broker.fetch({
+        maxWaitTime: waitMs,
+        isolationLevel: readUncommitted,
+        topics: [{ topic, partitions }],
+      })
+      const response = await fetching.catch(nothingBeyondTheEnd)
+      return recordsFrom(from, response.responses[0]?.partitions[0]?.messages ?? [], topic)
     })
   }
 
@@ -73,6 +107,33 @@ export class KafkaReader {
   }
 }
 
+function nothingBeyondTheEnd(error: unknown): FetchResponse {
+  if ((error as { type?: unknown }).type === 'OFFSET_OUT_OF_RANGE') return { responses: [] }
+  throw error
+}
+
+/** A batch may begin before `from`. */
+function recordsFrom(from: Offset, fetched: readonly FetchedMessage[], topic: string): ReadRecords {
+  const { messages, undecodable } = withoutMarker(fetched)
+  const found = messages
+    .map(({ offset, key, value, isControlRecord = false }) => ({
+      offset: toOffset(offset),
+      key,
+      value,
+      isControlRecord,
+    }))
+    .filter(({ offset }) => offset >= from)
+  const last = found.at(-1)
+  if (last === undefined && undecodable !== undefined) {
+    throw new UndecodableError(topic, undecodable.offset, undecodable.reason)
+  }
+  const records = found.filter(({ isControlRecord }) => !isControlRecord)
+  return {
+    records: records.map(({ offset, key, value }) => ({ offset, key, value })),
+    next: last === undefined ? from : last.offset + 1,
+  }
+}
+
 /** kafkajs gives its cluster object to partition assigners only. This consumer is made for that and never runs. */
 function clusterOf(kafka: Kafka): Cluster {
   let captured: Cluster | undefined
@@ -88,7 +149,7 @@ function clusterOf(kafka: Kafka): Cluster {
   kafka.consumer({
     groupId: 'none',
     allowAutoTopicCreation: false,
-    readUncommitted: true, // an open transaction of another producer must not hide what is behind it
+    readUncommitted: true,
     partitionAssigners: [capture],
   })
   if (captured === undefined) throw new Error('kafkajs made no partition assigner')

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { EventLog, LogRecord, NewRecord, Offset, Subscriber, Subscription } from '../event-log.ts'
+import type { EventLog, LogRecord, NewRecord, Offset, ReadRecords, Subscriber, Subscription } from '../event-log.ts'
 import { outcomeUnknown, unavailable } from '../failures.ts'
 import { PagedSubscription } from './paged-subscription.ts'
 
@@ -79,6 +79,12 @@ class SqliteEventLog implements EventLog {
     return this.#attempt(() => [this.#readEnd()])
   }
 
+  async read(partition: number, from: Offset, limit: number): Promise<ReadRecords> {
+    if (partition !== 0) throw new RangeError(`partition ${partition} of a log that has one`)
+    const records = this.#attempt(() => this.#readFrom(from, limit))
+    return { records, next: from + records.length }
+  }
+
   async subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {
     this.#attempt(() => {}) // a closed log takes no subscriptions
     const members = this.#groups.get(group) ?? []
@@ -124,10 +130,14 @@ class SqliteEventLog implements EventLog {
   #readPage(from: Offset, limit: number): readonly LogRecord[] {
     // A subscription that keeps up reads what was just appended: fetching that takes 3 to 6 µs a record.
     if (this.#lastAppended[0]?.offset === from && this.#lastAppended.length <= limit) return this.#lastAppended
-    const records = this.#page
+    const records = this.#readFrom(from, limit)
+    return records.length === 0 && from > this.#readEnd() ? this.#readPage(0, limit) : records
+  }
+
+  #readFrom(from: Offset, limit: number): readonly LogRecord[] {
+    return this.#page
       .all(from, limit)
       .map(({ offset, key, value }) => ({ offset: Number(offset), key: toBuffer(key), value: toBuffer(value) }))
-    return records.length === 0 && from > this.#readEnd() ? this.#readPage(0, limit) : records
   }
 
   #transaction<T>(work: () => T): T {

@@ -1,4 +1,11 @@
-import type { EventLog, NewRecord, Offset, Subscriber, Subscription } from '../../../src/event-log/event-log.ts'
+import type {
+  EventLog,
+  NewRecord,
+  Offset,
+  ReadRecords,
+  Subscriber,
+  Subscription,
+} from '../../../src/event-log/event-log.ts'
 import { ServiceError } from '../../../src/lib/errors.ts'
 import type { Wire } from './wire.ts'
 
@@ -66,6 +73,10 @@ export class RemoteLog implements EventLog {
 
   endOffsets(): Promise<readonly Offset[]> {
     return this.#wire.carry(() => this.#log.endOffsets())
+  }
+
+  read(partition: number, from: Offset, limit: number): Promise<ReadRecords> {
+    return this.#wire.carry(() => this.#log.read(partition, from, limit))
   }
 
   async subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {

@@ -42,6 +42,7 @@ export function closing(at: LogUnderTest): void {
       const unavailable = { code: 'event_log_unavailable' }
       await expect(at.log.append(0, records('a'))).rejects.toMatchObject(unavailable)
       await expect(at.log.reserveIdBlock()).rejects.toMatchObject(unavailable)
+      await expect(at.log.read(0, 0, 1)).rejects.toMatchObject(unavailable)
       await expect(at.log.endOffsets()).rejects.toMatchObject(unavailable)
       await expect(at.log.subscribe(newGroup(), new RecordingSubscriber(0))).rejects.toMatchObject(unavailable)
       expect(await (await at.open()).endOffsets()).toEqual(partitionsOf(at.log).map(() => 0))

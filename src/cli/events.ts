@@ -1,0 +1,149 @@
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Command } from 'commander'
+import type { Logger } from 'pino'
+import { ConfigError } from '../app/environment.ts'
+import { petStreams } from '../app/petstore.ts'
+import { openReadSide, type ReadSide } from '../app/read-side.ts'
+import { trackShards } from '../app/shards.ts'
+import type { Storage } from '../app/storage.ts'
+import { SettledEvents, type SettledRecord } from '../event-feed/settled-events.ts'
+import type { Offset, Position } from '../event-log/event-log.ts'
+import { eventText } from '../event-log/record-codec.ts'
+import { escaped } from './output.ts'
+import { withStorage } from './storage.ts'
+
+interface Options {
+  readonly follow?: boolean
+  readonly pet?: string
+  readonly from?: string
+  readonly json?: boolean
+}
+
+const recordsMax = 500
+/** How often the log is looked at for more. */
+const lookMs = 200
+/** How long the read models are waited for before an event is shown as waiting. */
+const settleMs = 1000
+const readModelsMs = 3000
+
+export function addEventsCommand(program: Command): void {
+  program
+    .command('events')
+    .description('Show the events in the log, and what became of each')
+    .option('--follow', 'show what comes from now on, until interrupted')
+    .option('--pet <id>', 'only the events of one pet')
+    .option('--from <partition/offset>', 'begin there, in that partition only')
+    .option('--json', 'print JSON, one event a line')
+    .action(showEvents)
+}
+
+async function showEvents(options: Options): Promise<void> {
+  const from = options.from === undefined ? undefined : readPosition(options.from)
+  await withStorage(async (storage, logger) => {
+    const { log } = storage
+    const ends = await log.endOffsets()
+    const partitions = partitionsOf(storage, from, options.pet)
+    if (!options.json) await write(line(['EVENT', 'TIME', 'TYPE', 'PET', 'VERSION', 'OUTCOME']))
+    await withSettledEvents(storage, logger, async (settled) => {
+      const show = (partition: number, record: SettledRecord) => showRecord(partition, record, options)
+      const follows = partitions.map(async (partition) => {
+        const end = ends[partition] ?? 0
+        const first = from?.offset ?? (options.follow ? end : 0)
+        const last = options.follow ? Number.POSITIVE_INFINITY : end
+        for await (const record of recordsOf(settled, partition, first, last)) await show(partition, record)
+      })
+      await Promise.all(follows)
+    })
+  })
+}
+
+function readPosition(text: string): Position {
+  const [, partition, offset] = /^(\d{1,9})\/(\d{1,15})$/.exec(text) ?? []
+  if (partition === undefined) throw new ConfigError(`--from ${text} is not PARTITION/OFFSET, such as 0/12.`)
+  return { partition: Number(partition), offset: Number(offset) }
+}
+
+function partitionsOf({ log }: Storage, from: Position | undefined, pet: string | undefined): number[] {
+  if (from !== undefined && from.partition >= log.partitions) {
+    throw new ConfigError(
+      `--from ${from.partition}/${from.offset}: the log has ${log.partitions} partitions, from 0 on.`,
+    )
+  }
+  const all = Array.from({ length: log.partitions }, (_, partition) => partition)
+  return all.filter(
+    (partition) =>
+      (from === undefined || from.partition === partition) &&
+      (pet === undefined || log.partitionFor(pet) === partition),
+  )
+}
+
+/** Without read models, every event is shown as waiting for them. */
+async function withSettledEvents(
+  storage: Storage,
+  logger: Logger,
+  work: (settled: SettledEvents) => Promise<void>,
+): Promise<void> {
+  const { log } = storage
+  const shards = trackShards(storage, logger)
+  const readSide = openReadSide(shards, log)
+  try {
+    await untilReadable(readSide)
+    const { readModel } = readSide
+    await work(new SettledEvents({ rules: { definition: petStreams, log }, log, readModel }))
+  } finally {
+    readSide.close()
+    await Promise.all(shards.map(({ tracker }) => tracker.close()))
+  }
+}
+
+async function untilReadable(readSide: ReadSide): Promise<void> {
+  const deadline = performance.now() + readModelsMs
+  while (readSide.state.status !== 'up' && performance.now() < deadline) await delay(lookMs)
+}
+
+async function* recordsOf(
+  settled: SettledEvents,
+  partition: number,
+  first: Offset,
+  end: Offset,
+): AsyncGenerator<SettledRecord> {
+  for (let next = first; next < end; ) {
+    const read = await settled.read(partition, next, recordsMax, { timeoutMs: settleMs })
+    yield* read.records.filter(({ record }) => record.offset < end)
+    if (read.next === next) await delay(lookMs)
+    next = read.next
+  }
+}
+
+async function showRecord(
+  partition: number,
+  { record, event, outcome }: SettledRecord,
+  { pet, json }: Options,
+): Promise<void> {
+  const { offset, key, value } = record
+  const stream = event?.stream ?? String(key ?? '')
+  if (pet !== undefined && stream !== pet) return
+  if (json) {
+    // As it stands in the log, so that no number loses a digit. Line breaks are of no meaning between the parts of JSON.
+    const text = event === undefined ? 'null' : eventText(value).replaceAll(/[\r\n]/g, ' ')
+    await write(`{"partition":${partition},"offset":${offset},"outcome":"${outcome}","event":${text}}`)
+    return
+  }
+  const { type, time, version } = event?.discards === undefined ? (event ?? nothingRead) : discard
+  await write(line([`${partition}/${offset}`, time, type, stream, String(version ?? ''), outcome]))
+}
+
+const nothingRead = { type: '', time: '', version: undefined }
+const discard = { ...nothingRead, type: 'petstore.EventDiscarded.v1' }
+
+/** Wide enough for most: events come one after the other, so that no column can be as wide as its widest cell. */
+const widths = [10, 24, 26, 10, 7, 0]
+
+function line(cells: readonly string[]): string {
+  return cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')
+}
+
+async function write(text: string): Promise<void> {
+  if (!process.stdout.write(`${escaped(text)}\n`)) await once(process.stdout, 'drain')
+}

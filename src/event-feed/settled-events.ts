@@ -1,0 +1,75 @@
+import { awaitOutcome } from '../command-handling/outcome.ts'
+import type { EventLog, LogRecord, Offset, Position } from '../event-log/event-log.ts'
+import type { Rules } from '../projector/definition.ts'
+import { type Discard, readEvent, type StreamEvent } from '../projector/stream-event.ts'
+import type { ReadModel, Wait } from '../read-models/read-model.ts'
+
+/**
+ * What became of a record: the outcomes of docs/events.md, 'discarding' for an operator's decision, 'waiting' while the read
+ * models have not come to it, and 'unknown' for events of a stream that has had a thousand since.
+ */
+export type SettledOutcome =
+  | 'applied'
+  | 'duplicate'
+  | 'superseded'
+  | 'parked'
+  | 'skipped'
+  | 'discarding'
+  | 'waiting'
+  | 'unknown'
+
+export interface SettledRecord {
+  readonly record: LogRecord
+  /** What the record says; undefined where it was skipped. */
+  readonly event: StreamEvent<unknown> | Discard | undefined
+  readonly outcome: SettledOutcome
+}
+
+export interface SettledEventsParts {
+  readonly rules: Rules<unknown, unknown>
+  readonly log: Pick<EventLog, 'read'>
+  readonly readModel: Pick<ReadModel, 'load' | 'whenApplied'>
+}
+
+const notWaiting: Wait = { timeoutMs: 0 }
+
+/** Reads the log, and asks the read model what became of each record. */
+export class SettledEvents {
+  readonly #parts: SettledEventsParts
+
+  constructor(parts: SettledEventsParts) {
+    this.#parts = parts
+  }
+
+  /** As `EventLog.read`. What the read models have not come to is waited for. */
+  async read(
+    partition: number,
+    from: Offset,
+    limit: number,
+    wait: Wait = notWaiting,
+  ): Promise<{ readonly records: readonly SettledRecord[]; readonly next: Offset }> {
+    const { records, next } = await this.#parts.log.read(partition, from, limit)
+    return { records: await Promise.all(records.map((record) => this.#settle(partition, record, wait))), next }
+  }
+
+  async #settle(partition: number, record: LogRecord, wait: Wait): Promise<SettledRecord> {
+    const event = readEvent(this.#parts.rules, partition, record)
+    return { record, event, outcome: await this.#outcomeOf(event, { partition, offset: record.offset }, wait) }
+  }
+
+  async #outcomeOf(
+    event: StreamEvent<unknown> | Discard | undefined,
+    position: Position,
+    wait: Wait,
+  ): Promise<SettledOutcome> {
+    const { readModel } = this.#parts
+    if (event === undefined || event.discards !== undefined) {
+      if ((await readModel.whenApplied(position, wait)) === 'late') return 'waiting'
+      return event === undefined ? 'skipped' : 'discarding'
+    }
+    const key = event.key === undefined ? undefined : { partition: position.partition, key: event.key }
+    const written = { stream: event.stream, key, position, version: event.version ?? 0 }
+    const { outcome, cause } = await awaitOutcome(readModel, written, wait, true)
+    return outcome === 'late' || cause !== undefined ? 'waiting' : outcome
+  }
+}

@@ -1,0 +1,175 @@
+import { Readable } from 'node:stream'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { eventSchemas, eventType } from '../domain/event-schemas.ts'
+import { Int64Schema } from '../domain/pet.ts'
+import type { EventFeed, FeedStep } from '../event-feed/event-feed.ts'
+import type { Int64 } from '../lib/int64.ts'
+import { requireScope } from './auth.ts'
+import { jsonType } from './error-replies.ts'
+import { pets } from './pets.ts'
+import { findDocument, type RouteServices, readExchange } from './resource.ts'
+import * as doc from './schema-parts.ts'
+import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from './tokens.ts'
+
+export interface EventServices extends RouteServices {
+  readonly events: Pick<EventFeed, 'history' | 'follow'>
+}
+
+/** The history of a pet, and the live feed of all events (both beta). */
+export function addEventRoutes(instance: FastifyInstance, services: EventServices): void {
+  const app = instance.withTypeProvider<TypeBoxTypeProvider>()
+  const onRequest = requireScope('read')
+
+  app.get('/pets/:petId/events', { schema: historySchema, onRequest }, (request, reply) =>
+    replyWithHistory(services, request.params.petId, request.query, reply),
+  )
+  // A HEAD would wait for the end of what has none.
+  app.get('/events', { schema: feedSchema, onRequest, exposeHeadRoute: false }, (request, reply) =>
+    replyWithFeed(services, request.query, reply),
+  )
+}
+
+async function replyWithHistory(
+  services: EventServices,
+  petId: Int64,
+  { limit = doc.pageLimit.default, cursor }: { readonly limit?: number; readonly cursor?: string },
+  reply: FastifyReply,
+): Promise<string> {
+  const list = `events:${petId}`
+  const after = cursor === undefined ? undefined : readCursor(cursor, list) - 1
+  const exchange = readExchange(services, pets, reply)
+  await findDocument(exchange, petId)
+  const { events, last } = await services.events.history(String(petId), { after, limit }, exchange.atLeast)
+  if (last !== undefined) {
+    const next = `${pets.path}/${petId}/events?limit=${limit}&cursor=${writeCursor(last + 1, list)}`
+    reply.header('link', `<${next}>; rel="next"`) // RFC 8288
+  }
+  reply.type(jsonType)
+  return `[${events.join(',')}]`
+}
+
+interface FeedFilter {
+  readonly type?: string
+  readonly petId?: Int64
+  readonly from?: 'start'
+}
+
+async function replyWithFeed(
+  { log, events }: EventServices,
+  { type, petId, from }: FeedFilter,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const last = reply.request.headers['last-event-id']
+  const beginning = from === 'start' ? [] : 'now'
+  const after = last === undefined || last === '' ? beginning : readTokens(log, String(last), 'Last-Event-ID')
+  const gone = new AbortController()
+  reply.raw.once('close', () => gone.abort())
+  const stream = petId === undefined ? undefined : String(petId)
+  const steps = await events.follow({ after, stream, type }, gone.signal)
+  reply.type('text/event-stream').header('x-accel-buffering', 'no') // else nginx gathers before it sends
+  return reply.send(Readable.from(serverSentEvents(log, steps), { objectMode: false, highWaterMark: 1 }))
+}
+
+const reconnectMs = 2000
+
+/** WHATWG HTML section 9.2. The last event of a step has the id from which to go on; without events the id comes alone. */
+async function* serverSentEvents(log: TokenScope, steps: AsyncIterable<FeedStep>): AsyncGenerator<string> {
+  yield `retry: ${reconnectMs}\n`
+  for await (const { events, after } of steps) {
+    const blocks = events.map(
+      ({ type, json }) => `event: ${type}\ndata: ${json.replaceAll(/\r\n|\r|\n/g, '\ndata: ')}\n\n`,
+    )
+    const last = blocks.pop() ?? '\n'
+    yield `${blocks.join('')}id: ${writeToken(log, after)}\n${last}`
+  }
+}
+
+export const eventsTag = { name: 'events', description: 'What happened (beta)' }
+const beta = { tags: [eventsTag.name], 'x-stability': 'beta' }
+
+const { [eventType('EventDiscarded')]: _, ...shownSchemas } = eventSchemas
+const ofPet = Int64Schema({ description: 'Identifier of the pet', examples: [1] })
+
+const PetEvent = Type.Unsafe<unknown>({ anyOf: Object.values(shownSchemas), description: 'A CloudEvent about a pet' })
+export const eventAnswerSchemas = {
+  PetEvent,
+  PetEvents: Type.Array(PetEvent, { description: 'A list of events' }),
+}
+
+const created = {
+  specversion: '1.0',
+  id: '01980f04-8c00-7000-8000-000000000001',
+  type: eventType('PetCreated'),
+  source: '/v1/pets',
+  subject: '1',
+  time: '2026-11-20T09:30:00.000Z',
+  datacontenttype: 'application/json',
+  streamversion: 1,
+  data: { id: 1, name: 'Rex', categoryId: 7, status: 'available' },
+}
+const unavailable = doc.unavailable('event_log_unavailable', 'The event log does not answer.')
+
+const historySchema = {
+  ...doc.anySchema,
+  ...beta,
+  operationId: 'listPetEvents',
+  summary: 'List the events of a pet (beta)',
+  description:
+    'The events of a pet that took effect, oldest first, page by page: as long as there is a next page, its address is ' +
+    'in `Link`. Of a pet with more than a thousand events, the last thousand are listed.',
+  params: Type.Object({ petId: ofPet }),
+  querystring: doc.pageQuery('events'),
+  headers: doc.headers(doc.asked.consistency()),
+  response: {
+    ...doc.anyOperation,
+    200: doc.answer('The events of the pet', eventAnswerSchemas.PetEvents, [created], doc.toldByPage),
+    400: doc.invalid('query: limit must be <= 100'),
+    404: doc.error('No such pet', 'pet_not_found', 'There is no pet 1.'),
+    503: unavailable,
+  },
+}
+
+const feedSchema = {
+  ...doc.anySchema,
+  ...beta,
+  operationId: 'followEvents',
+  summary: 'Follow the events as they happen (beta)',
+  description:
+    'The events that take effect, as server-sent events: of each pet in their order, each once the pets and orders show ' +
+    'it. The answer has no end. After a break, go on with the last `id` in `Last-Event-ID`; the last events may then come ' +
+    'once more, with the same `id` in `data`. While nothing happens, an `id` comes alone every ten seconds.',
+  querystring: Type.Object(
+    {
+      type: Type.Optional(
+        Type.Enum(Object.keys(shownSchemas), { type: 'string', description: 'Only events of this type' }),
+      ),
+      petId: Type.Optional(Int64Schema({ description: 'Only events of this pet' })),
+      from: Type.Optional(Type.Enum(['start'], { type: 'string', description: 'Begin with the first event there is' })),
+    },
+    { additionalProperties: false },
+  ),
+  headers: doc.headers({
+    'Last-Event-ID': doc.header('The last `id` that came, or a `Consistency-Token`: begins behind what it stands for'),
+  }),
+  response: {
+    ...doc.anyOperation,
+    200: {
+      description: 'The events, for as long as the client stays',
+      headers: {},
+      content: {
+        'text/event-stream': {
+          schema: { type: 'string', description: 'WHATWG HTML section 9.2: `data` is a CloudEvent, `event` its type' },
+          example: `id: ZTNiMDdi\nevent: ${created.type}\ndata: ${JSON.stringify(created)}\n\n`,
+        },
+      },
+    },
+    400: doc.error(
+      'Invalid request',
+      'invalid_consistency_token',
+      'header: Last-Event-ID is beyond the end of the log',
+    ),
+    503: unavailable,
+  },
+}

@@ -1,0 +1,66 @@
+import { apiKey } from './client.ts'
+
+export interface ToldEvent {
+  readonly id: string
+  readonly type: string
+  readonly subject: string
+  readonly streamversion: number
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** Follows the feed of an instance, and of another one from where it ended. What it was told twice it has once. */
+export class FeedClient {
+  readonly events: ToldEvent[] = []
+  /** Of those that were told again. */
+  repeated = 0
+  lastEventId = ''
+  readonly #known = new Set<string>()
+  #abort = new AbortController()
+  #reading: Promise<void> = Promise.resolve()
+
+  /** Resolves once the answer has begun. `query`: as `?petId=1`. */
+  async follow({ url }: { readonly url: string }, query = '', onEvent?: (event: ToldEvent) => Promise<void>) {
+    this.#abort = new AbortController()
+    const headers = { authorization: `Bearer ${apiKey}`, 'last-event-id': this.lastEventId }
+    const { signal } = this.#abort
+    const response = await fetch(`${url}/v1/events${query}`, { headers, signal })
+    if (response.status !== 200 || response.body === null)
+      throw new Error(`${response.status} ${await response.text()}`)
+    this.#reading = this.#read(response.body, onEvent).catch(() => {}) // the instance has gone, or this client has
+  }
+
+  /** Resolves once what was told of is dealt with. */
+  async leave(): Promise<void> {
+    this.#abort.abort()
+    await this.#reading
+  }
+
+  get ended(): Promise<void> {
+    return this.#reading
+  }
+
+  async #read(body: ReadableStream<Uint8Array>, onEvent?: (event: ToldEvent) => Promise<void>): Promise<void> {
+    let text = ''
+    for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+      const blocks = (text + chunk).split('\n\n')
+      text = blocks.pop() ?? ''
+      for (const block of blocks) await this.#take(block, onEvent)
+    }
+  }
+
+  async #take(block: string, onEvent?: (event: ToldEvent) => Promise<void>): Promise<void> {
+    const fields = block
+      .split('\n')
+      .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)])
+    const data = fields.flatMap(([name, value]) => (name === 'data' ? [value] : [])).join('\n')
+    if (data !== '') {
+      const event: ToldEvent = JSON.parse(data)
+      await onEvent?.(event)
+      if (this.#known.has(event.id)) this.repeated++
+      else this.events.push(event)
+      this.#known.add(event.id)
+    }
+    const [, id] = fields.find(([name]) => name === 'id') ?? []
+    if (id !== undefined) this.lastEventId = id
+  }
+}

@@ -1,0 +1,223 @@
+import fc from 'fast-check'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { petStreams } from '../../src/app/petstore.ts'
+import { EventFeed, type FeedQuery } from '../../src/event-feed/event-feed.ts'
+import type { EventLog } from '../../src/event-log/event-log.ts'
+import { ServiceError } from '../../src/lib/errors.ts'
+import { ProvenReadModel } from '../../src/read-models/proven-read-model.ts'
+import type { ReadModel } from '../../src/read-models/read-model.ts'
+import { decodeRow } from '../../src/read-models/stream-row.ts'
+import { Tracker } from '../../src/read-models/tracker.ts'
+import { anyLog } from '../projector/any-log.ts'
+import { everything } from '../projector/projecting.ts'
+import { type AnyRecord, discard, orderEvent, petCreated } from '../projector/records.ts'
+import { openWorld, until, untilCaughtUp, withMethods } from '../projector/world.ts'
+
+type Reading = Pick<ReadModel, 'load' | 'whenApplied'>
+type Over = { readonly log?: (log: EventLog) => EventLog; readonly readModel?: (model: Reading) => Reading }
+
+/** A log with a projector and a feed of it; `over` puts something in between. */
+async function openFeed(over: Over = {}) {
+  const world = openWorld()
+  await world.start()
+  await untilCaughtUp(world)
+  const tracker = new Tracker(world.store.generations, { lookMs: 20 })
+  const proven = new ProvenReadModel({ reads: world.store.reads, tracker, log: world.log })
+  const log = over.log?.(world.log) ?? world.log
+  const feed = new EventFeed({ definition: petStreams, log, readModel: over.readModel?.(proven) ?? proven })
+  onTestFinished(async () => {
+    feed.close()
+    proven.close()
+    await tracker.close()
+  })
+  await vi.waitFor(() => expect(proven.state.status).toBe('up'), until)
+  return { ...world, feed }
+}
+
+/** Follows a feed in the background, and notes what comes. */
+function following(feed: EventFeed, query: Partial<FeedQuery> = {}) {
+  const told: string[] = []
+  const gone = new AbortController()
+  const seen = { told, steps: 0, last: 0, stop: () => gone.abort(), ended: Promise.resolve() }
+  async function follow(): Promise<void> {
+    for await (const { events, after } of await feed.follow({ after: [], ...query }, gone.signal)) {
+      told.push(...events.map(({ json }) => json))
+      seen.steps++
+      seen.last = (after[0]?.offset ?? -1) + 1
+    }
+  }
+  seen.ended = follow()
+  return seen
+}
+
+const endOf = async ({ log }: { readonly log: EventLog }) => (await log.endOffsets())[0] ?? 0
+
+/** What the rows of the read models say took effect, as it stands in the log. */
+async function effective({ store, log }: Pick<Awaited<ReturnType<typeof openFeed>>, 'store' | 'log'>) {
+  const found = await everything(store)
+  const pets = (found.documents.pets ?? []).map(([id, text]) => [id, text.split('\0')[2] ?? ''] as const)
+  const byStream = new Map<string, string[]>()
+  for (const [stream, text] of [...pets, ...found.rows]) {
+    const { offsets } = decodeRow(stream, undefined, text)
+    const read = await Promise.all(offsets.map((offset) => log.read(0, offset, 1)))
+    byStream.set(
+      stream,
+      read.map(({ records }) => String(records[0]?.value)),
+    )
+  }
+  return byStream
+}
+
+describe('the feed', () => {
+  it('tells what took effect, however the log came about, and a history tells it of one stream', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyLog({ isSound: true }), fc.nat(40), async (records, cut) => {
+        const world = await openFeed()
+        const live = following(world.feed)
+        await world.append(records.slice(0, cut))
+        if (cut % 2) await untilCaughtUp(world)
+        await world.append(records.slice(cut))
+        await untilCaughtUp(world)
+        const late = following(world.feed)
+        const end = await endOf(world)
+        for (const each of [live, late]) await vi.waitFor(() => expect(each.last).toBe(end), until)
+        const expected = await effective(world)
+        for (const { told } of [live, late]) {
+          expect(new Set(told)).toEqual(new Set([...expected.values()].flat()))
+        }
+        for (const [stream, events] of expected) {
+          expect(await world.feed.history(stream, { limit: 100 })).toEqual({ events, last: undefined })
+        }
+        world.feed.close()
+        await Promise.all([live.ended, late.ended])
+        await world.close()
+      }),
+      { numRuns: 25 },
+    )
+  })
+
+  it('tells each event once, in the order of the log, where nothing was parked', async () => {
+    const world = await openFeed()
+    const live = following(world.feed)
+    const values: string[] = []
+    for (let id = 1; id <= 30; id++) {
+      const records: AnyRecord[] = [petCreated({ id }), orderEvent('OrderPlaced', id, 100 + id, 2)]
+      values.push(...records.map(({ value }) => String(value)))
+      await world.append(records)
+    }
+    await vi.waitFor(() => expect(live.told).toEqual(values), until)
+    const behind = following(world.feed, { after: [{ partition: 0, offset: 56 }] })
+    await vi.waitFor(() => expect(behind.told).toEqual(values.slice(57)), until)
+  })
+
+  it('tells what comes from now on, of one stream, of one type', async () => {
+    const world = await openFeed()
+    await world.append([petCreated({ id: 1 }), petCreated({ id: 2 })])
+    const now = following(world.feed, { after: 'now' })
+    const stream = following(world.feed, { stream: '2' })
+    const type = following(world.feed, { type: 'petstore.OrderPlaced.v1' })
+    await vi.waitFor(() => expect(world.feed.followers).toBe(3), until)
+    const placed = orderEvent('OrderPlaced', 1, 12, 2)
+    await world.append([placed, petCreated({ id: 3 })])
+    const [first, second, third] = [placed, petCreated({ id: 2 }), petCreated({ id: 3 })].map(({ value }) =>
+      String(value),
+    )
+    await vi.waitFor(() => expect(now.told).toEqual([first, third]), until)
+    await vi.waitFor(() => expect([stream.last, type.last]).toEqual([4, 4]), until)
+    expect([stream.told, type.told]).toEqual([[second], [first]])
+  })
+
+  it('tells an event that waited behind a parked one when that is discarded', async () => {
+    const world = await openFeed()
+    const live = following(world.feed)
+    const [parked, waiting] = [orderEvent('OrderApproved', 1, 12, 2), orderEvent('OrderPlaced', 1, 13, 3)]
+    await world.append([petCreated({ id: 1 }), parked, waiting])
+    await vi.waitFor(() => expect(live.last).toBe(3), until)
+    expect(live.told).toHaveLength(1)
+    await world.append([discard('1', 1)])
+    await vi.waitFor(() => expect(live.told.slice(1)).toEqual([String(waiting.value)]), until)
+  })
+
+  it('reads the log once for all who follow it', async () => {
+    let reads = 0
+    const counted = (log: EventLog) =>
+      withMethods(log, {
+        read: (...at) => {
+          reads++
+          return log.read(...at)
+        },
+      })
+    const world = await openFeed({ log: counted })
+    const all = Array.from({ length: 200 }, () => following(world.feed))
+    await vi.waitFor(() => expect(world.feed.followers).toBe(200), until)
+    await world.append([petCreated({ id: 1 })])
+    for (const { told } of all) await vi.waitFor(() => expect(told).toHaveLength(1), until)
+    expect(reads).toBeLessThan(5)
+  })
+
+  it('goes on once the log and the read models can be read again', async () => {
+    let isAway = true
+    const away = () => new ServiceError('event_log_unavailable', 'away')
+    const world = await openFeed({
+      log: (log) => withMethods(log, { read: (...at) => (isAway ? Promise.reject(away()) : log.read(...at)) }),
+      readModel: (model) => ({
+        load: (...query) => (isAway ? Promise.reject(away()) : model.load(...query)),
+        whenApplied: (...wait) => model.whenApplied(...wait),
+      }),
+    })
+    const live = following(world.feed)
+    await world.append([petCreated({ id: 1 })])
+    await untilCaughtUp(world)
+    expect(live.told).toEqual([])
+    isAway = false
+    await vi.waitFor(() => expect(live.told).toHaveLength(1), until)
+  })
+
+  it('refuses to begin beyond the end of the log', async () => {
+    const { feed, append } = await openFeed()
+    await append([petCreated({ id: 1 })])
+    const beyond = feed.follow({ after: [{ partition: 0, offset: 1 }] }, new AbortController().signal)
+    await expect(beyond).rejects.toMatchObject({ code: 'invalid_consistency_token' })
+  })
+
+  it('ends for whoever goes, and for all when it is closed', async () => {
+    const { feed } = await openFeed()
+    const [goes, stays] = [following(feed), following(feed)]
+    await vi.waitFor(() => expect(feed.followers).toBe(2), until)
+    goes.stop()
+    await goes.ended
+    expect(feed.followers).toBe(1)
+    feed.close()
+    await stays.ended
+    expect(feed.followers).toBe(0)
+    await following(feed).ended
+  })
+})
+
+describe('a history', () => {
+  it('comes page by page, oldest first', async () => {
+    const { feed, append, ...world } = await openFeed()
+    const cancelled = (version: number) => orderEvent('OrderCancelled', 1, 12, version)
+    const records = [petCreated({ id: 1 }), petCreated({ id: 2 }), orderEvent('OrderPlaced', 1, 12, 2), cancelled(3)]
+    await append(records)
+    await untilCaughtUp(world)
+    const values = [0, 2, 3].map((offset) => String(records[offset]?.value))
+    expect(await feed.history('1', { limit: 2 })).toEqual({ events: values.slice(0, 2), last: 2 })
+    expect(await feed.history('1', { limit: 2, after: 2 })).toEqual({ events: values.slice(2), last: undefined })
+    expect(await feed.history('9', { limit: 2 })).toEqual({ events: [], last: undefined })
+  })
+
+  it('has the last thousand events of a stream with more', async () => {
+    const { feed, append, ...world } = await openFeed()
+    const turns = Array.from({ length: 501 }, (_, turn) => [
+      orderEvent('OrderPlaced', 1, 10 + turn, 2 + 2 * turn),
+      orderEvent('OrderCancelled', 1, 10 + turn, 3 + 2 * turn),
+    ])
+    const records = [petCreated({ id: 1 }), ...turns.flat()]
+    await append(records.slice(0, 600))
+    await append(records.slice(600))
+    await untilCaughtUp(world)
+    const { events } = await feed.history('1', { limit: 2000 })
+    expect(events).toEqual(records.slice(-1000).map(({ value }) => String(value)))
+  })
+})

@@ -1,0 +1,133 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { writeCursor, writeToken } from '../../src/http/tokens.ts'
+import { ServiceError } from '../../src/lib/errors.ts'
+import { authorization, expectError, headerOf, openApp, testServer, tokenScope } from './fake-services.ts'
+
+const server = testServer()
+const created = '{"specversion":"1.0",\r\n"type":"petstore.PetCreated.v1"}'
+
+function addPets(): void {
+  const { services } = server
+  for (const name of ['Rex', 'Bo']) services.add({ name, categoryId: 7, status: 'available' })
+}
+
+describe('the events of a pet', () => {
+  it('come oldest first, page by page', async () => {
+    addPets()
+    const { id } = (await server.post('/v1/store/orders', { petId: 1 })).json()
+    await server.patch(`/v1/store/orders/${id}`, { status: 'cancelled' })
+    const first = await server.get('/v1/pets/1/events?limit=2')
+    expect([first.statusCode, first.json()]).toEqual([200, [0, 2]])
+    const [, next = ''] = /^<(\S+)>; rel="next"$/.exec(headerOf(first, 'link')) ?? []
+    expect(next).toMatch(/^\/v1\/pets\/1\/events\?limit=2&cursor=/)
+    const second = await server.get(next)
+    expect([second.statusCode, second.json()]).toEqual([200, [3]])
+    expect(second.headers).not.toHaveProperty('link')
+  })
+
+  it('are at least as new as a Consistency-Token says, and the answer has one', async () => {
+    addPets()
+    const token = writeToken(tokenScope, [{ partition: 3, offset: 4 }])
+    const answer = await server.get('/v1/pets/1/events', { 'consistency-token': token })
+    expect(headerOf(answer, 'consistency-token')).not.toBe(token)
+    const asked = server.services.atLeast.map((each) => each?.positions)
+    expect(asked).toEqual([[{ partition: 3, offset: 4 }], [{ partition: 3, offset: 4 }]])
+  })
+
+  it.each([
+    ['/v1/pets/3/events', 404, 'pet_not_found'],
+    ['/v1/pets/9223372036854775807/events', 404, 'pet_not_found'],
+    ['/v1/pets/x/events', 400, 'invalid_request'],
+    ['/v1/pets/1/events?limit=0', 400, 'invalid_request'],
+    ['/v1/pets/1/events?limit=101', 400, 'invalid_request'],
+    ['/v1/pets/1/events?status=sold', 400, 'invalid_request'],
+    [`/v1/pets/1/events?cursor=${writeCursor(1, 'events:2')}`, 400, 'invalid_cursor'],
+    [`/v1/pets/1/events?cursor=${writeCursor(1)}`, 400, 'invalid_cursor'],
+  ] as const)('%s is %d %s', async (url, status, code) => {
+    addPets()
+    expectError(await server.get(url), status, code)
+  })
+})
+
+describe('the feed', () => {
+  it('is made of server-sent events, the last of each step with the id to go on from', async () => {
+    const [none, one] = [[], [{ partition: 0, offset: 1 }]]
+    server.services.steps = async function* () {
+      yield { events: [], after: none }
+      const event = { stream: '1', type: 'petstore.PetCreated.v1', json: created }
+      yield { events: [event, { ...event, type: 'petstore.OrderPlaced.v1', json: '{}' }], after: one }
+    }
+    const answer = await server.get('/v1/events')
+    expect(answer.headers).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+    })
+    expect(answer.body).toBe(
+      `retry: 2000\nid: ${writeToken(tokenScope, none)}\n\n` +
+        'event: petstore.PetCreated.v1\ndata: {"specversion":"1.0",\ndata: "type":"petstore.PetCreated.v1"}\n\n' +
+        `id: ${writeToken(tokenScope, one)}\nevent: petstore.OrderPlaced.v1\ndata: {}\n\n`,
+    )
+  })
+
+  const position = { partition: 5, offset: 9 }
+  const id = writeToken(tokenScope, [position])
+  it.each([
+    ['', {}, { after: 'now' }],
+    ['', { 'last-event-id': '' }, { after: 'now' }],
+    ['?from=start', {}, { after: [] }],
+    ['?from=start', { 'last-event-id': id }, { after: [position] }],
+    ['', { 'last-event-id': writeToken(tokenScope, []) }, { after: [] }],
+    ['?petId=7&type=petstore.OrderPlaced.v1', {}, { after: 'now', stream: '7', type: 'petstore.OrderPlaced.v1' }],
+  ])('%s with %j begins as it says', async (query, headers, expected) => {
+    await server.get(`/v1/events${query}`, headers as Record<string, string>)
+    expect(server.services.followed).toEqual([expected])
+  })
+
+  const other = writeToken({ ...tokenScope, logId: 'another' }, [position])
+  it.each([
+    ['?type=petstore.PetSold.v1', {}, 'invalid_request', 'query: type'],
+    ['?type=petstore.EventDiscarded.v1', {}, 'invalid_request', 'query: type'],
+    ['?from=end', {}, 'invalid_request', 'query: from'],
+    ['?petId=rex', {}, 'invalid_request', 'query: petId'],
+    ['?since=1', {}, 'invalid_request', 'query'],
+    ['', { 'last-event-id': other }, 'invalid_consistency_token', 'Last-Event-ID belongs to another event log'],
+    ['', { 'last-event-id': '12' }, 'invalid_consistency_token', 'Last-Event-ID is not one'],
+  ] as const)('%s with %j is 400 %s', async (query, headers, code, message) => {
+    expectError(await server.get(`/v1/events${query}`, headers), 400, code, message)
+    expect(server.services.followed).toEqual([])
+  })
+
+  it('that cannot begin is answered with the error', async () => {
+    server.services.feed.follow = () => Promise.reject(new ServiceError('event_log_unavailable', 'away'))
+    expectError(await server.get('/v1/events'), 503, 'event_log_unavailable')
+  })
+
+  it('has no HEAD, since it has no end', async () => {
+    const answer = await server.app.inject({ method: 'HEAD', url: '/v1/events' })
+    expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'GET'])
+  })
+
+  it('needs a key with the scope read', async () => {
+    server.services.scopes = new Set(['write'])
+    expectError(await server.get('/v1/events'), 403, 'insufficient_scope')
+    expectError(await server.get('/v1/events', { authorization: '' }), 401, 'unauthorized')
+  })
+
+  it('is a request in flight until it ends', async () => {
+    server.services.maxInFlightPerKey = 1
+    const goesOn = Promise.withResolvers<void>()
+    server.services.steps = async function* () {
+      yield { events: [], after: [] }
+      await goesOn.promise
+    }
+    const app = await openApp(server.services)
+    onTestFinished(() => app.close())
+    const url = await app.listen({ port: 0 })
+    const feed = await fetch(`${url}/v1/events`, { headers: { authorization } })
+    const get = () => fetch(`${url}/v1/pets`, { headers: { authorization } })
+    expect([feed.status, (await get()).status]).toEqual([200, 429])
+    goesOn.resolve()
+    await feed.text()
+    await vi.waitFor(async () => expect((await get()).status).toBe(200))
+  })
+})
