@@ -1,7 +1,6 @@
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import type { KeyHolder } from '../api-keys/key-ring.ts'
 import { auditTo } from '../lib/audit.ts'
 import { ServiceError } from '../lib/errors.ts'
 import { requireApiKey } from './auth.ts'
@@ -20,8 +19,6 @@ import { compileRequestCheck, readOnlyJson } from './request-values.ts'
 import { newServer, type ServerOptions } from './server.ts'
 
 export interface ApiServices extends EventServices {
-  /** Undefined when the API key is not valid. */
-  readonly findKey: (key: string) => KeyHolder | undefined
   readonly maxInFlightPerKey: number
   /** Undefined: as many as can be served. */
   readonly rate: Rate | undefined

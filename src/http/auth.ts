@@ -12,11 +12,14 @@ declare module 'fastify' {
   }
 }
 
+/** Undefined when the API key is not valid. */
+export type FindKey = (key: string) => KeyHolder | undefined
+
 /**
  * Lets a request into the routes of `app` only with a valid API key as bearer token (RFC 6750), before its body is
  * looked at. `find` is asked for each request, as keys come and go.
  */
-export async function requireApiKey(app: FastifyInstance, find: (key: string) => KeyHolder | undefined): Promise<void> {
+export async function requireApiKey(app: FastifyInstance, find: FindKey): Promise<void> {
   app.decorateRequest('holder', undefined)
   await app.register(bearerAuth, {
     addHook: false,
@@ -49,6 +52,12 @@ function challenge({ headers }: FastifyRequest): string {
 export function holderOf({ holder }: FastifyRequest): KeyHolder {
   if (holder === undefined) throw new Error('a route without a key asks whose it is')
   return holder
+}
+
+/** Whether the API key that let a request in is still valid, for answers that take long. */
+export function isStillValid({ headers }: FastifyRequest, find: FindKey): boolean {
+  const [, key = ''] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? []
+  return find(key) !== undefined
 }
 
 /** A hook of a route: lets a request in only if its API key has the scope (RFC 6750 section 3.1). */

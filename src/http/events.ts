@@ -6,7 +6,7 @@ import { eventSchemas, eventType } from '../domain/event-schemas.ts'
 import { Int64Schema } from '../domain/pet.ts'
 import type { EventFeed, FeedStep } from '../event-feed/event-feed.ts'
 import type { Int64 } from '../lib/int64.ts'
-import { requireScope } from './auth.ts'
+import { type FindKey, isStillValid, requireScope } from './auth.ts'
 import { jsonType } from './error-replies.ts'
 import { pets } from './pets.ts'
 import { findDocument, type RouteServices, readExchange } from './resource.ts'
@@ -15,6 +15,7 @@ import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from
 
 export interface EventServices extends RouteServices {
   readonly events: Pick<EventFeed, 'history' | 'follow'>
+  readonly findKey: FindKey
 }
 
 /** The history of a pet, and the live feed of all events (both beta). */
@@ -57,7 +58,7 @@ interface FeedFilter {
 }
 
 async function replyWithFeed(
-  { log, events }: EventServices,
+  { log, events, findKey }: EventServices,
   { type, petId, from }: FeedFilter,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -69,15 +70,24 @@ async function replyWithFeed(
   const stream = petId === undefined ? undefined : String(petId)
   const steps = await events.follow({ after, stream, type }, gone.signal)
   reply.type('text/event-stream').header('x-accel-buffering', 'no') // else nginx gathers before it sends
-  return reply.send(Readable.from(serverSentEvents(log, steps), { objectMode: false, highWaterMark: 1 }))
+  const isWelcome = () => isStillValid(reply.request, findKey)
+  return reply.send(Readable.from(serverSentEvents(log, steps, isWelcome), { objectMode: false, highWaterMark: 1 }))
 }
 
 const reconnectMs = 2000
 
-/** WHATWG HTML section 9.2. The last event of a step has the id from which to go on; without events the id comes alone. */
-async function* serverSentEvents(log: TokenScope, steps: AsyncIterable<FeedStep>): AsyncGenerator<string> {
+/**
+ * WHATWG HTML section 9.2. The last event of a step has the id from which to go on; without events the id comes alone. A
+ * key that is revoked, or expires, ends the feed with the next step, which comes within some ten seconds.
+ */
+async function* serverSentEvents(
+  log: TokenScope,
+  steps: AsyncIterable<FeedStep>,
+  isWelcome: () => boolean,
+): AsyncGenerator<string> {
   yield `retry: ${reconnectMs}\n`
   for await (const { events, after } of steps) {
+    if (!isWelcome()) return
     const blocks = events.map(
       ({ type, json }) => `event: ${type}\ndata: ${json.replaceAll(/\r\n|\r|\n/g, '\ndata: ')}\n\n`,
     )

@@ -113,6 +113,17 @@ describe('the feed', () => {
     expectError(await server.get('/v1/events', { authorization: '' }), 401, 'unauthorized')
   })
 
+  it('ends once its key is not valid any more', async () => {
+    const { services } = server
+    server.services.steps = async function* () {
+      yield { events: [], after: [] }
+      services.keys.clear()
+      yield { events: [{ stream: '1', type: 'petstore.PetCreated.v1', json: '{}' }], after: [] }
+    }
+    const answer = await server.get('/v1/events')
+    expect([answer.statusCode, answer.body.includes('event:')]).toEqual([200, false])
+  })
+
   it('is a request in flight until it ends', async () => {
     server.services.maxInFlightPerKey = 1
     const goesOn = Promise.withResolvers<void>()
