@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { KeyHolder } from '../api-keys/key-ring.ts'
 import { auditTo } from '../lib/audit.ts'
 import { ServiceError } from '../lib/errors.ts'
+import { addAsyncApi } from './asyncapi.ts'
 import { requireApiKey } from './auth.ts'
 import type { ConnectionLimits } from './connections.ts'
 import { addDocs } from './docs.ts'
@@ -25,6 +26,8 @@ export interface ApiServices extends RouteServices {
   readonly maxInFlightPerKey: number
   /** Undefined: as many as can be served. */
   readonly rate: Rate | undefined
+  /** Of the events; null where there is no Kafka. */
+  readonly topic: string | null
 }
 
 export interface AppServices extends ProbedServices {
@@ -97,6 +100,7 @@ const corsOptions = {
 
 async function addApi(app: FastifyInstance, api: ApiServices): Promise<void> {
   await addOpenApi(app)
+  addAsyncApi(app, api.topic)
   addDocs(app)
   await app.register(
     async (v1) => {

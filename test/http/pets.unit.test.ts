@@ -128,7 +128,7 @@ it('GET /v1/pets/{petId} says on every response that it is deprecated', async ()
   }
 })
 
-it.each('/v1/pets /v1/pets/1 /v1/pets/2 /v1/store/orders /livez /readyz /openapi.json'.split(' '))(
+it.each('/v1/pets /v1/pets/1 /v1/pets/2 /v1/store/orders /livez /readyz /openapi.json /asyncapi.json'.split(' '))(
   'HEAD %s has the head of GET',
   async (url) => {
     server.services.add(rex)
