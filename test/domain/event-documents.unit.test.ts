@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Ajv } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { asyncApiDocument } from '../../src/domain/asyncapi.ts'
 import { type EventType, eventSchemas } from '../../src/domain/event-schemas.ts'
@@ -15,6 +16,14 @@ const messages = Object.entries(document.components.messages)
 describe('docs/', () => {
   it.each([...eventDocuments])('%s is up to date: else run `npm run schemas`', (path, text) => {
     expect(read(path)).toBe(text)
+  })
+
+  it.each(Object.keys(eventSchemas))('%s has a schema that is valid, and says what it is', (type) => {
+    const schema = JSON.parse(read(`events/${type}.schema.json`))
+    const ajv = new Ajv2020({ validateFormats: false })
+    expect(ajv.validateSchema(schema), ajv.errorsText()).toBe(true)
+    expect(schema).toMatchObject({ title: type, properties: { type: { const: type } } })
+    expect(ajv.validateSchema({ ...schema, required: 'all' })).toBe(false)
   })
 
   it('has no schema of an event that is gone', () => {
