@@ -3,19 +3,21 @@ import { type EventType, eventSchemas } from './event-schemas.ts'
 
 /** Word for word as in docs/events.md; a test holds the two together. */
 const ruleForConsumers = `
-Read each partition in order. Keep the last version counted for each record key, 0 before its first event.
+Read each partition in order. For each record key, remember the last version that you counted (0 before its first event).
 
-1. **Leave out** what is not an event of a stream: a value that is longer than 16 KiB or is not a CloudEvent, a record whose
-   key is not its \`subject\`, a record in another partition than the default partitioner chooses for its key, a type that
-   does not begin with \`petstore.\`, and \`EventDiscarded\`.
-2. **Leave out** an event whose \`streamversion\` is not exactly one above the last version counted for its record key: a
-   rival came first. A \`PetCreated\` without \`streamversion\` has version 1. Earlier releases wrote none.
-3. **Leave out** an event whose \`idempotencykey\` was counted before in this partition, under any record key: it is a
-   duplicate. A duplicate is *not* counted, so the version of its stream stays as it was.
-4. **Count** every other event: keep its version for the record key, and its \`idempotencykey\` for the partition. Count
-   events of types and versions that you do not know as well, or every later event of the stream looks superseded.
-5. **Apply** an event that was counted, if you know its type. If you cannot read it, or it contradicts what came before,
-   leave it without effect. It stays counted: this service parks it.
+1. **Ignore** a record that is not an event of a stream:
+   - its value is longer than 16 KiB or is not a CloudEvent,
+   - its key differs from its \`subject\`,
+   - it is not in the partition that the default partitioner chooses for its key,
+   - its type does not begin with \`petstore.\`, or is \`EventDiscarded\`.
+2. **Ignore** an event whose \`streamversion\` is not exactly one above the last version counted for its record key: a competing
+   event came first. Treat a \`PetCreated\` without \`streamversion\` as version 1; earlier releases wrote none.
+3. **Ignore** an event whose \`idempotencykey\` was already counted in this partition, under any record key: it is a duplicate. Do
+   *not* count a duplicate: the version of its stream stays as it was.
+4. **Count** every other event: remember its version for the record key, and its \`idempotencykey\` for the partition. Also count
+   events whose type or version you do not know, or every later event of the stream will look superseded.
+5. **Apply** an event that you counted, if you know its type. If you cannot read it, or if it contradicts what came before, do not
+   apply it. It stays counted. The service parks such an event.
 `.trim()
 
 const contentType = 'application/cloudevents+json'
