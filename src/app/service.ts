@@ -146,6 +146,7 @@ function startApi(config: Config, { log }: Storage, shards: readonly TrackedShar
     readModelVersion: readModelVersion(petStreams.projections),
     maxInFlightPerKey: config.maxInFlightPerKey,
     rate: config.rate,
+    topic: config.brokers?.kafka.topic ?? null,
     petQuota: config.petsPerKeyAndDay === undefined ? undefined : new PetQuota(config.petsPerKeyAndDay, timeOfDay),
   }
   async function close(): Promise<void> {

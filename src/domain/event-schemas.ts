@@ -11,6 +11,8 @@ export function eventType<Name extends EventName>(name: Name) {
   return `petstore.${name}.v1` as const
 }
 
+export type EventType = ReturnType<typeof eventType<EventName>>
+
 export const OrderEventData = Type.Object(
   { orderId: IdSchema({ description: 'Unique identifier of the order' }), petId: PetIdSchema },
   { description: 'Which order of which pet' },

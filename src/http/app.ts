@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { auditTo } from '../lib/audit.ts'
 import { ServiceError } from '../lib/errors.ts'
+import { addAsyncApi } from './asyncapi.ts'
 import { requireApiKey } from './auth.ts'
 import type { ConnectionLimits } from './connections.ts'
 import { addDocs } from './docs.ts'
@@ -22,6 +23,8 @@ export interface ApiServices extends EventServices {
   readonly maxInFlightPerKey: number
   /** Undefined: as many as can be served. */
   readonly rate: Rate | undefined
+  /** Of the events; null where there is no Kafka. */
+  readonly topic: string | null
 }
 
 export interface AppServices extends ProbedServices {
@@ -94,6 +97,7 @@ const corsOptions = {
 
 async function addApi(app: FastifyInstance, api: ApiServices): Promise<void> {
   await addOpenApi(app)
+  addAsyncApi(app, api.topic)
   addDocs(app)
   await app.register(
     async (v1) => {

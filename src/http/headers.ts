@@ -82,10 +82,16 @@ export function readPrefer(header: string | string[] | undefined): number | unde
   return wanted === undefined ? undefined : Math.min(Number(wanted), waitSecondsMax)
 }
 
-// W3C Trace Context section 3.2: version, trace-id, parent-id, flags; version ff and ids of zeros only are invalid.
-const traceparentForm = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/
+// W3C Trace Context section 3.2: version, trace-id, parent-id, flags. Version ff and ids of zeros alone are invalid.
+const traceparentForm = /^(?!ff)([\da-f]{2})-((?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16})-([\da-f]{2})(-.*)?$/
+const sampledFlag = 1
 
-/** A traceparent where it is valid; an invalid one counts as none. */
+/**
+ * A traceparent where it is valid, in version 00; an invalid one counts as none. A later version may have more parts, and
+ * flags that mean nothing here: of those only `sampled` is passed on (section 4.1).
+ */
 export function readTraceparent(header: string | string[] | undefined): string | undefined {
-  return typeof header === 'string' && traceparentForm.test(header) ? header : undefined
+  const [text, version, ids, flags = '', more] = traceparentForm.exec(String(header)) ?? []
+  if (version === '00') return more === undefined ? text : undefined
+  return ids === undefined ? undefined : `00-${ids}-0${Number.parseInt(flags, 16) & sampledFlag}`
 }

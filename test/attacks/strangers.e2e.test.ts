@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest'
 import { table } from '../../src/cli/output.ts'
 import { Client } from '../e2e/client.ts'
-import { dataFolder, startService } from '../e2e/service.ts'
+import { dataFolder, serviceCommand, startService } from '../e2e/service.ts'
 import { type Attack, Attackers } from './attackers.ts'
 import { describeOnLinux, memoryGrowthMiB, type Seen, watch } from './well-behaved.ts'
 
@@ -47,6 +47,7 @@ describeOnLinux.each(Object.entries(attacks))('%s', (name, attack) => {
     const service = await startService({ DATA_DIR: dataFolder(), LOG_LEVEL: 'warn' }, [
       'prlimit',
       `--nofile=${descriptorsMax}:${descriptorsMax}`,
+      ...serviceCommand,
     ])
     const client = new Client(service)
     await client.create('Rex')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { eventSchemas } from '../../src/domain/event-schemas.ts'
+import type { asyncApiDocument } from '../../src/domain/asyncapi.ts'
 import { compileCheck } from '../../src/lib/validation.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { Client, createMany, expectExactText, outcomeOf, type Pet, untilServed } from './client.ts'
@@ -39,21 +39,27 @@ describeWithBrokers('on Kafka and Redis', (brokers) => {
     }
   })
 
-  it('all roles in one process serve as well, and any Kafka client reads the topic: key is the id, value a CloudEvent', {
+  it('all roles in one process serve as well, and any Kafka client reads what /asyncapi.json says, where it says', {
     timeout,
   }, async () => {
     const environment = brokerEnvironment(brokers)
     const client = new Client(await startService(environment))
     const pets = await createMany(client, 100)
     await untilServed(client, pets)
+    const { body } = await client.request('/asyncapi.json')
+    const { channels, components } = body as ReturnType<typeof asyncApiDocument>
+    expect(channels.pets.address).toBe(environment.KAFKA_TOPIC)
+    const described = components.messages['petstore.PetCreated.v1']
     const messages = await readTopic(environment)
-    const check = compileCheck(eventSchemas['petstore.PetCreated.v1'])
+    const check = compileCheck(described?.payload ?? {})
     for (const { key, value, headers } of messages) {
       const event = JSON.parse(String(value))
       expect(check(event)).toBeUndefined()
       expect(String(key)).toBe(String(event.data.id))
+      expect(String(key)).toMatch(new RegExp(described?.bindings.kafka.key.pattern ?? 'none'))
       expect(event.subject).toBe(String(key))
-      expect(String(headers?.['content-type'])).toBe('application/cloudevents+json')
+      expect(String(headers?.['content-type'])).toBe(described?.headers.properties['content-type'].const)
+      expect(described?.contentType).toBe('application/cloudevents+json')
       expect(pets).toContainEqual(event.data)
     }
     expect(new Set(messages.map(({ value }) => JSON.parse(String(value)).id)).size).toBe(pets.length)

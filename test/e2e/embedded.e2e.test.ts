@@ -56,6 +56,27 @@ describe('the embedded default', () => {
     await startService({ DATA_DIR })
   })
 
+  it('writes no traceparent into an event that is not valid, and refuses no request for it', async () => {
+    const DATA_DIR = dataFolder()
+    const client = new Client(await startService({ DATA_DIR }))
+    const ids = '0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331'
+    const valid = `00-${ids}-01`
+    const malformed = [
+      `ff-${ids}-01`,
+      `00-${ids.toUpperCase()}-01`,
+      `00-${ids.replaceAll(/\w/g, '0')}-01`,
+      `${valid}-x`,
+    ]
+    for (const traceparent of [valid, ...malformed, `${valid}, ${valid}`, '"', 'x'.repeat(8000)]) {
+      expect((await client.post({ name: 'Rex', categoryId: 7 }, { traceparent })).status).toBe(201)
+    }
+    const log = new DatabaseSync(join(DATA_DIR, 'event-log.db'), { readOnly: true })
+    const values = log.prepare('SELECT CAST(value AS TEXT) AS value FROM records').all()
+    log.close()
+    const found = values.map(({ value }) => JSON.parse(String(value)).traceparent)
+    expect(found.toSorted()).toEqual([valid, ...Array(7).fill(undefined)])
+  })
+
   const statusWith = async (key: string | undefined, { url }: { url: string }) =>
     (await fetch(`${url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } })).status
 

@@ -53,16 +53,22 @@ function startCommand([command = '', ...args]: readonly string[], environment: E
   return { pid: child.pid as number, output, errors, running, ended, end }
 }
 
-/** Starts the service on a free port, by another command where one is given; resolves once it is ready. */
-export async function startService(environment: Environment, by?: readonly string[]): Promise<ServiceProcess> {
-  const service = await startUnready(environment, by)
+/** What starts this release. */
+export const serviceCommand: readonly string[] = [
+  process.execPath,
+  fileURLToPath(new URL('../../src/main.ts', import.meta.url)),
+]
+
+/** Starts the service on a free port; resolves once it is ready. */
+export async function startService(environment: Environment, command = serviceCommand): Promise<ServiceProcess> {
+  const service = await startUnready(environment, command)
   await untilReady(service)
   return service
 }
 
 /** As `startService`, but resolves once it takes connections. */
-export async function startUnready(environment: Environment, by?: readonly string[]): Promise<ServiceProcess> {
-  const service = startMain(environment, by)
+export async function startUnready(environment: Environment, command = serviceCommand): Promise<ServiceProcess> {
+  const service = startMain(environment, command)
   const url = await vi.waitFor(
     () => {
       expect(service.running(), service.output()).toBe(true)
@@ -77,15 +83,14 @@ export async function startUnready(environment: Environment, by?: readonly strin
 
 /** Starts a service that should refuse to run; what it printed has to match. */
 export async function expectRefused(environment: Environment, ...printed: RegExp[]): Promise<void> {
-  const { ended, output } = startMain(environment)
+  const { ended, output } = startMain(environment, serviceCommand)
   expect(await ended, output()).toBe(1)
   for (const each of printed) expect(output()).toMatch(each)
 }
 
 /** All that it prints is its output. */
-function startMain(environment: Environment, by: readonly string[] = []): Program {
-  const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-  const program = startCommand([...by, process.execPath, main], { PORT: '0', API_KEYS: apiKey, ...environment })
+function startMain(environment: Environment, command: readonly string[]): Program {
+  const program = startCommand(command, { PORT: '0', API_KEYS: apiKey, ...environment })
   return { ...program, output: () => program.output() + program.errors() }
 }
 

@@ -69,7 +69,7 @@ it('a look-up that fails is not taken for a refusal', async () => {
   expectError(await server.get('/v1/pets'), 500, 'internal_error', 'An unexpected error occurred.')
 })
 
-it.each(['/livez', '/readyz', '/metrics', '/openapi.json', '/docs', '/docs/static/swagger-ui.css'])(
+it.each(['/livez', '/readyz', '/metrics', '/openapi.json', '/asyncapi.json', '/docs', '/docs/static/swagger-ui.css'])(
   '%s needs no key',
   async (url) => {
     expect((await server.app.inject({ url })).statusCode).toBe(200)

@@ -122,6 +122,7 @@ export class FakeServices implements AppServices {
       maxInFlightPerKey,
       findKey: (candidate: string) => this.findKey(candidate),
       rate: this.rate,
+      topic: 'petstore.pets',
       petQuota: this.petQuota,
     }
   }

@@ -53,24 +53,28 @@ describe('POST /v1/pets', () => {
   })
 
   const [trace, parent] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
-  const valid = [`00-${trace}-${parent}-01`, `cc-${trace}-${parent}-01`]
-  const invalid = [
-    ...[
-      'nonsense',
-      '',
-      `00-${trace}-${parent}`,
-      `00-${trace}-${parent}-01-x`,
-      `00-${trace.toUpperCase()}-${parent}-01`,
-    ],
-    ...[`ff-${trace}-${parent}-01`, `00-${'0'.repeat(32)}-${parent}-01`, `00-${trace}-${'0'.repeat(16)}-01`],
+  const ids = `${trace}-${parent}`
+  const passedOn: [sent: string, passedOn: string][] = [
+    [`00-${ids}-01`, `00-${ids}-01`],
+    [`00-${ids}-00`, `00-${ids}-00`],
+    [`00-${ids}-03`, `00-${ids}-03`],
+    [`cc-${ids}-01`, `00-${ids}-01`],
+    [`01-${ids}-fe-what-comes-later`, `00-${ids}-00`],
   ]
-  it.each([...valid, ...invalid])(
-    'traceparent %j is passed on by every command if it is valid',
-    async (traceparent) => {
+  const malformed = [
+    ...['nonsense', '', '00', ids, `00-${ids}`, `00-${ids}-`, `0-${ids}-01`, `00-${ids}-1`, `00_${trace}_${parent}_01`],
+    ...[`00-${ids}-01-x`, `00-${ids}-01-`, `00-${ids}-011`, `cc-${ids}-01x`, `00-${ids}-01, 00-${ids}-01`],
+    ...[`ff-${ids}-01`, `ff-${ids}-01-x`, `FF-${ids}-01`, `00-${ids}-0G`, `00-${trace.toUpperCase()}-${parent}-01`],
+    ...[`00-${'0'.repeat(32)}-${parent}-01`, `00-${trace}-${'0'.repeat(16)}-01`],
+    ...[`00-${trace}0-${parent}-01`, `00-${trace.slice(1)}-${parent}-01`, `00-${trace}-${parent.slice(1)}-01`],
+    ...[`00-${ids}-01"`, `00-${ids}-01","x":"`, `00-${trace.replace('0', '٠')}-${parent}-01`, '0'.repeat(200)],
+  ].map((sent) => [sent, undefined] as const)
+  it.each<readonly [string, string | undefined]>([...passedOn, ...malformed])(
+    'traceparent %j is passed on by every command as %j',
+    async (traceparent, expected) => {
       await post({ name: 'Rex', categoryId: 7 }, { traceparent })
       await server.post('/v1/store/orders', { petId: 1 }, { traceparent })
       await server.patch('/v1/store/orders/2', { status: 'approved' }, { traceparent })
-      const expected = valid.includes(traceparent) ? traceparent : undefined
       expect(server.services.handled.map(({ traceparent }) => traceparent)).toEqual([expected, expected, expected])
     },
   )
@@ -128,7 +132,7 @@ it('GET /v1/pets/{petId} says on every response that it is deprecated', async ()
   }
 })
 
-it.each('/v1/pets /v1/pets/1 /v1/pets/2 /v1/store/orders /livez /readyz /openapi.json'.split(' '))(
+it.each('/v1/pets /v1/pets/1 /v1/pets/2 /v1/store/orders /livez /readyz /openapi.json /asyncapi.json'.split(' '))(
   'HEAD %s has the head of GET',
   async (url) => {
     server.services.add(rex)

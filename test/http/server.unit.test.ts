@@ -274,7 +274,8 @@ describe('draining', () => {
     await drained
   })
 
-  const urls = '/livez /readyz /metrics /v1/pets /v1/pets/1 /nothing /v1/pets/%zz /docs /openapi.json'.split(' ')
+  const urls =
+    '/livez /readyz /metrics /v1/pets /v1/pets/1 /nothing /v1/pets/%zz /docs /openapi.json /asyncapi.json'.split(' ')
   it.each(urls)('closes the connection after the answer of %s', async (path) => {
     const socket = open()
     const answer = receiveAll(socket)

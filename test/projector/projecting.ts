@@ -16,10 +16,10 @@ import { type AnyRecord, logOf } from './records.ts'
 export const logger = pino({ level: 'silent' })
 
 /** Read models of partition 0 in memory, to which records are applied without a log and a projector. */
-export async function openProjection(partitionFor: (key: string) => number = () => 0) {
+export async function openProjection(partitionFor: (key: string) => number = () => 0, definition = petStreams) {
   const store = memoryReadModels()
   await store.generations.start({ name: 'generation', logId: 'log' }, undefined)
-  const newApplier = () => new Applier({ store: exact(store), definition: petStreams, log: { partitionFor }, logger })
+  const newApplier = () => new Applier({ store: exact(store), definition, log: { partitionFor }, logger })
   const applied: LogRecord[] = []
   let checkpoint: Checkpoint = startOfPartition
 
@@ -58,8 +58,8 @@ function exact({ projection, inspection }: ReadModelStore): ProjectionStore {
   }
 }
 
-export async function project(records: readonly AnyRecord[], cuts: readonly Offset[] = []) {
-  const projection = await openProjection()
+export async function project(records: readonly AnyRecord[], cuts: readonly Offset[] = [], definition = petStreams) {
+  const projection = await openProjection(undefined, definition)
   await projection.apply(records, cuts)
   return projection
 }

@@ -1,0 +1,90 @@
+import { eventExamples } from './event-examples.ts'
+import { type EventType, eventSchemas } from './event-schemas.ts'
+
+/** Word for word as in docs/events.md; a test holds the two together. */
+const ruleForConsumers = `
+Read each partition in order. For each record key, remember the last version that you counted (0 before its first event).
+
+1. **Ignore** a record that is not an event of a stream:
+   - its value is longer than 16 KiB or is not a CloudEvent,
+   - its key differs from its \`subject\`,
+   - it is not in the partition that the default partitioner chooses for its key,
+   - its type does not begin with \`petstore.\`, or is \`EventDiscarded\`.
+2. **Ignore** an event whose \`streamversion\` is not exactly one above the last version counted for its record key: a competing
+   event came first. Treat a \`PetCreated\` without \`streamversion\` as version 1; earlier releases wrote none.
+3. **Ignore** an event whose \`idempotencykey\` was already counted in this partition, under any record key: it is a duplicate. Do
+   *not* count a duplicate: the version of its stream stays as it was.
+4. **Count** every other event: remember its version for the record key, and its \`idempotencykey\` for the partition. Also count
+   events whose type or version you do not know, or every later event of the stream will look superseded.
+5. **Apply** an event that you counted, if you know its type. If you cannot read it, or if it contradicts what came before, do not
+   apply it. It stays counted. The service parks such an event.
+`.trim()
+
+const contentType = 'application/cloudevents+json'
+const channel = { $ref: '#/channels/pets' }
+const names = Object.keys(eventSchemas) as EventType[]
+
+/** The AsyncAPI document of the topic. `topic` is null where there is no Kafka. */
+export function asyncApiDocument(topic: string | null) {
+  const messages = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/messages/${name}` }]))
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Petstore Animals: events',
+      version: '1.0.0',
+      description: `Every change of a pet or an order is an event. To follow them:\n\n## The rule for consumers\n\n${ruleForConsumers}`,
+      license: { name: 'MIT' },
+      tags: [{ name: 'events' }],
+    },
+    defaultContentType: contentType,
+    channels: {
+      pets: {
+        address: topic,
+        title: 'Pets',
+        summary: 'All events of all pets, kept for ever',
+        description:
+          'The record key is the pet id in decimal. Kafka’s default partitioner (murmur2) chooses the partition by it, so ' +
+          'all events of a pet have one order. A new consumer can start at offset 0 and learn everything. ' +
+          'The address is null where the service runs without Kafka.',
+        messages,
+        bindings: {
+          kafka: {
+            topicConfiguration: { 'cleanup.policy': ['delete'], 'retention.ms': -1, 'retention.bytes': -1 },
+            bindingVersion: '0.5.0',
+          },
+        },
+      },
+    },
+    operations: {
+      sendEvents: {
+        action: 'send',
+        channel,
+        title: 'Tell what happened',
+        summary: 'The service appends an event for each change',
+        messages: names.map((name) => ({ $ref: `${channel.$ref}/messages/${name}` })),
+      },
+    },
+    components: { messages: Object.fromEntries(names.map((name) => [name, message(name)])) },
+  }
+}
+
+function message(name: EventType) {
+  return {
+    name,
+    title: name,
+    contentType,
+    headers: {
+      type: 'object',
+      required: ['content-type'],
+      properties: { 'content-type': { type: 'string', const: contentType } },
+    },
+    payload: eventSchemas[name],
+    bindings: {
+      kafka: {
+        key: { type: 'string', pattern: '^[1-9][0-9]*$', description: 'The pet id in decimal, equal to `subject`' },
+        bindingVersion: '0.5.0',
+      },
+    },
+    examples: eventExamples[name],
+  }
+}

@@ -1,0 +1,16 @@
+import { asyncApiDocument } from '../../src/domain/asyncapi.ts'
+import { eventSchemas } from '../../src/domain/event-schemas.ts'
+
+const json = (document: object) => `${JSON.stringify(document, undefined, 2)}\n`
+const $schema = 'https://json-schema.org/draft/2020-12/schema'
+
+/**
+ * The files under docs/ that are made from the schemas of events, and their text. The examples in docs/events are not
+ * among them: they are what was written once, and stay as they are.
+ */
+export const eventDocuments: ReadonlyMap<string, string> = new Map([
+  ['asyncapi.json', json(asyncApiDocument('petstore.pets'))],
+  ...Object.entries(eventSchemas).map(
+    ([type, schema]) => [`events/${type}.schema.json`, json({ $schema, ...schema })] as const,
+  ),
+])

@@ -1,0 +1,47 @@
+import { type ExecFileSyncOptions, execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it } from 'vitest'
+
+/** Of release 1.0.0, the one before this: replaced with each release. */
+const commit = 'c28e1015f6857b2586f91a13bd79479250c318a4'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+function git(...args: string[]): Buffer {
+  const options: ExecFileSyncOptions = { cwd: root, maxBuffer: 64 * 1024 ** 2, stdio: ['ignore', 'pipe', 'pipe'] }
+  return execFileSync('git', ['-c', 'safe.directory=*', ...args], { ...options, encoding: 'buffer' })
+}
+
+function isInHistory(): boolean {
+  try {
+    git('cat-file', '-e', `${commit}^{commit}`)
+    return true
+  } catch {
+    return false // a shallow clone, an archive without history, or no git
+  }
+}
+
+/**
+ * A suite on the release before this one, out of the history of the repository, and on the packages that are installed;
+ * `command` starts it. Without the history the suite is skipped; with CI set it fails.
+ */
+export function describeWithPreviousRelease(name: string, suite: (command: readonly string[]) => void): void {
+  if (isInHistory()) {
+    describe(name, () => {
+      const folder = mkdtempSync(join(tmpdir(), 'petstore-previous-'))
+      afterAll(() => rmSync(folder, { recursive: true }))
+      execFileSync('tar', ['-x', '-C', folder], { input: git('archive', commit, 'package.json', 'src', 'projections') })
+      symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+      suite([process.execPath, join(folder, 'src', 'main.ts')])
+    })
+    return
+  }
+  describe(name, () => {
+    it.skipIf(!process.env.CI)('needs the history of the repository: git fetch --unshallow', () => {
+      expect.fail('CI is set: nothing may be skipped')
+    })
+  })
+}
