@@ -1,4 +1,4 @@
-/** Writes api.ts, the types of every operation: node examples/client/generate.ts URL-OR-FILE-OF-OPENAPI.JSON */
+/** Writes api.ts, the types of every operation. Argument: the URL or the file of an OpenAPI document. */
 import { writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import openapiTypeScript, { astToString, type OpenAPI3 } from 'openapi-typescript'

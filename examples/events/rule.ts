@@ -75,7 +75,8 @@ export function takeRecord(
   memory.setVersion(stream, version)
 
   // 5. Apply it, unless it cannot be read or contradicts what came before.
-  const effect = event.type === petCreated ? createPet(event, memory) : changeOrder(event, memory)
+  const isHere = (id: number) => partitionFor(String(id)) === partition
+  const effect = event.type === petCreated ? createPet(event, memory) : changeOrder(event, memory, isHere)
   if (effect !== undefined) memory.setPet(effect.pet)
   if (effect?.order !== undefined) memory.setOrder(effect.order)
   return effect
@@ -109,14 +110,18 @@ function createPet({ type, subject, data }: Event, memory: Memory): Effect | und
   return { type, pet: { id, name, categoryId: BigInt(categoryId), status } }
 }
 
-function changeOrder({ type, subject, time, data }: Event, memory: Memory): Effect | undefined {
+function changeOrder(
+  { type, subject, time, data }: Event,
+  memory: Memory,
+  isHere: (id: number) => boolean,
+): Effect | undefined {
   const change = transitions[type]
   const { orderId, petId } = membersOf(data)
   if (change === undefined || !isId(orderId) || !isId(petId) || String(petId) !== subject) return undefined
   const pet = memory.pet(petId)
   const order = memory.order(orderId)
   const isNew = change.order === 'placed'
-  if (pet === undefined || (isNew ? order !== undefined : order?.petId !== petId)) return undefined
+  if (pet === undefined || (isNew ? order !== undefined || !isHere(orderId) : order?.petId !== petId)) return undefined
   if (!change.from.includes((isNew ? pet.status : order?.status) ?? '')) return undefined
   const at = new Date(typeof time === 'string' ? time : Number.NaN)
   if (Number.isNaN(at.getTime())) return undefined

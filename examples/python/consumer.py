@@ -129,7 +129,7 @@ def take_record(database, partition, key, value, partitions):
     kind = event["type"]
     if not kind.startswith("petstore.") or kind == "petstore.EventDiscarded.v1":
         return None
-    if (murmur2(key) & 0x7FFFFFFF) % partitions != partition:
+    if partition_for(stream, partitions) != partition:
         return None
 
     # 2. Leave out what came second.
@@ -150,8 +150,7 @@ def take_record(database, partition, key, value, partitions):
     database.execute("INSERT OR REPLACE INTO streams VALUES (?, ?)", (stream, int(version)))
 
     # 5. Apply it, unless it cannot be read or contradicts what came before.
-    apply = create_pet if kind == PET_CREATED else change_order
-    effect = apply(database, event)
+    effect = create_pet(database, event) if kind == PET_CREATED else change_order(database, event, partitions)
     if effect is not None:
         for table, changed in (("pets", effect["pet"]), ("orders", effect.get("order"))):
             if changed is not None:
@@ -173,7 +172,7 @@ def create_pet(database, event):
     return {"type": event["type"], "pet": pet}
 
 
-def change_order(database, event):
+def change_order(database, event, partitions):
     data = members_of(event.get("data"))
     order_id, pet_id = data.get("orderId"), data.get("petId")
     if event["type"] not in TRANSITIONS or not is_id(order_id) or not is_id(pet_id) or str(pet_id) != event["subject"]:
@@ -182,6 +181,8 @@ def change_order(database, event):
     pet, order = find(database, "pets", pet_id), find(database, "orders", order_id)
     is_new = order_status == "placed"
     if pet is None or (order is not None if is_new else order is None or order["petId"] != pet_id):
+        return None
+    if partition_for(str(order_id), partitions) != partition_for(str(pet_id), partitions):
         return None
     time = read_time(event.get("time"))
     if (pet if is_new else order)["status"] not in allowed or time is None:
@@ -252,8 +253,12 @@ def well_formed(text):
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+def partition_for(key, partitions):
+    """Kafka's default partitioner."""
+    return (murmur2(key.encode()) & 0x7FFFFFFF) % partitions
+
+
 def murmur2(data):
-    """The hash of Kafka's default partitioner."""
     multiplier, mask = 0x5BD1E995, 0xFFFFFFFF
     value = 0x9747B28C ^ len(data)
     whole = len(data) // 4 * 4

@@ -1,4 +1,4 @@
-import { type Memory, type Order, type Pet, takeRecord } from '../../examples/events/rule.ts'
+import { type Effect, type Memory, type Order, type Pet, takeRecord } from '../../examples/events/rule.ts'
 import type { AnyRecord } from './records.ts'
 
 /** A consumer of one partition that knows the rule of docs/events.md and nothing of this service: the published example. */
@@ -14,16 +14,17 @@ export class ReferenceConsumer {
     return this.#memory.versionOf(stream)
   }
 
-  read({ key, value }: AnyRecord): void {
+  read({ key, value }: AnyRecord): Effect | undefined {
     const offset = this.#offset++
     const stream = String(key)
     const version = this.versionOf(stream)
     const effect = takeRecord({ partition: 0, key, value }, this.#memory, () => 0)
     if (effect === undefined && this.versionOf(stream) > version) this.unread.push({ stream, offset })
-    if (effect === undefined) return
+    if (effect === undefined) return undefined
     const { pet, order } = effect
     this.pets[pet.id] = { ...pet, categoryId: Number(pet.categoryId) }
     if (order !== undefined) this.orders[order.id] = order
+    return effect
   }
 }
 
