@@ -11,6 +11,7 @@ const database = new Database(process.env.DATABASE ?? 'consumer.db')
 await follow(process.env.KAFKA_GROUP ?? 'example-consumer', database, (effect, at) => {
   writeSync(1, `${toJson({ ...at, ...effect })}\n`)
 })
+database.sql.close()
 
 /** With all digits of a bigint. */
 function toJson(value: unknown): string {

@@ -5,7 +5,6 @@ const tables = `
   PRAGMA journal_mode = WAL;
   -- After a power cut the last commits may be missing: the positions with them, so that their records are read again.
   PRAGMA synchronous = NORMAL;
-  PRAGMA busy_timeout = 5000;
   CREATE TABLE IF NOT EXISTS positions (partition INTEGER PRIMARY KEY, next INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS streams (key TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS idempotency_keys (partition INTEGER, key TEXT, PRIMARY KEY (partition, key)) WITHOUT ROWID;
@@ -14,6 +13,9 @@ const tables = `
   CREATE TABLE IF NOT EXISTS orders (
     id INTEGER PRIMARY KEY, pet_id INTEGER NOT NULL, status TEXT NOT NULL, placed_at TEXT NOT NULL, updated_at TEXT NOT NULL);
 `
+
+/** For other processes that share the file. */
+const busyTimeoutMs = 10_000
 
 export interface Batch {
   readonly partition: number
@@ -26,7 +28,7 @@ export class Database implements Memory {
   readonly sql: DatabaseSync
 
   constructor(file: string) {
-    this.sql = new DatabaseSync(file)
+    this.sql = new DatabaseSync(file, { timeout: busyTimeoutMs })
     this.sql.exec(tables)
   }
 

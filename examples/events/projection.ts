@@ -14,3 +14,4 @@ await follow(process.env.KAFKA_GROUP ?? 'example-projection', database, ({ pet }
   const { sold } = database.row(count, pet.categoryId) ?? {}
   process.stdout.write(`category ${pet.categoryId}: ${sold} sold\n`)
 })
+database.sql.close()

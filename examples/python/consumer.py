@@ -63,6 +63,7 @@ def main():
         pass
     finally:
         consumer.close()
+        database.close()
 
 
 def settings():
@@ -273,4 +274,7 @@ def murmur2(data):
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KafkaException as error:
+        sys.exit(f"Kafka: {error}")

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it, vi } from 'vitest'
@@ -9,7 +10,7 @@ import { createTopic, petCreated, produce, storedCount, type Topic } from '../e2
 import { disturb, largest, parkAndDiscard, sell } from './history.ts'
 
 const timeout = 300_000
-const patience = { timeout: 120_000, interval: 50 }
+const patience = { timeout: 120_000, interval: 5 }
 const root = join(import.meta.dirname, '../..')
 const python = process.env.EXAMPLES_PYTHON ?? 'python3'
 const hasPython = spawnSync(python, ['-c', 'import confluent_kafka']).status === 0
@@ -41,18 +42,30 @@ describeWithBrokers('the examples of consumers', (brokers) => {
     await parkAndDiscard(environment)
 
     const folder = dataFolder()
-    const runs = names.map((name) => ({ name, DATABASE: join(folder, name) }))
-    const cutOff = await Promise.all(runs.map(({ name, DATABASE }) => killAtOnce(start(name, environment, DATABASE))))
+    const database = (name: Name) => join(folder, name)
+    const cutOff = await Promise.all(names.map((name) => killAtOnce(start(name, environment, database(name)))))
     await sell(service, 10)
-    const programs = runs.map(({ name, DATABASE }) => start(name, environment, DATABASE))
     const shown = await shownBy(service)
-    for (const [i, program] of programs.entries()) {
-      const { name = '', DATABASE = '' } = runs[i] ?? {}
-      await untilTaken(program, environment, DATABASE)
-      expect(await program.end('SIGTERM'), program.errors()).toBe(0)
-      if (name === 'the projection') expect(salesIn(DATABASE)).toEqual(salesOf(shown))
-      else expectChanges(`${cutOff[i]}${program.output()}`, shown)
+    async function runToTheEnd(): Promise<string[]> {
+      const programs = names.map((name) => start(name, environment, database(name)))
+      for (const [i, program] of programs.entries()) {
+        await untilTaken(program, environment, database(names[i] as Name))
+        expect(await program.end('SIGTERM'), program.errors()).toBe(0)
+      }
+      return programs.map(({ output }) => output())
     }
+    function expectShown(outputs: readonly string[]): void {
+      for (const [i, output] of outputs.entries()) {
+        if (names[i] === 'the projection') expect(salesIn(database(names[i]))).toEqual(salesOf(shown))
+        else expectChanges(output, shown)
+      }
+    }
+    const rest = await runToTheEnd()
+    expectShown(cutOff.map((lines, i) => lines + rest[i]))
+
+    // Without its file a consumer begins at the first event, wherever its group was.
+    for (const name of names) rmSync(database(name))
+    expectShown(await runToTheEnd())
   })
 
   it('share a file, of which each record counts once', { timeout }, async () => {
@@ -60,8 +73,12 @@ describeWithBrokers('the examples of consumers', (brokers) => {
     await createTopic(environment)
     await produce(environment, manyPets)
     const DATABASE = join(dataFolder(), 'shared.db')
-    const [one, other] = [1, 2].map(() => start('the projection', environment, DATABASE)) as [Program, Program]
-    await killAtOnce(one)
+    const programs = [1, 2].map(() => start('the projection', environment, DATABASE))
+    const printing = () => programs.filter(({ output }) => output() !== '')
+    await vi.waitFor(() => expect(printing().length).toBeGreaterThan(0), patience)
+    const [first] = printing()
+    await first?.end('SIGKILL')
+    const [other] = programs.filter((program) => program !== first) as [Program]
     await untilTaken(other, environment, DATABASE)
     expect(salesIn(DATABASE)).toEqual(Object.fromEntries(Array.from({ length: 10 }, (_, category) => [category, 300])))
   })
@@ -90,7 +107,7 @@ function start(name: Name, { KAFKA_BROKERS, KAFKA_TOPIC }: Topic, DATABASE: stri
 
 /** As soon as it prints, in the middle of its work. Resolves to its whole lines. */
 async function killAtOnce(program: Program): Promise<string> {
-  await vi.waitFor(() => expect(program.output(), program.errors()).not.toBe(''), { ...patience, interval: 1 })
+  await until(program, () => expect(program.output()).not.toBe(''))
   expect(await program.end('SIGKILL')).toBe('SIGKILL')
   return program.output().replace(/[^\n]*$/, '')
 }
@@ -98,10 +115,13 @@ async function killAtOnce(program: Program): Promise<string> {
 /** Once as many records are taken as the topic has. */
 async function untilTaken(program: Program, topic: Topic, DATABASE: string): Promise<void> {
   const end = await storedCount(topic)
-  await vi.waitFor(() => {
-    expect(program.running(), program.errors()).toBe(true)
-    expect(query(DATABASE, 'SELECT sum(next) AS n FROM positions')).toEqual([{ n: end }])
-  }, patience)
+  await until(program, () => expect(query(DATABASE, 'SELECT sum(next) AS n FROM positions')).toEqual([{ n: end }]))
+}
+
+/** Fails at once if the program ends before. */
+async function until(program: Program, condition: () => void): Promise<void> {
+  const tooSoon = program.ended.then((code) => expect.fail(`it ended with ${code}: ${program.errors()}`))
+  await Promise.race([vi.waitFor(condition, patience), tooSoon])
 }
 
 /** Enough that a process is killed in the middle of them. */
