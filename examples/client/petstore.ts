@@ -39,7 +39,8 @@ interface Answer<Data> {
   readonly response: Response
 }
 
-const retryable = [
+/** The errors after which the same request, unchanged, can succeed soon (docs/errors.md). */
+export const retryable: readonly string[] = [
   'append_outcome_unknown',
   'conflict',
   'event_log_unavailable',

@@ -52,19 +52,19 @@ export function takeRecord(
   /** Kafka's default partitioner. */
   partitionFor: (key: string) => number,
 ): Effect | undefined {
-  // 1. Leave out what is not an event of a stream.
+  // 1. Ignore what is not an event of a stream.
   const event = value === null ? undefined : readEvent(value)
   const stream = key === null ? undefined : readText(key)
   if (event === undefined || stream === undefined || event.subject !== stream) return undefined
   if (!event.type.startsWith('petstore.') || event.type === 'petstore.EventDiscarded.v1') return undefined
   if (partitionFor(stream) !== partition) return undefined
 
-  // 2. Leave out what came second.
+  // 2. Ignore what came second.
   const isOfFirstRelease = event.type === petCreated && event.streamversion === undefined
   const version = isOfFirstRelease ? 1 : event.streamversion
   if (version !== memory.versionOf(stream) + 1) return undefined
 
-  // 3. Leave out duplicates, uncounted.
+  // 3. Ignore duplicates, uncounted.
   const { idempotencykey } = event
   if (typeof idempotencykey === 'string') {
     if (memory.hasKey(partition, idempotencykey)) return undefined

@@ -123,7 +123,7 @@ def check(error):
 
 def take_record(database, partition, key, value, partitions):
     """What a record comes to: steps 1 to 5 of the rule. None if it changes no pet and no order."""
-    # 1. Leave out what is not an event of a stream.
+    # 1. Ignore what is not an event of a stream.
     event, stream = read_event(value), read_text(key)
     if event is None or stream is None or event.get("subject") != stream:
         return None
@@ -133,14 +133,14 @@ def take_record(database, partition, key, value, partitions):
     if partition_for(stream, partitions) != partition:
         return None
 
-    # 2. Leave out what came second.
+    # 2. Ignore what came second.
     is_of_first_release = kind == PET_CREATED and "streamversion" not in event
     version = 1 if is_of_first_release else event.get("streamversion")
     row = database.execute("SELECT version FROM streams WHERE key = ?", (stream,)).fetchone()
     if isinstance(version, bool) or version != (row[0] if row else 0) + 1:
         return None
 
-    # 3. Leave out duplicates, uncounted.
+    # 3. Ignore duplicates, uncounted.
     idempotency_key = event.get("idempotencykey")
     if isinstance(idempotency_key, str):
         query = "INSERT OR IGNORE INTO idempotency_keys VALUES (?, ?)"

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { generateTypes } from '../../examples/client/generate.ts'
-import { openPetstore, PetstoreError, send } from '../../examples/client/petstore.ts'
+import { openPetstore, PetstoreError, retryable, send } from '../../examples/client/petstore.ts'
 import { FakeServices, openApp } from '../http/fake-services.ts'
 
 const options = { url: 'http://petstore.example', apiKey: 'key' }
@@ -51,6 +51,15 @@ it('sends again what was lost, and what the service asks to send again', async (
   const { get, requests } = answering(lost, error('read_model_behind', 503, soon), new Response(pet))
   expect((await get()).data.name).toBe('Rex')
   expect(requests.map(({ url }) => url)).toEqual(Array(3).fill('http://petstore.example/v1/pets/1'))
+})
+
+it('sends again only what docs/errors.md says can succeed later', () => {
+  const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
+  const rows = page.matchAll(/^\| `(\w+)` \| \d+ \| yes/gm)
+  // These last until somebody acts, or until tomorrow.
+  const lasting = ['pet_not_available', 'quota_exceeded', 'stream_parked']
+  const codes = [...rows].map(([, code = '']) => code).filter((code) => !lasting.includes(code))
+  expect(retryable).toEqual(codes.sort())
 })
 
 it('gives up in the end', async () => {
