@@ -35,7 +35,8 @@ export function startProgram(script: string, environment: Environment, ...args: 
   return startCommand([process.execPath, fileURLToPath(new URL(script, import.meta.url)), ...args], environment)
 }
 
-function startCommand([command = '', ...args]: readonly string[], environment: Environment): Program {
+/** Runs a command with these variables and no others. */
+export function startCommand([command = '', ...args]: readonly string[], environment: Environment): Program {
   const { PATH } = process.env
   const child = spawn(command, args, { env: { PATH, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
   const [output, errors] = [child.stdout, child.stderr].map((stream) => {

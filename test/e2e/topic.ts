@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import kafkajs, { type KafkaMessage } from 'kafkajs'
 import { expect, vi } from 'vitest'
+import { ReferenceConsumer } from '../projector/reference-consumer.ts'
 import { byId, type Order, type Pet } from './client.ts'
 
 const patience = { timeout: 60_000, interval: 50 }
@@ -139,14 +140,7 @@ export interface StoredEvent {
   readonly data: Pet & { readonly orderId: number; readonly petId: number }
 }
 
-const becomes = {
-  'petstore.OrderPlaced.v1': { order: 'placed', pet: 'pending', from: ['available'] },
-  'petstore.OrderApproved.v1': { order: 'approved', pet: 'pending', from: ['placed'] },
-  'petstore.OrderDelivered.v1': { order: 'delivered', pet: 'sold', from: ['approved'] },
-  'petstore.OrderCancelled.v1': { order: 'cancelled', pet: 'available', from: ['placed', 'approved'] },
-} as const
-
-/** What a program makes of the topic that knows nothing but docs/events.md: messages of each partition in log order. */
+/** What a consumer by the rule of docs/events.md makes of the topic: messages of each partition in log order. */
 export class Consumer {
   /** Every event that adds a pet, also those that did not take effect. */
   readonly creations: StoredEvent[] = []
@@ -154,39 +148,22 @@ export class Consumer {
   readonly orders = new Map<number, Order>()
   /** Every status that an order had. */
   readonly history = new Map<number, string[]>()
-  /** What an event that took effect did although its pet or order did not allow it. */
-  readonly impossible: unknown[] = []
-  readonly #versions = new Map<string, number>()
-  readonly #keys = new Set<string>()
+  /** What was counted although its pet or order did not allow it. */
+  readonly impossible: readonly unknown[]
 
   constructor(messages: readonly KafkaMessage[]) {
-    for (const { key, value } of messages) this.#take(String(key), JSON.parse(String(value)))
-  }
-
-  #take(stream: string, event: StoredEvent): void {
-    const isCreation = event.type === 'petstore.PetCreated.v1'
-    if (isCreation) this.creations.push(event)
-    const version = event.streamversion ?? 1
-    if (version !== (this.#versions.get(stream) ?? 0) + 1) return // superseded
-    if (event.idempotencykey !== undefined && this.#keys.has(event.idempotencykey)) return // a duplicate
-    if (event.idempotencykey !== undefined) this.#keys.add(event.idempotencykey)
-    this.#versions.set(stream, version)
-    if (isCreation) this.pets.set(event.data.id, event.data)
-    else this.#order(event)
-  }
-
-  #order({ type, time, data: { orderId: id, petId } }: StoredEvent): void {
-    const { order: status, pet: petStatus, from } = becomes[type as keyof typeof becomes]
-    const pet = this.pets.get(petId)
-    const before = this.orders.get(id)
-    const allowed: readonly (string | undefined)[] = from
-    if (pet === undefined || !allowed.includes(status === 'placed' ? pet.status : before?.status)) {
-      this.impossible.push({ type, id, petId, pet, before })
-      return
+    const consumer = new ReferenceConsumer()
+    for (const message of messages) {
+      const event: StoredEvent = JSON.parse(String(message.value))
+      if (event.type === 'petstore.PetCreated.v1') this.creations.push(event)
+      const effect = consumer.read(message)
+      if (effect === undefined) continue
+      const { pet, order } = effect
+      this.pets.set(pet.id, { ...pet, categoryId: Number(pet.categoryId) })
+      if (order === undefined) continue
+      this.orders.set(order.id, order)
+      this.history.set(order.id, [...(this.history.get(order.id) ?? []), order.status])
     }
-    this.pets.set(petId, { ...pet, status: petStatus })
-    const updatedAt = before !== undefined && before.updatedAt > time ? before.updatedAt : time
-    this.orders.set(id, { id, petId, status, placedAt: before?.placedAt ?? time, updatedAt })
-    this.history.set(id, [...(this.history.get(id) ?? []), status])
+    this.impossible = consumer.unread
   }
 }

@@ -1,0 +1,178 @@
+/**
+ * What a record of the topic comes to: steps 1 to 5 of the rule for consumers in docs/events.md. It is pure and imports
+ * nothing, so it can be copied as it is.
+ */
+
+export interface TopicRecord {
+  readonly partition: number
+  readonly key: Uint8Array | null
+  readonly value: Uint8Array | null
+}
+
+export interface Pet {
+  readonly id: number
+  readonly name: string
+  /** Any int64, so more digits than a number can hold. */
+  readonly categoryId: bigint
+  readonly status: 'available' | 'pending' | 'sold'
+}
+
+export interface Order {
+  readonly id: number
+  readonly petId: number
+  readonly status: 'placed' | 'approved' | 'delivered' | 'cancelled'
+  readonly placedAt: string
+  readonly updatedAt: string
+}
+
+/** A change that took effect: the pet, and the order if the event was about one, right after it. */
+export interface Effect {
+  readonly type: string
+  readonly pet: Pet
+  readonly order?: Order
+}
+
+/** What a consumer has to remember. Store it in one step with the position in the topic, or a restart goes wrong. */
+export interface Memory {
+  /** The version last counted for a record key, 0 before its first event. */
+  versionOf(stream: string): number
+  setVersion(stream: string, version: number): void
+  hasKey(partition: number, idempotencyKey: string): boolean
+  addKey(partition: number, idempotencyKey: string): void
+  pet(id: number): Pet | undefined
+  setPet(pet: Pet): void
+  order(id: number): Order | undefined
+  setOrder(order: Order): void
+}
+
+/** Takes the next record of its partition; undefined if it changes no pet and no order. */
+export function takeRecord(
+  { partition, key, value }: TopicRecord,
+  memory: Memory,
+  /** Kafka's default partitioner. */
+  partitionFor: (key: string) => number,
+): Effect | undefined {
+  // 1. Ignore what is not an event of a stream.
+  const event = value === null ? undefined : readEvent(value)
+  const stream = key === null ? undefined : readText(key)
+  if (event === undefined || stream === undefined || event.subject !== stream) return undefined
+  if (!event.type.startsWith('petstore.') || event.type === 'petstore.EventDiscarded.v1') return undefined
+  if (partitionFor(stream) !== partition) return undefined
+
+  // 2. Ignore what came second.
+  const isOfFirstRelease = event.type === petCreated && event.streamversion === undefined
+  const version = isOfFirstRelease ? 1 : event.streamversion
+  if (version !== memory.versionOf(stream) + 1) return undefined
+
+  // 3. Ignore duplicates, uncounted.
+  const { idempotencykey } = event
+  if (typeof idempotencykey === 'string') {
+    if (memory.hasKey(partition, idempotencykey)) return undefined
+    memory.addKey(partition, idempotencykey)
+  }
+
+  // 4. Count every other event, known or not.
+  memory.setVersion(stream, version)
+
+  // 5. Apply it, unless it cannot be read or contradicts what came before.
+  const isHere = (id: number) => partitionFor(String(id)) === partition
+  const effect = event.type === petCreated ? createPet(event, memory) : changeOrder(event, memory, isHere)
+  if (effect !== undefined) memory.setPet(effect.pet)
+  if (effect?.order !== undefined) memory.setOrder(effect.order)
+  return effect
+}
+
+const petCreated = 'petstore.PetCreated.v1'
+
+/** For each event about an order: from which statuses it leads where. Placing looks at the status of the pet. */
+const transitions: Readonly<Record<string, { order: Order['status']; pet: Pet['status']; from: readonly string[] }>> = {
+  'petstore.OrderPlaced.v1': { order: 'placed', pet: 'pending', from: ['available'] },
+  'petstore.OrderApproved.v1': { order: 'approved', pet: 'pending', from: ['placed'] },
+  'petstore.OrderDelivered.v1': { order: 'delivered', pet: 'sold', from: ['approved'] },
+  'petstore.OrderCancelled.v1': { order: 'cancelled', pet: 'available', from: ['placed', 'approved'] },
+}
+
+/** A CloudEvent. What a program may write that does not keep to docs/events.md is `unknown`. */
+interface Event {
+  readonly type: string
+  readonly subject?: unknown
+  readonly time?: unknown
+  readonly streamversion?: unknown
+  readonly idempotencykey?: unknown
+  readonly data?: unknown
+}
+
+function createPet({ type, subject, data }: Event, memory: Memory): Effect | undefined {
+  const { id, name, categoryId, status } = membersOf(data)
+  if (!isId(id) || String(id) !== subject || memory.pet(id) !== undefined) return undefined
+  if (typeof name !== 'string' || !name.isWellFormed() || !isInt64(categoryId)) return undefined
+  if (status !== 'available' && status !== 'pending' && status !== 'sold') return undefined
+  return { type, pet: { id, name, categoryId: BigInt(categoryId), status } }
+}
+
+function changeOrder(
+  { type, subject, time, data }: Event,
+  memory: Memory,
+  isHere: (id: number) => boolean,
+): Effect | undefined {
+  const change = transitions[type]
+  const { orderId, petId } = membersOf(data)
+  if (change === undefined || !isId(orderId) || !isId(petId) || String(petId) !== subject) return undefined
+  const pet = memory.pet(petId)
+  const order = memory.order(orderId)
+  const isNew = change.order === 'placed'
+  if (pet === undefined || (isNew ? order !== undefined || !isHere(orderId) : order?.petId !== petId)) return undefined
+  if (!change.from.includes((isNew ? pet.status : order?.status) ?? '')) return undefined
+  const at = new Date(typeof time === 'string' ? time : Number.NaN)
+  if (Number.isNaN(at.getTime())) return undefined
+  const now = at.toISOString()
+  const updatedAt = order !== undefined && order.updatedAt > now ? order.updatedAt : now // clocks of instances differ
+  const placedAt = order?.placedAt ?? updatedAt
+  return {
+    type,
+    pet: { ...pet, status: change.pet },
+    order: { id: orderId, petId, status: change.order, placedAt, updatedAt },
+  }
+}
+
+/** Longer values are not read, whatever they are: the service skips them as well. */
+const valueBytesMax = 16 * 1024
+
+function readEvent(value: Uint8Array): Event | undefined {
+  if (value.length > valueBytesMax) return undefined
+  try {
+    const event: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(value), exactInteger)
+    const { specversion, id, type, source } = membersOf(event)
+    const isCloudEvent = specversion === '1.0' && [id, type, source].every((name) => typeof name === 'string' && name)
+    return isCloudEvent ? (event as Event) : undefined
+  } catch {
+    return undefined // not UTF-8 or not JSON
+  }
+}
+
+/** Keeps the digits of an integer that a number would round: the engine hands on the text as `source`. */
+function exactInteger(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const text = context?.source ?? ''
+  return Number.isInteger(value) && !Number.isSafeInteger(value) && /^-?\d+$/.test(text) ? BigInt(text) : value
+}
+
+function readText(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+function isId(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 1
+}
+
+function isInt64(value: unknown): value is number | bigint {
+  if (!Number.isSafeInteger(value) && typeof value !== 'bigint') return false
+  return BigInt.asIntN(64, BigInt(value as number | bigint)) === BigInt(value as number | bigint)
+}

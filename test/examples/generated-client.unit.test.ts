@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { generateTypes } from '../../examples/client/generate.ts'
+import { openPetstore, PetstoreError, retryable, send } from '../../examples/client/petstore.ts'
+import { FakeServices, openApp } from '../http/fake-services.ts'
+
+const options = { url: 'http://petstore.example', apiKey: 'key' }
+const pet = '{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"sold"}'
+
+/** A petstore that gives these answers, one after the other, and notes what it is asked. */
+function answering(...answers: (Response | Error)[]) {
+  const requests: Request[] = []
+  async function fetch(request: Request): Promise<Response> {
+    requests.push(request)
+    const answer = answers.shift()
+    if (answer instanceof Response) return answer
+    throw answer
+  }
+  const petstore = openPetstore({ ...options, fetch })
+  return { requests, get: () => send(() => petstore.GET('/pets/{petId}', { params: { path: { petId: 1n } } })) }
+}
+
+function error(code: string, status: number, headers: Record<string, string> = {}): Response {
+  return Response.json({ code, message: 'as it is', status }, { status, headers })
+}
+
+const soon = { 'retry-after': '0' }
+
+it('has the types of /openapi.json: npm run example:client:generate brings them up to date', async () => {
+  const app = await openApp(new FakeServices())
+  const document = (await app.inject('/openapi.json')).json()
+  await app.close()
+  const types = readFileSync(new URL('../../examples/client/api.ts', import.meta.url), 'utf8')
+  expect(types === (await generateTypes(document)), 'examples/client/api.ts is as /openapi.json says').toBe(true)
+  // petstore.ts tells an int64 by its name
+  const names = [...types.matchAll(/^ +"?(\w+)"?\??: bigint;$/gm)].map(([, name]) => name)
+  expect(names.length).toBeGreaterThan(5)
+  for (const name of names) expect(name).toMatch(/^id$|Id$/)
+})
+
+it.each([
+  ['with a Content-Length', { 'content-length': String(pet.length) }],
+  ['without one', {}],
+])('keeps every digit of an answer %s', async (_, headers) => {
+  const { get } = answering(new Response(pet, { headers: { 'content-type': 'application/json', ...headers } }))
+  expect((await get()).data).toEqual({ id: 1n, name: 'Rex', categoryId: 9223372036854775807n, status: 'sold' })
+})
+
+it('sends again what was lost, and what the service asks to send again', async () => {
+  const lost = new TypeError('fetch failed')
+  const { get, requests } = answering(lost, error('read_model_behind', 503, soon), new Response(pet))
+  expect((await get()).data.name).toBe('Rex')
+  expect(requests.map(({ url }) => url)).toEqual(Array(3).fill('http://petstore.example/v1/pets/1'))
+})
+
+it('sends again only what docs/errors.md says can succeed later', () => {
+  const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
+  const rows = page.matchAll(/^\| `(\w+)` \| \d+ \| yes/gm)
+  // These last until somebody acts, or until tomorrow.
+  const lasting = ['pet_not_available', 'quota_exceeded', 'stream_parked']
+  const codes = [...rows].map(([, code = '']) => code).filter((code) => !lasting.includes(code))
+  expect(retryable).toEqual(codes.sort())
+})
+
+it('gives up in the end', async () => {
+  const { get, requests } = answering(...Array.from({ length: 9 }, () => error('overloaded', 503, soon)))
+  await expect(get()).rejects.toMatchObject({ code: 'overloaded', status: 503 })
+  expect(requests).toHaveLength(6)
+})
+
+it.each([
+  ['an error that stays', error('pet_not_found', 404), 'pet_not_found', 404],
+  ['an answer that is not of the service', new Response('<html>', { status: 502 }), 'no_error_body', 502],
+  ['an answer without a body', new Response(null, { status: 503 }), 'no_error_body', 503],
+])('throws at once on %s', async (_, answer, code, status) => {
+  const { get, requests } = answering(answer)
+  const thrown = await get().catch((error: unknown) => error)
+  expect(thrown).toBeInstanceOf(PetstoreError)
+  expect(thrown).toMatchObject({ code, status })
+  expect(requests).toHaveLength(1)
+})
