@@ -91,6 +91,46 @@ export interface paths {
         patch: operations["updateOrder"];
         trace?: never;
     };
+    "/pets/{petId}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the events of a pet (beta)
+         * @description The events of a pet that took effect, oldest first, page by page: as long as there is a next page, its address is in `Link`. Of a pet with more than a thousand events, the last thousand are listed.
+         */
+        get: operations["listPetEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow the events as they happen (beta)
+         * @description The events that take effect, as server-sent events: of each pet in their order, each once the pets and orders show it. The answer has no end. After a break, go on with the last `id` in `Last-Event-ID`; the last events may then come once more, with the same `id` in `data`. While nothing happens, an `id` comes alone every ten seconds.
+         */
+        get: operations["followEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -188,6 +228,170 @@ export interface components {
          * @enum {string}
          */
         OrderStatus: "placed" | "approved" | "delivered" | "cancelled";
+        /** @description A CloudEvent about a pet */
+        PetEvent: {
+            /** @enum {string} */
+            specversion: "1.0";
+            /** @description Unique per event: two records with one id are one event */
+            id: string;
+            /** @enum {string} */
+            type: "petstore.PetCreated.v1";
+            /** @enum {string} */
+            source: "/v1/pets";
+            /** @description The pet id in decimal, as is the record key: it names the stream */
+            subject: string;
+            /** @description RFC 3339, UTC */
+            time: string;
+            /** @enum {string} */
+            datacontenttype: "application/json";
+            /** @description W3C Trace Context of the request */
+            traceparent?: string;
+            /** @description Events with the same one are one: the first in the log counts, the others do not */
+            idempotencykey?: string;
+            /** @description Differs where requests under one idempotency key asked for different things */
+            requestfingerprint?: string;
+            /** @description The version that the stream has after this event: it took effect only if that is one above the last */
+            streamversion?: number;
+            data: components["schemas"]["Pet"];
+        } | {
+            /** @enum {string} */
+            specversion: "1.0";
+            /** @description Unique per event: two records with one id are one event */
+            id: string;
+            /** @enum {string} */
+            type: "petstore.OrderPlaced.v1";
+            /** @enum {string} */
+            source: "/v1/pets";
+            /** @description The pet id in decimal, as is the record key: it names the stream */
+            subject: string;
+            /** @description RFC 3339, UTC */
+            time: string;
+            /** @enum {string} */
+            datacontenttype: "application/json";
+            /** @description W3C Trace Context of the request */
+            traceparent?: string;
+            /** @description Events with the same one are one: the first in the log counts, the others do not */
+            idempotencykey?: string;
+            /** @description Differs where requests under one idempotency key asked for different things */
+            requestfingerprint?: string;
+            /** @description The version that the stream has after this event: it took effect only if that is one above the last */
+            streamversion: number;
+            /** @description Which order of which pet */
+            data: {
+                /**
+                 * Format: int64
+                 * @description Unique identifier of the order
+                 */
+                orderId: bigint;
+                /**
+                 * Format: int64
+                 * @description Unique identifier assigned by the service on creation
+                 * @example 1
+                 */
+                petId: bigint;
+            };
+        } | {
+            /** @enum {string} */
+            specversion: "1.0";
+            /** @description Unique per event: two records with one id are one event */
+            id: string;
+            /** @enum {string} */
+            type: "petstore.OrderApproved.v1";
+            /** @enum {string} */
+            source: "/v1/pets";
+            /** @description The pet id in decimal, as is the record key: it names the stream */
+            subject: string;
+            /** @description RFC 3339, UTC */
+            time: string;
+            /** @enum {string} */
+            datacontenttype: "application/json";
+            /** @description W3C Trace Context of the request */
+            traceparent?: string;
+            /** @description The version that the stream has after this event: it took effect only if that is one above the last */
+            streamversion: number;
+            /** @description Which order of which pet */
+            data: {
+                /**
+                 * Format: int64
+                 * @description Unique identifier of the order
+                 */
+                orderId: bigint;
+                /**
+                 * Format: int64
+                 * @description Unique identifier assigned by the service on creation
+                 * @example 1
+                 */
+                petId: bigint;
+            };
+        } | {
+            /** @enum {string} */
+            specversion: "1.0";
+            /** @description Unique per event: two records with one id are one event */
+            id: string;
+            /** @enum {string} */
+            type: "petstore.OrderDelivered.v1";
+            /** @enum {string} */
+            source: "/v1/pets";
+            /** @description The pet id in decimal, as is the record key: it names the stream */
+            subject: string;
+            /** @description RFC 3339, UTC */
+            time: string;
+            /** @enum {string} */
+            datacontenttype: "application/json";
+            /** @description W3C Trace Context of the request */
+            traceparent?: string;
+            /** @description The version that the stream has after this event: it took effect only if that is one above the last */
+            streamversion: number;
+            /** @description Which order of which pet */
+            data: {
+                /**
+                 * Format: int64
+                 * @description Unique identifier of the order
+                 */
+                orderId: bigint;
+                /**
+                 * Format: int64
+                 * @description Unique identifier assigned by the service on creation
+                 * @example 1
+                 */
+                petId: bigint;
+            };
+        } | {
+            /** @enum {string} */
+            specversion: "1.0";
+            /** @description Unique per event: two records with one id are one event */
+            id: string;
+            /** @enum {string} */
+            type: "petstore.OrderCancelled.v1";
+            /** @enum {string} */
+            source: "/v1/pets";
+            /** @description The pet id in decimal, as is the record key: it names the stream */
+            subject: string;
+            /** @description RFC 3339, UTC */
+            time: string;
+            /** @enum {string} */
+            datacontenttype: "application/json";
+            /** @description W3C Trace Context of the request */
+            traceparent?: string;
+            /** @description The version that the stream has after this event: it took effect only if that is one above the last */
+            streamversion: number;
+            /** @description Which order of which pet */
+            data: {
+                /**
+                 * Format: int64
+                 * @description Unique identifier of the order
+                 */
+                orderId: bigint;
+                /**
+                 * Format: int64
+                 * @description Unique identifier assigned by the service on creation
+                 * @example 1
+                 */
+                petId: bigint;
+            };
+        };
+        /** @description A list of events */
+        PetEvents: components["schemas"]["PetEvent"][];
         /** @description What went wrong */
         Error: {
             /**
@@ -621,7 +825,7 @@ export interface operations {
             header?: {
                 /**
                  * @description `*` or a list of entity tags: 304 if one is of the present state (RFC 9110)
-                 * @example "e3b07bff-pets-4.orders-1-2"
+                 * @example "e3b07bff-pets-5.orders-1-2"
                  */
                 "If-None-Match"?: string;
                 /**
@@ -1300,7 +1504,7 @@ export interface operations {
             header?: {
                 /**
                  * @description `*` or a list of entity tags: 304 if one is of the present state (RFC 9110)
-                 * @example "e3b07bff-pets-4.orders-1-2"
+                 * @example "e3b07bff-pets-5.orders-1-2"
                  */
                 "If-None-Match"?: string;
                 /**
@@ -1499,7 +1703,7 @@ export interface operations {
             header?: {
                 /**
                  * @description `*` or a list of entity tags: 412 unless one is of the present state (RFC 9110)
-                 * @example "e3b07bff-pets-4.orders-1-2"
+                 * @example "e3b07bff-pets-5.orders-1-2"
                  */
                 "If-Match"?: string;
                 /**
@@ -1749,6 +1953,351 @@ export interface operations {
                      *       "code": "append_outcome_unknown",
                      *       "message": "The change may have been stored, or be stored later.",
                      *       "status": 504
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listPetEvents: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of events returned */
+                limit?: number;
+                /** @description Where the page begins: taken from the `Link` of the page before */
+                cursor?: string;
+            };
+            header?: {
+                /**
+                 * @description One or several of the tokens of earlier answers, separated by commas: this answer is at least as new as those.
+                 * @example ZTNiMDdiZmYtZjdiMS00YmZhLTkyYTctN2VmZmJlOThhNTQxOjA6Mjo3ZjUyNDA0Yg
+                 */
+                "Consistency-Token"?: string;
+                /**
+                 * @description `wait=N`: at most how many seconds, 0 to 10, to wait until the answer has what the `Consistency-Token` stands for (RFC 7240). Without it one second.
+                 * @example wait=0
+                 */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Identifier of the pet
+                 * @example 1
+                 */
+                petId: bigint;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events of the pet */
+            200: {
+                headers: {
+                    /** @description The next page, if there is one (RFC 8288): `<…>; rel="next"` */
+                    Link?: string;
+                    /** @description For requests that are to see nothing older, where the request had one, anywhere */
+                    "Consistency-Token"?: string;
+                    /** @description `wait=N`, where the request said how long to wait */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "specversion": "1.0",
+                     *         "id": "01980f04-8c00-7000-8000-000000000001",
+                     *         "type": "petstore.PetCreated.v1",
+                     *         "source": "/v1/pets",
+                     *         "subject": "1",
+                     *         "time": "2026-11-20T09:30:00.000Z",
+                     *         "datacontenttype": "application/json",
+                     *         "streamversion": 1,
+                     *         "data": {
+                     *           "id": 1,
+                     *           "name": "Rex",
+                     *           "categoryId": 7,
+                     *           "status": "available"
+                     *         }
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["PetEvents"];
+                };
+            };
+            /** @description Invalid request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "invalid_request",
+                     *       "message": "query: limit must be <= 100",
+                     *       "status": 400
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description API key missing or invalid */
+            401: {
+                headers: {
+                    /** @description `Bearer realm="petstore"`, with `error="invalid_token"` when a key was sent */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "unauthorized",
+                     *       "message": "A valid API key is needed.",
+                     *       "status": 401
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description API key without the scope for this */
+            403: {
+                headers: {
+                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the scope that is needed */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "insufficient_scope",
+                     *       "message": "This API key is not for this: it lacks the scope write.",
+                     *       "status": 403
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No such pet */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "pet_not_found",
+                     *       "message": "There is no pet 1.",
+                     *       "status": 404
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests, in flight or in a time */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before the next try */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "too_many_requests",
+                     *       "message": "This API key has 1000 requests in flight already.",
+                     *       "status": 429
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "internal_error",
+                     *       "message": "An unexpected error occurred.",
+                     *       "status": 500
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not possible at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before the next try */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "event_log_unavailable",
+                     *       "message": "The event log does not answer.",
+                     *       "status": 503
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    followEvents: {
+        parameters: {
+            query?: {
+                /** @description Only events of this type */
+                type?: "petstore.PetCreated.v1" | "petstore.OrderPlaced.v1" | "petstore.OrderApproved.v1" | "petstore.OrderDelivered.v1" | "petstore.OrderCancelled.v1";
+                /** @description Only events of this pet */
+                petId?: bigint;
+                /** @description Begin with the first event there is */
+                from?: "start";
+            };
+            header?: {
+                /** @description The last `id` that came, or a `Consistency-Token`: begins behind what it stands for */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events, for as long as the client stays */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example id: ZTNiMDdi
+                     *     event: petstore.PetCreated.v1
+                     *     data: {"specversion":"1.0","id":"01980f04-8c00-7000-8000-000000000001","type":"petstore.PetCreated.v1","source":"/v1/pets","subject":"1","time":"2026-11-20T09:30:00.000Z","datacontenttype":"application/json","streamversion":1,"data":{"id":1,"name":"Rex","categoryId":7,"status":"available"}}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Invalid request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "invalid_consistency_token",
+                     *       "message": "header: Last-Event-ID is beyond the end of the log",
+                     *       "status": 400
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description API key missing or invalid */
+            401: {
+                headers: {
+                    /** @description `Bearer realm="petstore"`, with `error="invalid_token"` when a key was sent */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "unauthorized",
+                     *       "message": "A valid API key is needed.",
+                     *       "status": 401
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description API key without the scope for this */
+            403: {
+                headers: {
+                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the scope that is needed */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "insufficient_scope",
+                     *       "message": "This API key is not for this: it lacks the scope write.",
+                     *       "status": 403
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests, in flight or in a time */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before the next try */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "too_many_requests",
+                     *       "message": "This API key has 1000 requests in flight already.",
+                     *       "status": 429
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "internal_error",
+                     *       "message": "An unexpected error occurred.",
+                     *       "status": 500
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not possible at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before the next try */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "event_log_unavailable",
+                     *       "message": "The event log does not answer.",
+                     *       "status": 503
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
