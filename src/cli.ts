@@ -1,16 +1,28 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from './app/environment.ts'
+import { addBackupCommand } from './cli/backup.ts'
 import { addEventsCommand } from './cli/events.ts'
 import { addKeyCommands } from './cli/keys.ts'
 import { escaped, exitCodes } from './cli/output.ts'
 import { addParkedCommands } from './cli/parked.ts'
 import { addReadModelCommands } from './cli/read-models.ts'
+import { addSeedCommand } from './cli/seed.ts'
 import { OutOfReachError, ServiceError } from './lib/errors.ts'
+import { release } from './lib/release.ts'
 import { VerifyError } from './projector/replay.ts'
+
+for (const stream of [process.stdout, process.stderr]) {
+  // Whoever reads has seen enough, as `head` has after some lines.
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit()
+  })
+}
 
 const program = new Command('petstore')
   .description('Operates the pet store. Log and read models are found by the variables that the service reads.')
+  .version(`${release} (Node ${process.versions.node})`)
   .addHelpText('after', '\nExit codes: 0 done, 1 not as it should be, 2 bad usage or configuration, 3 out of reach.')
   .exitOverride()
 
@@ -18,6 +30,8 @@ addKeyCommands(program)
 addReadModelCommands(program)
 addParkedCommands(program)
 addEventsCommand(program)
+addBackupCommand(program)
+addSeedCommand(program)
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.badUsage

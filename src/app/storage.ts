@@ -62,7 +62,7 @@ export async function openStorage(config: Config, logger: Logger): Promise<Stora
 /** As `openStorage`, also beside a process that serves it, and only what is there. Brokers are waited for less long. */
 export async function openStorageBeside(config: Config, logger: Logger): Promise<Storage> {
   if (config.brokers !== undefined) return openBrokers(config, config.brokers, logger, openTimeoutMs)
-  if (!existsSync(logFile(config))) {
+  if (!existsSync(eventLogFile(config))) {
     throw new ConfigError(`There is no event log in ${config.dataDir}: set DATA_DIR, or KAFKA_BROKERS and REDIS_URL.`)
   }
   return openFiles(config, false)
@@ -73,12 +73,12 @@ export function openScratch(file: string): ReadModelStore {
   return openSqliteReadModels({ file, version, home, isOwner: true })
 }
 
-function logFile({ dataDir }: Config): string {
+export function eventLogFile({ dataDir }: Config): string {
   return join(dataDir, 'event-log.db')
 }
 
 function openFiles(config: Config, isOwner: boolean): Storage {
-  const log = openSqliteEventLog({ file: logFile(config) })
+  const log = openSqliteEventLog({ file: eventLogFile(config) })
   const file = join(config.dataDir, 'read-models.db')
   const store = openSqliteReadModels({ file, version, home, isOwner })
   const openVersion = async (each: string) => openSqliteReadModels({ file, version: each, home })

@@ -4,6 +4,7 @@ import { readKeys, type Scope, scopes, whyUnreadable } from '../api-keys/key-fil
 import { readKeyUse } from '../api-keys/key-use.ts'
 import { readConfig } from '../app/config.ts'
 import { timeOfDay } from '../lib/clock.ts'
+import { asksFirst, confirm } from './confirm.ts'
 import { does, type Outcome, operator, table } from './output.ts'
 
 export function addKeyCommands(program: Command): void {
@@ -17,7 +18,7 @@ export function addKeyCommands(program: Command): void {
     .addOption(new Option('--overlap <time>', 'how long that one stays valid').argParser(readDuration))
   does(issuing, 'Make a key and print it; only its hash is stored', issue)
   does(keys.command('list'), 'List the keys', list)
-  does(keys.command('revoke <id>'), 'Revoke a key by its id', revoke)
+  does(asksFirst(keys.command('revoke <id>')), 'Revoke a key by its id', revoke)
 }
 
 interface IssueOptions {
@@ -75,7 +76,10 @@ function toMinute(time: string | undefined): string {
   return time === undefined ? 'never' : time.slice(0, 16).replace('T', ' ')
 }
 
-function revoke(id: string): Outcome {
+async function revoke(id: string, options: { readonly yes?: boolean }): Promise<Outcome> {
+  const found = readKeys(keyFile())?.find((key) => key.id === id)
+  if (found === undefined) throw unknownKey(id)
+  await confirm(`Key ${id} of ${found.name} will be revoked.`, options)
   if (!revokeKey(keyFile(), id)) throw unknownKey(id)
   return { json: { id, revoked: true }, text: `Key ${id} is revoked.` }
 }

@@ -6,6 +6,7 @@ import { timeOfDay } from '../lib/clock.ts'
 import type { Inspection, ScannedPage } from '../read-models/inspection.ts'
 import { decodeParkedEvent, type ParkedEvent, parkedId } from '../read-models/parked-event.ts'
 import type { Stores } from '../read-models/shards.ts'
+import { asksFirst, confirm } from './confirm.ts'
 import { does, type Outcome, operator, table } from './output.ts'
 import { inActive, withStorage } from './storage.ts'
 
@@ -21,7 +22,7 @@ export function addParkedCommands(program: Command): void {
   does(parked.command('list'), 'List them, in the order of the log', list)
   does(parked.command('show <partition/offset>'), 'Show one: why it could not be applied, and its value', show)
   const discarding = 'Discard the first one of a stream for good, and have those behind it applied. Recorded in the log'
-  does(parked.command('discard <partition/offset>'), discarding, discard)
+  does(asksFirst(parked.command('discard <partition/offset>')), discarding, discard)
 }
 
 async function list(): Promise<Outcome> {
@@ -37,10 +38,11 @@ async function show(place: string): Promise<Outcome> {
   return { json: event, text: `event    ${parkedId(event)}\nstream   ${stream}\nreason   ${reason}\n${value}` }
 }
 
-async function discard(place: string): Promise<Outcome> {
+async function discard(place: string, options: { readonly yes?: boolean }): Promise<Outcome> {
   await withStorage(async ({ stores, log }, logger) => {
     const event = await expectParked(stores, place)
     await expectFirst(stores, event)
+    await confirm(`Event ${place} of the stream ${event.stream} will be discarded.`, options)
     await log.append(event.partition, [encodeDiscard(event, timeOfDay())])
     auditTo(logger)('event discarded', { event: place, stream: event.stream, actor: operator() })
     await untilDiscarded(stores, event)

@@ -95,7 +95,7 @@ describe('the command line', () => {
     expect(await text('keys', 'list')).toMatch(
       new RegExp(`^ID .*\n${id}  somebody  ${id}  read,write,orders  \\d{4}-\\d\\d-\\d\\d  never    never\n$`),
     )
-    expect(await json('keys', 'revoke', id)).toEqual({ id, revoked: true })
+    expect(await json('keys', 'revoke', id, '--yes')).toEqual({ id, revoked: true })
   })
 
   it('exits with 1 on what is not as it should be', { timeout }, async () => {

@@ -97,7 +97,7 @@ describe('the embedded default', () => {
     const key = (await petstoreOutput(environment, 'keys', 'issue', '--name', 'a partner')).trim()
     await vi.waitFor(async () => expect(await statusWith(key, service)).toBe(200), { timeout: 5000 })
     const [{ id }] = await petstoreJson(environment, 'keys', 'list')
-    await petstoreOutput(environment, 'keys', 'revoke', id)
+    await petstoreOutput(environment, 'keys', 'revoke', id, '--yes')
     await vi.waitFor(async () => expect(await statusWith(key, service)).toBe(401), { timeout: 5000 })
   })
 

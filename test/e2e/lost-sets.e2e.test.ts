@@ -31,7 +31,8 @@ describeWithBrokers('read models that lose a whole set', (brokers) => {
       expect(found).toHaveLength(2)
       return found
     }, patience)
-    await petstoreOutput(environment, 'parked', 'discard', `${parked[0]?.partition}/${parked[0]?.offset}`)
+    const place = `${parked[0]?.partition}/${parked[0]?.offset}`
+    await petstoreOutput(environment, 'parked', 'discard', place, '--yes')
     const left = async () => expect(await petstoreJson(environment, 'parked', 'list')).toHaveLength(1)
     await vi.waitFor(left, patience)
 

@@ -63,13 +63,13 @@ describeWithBrokers('events that cannot be applied', (brokers) => {
       new RegExp(`"audit":"event discarded","event":"${first}",.*"actor":"${userInfo().username}"`),
     )
     const done = { code: 0, output: expect.stringContaining(first), errors: audited }
-    expect(await command('discard', first)).toMatchObject(done)
-    expect((await command('discard', first)).code).toBe(1)
+    expect(await command('discard', first, '--yes')).toMatchObject(done)
+    expect((await command('discard', first, '--yes')).code).toBe(1)
     for (const middle of [behind, later]) {
       const errors = expect.stringContaining('discard that one first')
-      expect(await command('discard', placeOf(named(middle)))).toMatchObject({ code: 1, errors })
+      expect(await command('discard', placeOf(named(middle)), '--yes')).toMatchObject({ code: 1, errors })
     }
-    expect(await petstoreJson(environment, 'parked', 'discard', second)).toEqual({ discarded: second })
+    expect(await petstoreJson(environment, 'parked', 'discard', second, '--yes')).toEqual({ discarded: second })
     await vi.waitFor(async () => expect((await client.get(late.id)).body).toEqual(late), patience)
     expect((await client.get(pet.id)).body).toEqual(pet)
     const left = [expect.objectContaining({ value: later.value, reason: taken })]
@@ -80,7 +80,7 @@ describeWithBrokers('events that cannot be applied', (brokers) => {
     expect(await listed()).toEqual(left)
     await vi.waitFor(async () => expect(await client.list()).toContainEqual(late), patience)
     await expectVerified(environment)
-    await petstoreOutput(environment, 'parked', 'discard', placeOf(named(later)))
+    await petstoreOutput(environment, 'parked', 'discard', placeOf(named(later)), '--yes')
     expect(await petstoreOutput(environment, 'parked', 'list')).toBe('No event is parked.\n')
   })
 

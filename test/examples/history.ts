@@ -118,6 +118,6 @@ export async function parkAndDiscard(environment: Topic & Environment): Promise<
       },
       { timeout: 60_000 },
     )
-    await petstoreOutput(environment, 'parked', 'discard', `${first?.partition}/${first?.offset}`)
+    await petstoreOutput(environment, 'parked', 'discard', '--yes', `${first?.partition}/${first?.offset}`)
   }
 }

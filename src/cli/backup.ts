@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto'
+import { closeSync, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { readConfig } from '../app/config.ts'
+import { ConfigError } from '../app/environment.ts'
+import { eventLogFile } from '../app/storage.ts'
+import { copySqliteEventLog } from '../event-log/sqlite/copy-log.ts'
+import { does, type Outcome } from './output.ts'
+
+export function addBackupCommand(program: Command): void {
+  const description = 'Copy the embedded log and the API keys to a new folder, while the service runs'
+  does(program.command('backup <folder>'), description, backup)
+}
+
+/** The read models are left out: a start makes them anew of the log. */
+function backup(folder: string): Outcome {
+  const config = readConfig(process.env)
+  if (config.brokers !== undefined) {
+    const { topic } = config.brokers.kafka
+    throw new ConfigError(
+      `The log is in Kafka: back up the topics ${topic} and ${topic}.id-blocks by its tools, as docs/operations.md says.`,
+    )
+  }
+  if (!existsSync(eventLogFile(config))) {
+    throw new ConfigError(`There is no event log in ${config.dataDir}: set DATA_DIR to the folder of the service.`)
+  }
+  openEmpty(folder)
+  const events = copySqliteEventLog(eventLogFile(config), { file: join(folder, 'event-log.db'), logId: randomUUID() })
+  const hasKeys = existsSync(config.apiKeysFile)
+  if (hasKeys) copyFileSync(config.apiKeysFile, join(folder, 'api-keys.json'))
+  sync(folder)
+  const keys = hasKeys ? ' and the API keys' : ''
+  const text = `${events} events${keys} are in ${folder}. To serve them, stop the service, and start it with DATA_DIR=${folder}.`
+  return { json: { folder, events, keys: hasKeys }, text }
+}
+
+function openEmpty(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (readdirSync(folder).length > 0) throw new ConfigError(`${folder} is not empty: name a new folder.`)
+}
+
+/** What was written is on disk from now on. */
+function sync(folder: string): void {
+  for (const name of [...readdirSync(folder), '.']) {
+    const file = openSync(join(folder, name), 'r')
+    fsyncSync(file)
+    closeSync(file)
+  }
+}
