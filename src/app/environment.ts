@@ -16,7 +16,7 @@ function optionalText(pattern?: Pattern) {
   return Type.Optional(Type.String({ ...pattern }))
 }
 
-/** Every environment variable this service reads. The README says what each is for; a test holds its table to this one. */
+/** Every environment variable that this service reads. A test compares docs/configuration.md with this list. */
 export const Environment = Type.Object({
   ROLE: Type.Enum(['all', 'api', 'projector'], { default: 'all' }),
   HOST: text('127.0.0.1'),

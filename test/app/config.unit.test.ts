@@ -116,9 +116,9 @@ describe('configuration', () => {
     expect(() => readConfig(environment)).toThrow(name)
   })
 
-  it('every variable stands in the README, with its default, and no other does', () => {
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-    const rows = [...readme.matchAll(/^\| ((?:`[A-Z_]+`(?:, )?)+) \| (.*?) \|/gm)].flatMap(([, names = '', fallback]) =>
+  it('docs/configuration.md lists every variable with its default, and no others', () => {
+    const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
+    const rows = [...page.matchAll(/^\| ((?:`[A-Z_]+`(?:, )?)+) \| (.*?) \|/gm)].flatMap(([, names = '', fallback]) =>
       names.split(', ').map((name) => [name.slice(1, -1), fallback]),
     )
     const expected = Object.entries(Environment.properties).map(([name, schema]) => [
