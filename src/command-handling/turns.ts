@@ -1,6 +1,6 @@
 import { withTimeout } from '../lib/with-timeout.ts'
 
-/** Lets work under one name be done one piece at a time, in the order of its coming. */
+/** Runs the work under each name one piece at a time, in order of arrival. */
 export class Turns {
   /** Each name has a promise that resolves once all work under it is done. */
   readonly #ends = new Map<string, Promise<void>>()
@@ -10,7 +10,7 @@ export class Turns {
     return this.#ends.size
   }
 
-  /** Rejects with `late`, the work not begun, where its turn does not come within the time. */
+  /** Rejects with `late`, without starting the work, if its turn does not come in time. */
   async take<T>(name: string, waitMs: number, work: () => Promise<T>, late: () => Error): Promise<T> {
     const before = this.#ends.get(name)
     const { promise: done, resolve: end } = Promise.withResolvers<void>()

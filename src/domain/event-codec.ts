@@ -8,7 +8,7 @@ import { EventDiscardedData, type EventName, eventSource, eventType, OrderEventD
 import type { OrderEvent, PetEvent } from './events.ts'
 import { type Pet, PetSchema, petDocument, WrittenPet } from './pet.ts'
 
-/** The record of an event: its key is the pet id, so that all events of a pet share a partition. */
+/** The record of an event. Its key is the pet id, so that all events of a pet share a partition. */
 export function encodeEvent(event: PetEvent, context: EventContext): NewRecord {
   const { eventId: id, version: streamversion, time, traceparent, idempotency } = context
   const envelope = {
@@ -27,7 +27,7 @@ export function encodeEvent(event: PetEvent, context: EventContext): NewRecord {
   return writeCloudEvent({ ...envelope, subject: String(petId), data: `{"orderId":${orderId},"petId":${petId}}` })
 }
 
-/** The record that discards a parked event. It belongs into the same partition, behind it. */
+/** The record that discards a parked event. It belongs in the same partition, after that event. */
 export function encodeDiscard({ stream, offset }: { stream: string; offset: Offset }, time: Date): NewRecord {
   return writeCloudEvent({
     id: randomUUIDv7(),
@@ -64,7 +64,7 @@ export function decodeEvent({ type, data }: CloudEvent): Decoded {
   switch (name) {
     case undefined:
       if (!type.startsWith('petstore.')) return { outcome: 'ignored' }
-      return { outcome: 'newer_type', reason: `type ${type} is not known` }
+      return { outcome: 'newer_type', reason: `type ${type} is unknown` }
     case 'EventDiscarded':
       if (checkDiscarded(data) !== undefined) return { outcome: 'ignored' }
       return { outcome: 'discard', offset: (data as Static<typeof EventDiscardedData>).offset }
@@ -83,7 +83,7 @@ export function decodeEvent({ type, data }: CloudEvent): Decoded {
   }
 }
 
-/** The version that an event gives its stream. Events of earlier releases have none: a PetCreated begins its stream. */
+/** The version of the stream after an event. Events of earlier releases have none: a PetCreated begins its stream. */
 export function streamVersion({ type, streamversion }: CloudEvent): number | undefined {
   if (streamversion === undefined) return type === eventType('PetCreated') ? 1 : undefined
   return Number.isSafeInteger(streamversion) ? (streamversion as number) : undefined

@@ -12,7 +12,7 @@ interface FetchResponse {
   }[]
 }
 
-/** A record is there and cannot be read: no outage, and nothing that waiting heals. */
+/** A record exists and cannot be read: not an outage, and waiting does not help. */
 export class UndecodableError extends Error {
   override readonly name = 'UndecodableError'
 
@@ -29,7 +29,7 @@ export class KafkaReader {
     this.#connection = new KafkaConnection(newClient, clusterOf)
   }
 
-  /** For each partition of the topic the offset of its first record, or the one that its next record gets. */
+  /** For each partition of the topic, the offset of its first record, or the offset that its next record will get. */
   async offsets(topic: string, which: 'first' | 'next', limitMs: number): Promise<Offset[]> {
     return await this.#read(limitMs, async (cluster) => {
       await cluster.addTargetTopic(topic)
@@ -43,7 +43,7 @@ export class KafkaReader {
     })
   }
 
-  /** The record at this offset of partition 0; undefined where there is none yet. */
+  /** The record at this offset of partition 0; undefined if there is none yet. */
   async record(topic: string, offset: Offset, limitMs: number): Promise<LogRecord | undefined> {
     return await this.#read(limitMs, async (cluster) => {
       await cluster.addTargetTopic(topic)
@@ -53,7 +53,7 @@ export class KafkaReader {
       const response: FetchResponse = await broker.fetch({ maxWaitTime: 100, topics: [{ topic, partitions }] })
       const { messages, undecodable } = withoutMarker(response.responses[0]?.partitions[0]?.messages ?? [])
       if (undecodable?.offset === offset) throw new UndecodableError(topic, offset, undecodable.reason)
-      const found = messages.find((message) => message.offset === String(offset)) // a batch may begin before it
+      const found = messages.find((message) => message.offset === String(offset)) // a batch may begin at an earlier offset
       return found && { offset, key: found.key, value: found.value }
     })
   }
@@ -62,7 +62,7 @@ export class KafkaReader {
     this.#connection.close()
   }
 
-  // The second attempt is for what changed since the first connected: a leader that moved, a broker that restarted.
+  // The second attempt covers changes since the first connection: a leader that moved, a broker that restarted.
   async #read<T>(limitMs: number, read: (cluster: Cluster) => Promise<T>): Promise<T> {
     const deadline = performance.now() + limitMs
     try {
@@ -73,7 +73,7 @@ export class KafkaReader {
   }
 }
 
-/** kafkajs gives its cluster object to partition assigners only. This consumer is made for that and never runs. */
+/** kafkajs passes its cluster object only to partition assigners. This consumer exists for that and never runs. */
 function clusterOf(kafka: Kafka): Cluster {
   let captured: Cluster | undefined
   const capture: PartitionAssigner = ({ cluster }) => {
@@ -88,9 +88,9 @@ function clusterOf(kafka: Kafka): Cluster {
   kafka.consumer({
     groupId: 'none',
     allowAutoTopicCreation: false,
-    readUncommitted: true, // an open transaction of another producer must not hide what is behind it
+    readUncommitted: true, // an open transaction of another producer must not hide later records
     partitionAssigners: [capture],
   })
-  if (captured === undefined) throw new Error('kafkajs made no partition assigner')
+  if (captured === undefined) throw new Error('kafkajs did not create a partition assigner')
   return captured
 }
