@@ -5,19 +5,20 @@ import { outcomeUnknown, unavailable } from '../failures.ts'
 import { PagedSubscription } from './paged-subscription.ts'
 
 const schemaVersion = 1
-/** How long an append waits for the one of another process; this process stands still meanwhile. */
+/** How long an append waits for the append of another process, blocking this process. */
 const busyTimeoutMs = 1000
 const sqliteIoError = 10
 
-/** Offsets begin at 0 and have no gaps. `meta` holds the log id (as 'epoch') and the block reserved last. */
+/** Offsets begin at 0 and have no gaps. `meta` holds the log id (as 'epoch') and the last reserved block. */
 const schema = `
   CREATE TABLE IF NOT EXISTS records ("offset" INTEGER PRIMARY KEY, key BLOB, value BLOB, headers TEXT) STRICT;
   CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
 `
 
 /**
- * Opens the log in an SQLite file; a new one is made. It has one partition. Other processes may open it beside this
- * one. Subscriptions of one group are one process's: the first holds the partition, the others wait for it to close.
+ * Opens the log in a SQLite file, or creates a new one. It has one partition. Other processes may open it at the same
+ * time. Subscriptions of one group belong to one process: the first holds the partition, the others wait for it to
+ * close.
  */
 export function openSqliteEventLog({ file }: { readonly file: string }): EventLog {
   const db = new DatabaseSync(file, { timeout: busyTimeoutMs })
@@ -46,7 +47,8 @@ class SqliteEventLog implements EventLog {
 
   constructor(db: DatabaseSync, file: string) {
     this.#db = db
-    // FULL: a commit is on disk when it returns. SQLite's own default for WAL would lose the last ones in a power cut.
+    // FULL: a commit is on disk when it returns. SQLite's default for WAL would lose the last commits in a power
+    // failure.
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
     prepareSchema(db, file)
     this.#insert = db.prepare('INSERT INTO records ("offset", key, value, headers) VALUES (?, ?, ?, ?)')
@@ -64,7 +66,7 @@ class SqliteEventLog implements EventLog {
   }
 
   async append(partition: number, records: readonly NewRecord[]): Promise<Offset> {
-    if (partition !== 0) throw new RangeError(`partition ${partition} of a log that has one`)
+    if (partition !== 0) throw new RangeError(`partition ${partition} does not exist: this log has one partition`)
     const appended = this.#attempt(() => this.#transaction(() => this.#insertAll(records)), failedCommit)
     this.#lastAppended = appended
     for (const [holder] of this.#groups.values()) holder?.wake()
@@ -80,12 +82,12 @@ class SqliteEventLog implements EventLog {
   }
 
   async subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {
-    this.#attempt(() => {}) // a closed log takes no subscriptions
+    this.#attempt(() => {}) // a closed log accepts no subscriptions
     const members = this.#groups.get(group) ?? []
     this.#groups.set(group, members)
     const member = new PagedSubscription(subscriber, (from, limit) => this.#readPage(from, limit))
     members.push(member)
-    // Later than the caller gets its subscription
+    // Only after the caller has received its subscription
     setImmediate(() => member.assign(members[0] === member ? [0] : []))
     return {
       seek: (partition, offset) => member.seek(partition, offset),
@@ -122,7 +124,7 @@ class SqliteEventLog implements EventLog {
   }
 
   #readPage(from: Offset, limit: number): readonly LogRecord[] {
-    // A subscription that keeps up reads what was just appended: fetching that takes 3 to 6 µs a record.
+    // A subscription that keeps up reads the records just appended: fetching them takes 3 to 6 µs per record.
     if (this.#lastAppended[0]?.offset === from && this.#lastAppended.length <= limit) return this.#lastAppended
     const records = this.#page
       .all(from, limit)
@@ -153,9 +155,9 @@ class SqliteEventLog implements EventLog {
 }
 
 /**
- * A statement or transaction that throws has had no effect, with one exception: a disk that fails while it syncs a commit
- * may have written it all the same. The transaction is rolled back here, but recovery after a crash would find it in the
- * write-ahead log.
+ * A statement or transaction that throws has had no effect, with one exception: a disk that fails while it syncs a
+ * commit may have written it nevertheless. The transaction is rolled back here, but a recovery after a crash would find
+ * it in the write-ahead log.
  */
 function failedCommit(cause: unknown): Error {
   const { errcode } = cause as { errcode?: number }
@@ -167,7 +169,7 @@ function prepareSchema(db: DatabaseSync, file: string): void {
   const version = Number(db.prepare('PRAGMA user_version').get()?.user_version)
   if (version !== 0 && version !== schemaVersion) {
     throw new Error(
-      `${file} has version ${version} of the event log, this program reads ${schemaVersion}: run the version that wrote it`,
+      `${file} is an event log of version ${version}, but this program reads version ${schemaVersion}: run the release that wrote it`,
     )
   }
   db.exec(`BEGIN IMMEDIATE; ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT`)
