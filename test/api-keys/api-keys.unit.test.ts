@@ -103,7 +103,7 @@ describe('the key file', () => {
     expect(readdirSync(dirname(path)).sort()).toEqual(['api-keys.json', 'api-keys.json.lock', 'api-keys.json.new'])
     rmSync(`${path}.lock`)
     symlinkSync(target, `${path}.lock`)
-    expect(() => issue()).toThrow(`${path}.lock is a link`)
+    expect(() => issue()).toThrow(`${path}.lock is a symbolic link`)
     expect(lstatSync(path).isSymbolicLink()).toBe(true)
   })
 
@@ -176,7 +176,7 @@ describe('the key ring', () => {
     await vi.waitFor(() => expect(ring.find(key)).toBeUndefined(), patience)
     expect(ring.find('plain')).toBeDefined()
     expect(lines.map(({ msg }) => msg)).toEqual([
-      'the file of API keys cannot be read: its keys stay valid for 1 s at most',
+      'the file of API keys cannot be read: its keys stay valid for at most 1 s',
       'the file of API keys cannot be read: its keys are refused',
     ])
   })

@@ -101,7 +101,7 @@ describe('decodeEvent', () => {
 
   it('a type or version of a newer release is told from one of somebody else', () => {
     const typed = (type: string) => read(JSON.stringify({ ...golden('PetCreated'), type })).decoded
-    const reason = 'type petstore.PetCreated.v2 is not known'
+    const reason = 'type petstore.PetCreated.v2 is unknown'
     expect(typed('petstore.PetCreated.v2')).toEqual({ outcome: 'newer_type', reason })
     expect(typed('petstore.PetFed.v1')).toMatchObject({ outcome: 'newer_type' })
     expect(typed('com.example.thing')).toEqual({ outcome: 'ignored' })

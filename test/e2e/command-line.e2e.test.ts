@@ -132,7 +132,7 @@ describe('the command line', () => {
 
 describeWithBrokers('the command line, with brokers out of reach,', (brokers) => {
   it.each([
-    ['KAFKA_BROKERS', '', /^petstore: Kafka at 127\.0\.0\.1:\d+ does not answer .*KAFKA_BROKERS.*\n$/],
+    ['KAFKA_BROKERS', '', /^petstore: Kafka at 127\.0\.0\.1:\d+ has not answered properly .*KAFKA_BROKERS.*\n$/],
     ['REDIS_URL', 'redis://', /^petstore: Redis at 127\.0\.0\.1:\d+ did not answer for \d+ s: start it.*\n$/],
   ])('exits with 3 where nothing answers at %s', { timeout }, async (variable, scheme, reason) => {
     const environment = { ...brokerEnvironment(brokers), [variable]: `${scheme}127.0.0.1:${await freePort()}` }

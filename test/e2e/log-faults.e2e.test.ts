@@ -117,7 +117,7 @@ describeWithBrokers('when the log is made anew', (brokers) => {
     const ready = performance.now()
     expect(await service.ended, service.output()).toBe(1)
     expect(performance.now() - ready).toBeLessThan(10_000)
-    expect(service.output().match(/the event log is not the one that was opened/g)).toHaveLength(1)
+    expect(service.output().match(/the event log was replaced/g)).toHaveLength(1)
     expect(service.output()).toContain('"msg":"closed"')
     await load.stop()
     expect(await storedCount(environment)).toBe(0)

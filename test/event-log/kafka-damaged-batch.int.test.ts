@@ -21,7 +21,7 @@ describeWithLocalBrokers('a batch damaged on the disk of a broker', () => {
 
     replaceIn(segment, 'the pet', 'the cat')
     const subscriber = await RecordingSubscriber.on(log)
-    const undecodable = { partition: 0, offset: 1, reason: 'its checksum is not that of its content' }
+    const undecodable = { partition: 0, offset: 1, reason: 'its checksum does not match its content' }
     await eventually(() => log.undecodable, [undecodable])
     await eventually(() => subscriber.values(1), ['elsewhere'])
     expect(subscriber.values(0)).toEqual(['before'])

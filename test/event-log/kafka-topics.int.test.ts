@@ -78,7 +78,7 @@ describeWithBrokers('the topics of a log', ({ kafkaBrokers: brokers }) => {
       withinAMinute,
     )
     expect(log.warnings[0]?.message).toBe(
-      `Topic ${topic} has retention.ms=604800000, so Kafka would delete events, which are kept for ever. Run ` +
+      `Topic ${topic} has retention.ms=604800000, so Kafka would delete events, which must be kept forever. Run ` +
         `kafka-configs.sh --bootstrap-server ${brokers} --alter --entity-type topics --entity-name ${topic} ` +
         `--add-config retention.ms=-1`,
     )
@@ -135,7 +135,7 @@ describeWithLocalBrokers('the replicas of a log', () => {
     await awayDuring(async () => {
       await expectRefusal(
         { ...options, topic: `${options.topic}-other`, bootTimeoutMs: 3000 },
-        `Kafka at ${options.brokers.join(', ')}: KAFKA_REPLICATION_FACTOR=3 needs as many brokers to make topics, and there are 2. ` +
+        `Kafka at ${options.brokers.join(', ')}: KAFKA_REPLICATION_FACTOR=3 needs as many brokers to create topics, and there are 2. ` +
           'Start the others, or set it to a lower number.',
       )
       opening = openKafkaEventLog(options)

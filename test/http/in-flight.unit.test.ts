@@ -24,7 +24,7 @@ it('refuses what an API key has too many of in flight, with the time to try agai
   await vi.waitFor(() => expect(begun).toHaveBeenCalledTimes(2))
   for (let more = 0; more < 3; more++) {
     const refused = await list()
-    expectError(refused, 429, 'too_many_requests', 'has 2 requests in flight already')
+    expectError(refused, 429, 'too_many_requests', 'already has 2 requests in flight')
     expect(refused.headers['retry-after']).toBe('1')
   }
   expect((await list({ authorization: 'Bearer wrong' })).statusCode).toBe(401)

@@ -92,7 +92,7 @@ describe('the lag', () => {
     ['The event log does not answer.', { isLogAway: true }, false, true],
     ['away', { areReadModels: 'away' }, true, false],
     ['no read models have been started', { areReadModels: 'not started' }, true, true],
-    ['the read models are made from another log', { logId: 'other log' }, true, true],
+    ['the read models belong to another log', { logId: 'other log' }, true, true],
     ['the read models are gone', { areReadModels: 'gone' }, true, true],
   ])('is unknown, not 0 and not the last one: %s', async (reason, change, logAnswers, readModelsAnswer) => {
     const { scene, meter } = open()
