@@ -62,7 +62,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
       options,
       new RegExp(
         [
-          `begins at offset 1: the earlier records were deleted, and no setting brings them back.`,
+          `begins at offset 1: the earlier records were deleted, and no setting restores them.`,
           `.*\n.*has cleanup.policy=compact and retention.ms=604800000, so Kafka would delete events`,
           `.*--add-config cleanup.policy=delete,retention.ms=-1 and then petstore verify`,
         ].join(''),
@@ -95,7 +95,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     await deleteRecords(brokers, name, 1)
     await expectRefusal(
       options,
-      `Partition 0 of topic ${name} begins at offset 1: the earlier records were deleted, and no setting brings them back.`,
+      `Partition 0 of topic ${name} begins at offset 1: the earlier records were deleted, and no setting restores them.`,
     )
   })
 
@@ -103,7 +103,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     const options = logOptions(brokers)
     await makeTopics(topic(options.topic, 3))
     await produce(brokers, options.topic, { key: 'k', value: 'v', partition: 1 })
-    const refusal = `Topic ${options.topic}.id-blocks is empty, but ${options.topic} holds events: ids would be given a second`
+    const refusal = `Topic ${options.topic}.id-blocks is empty, but ${options.topic} holds events: ids would be given out twice`
     await expectRefusal(options, refusal)
     await expectRefusal(options, refusal) // the first attempt has not made it look right
   })
@@ -160,7 +160,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
   it('refuses a topic name that Kafka does not take, at once', async () => {
     await expectRefusal(
       logOptions(brokers, { topic: 'no such name' }),
-      /Kafka refuses to create topic no such name.* be created: .*invalid topic.*KAFKA_TOPIC/,
+      /Kafka refuses to create topic no such name: .*invalid topic.*KAFKA_TOPIC/,
     )
   })
 
@@ -168,7 +168,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     const nobody = `127.0.0.1:${await freePort()}`
     await expectRefusal(
       logOptions(nobody, { bootTimeoutMs: 1500 }),
-      `Kafka at ${nobody} has not answered properly for 1.5 s now: Connection error: connect ECONNREFUSED ${nobody}`,
+      `Kafka at ${nobody} has not answered properly for 1.5 s: Connection error: connect ECONNREFUSED ${nobody}`,
     )
   })
 
