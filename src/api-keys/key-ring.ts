@@ -33,16 +33,16 @@ interface RingOptions {
   readonly unreadableMs?: number
 }
 
-type Held = KeyHolder & { readonly isStored: boolean; readonly expiresAt: number }
+type ValidKey = KeyHolder & { readonly isStored: boolean; readonly expiresAt: number }
 
 const never = Number.POSITIVE_INFINITY
 const lookEveryMs = 500
-const toldEveryMs = 10_000
+const logIntervalMs = 10_000
 
 /** The keys of the file, kept up to date as it changes, and the keys given in plain text. Throws as `readKeys` does. */
 export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }: RingOptions): KeyRing {
   const all = new Set(scopes)
-  const givenKeys = given.map((key): [string, Held] => {
+  const givenKeys = given.map((key): [string, ValidKey] => {
     const id = `given-${hashKey(key).slice(0, 8)}`
     return [hashKey(key), { keyId: id, owner: id, scopes: all, isStored: false, expiresAt: never }]
   })
@@ -53,7 +53,7 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
   /** The state of the file before its last successful read. */
   let stamp = ''
   let readAt = performance.now()
-  let [told, toldAt] = ['', 0]
+  let [loggedEffect, loggedAtMs] = ['', 0]
 
   function read(): void {
     const before = stampOf(path) // so a change during the read is seen by the next look
@@ -63,10 +63,10 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
     }
     const keys = readKeys(path) ?? []
     const isFirst = stamp === ''
-    ;[stamp, readAt, told] = [before, performance.now(), '']
+    ;[stamp, readAt, loggedEffect] = [before, performance.now(), '']
     if (!isFirst) auditChanges(stored, keys)
     stored = keys
-    byHash = new Map([...keys.map((key) => [key.sha256, held(key)] as const), ...givenKeys])
+    byHash = new Map([...keys.map((key) => [key.sha256, validKey(key)] as const), ...givenKeys])
   }
 
   function auditChanges(before: readonly StoredKey[], after: readonly StoredKey[]): void {
@@ -90,8 +90,8 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
       const isRefused = performance.now() - readAt > unreadableMs
       if (isRefused) byHash = new Map(givenKeys)
       const effect = isRefused ? 'its keys are refused' : `its keys stay valid for at most ${unreadableMs / 1000} s`
-      if (effect === told && performance.now() - toldAt < toldEveryMs) return
-      ;[told, toldAt] = [effect, performance.now()]
+      if (effect === loggedEffect && performance.now() - loggedAtMs < logIntervalMs) return
+      ;[loggedEffect, loggedAtMs] = [effect, performance.now()]
       logger.error({ err: error }, `the file of API keys cannot be read: ${effect}`)
     }
   }
@@ -122,15 +122,15 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
   }
 }
 
-function held({ id, owner = id, scopes: given, expiresAt }: StoredKey): Held {
-  const ends = expiresAt === undefined ? never : Date.parse(expiresAt)
+function validKey({ id, owner = id, scopes: given, expiresAt }: StoredKey): ValidKey {
+  const expiresAtMs = expiresAt === undefined ? never : Date.parse(expiresAt)
   // A time that cannot be parsed counts as past.
   return {
     keyId: id,
     owner,
     scopes: new Set(given ?? scopes),
     isStored: true,
-    expiresAt: Number.isNaN(ends) ? 0 : ends,
+    expiresAt: Number.isNaN(expiresAtMs) ? 0 : expiresAtMs,
   }
 }
 

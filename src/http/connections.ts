@@ -9,7 +9,7 @@ export interface ConnectionLimits {
   readonly isTrustedProxy: (address: string) => boolean
 }
 
-const toldEveryMs = 10_000
+const logIntervalMs = 10_000
 
 /**
  * Closes connections beyond the limits as soon as they are opened, which costs almost nothing. Existing connections
@@ -41,12 +41,12 @@ export function limitConnections(server: Server, limits: ConnectionLimits, logge
 /** Logs one line from time to time, however many are refused. */
 function refusalTeller(logger: FastifyBaseLogger | false): (reason: string) => void {
   let refused = 0
-  let toldAt = Number.NEGATIVE_INFINITY
+  let loggedAtMs = Number.NEGATIVE_INFINITY
   return (reason) => {
     refused++
-    if (!logger || performance.now() - toldAt < toldEveryMs) return
+    if (!logger || performance.now() - loggedAtMs < logIntervalMs) return
     logger.warn({ refused }, `connections are refused: ${reason}`)
-    toldAt = performance.now()
+    loggedAtMs = performance.now()
     refused = 0
   }
 }

@@ -52,10 +52,10 @@ export function statusOf(code: ErrorCode): number {
 /** Headers of every JSON answer. */
 export const jsonType = 'application/json; charset=utf-8'
 
-type Told = readonly [ErrorCode, message: string]
+type CodeAndMessage = readonly [ErrorCode, message: string]
 
 /** The answers for errors that Fastify and Node's HTTP parser raise about a request, by their codes. */
-const toldByCode = new Map<string, Told>([
+const replyByCode = new Map<string, CodeAndMessage>([
   ['FST_ERR_BAD_URL', ['invalid_request', 'The URL is malformed.']],
   ['FST_ERR_MAX_PARAM_LENGTH', ['invalid_request', 'The path is too long.']],
   ['FST_ERR_CTP_BODY_TOO_LARGE', ['payload_too_large', 'The body is larger than 16 KiB.']],
@@ -67,10 +67,10 @@ const toldByCode = new Map<string, Told>([
 ])
 
 /** The error as one of the catalogue; `otherwise` if its own code is not listed. */
-function toServiceError(error: unknown, otherwise: Told): ServiceError {
+function toServiceError(error: unknown, otherwise: CodeAndMessage): ServiceError {
   if (error instanceof ServiceError) return error
   const ownCode = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const [code, message] = toldByCode.get(ownCode) ?? otherwise
+  const [code, message] = replyByCode.get(ownCode) ?? otherwise
   return new ServiceError(code, message, { cause: error })
 }
 

@@ -78,8 +78,8 @@ function preferredWait(reply: FastifyReply): Wait {
  * Sends a token that covers what the request sent and what its answer contains (positions, or the checkpoints it was
  * read at). A client that passes on the last token never sees anything older, on any instance.
  */
-function addToken({ services, atLeast, reply }: Exchange, told: Position | Reached): void {
-  const positions = 'offset' in told ? [told] : lastPositions(told)
+function addToken({ services, atLeast, reply }: Exchange, included: Position | Reached): void {
+  const positions = 'offset' in included ? [included] : lastPositions(included)
   reply.header('consistency-token', writeToken(services.log, [...(atLeast?.positions ?? []), ...positions]))
 }
 
@@ -164,10 +164,15 @@ export async function handle(
 }
 
 /** Answers a command with the JSON of the resulting document, and the version at which that last changed. */
-export function replyToCommand(exchange: Exchange, version: number, json: string, told: Position | Reached): string {
+export function replyToCommand(
+  exchange: Exchange,
+  version: number,
+  json: string,
+  included: Position | Reached,
+): string {
   exchange.reply.type(jsonType)
   addTag(exchange, version)
-  addToken(exchange, told)
+  addToken(exchange, included)
   return json
 }
 

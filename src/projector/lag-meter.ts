@@ -78,10 +78,10 @@ export class LagMeter {
   async #look(): Promise<void> {
     const { log, tracker, looked } = this.#options
     // The end offsets are read first: anything applied meanwhile then reduces the lag, and an idle system shows none.
-    const [ends] = await Promise.allSettled([log.endOffsets()])
+    const [endOffsets] = await Promise.allSettled([log.endOffsets()])
     const [looks] = await Promise.allSettled([Promise.all([tracker.look(), this.#beingBuilt()])])
     const atMs = performance.now()
-    this.#lag = this.#compare(ends, looks, atMs)
+    this.#lag = this.#compare(endOffsets, looks, atMs)
     looked?.(this.#lag, atMs)
   }
 
@@ -92,31 +92,31 @@ export class LagMeter {
   }
 
   #compare(
-    ends: PromiseSettledResult<readonly Offset[]>,
+    endOffsets: PromiseSettledResult<readonly Offset[]>,
     looks: PromiseSettledResult<[Look, Checkpoints | undefined]>,
     atMs: number,
   ): Lag {
-    const answers = { logAnswers: ends.status === 'fulfilled', readModelsAnswer: looks.status === 'fulfilled' }
+    const answers = { logAnswers: endOffsets.status === 'fulfilled', readModelsAnswer: looks.status === 'fulfilled' }
     const unknown = (reason: string): Lag => ({ status: 'unknown', reason, ...answers })
-    if (ends.status === 'rejected') return unknown(messageOf(ends.reason))
+    if (endOffsets.status === 'rejected') return unknown(messageOf(endOffsets.reason))
     if (looks.status === 'rejected') return unknown(messageOf(looks.reason))
     const [{ active, checkpoints }, building] = looks.value
     if (active === undefined) return unknown('no read models have been started')
     if (active.logId !== this.#options.log.logId) return unknown('the read models belong to another log')
     if (checkpoints === undefined) return unknown('the read models are gone')
-    const partitions = ends.value.map((end, partition) => {
+    const partitions = endOffsets.value.map((end, partition) => {
       const checkpoint = checkpoints.get(partition) ?? startOfPartition
       this.#histories[partition] ??= new LagHistory()
       const behindMs = this.#histories[partition].observe(atMs, end, checkpoint.next)
       return { partition, events: Math.max(0, end - checkpoint.next), seconds: Math.round(behindMs) / 1000, checkpoint }
     })
-    const rebuildEvents = building && behind(ends.value, building)
+    const rebuildEvents = building && behind(endOffsets.value, building)
     return { status: 'known', generation: active.name, partitions, rebuildEvents }
   }
 }
 
-function behind(ends: readonly Offset[], checkpoints: Checkpoints): number {
-  return ends.reduce((sum, end, partition) => sum + Math.max(0, end - (checkpoints.get(partition)?.next ?? 0)), 0)
+function behind(endOffsets: readonly Offset[], checkpoints: Checkpoints): number {
+  return endOffsets.reduce((sum, end, partition) => sum + Math.max(0, end - (checkpoints.get(partition)?.next ?? 0)), 0)
 }
 
 function messageOf(error: unknown): string {

@@ -220,8 +220,8 @@ export class Projector<State, Event> implements Subscriber {
   }
 
   async #pastTheEnd(partitions: readonly number[], checkpoints: Checkpoints): Promise<number | undefined> {
-    const ends = await this.#options.log.endOffsets()
-    return partitions.find((partition) => storedAt(checkpoints, partition).next > (ends[partition] ?? 0))
+    const endOffsets = await this.#options.log.endOffsets()
+    return partitions.find((partition) => storedAt(checkpoints, partition).next > (endOffsets[partition] ?? 0))
   }
 
   /** If several projectors start a generation at the same time, the first one wins and the others find it. */

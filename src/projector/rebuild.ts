@@ -43,24 +43,24 @@ export async function rebuild<State, Event>(options: RebuildOptions<State, Event
   const group = `${options.group}.rebuild.${name}`
   const projector = await Projector.start({ ...options, tracker, lost, group })
 
-  async function takesOver(): Promise<boolean> {
+  async function tryActivate(): Promise<boolean> {
     if (whyLost !== undefined) throw new RebuildError(`The new generation cannot be completed: ${whyLost}.`)
     const { checkpoints: reached } = await tracker.look()
-    const ends = await log.endOffsets()
-    progress?.(sum([...(reached?.values() ?? [])].map(({ next }) => next)), sum(ends))
-    const isThere = goal.every((offset, partition) => (reached?.get(partition)?.next ?? 0) >= offset)
-    const outcome = isThere ? await generations.activate(name) : 'short'
+    const endOffsets = await log.endOffsets()
+    progress?.(sum([...(reached?.values() ?? [])].map(({ next }) => next)), sum(endOffsets))
+    const hasReachedGoal = goal.every((offset, partition) => (reached?.get(partition)?.next ?? 0) >= offset)
+    const outcome = hasReachedGoal ? await generations.activate(name) : 'short'
     if (outcome === 'incomplete') throw new RebuildError('The new generation is incomplete.')
     if (outcome === 'activated') return true
     const isDue = performance.now() - renewedMs >= renewMs
-    return outcome === 'not_building' || isDue ? await hasTakenOver() : false
+    return outcome === 'not_building' || isDue ? await isActivatedElsewhere() : false
   }
 
   /**
    * Another process that builds the same generation may have activated it. If not, it is renewed, so that it does not
    * count as abandoned.
    */
-  async function hasTakenOver(): Promise<boolean> {
+  async function isActivatedElsewhere(): Promise<boolean> {
     const stored = (await generations.all()).find((each) => each.name === name)
     if (stored === undefined) throw new RebuildError('The new generation is gone.')
     if (stored.state !== 'building') return true
@@ -73,7 +73,7 @@ export async function rebuild<State, Event>(options: RebuildOptions<State, Event
 
   try {
     while (!signal?.aborted) {
-      if (await retry(takesOver, options)) return 'activated'
+      if (await retry(tryActivate, options)) return 'activated'
       await delay(lookMs, undefined, { signal }).catch(() => {})
     }
     return 'interrupted'

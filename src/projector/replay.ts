@@ -120,9 +120,9 @@ export class Replay<State, Event> implements Subscriber {
 
   /** Records that are not in the log would be awaited forever, and so would an unavailable log. */
   async #expectInLog(goals: readonly { readonly partition: number; readonly next: Offset }[]): Promise<void> {
-    const ends = await retry(() => this.#options.log.endOffsets(), this.#options)
+    const endOffsets = await retry(() => this.#options.log.endOffsets(), this.#options)
     for (const { partition, next } of goals) {
-      const end = ends[partition] ?? 0
+      const end = endOffsets[partition] ?? 0
       if (next <= end) continue
       throw new MismatchError(`Partition ${partition} of the log ends at ${end}, but the read models are at ${next}.`)
     }

@@ -25,7 +25,7 @@ export class KafkaSubscription implements Subscription, ConsumerHandlers {
   readonly #turns = new Map<number, Promise<void>>()
   readonly #undecodable = new Map<number, UndecodableBatch>()
   /** The assigned partitions. Before a seek kafkajs is at the committed offset, which must not be used. */
-  #held = new Map<number, Seek | undefined>()
+  #assigned = new Map<number, Seek | undefined>()
   #consumer: KafkaConsumer | undefined
 
   constructor(options: SubscriptionOptions) {
@@ -38,14 +38,14 @@ export class KafkaSubscription implements Subscription, ConsumerHandlers {
   }
 
   seek(partition: number, offset: Offset): void {
-    if (!this.#held.has(partition)) return
-    this.#held.set(partition, { offset })
+    if (!this.#assigned.has(partition)) return
+    this.#assigned.set(partition, { offset })
     this.#consumer?.seek(partition, offset)
   }
 
   async close(): Promise<void> {
     this.#closing.abort()
-    this.#held.clear()
+    this.#assigned.clear()
     this.#consumer?.stop()
     await this.#ended
     await Promise.allSettled(this.#turns.values())
@@ -55,13 +55,13 @@ export class KafkaSubscription implements Subscription, ConsumerHandlers {
     for (const partition of this.#undecodable.keys()) {
       if (!partitions.includes(partition)) this.#undecodable.delete(partition) // the process that holds it now reports it
     }
-    this.#hold(partitions)
+    this.#assign(partitions)
   }
 
   /** Batches of one partition are handled one at a time, including those of an earlier assignment or consumer. */
   async batch(batch: RecordBatch): Promise<void> {
     const { partition } = batch
-    const seek = this.#held.get(partition)
+    const seek = this.#assigned.get(partition)
     if (seek === undefined) return
     const undecodable = this.#undecodable.get(partition)
     if (undecodable !== undefined && undecodable.offset < batch.next) {
@@ -76,7 +76,7 @@ export class KafkaSubscription implements Subscription, ConsumerHandlers {
   /** Logged once per batch, although it is tried again and again. */
   cannotDecode(batch: UndecodableBatch, next: Offset): void {
     const { partition, offset, reason } = batch
-    const seek = this.#held.get(partition)
+    const seek = this.#assigned.get(partition)
     if (seek === undefined) return
     const known = this.#undecodable.get(partition)
     this.#undecodable.set(partition, batch)
@@ -96,27 +96,27 @@ export class KafkaSubscription implements Subscription, ConsumerHandlers {
       const error = await this.#consumer.run()
       if (signal.aborted) return
       this.#options.logger.warn({ err: error, group: this.#options.group }, 'Kafka: creating a new consumer')
-      if (this.#held.size > 0) this.#hold([])
+      if (this.#assigned.size > 0) this.#assign([])
       await delay(restartDelayMs, undefined, { signal }).catch(() => {})
     }
   }
 
-  #hold(partitions: readonly number[]): void {
+  #assign(partitions: readonly number[]): void {
     if (this.#closing.signal.aborted) return
-    this.#held = new Map(partitions.map((partition) => [partition, undefined]))
+    this.#assigned = new Map(partitions.map((partition) => [partition, undefined]))
     this.#options.subscriber.assigned(partitions)
   }
 
   async #tryAgain(partition: number, next: Offset, seek: Seek): Promise<void> {
     await this.#turns.get(partition)
     await delay(undecodableDelayMs, undefined, { signal: this.#closing.signal }).catch(() => {})
-    if (this.#held.get(partition) === seek) this.seek(partition, next)
+    if (this.#assigned.get(partition) === seek) this.seek(partition, next)
   }
 
   /** Stale: the partition was assigned again or sought, so other batches will come, and this one does not matter. */
   async #handle(batch: RecordBatch, seek: Seek, before: Promise<void> | undefined): Promise<void> {
     const { partition, from, next } = batch
-    const isStale = () => this.#held.get(partition) !== seek
+    const isStale = () => this.#assigned.get(partition) !== seek
     await before
     if (isStale()) return
     const done = await this.#options.subscriber.batch(batch)

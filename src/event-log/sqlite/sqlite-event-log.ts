@@ -40,7 +40,7 @@ class SqliteEventLog implements EventLog {
   readonly #insert: StatementSync
   readonly #end: StatementSync
   readonly #page: StatementSync
-  readonly #claim: StatementSync
+  readonly #reserveBlock: StatementSync
   readonly #groups = new Map<string, PagedSubscription[]>()
   #lastAppended: readonly LogRecord[] = []
   #closed: Promise<void> | undefined
@@ -54,7 +54,7 @@ class SqliteEventLog implements EventLog {
     this.#insert = db.prepare('INSERT INTO records ("offset", key, value, headers) VALUES (?, ?, ?, ?)')
     this.#end = db.prepare('SELECT coalesce(max("offset") + 1, 0) AS "end" FROM records')
     this.#page = db.prepare('SELECT "offset", key, value FROM records WHERE "offset" >= ? ORDER BY "offset" LIMIT ?')
-    this.#claim = db.prepare(
+    this.#reserveBlock = db.prepare(
       "INSERT INTO meta VALUES ('block', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value",
     )
     db.prepare("INSERT INTO meta VALUES ('epoch', ?) ON CONFLICT (name) DO NOTHING").run(randomUUID())
@@ -74,7 +74,7 @@ class SqliteEventLog implements EventLog {
   }
 
   async reserveIdBlock(): Promise<number> {
-    return this.#attempt(() => Number(this.#claim.get()?.value))
+    return this.#attempt(() => Number(this.#reserveBlock.get()?.value))
   }
 
   async endOffsets(): Promise<readonly Offset[]> {

@@ -41,9 +41,9 @@ export const scripts = Object.fromEntries(
 )
 
 /** Every request to Redis fails with the code of the catalogue. */
-export async function answer<T>(asked: Promise<T>): Promise<T> {
+export async function answer<T>(reply: Promise<T>): Promise<T> {
   try {
-    return await asked
+    return await reply
   } catch (cause) {
     throw new ServiceError('read_model_unavailable', 'The read models do not answer.', { cause })
   }
@@ -62,9 +62,9 @@ export function run<Script extends keyof Replies>(
 }
 
 /** Undefined if the server refuses to answer: it is not part of a cluster, or this user may not ask. */
-export async function ifTold<T>(asked: Promise<T>): Promise<T | undefined> {
+export async function ifTold<T>(reply: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked
+    return await reply
   } catch (error) {
     if (!(error instanceof ReplyError)) throw error
     return undefined

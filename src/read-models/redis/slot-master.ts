@@ -46,8 +46,8 @@ export function connectorTo(slot: number): NonNullable<RedisOptions['Connector']
       const first = Math.floor(Math.random() * this.#nodes.length)
       const others = [...this.#nodes, ...this.#nodes].slice(first, first + othersAsked)
       try {
-        const asked = [this.#seed, ...others].map((node) => ask(node, slot, this.#options))
-        const { master, nodes } = await Promise.any(asked)
+        const answers = [this.#seed, ...others].map((node) => ask(node, slot, this.#options))
+        const { master, nodes } = await Promise.any(answers)
         this.#nodes = nodes
         return master ?? this.#seed
       } catch {

@@ -55,8 +55,8 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
 
   function pageOf(view: View, { collection, index, after, limit }: PageQuery): StoredPage {
     const set = setName(collection, index)
-    const asked = `${set} ${after} ${limit}`
-    const known = view.pages.get(asked)
+    const pageKey = `${set} ${after} ${limit}`
+    const known = view.pages.get(pageKey)
     if (known !== undefined) return known
     const found = view.sets.get(set)?.page(after, limit + 1) ?? []
     const shown = found.slice(0, limit).map(([json]) => json)
@@ -67,7 +67,7 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
       view.pages.clear()
       view.pageCharacters = 0
     }
-    view.pages.set(asked, page)
+    view.pages.set(pageKey, page)
     view.pageCharacters += documents.length
     return page
   }
