@@ -59,7 +59,7 @@ describe('configuration', () => {
     expect(read.brokers?.redis.tls).toEqual({ ca: text })
   })
 
-  it('takes an empty variable as one that is not set', () => {
+  it('treats an empty variable as not set', () => {
     expect(readConfig({ PORT: '', API_KEYS: '', KAFKA_BROKERS: '' })).toMatchObject({ port: 3000, apiKeys: [] })
   })
 

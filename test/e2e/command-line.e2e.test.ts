@@ -51,7 +51,7 @@ describe('the command line', () => {
     })
   })
 
-  it('exits with 2 on bad usage or configuration, and names what is bad', { timeout }, async () => {
+  it('exits with 2 on invalid usage or configuration, and names the problem', { timeout }, async () => {
     const DATA_DIR = dataFolder()
     const cases: [args: string, environment: Environment, names: RegExp][] = [
       ['', {}, /Usage: petstore/],
@@ -98,7 +98,7 @@ describe('the command line', () => {
     expect(await json('keys', 'revoke', id)).toEqual({ id, revoked: true })
   })
 
-  it('exits with 1 on what is not as it should be', { timeout }, async () => {
+  it('exits with 1 on problems that it finds', { timeout }, async () => {
     const environment = { DATA_DIR: dataFolder() }
     const service = await startService(environment)
     await createMany(new Client(service), 30)

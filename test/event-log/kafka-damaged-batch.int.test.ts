@@ -9,7 +9,7 @@ import { logOptions, openKafkaLog } from './kafka-fixture.ts'
 import { RecordingSubscriber } from './recording-subscriber.ts'
 
 describeWithLocalBrokers('a batch damaged on the disk of a broker', () => {
-  it('is not taken for what was written, and is read once it is whole again', async () => {
+  it('is refused while damaged, and read once it is restored', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'petstore-kafka-'))
     const kafka = await startKafka({}, { folder })
     onTestFinished(() => kafka.remove())

@@ -65,7 +65,7 @@ describeWithBrokers('the topics of a log', ({ kafkaBrokers: brokers }) => {
     }
   })
 
-  it('are watched: what is changed later is said once, and that it is settled', { timeout }, async () => {
+  it('are watched: each later change is logged once, and so is its resolution', { timeout }, async () => {
     const { lines, logger } = lineLogger()
     const options = logOptions(brokers, { logger })
     const { topic } = options
@@ -94,7 +94,7 @@ describeWithBrokers('the topics of a log', ({ kafkaBrokers: brokers }) => {
     expect(log.partitionFor('a')).toBeLessThan(3)
   })
 
-  it('made by an earlier release are taken, with a warning about what a power cut could take back', async () => {
+  it('made by an earlier release are accepted, with a warning about losses in a power failure', async () => {
     const options = logOptions(brokers)
     await openKafkaLog(options)
     await alterTopic(brokers, `${options.topic}.id-blocks`, { 'retention.ms': '-1' })

@@ -68,7 +68,7 @@ describe.each(resources)('GET %s/{%s}', (path, name, notFound, noun) => {
     expectError(await server.get(tooLong), 400, 'invalid_request', 'The path is too long.')
   })
 
-  it('an id beyond 2^53 does not find what it would be rounded to', async () => {
+  it('an id beyond 2^53 does not find the pet of its rounded value', async () => {
     const collection = `${noun}s`
     server.services.store({ collection, id: Number.MAX_SAFE_INTEGER, json: '{}', version: 1, indexes: [] })
     expect((await server.get(`${path}/9007199254740991`)).statusCode).toBe(200)
@@ -87,7 +87,7 @@ it.each([
   expect(server.services.handled).toEqual([])
 })
 
-describe('a path that is not there is 404, with or without a key', () => {
+describe('an unknown path is 404, with or without a key', () => {
   it.each([
     ...'/ /v1 /v1/ /v1/pet /v1/pets/1/ /v1//pets /V1/pets /v2/pets'.split(' '),
     ...'/store/orders /v1/store /v1/orders /v1/store/orders/1/ /docs/static/nothing.js'.split(' '),

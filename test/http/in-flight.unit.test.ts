@@ -18,7 +18,7 @@ async function openHolding(maxInFlightPerKey: number) {
   return { services, app, list, end, begun, port }
 }
 
-it('refuses what an API key has too many of in flight, with the time to try again, until one is answered', async () => {
+it('refuses requests of an API key beyond its limit in flight, with Retry-After, until one is answered', async () => {
   const { app, list, end, begun } = await openHolding(2)
   const waiting = [list(), list()]
   await vi.waitFor(() => expect(begun).toHaveBeenCalledTimes(2))

@@ -17,7 +17,7 @@ async function open(more: Partial<FakeServices> = {}, options: Parameters<typeof
   return { services, app, list, add }
 }
 
-it('refuses what a key sends beyond its rate, reads and writes apart, and says when it may again', async () => {
+it('refuses requests of a key beyond its rate, reads and writes separately, and says when to retry', async () => {
   const time = vi.spyOn(performance, 'now')
   onTestFinished(() => time.mockRestore())
   const { list, add } = await open({ rate: { requests: 2, seconds: 60 } })
@@ -34,7 +34,7 @@ it('refuses what a key sends beyond its rate, reads and writes apart, and says w
   expect([(await list()).statusCode, (await list()).statusCode, (await list()).statusCode]).toEqual([200, 200, 429])
 })
 
-it('refuses what a key adds beyond its quota of a day, and counts what was added only', async () => {
+it('refuses pets of a key beyond its daily quota, and counts only added pets', async () => {
   let time = new Date('2026-11-20T23:59:00Z')
   const { services, add, list } = await open({ petQuota: new PetQuota(2, () => time) })
   services.beforeCommand = () => {

@@ -42,7 +42,7 @@ describe('an event of no stream is skipped', () => {
     expect(await outcomesOf([skipped, pet])).toEqual(['skipped', 'applied'])
   })
 
-  it('a partition that is not its own', async () => {
+  it('a partition other than that of its key', async () => {
     const events = [created(1), created(2), discard('2', 0), newerEvent('2', 1)]
     const outcomes = await outcomesOf(events, (key) => Number(key) - 1)
     expect(outcomes).toEqual(['applied', 'skipped', 'skipped', 'skipped'])
