@@ -82,7 +82,7 @@ describeWithBrokers('when the log is made anew', (brokers) => {
     await load.stop()
     expect(load.told.filter(({ status }) => ![503, 504].includes(status))).toEqual([])
     expect(await storedCount(environment)).toBe(0)
-    const gone = new RegExp(`Topic ${topic} is empty, but ${topic}.id-blocks is that of a log with events`)
+    const gone = new RegExp(`Topic ${topic} is empty, but ${topic}.id-blocks belongs to a log with events`)
     await expectRefused(environment, gone)
     expect(await petstore(environment, 'verify')).toMatchObject({ code: 1, errors: expect.stringMatching(gone) })
 
