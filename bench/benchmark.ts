@@ -4,16 +4,16 @@ import { type Options, printJson, runToEnd, say } from './run.ts'
 import { embedded, onBrokers, type RunningService, startService } from './systems/service.ts'
 
 export interface Benchmark<Measured> {
-  /** Measures one form of the service. What it starts is ended with `stack`. */
+  /** Measures one form of the service. Everything it starts ends with `stack`. */
   measure(stack: AsyncDisposableStack, service: RunningService, client: LoadClient): Promise<readonly Measured[]>
-  /** What was done, for the titles of the tables. */
+  /** What was measured, for the titles of the tables. */
   how(client: LoadClient): string
   table(measured: readonly Measured[]): string
   /** Every round, in the order in which they ran. */
   json(measured: Measured): object
 }
 
-/** Measures the forms of the service one after the other, and prints what came out. Ends the process. */
+/** Measures the forms of the service one after the other, and prints the results. Ends the process. */
 export async function runBenchmark<Measured>(options: Options, benchmark: Benchmark<Measured>): Promise<never> {
   return await runToEnd(async (all) => {
     const client = await findClient()

@@ -8,7 +8,7 @@ export function writeCharts(folder: string, { replays, memory, latencies }: Proj
   const charts = {
     'replay.svg': barChart({
       title: 'Replay of the event log',
-      axis: 'events a second: median, and from the slowest to the fastest round',
+      axis: 'events per second: median, and range from the slowest to the fastest round',
       bars: replays.map(({ replayer, eventsPerSecond: { median, min, max } }) => ({
         label: replayer,
         value: median,
@@ -16,8 +16,8 @@ export function writeCharts(folder: string, { replays, memory, latencies }: Proj
       })),
     }),
     'memory.svg': barChart({
-      title: 'Memory of Redis for a pet',
-      axis: 'bytes a pet: used_memory of the store, divided by its pets',
+      title: 'Memory of Redis per pet',
+      axis: 'bytes per pet: used_memory of the store, divided by its number of pets',
       bars: memory.map(({ pets, bytesPerPet }) => ({ label: `${grouped(pets)} pets`, value: bytesPerPet })),
       target: { label: `at most ${bytesPerPetMax}`, value: bytesPerPetMax },
     }),
@@ -37,7 +37,7 @@ export function writeCharts(folder: string, { replays, memory, latencies }: Proj
 const width = 720
 const ink = '#24292f'
 const faint = '#d0d7de'
-/** Told apart by those who see colours otherwise, too (Okabe and Ito). */
+/** Distinguishable also for people with colour blindness (Okabe and Ito). */
 const colours = ['#0072b2', '#d55e00', '#009e73'] as const
 
 export interface BarChart {
@@ -128,7 +128,7 @@ export function lineChart({ title, axes, series }: LineChart): string {
   return svg(title, height, [...grid, ...lines, ...captions])
 }
 
-/** What every chart has: a background of its own, so that it is legible on any page, and a title. */
+/** The common part of all charts: a background of its own, so that it is legible on any page, and a title. */
 function svg(title: string, height: number, content: readonly string[]): string {
   return `${[
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" font-family="sans-serif" font-size="13" fill="${ink}">`,
@@ -166,7 +166,7 @@ function grouped(number: number): string {
   return number.toLocaleString('en-US', { maximumFractionDigits: 3 })
 }
 
-/** For coordinates: more digits would not be seen. */
+/** For coordinates: more digits would not be visible. */
 function short(number: number): number {
   return Math.round(number * 10) / 10
 }

@@ -8,19 +8,19 @@ import type { NewRecord } from '../src/event-log/event-log.ts'
 import type { Environment } from './systems/service.ts'
 import { type LogKind, openLog } from './systems/storage.ts'
 
-const recordsPerAppend = 1000 // the most that a log takes
+const recordsPerAppend = 1000 // the maximum of an append
 
 export interface Filling {
   readonly pets: number
-  /** The id of the first pet; 1 unless told. */
+  /** The id of the first pet; 1 by default. */
   readonly from?: number
   /** Whether all pets are `available`. */
   readonly available?: boolean
-  /** Whether each pet is ordered, too: its order has the same id. All pets are `available` then. */
+  /** Whether each pet is also ordered, under an order id equal to its own. All pets are then `available` at first. */
   readonly ordered?: boolean
 }
 
-/** Puts the events of pets into the log of `environment`, in batches and without the API. */
+/** Writes the events of pets to the log of `environment`, in batches and without the API. */
 export async function fillLog(
   kind: LogKind,
   environment: Environment,

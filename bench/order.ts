@@ -13,13 +13,15 @@ import { asLatencies, asPerSecond, asRatio, asVerdicts, type Column, table } fro
 
 const target = 0.2
 const warmUpSeconds = 10
-/** Ids that the service is not to draw while this runs. */
+/** Ids that the service must not draw during the run. */
 const firstId = 1_000_000_000
 
 type Name = 'bare' | 'placeOrder'
 
 const command = new Command('npm run bench:order --')
-  .description('placeOrder of distinct pets on Kafka and Redis beside a bare Fastify: see bench/README.md.')
+  .description(
+    'Measures placing orders for distinct pets on Kafka and Redis beside a bare Fastify: see bench/README.md.',
+  )
   .option('--connections <n>', 'connections of the client, kept alive', count, 64)
 const options = withRounds(command, 'bare, placeOrder, bare, …')
   .parse()
@@ -55,7 +57,7 @@ async function cycle(running: RunningService, bareUrl: string, seconds: number):
   return { bare, placeOrder }
 }
 
-/** Orders of pets that are there and available, each ordered once. */
+/** Orders of existing, available pets, each ordered once. */
 async function orderable({ url, environment }: RunningService, pets: number): Promise<Load> {
   const ids = Array.from({ length: pets }, () => nextId++)
   await fillLog('kafka', environment, { pets, from: ids[0] ?? firstId, available: true })

@@ -1,7 +1,7 @@
 /**
- * `node bench/profile.ts`: where the API process spends its time, by the CPU profiler of Node, under the same reads, or
- * writes, as those of the benchmarks; or the projector, while it replays a log. The figures are shares of the time in
- * which the process was not idle.
+ * `npm run bench:profile`: profiles the API process with the CPU profiler of Node, under the same reads or writes as
+ * the benchmarks; or the projector, while it replays a log. The figures are shares of the time in which the process was
+ * not idle.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,12 +23,12 @@ const {
   seconds,
   top,
 } = new Command('node bench/profile.ts')
-  .description('Self times of the API process under each kind of read, or write: see bench/README.md.')
-  .option('--write', 'under POST instead of the reads', false)
-  .option('--embedded', 'the embedded default, instead of the API process beside Kafka and Redis', false)
-  .option('--project', 'the projector instead, under a replay into Redis', false)
+  .description('Profiles the API process or the projector, and prints self times: see bench/README.md.')
+  .option('--write', 'profile POST instead of reads', false)
+  .option('--embedded', 'profile embedded mode instead of the API process on Kafka and Redis', false)
+  .option('--project', 'profile the projector, replaying a log into Redis', false)
   .option('--seconds <n>', 'length of the load', count, 10)
-  .option('--top <n>', 'how many lines to print of each', count, 15)
+  .option('--top <n>', 'number of lines per profile', count, 15)
   .parse()
   .opts<{ write: boolean; embedded: boolean; project: boolean; seconds: number; top: number }>()
 
@@ -52,7 +52,7 @@ async function readsOfFilledStore(stack: AsyncDisposableStack, environment: Envi
   return reads(filled)
 }
 
-/** Loads an API process that does nothing else in its life. */
+/** Puts load on an API process that is started for this only. */
 async function profileLoad(
   stack: AsyncDisposableStack,
   environment: Environment,
@@ -77,7 +77,7 @@ async function profileReplay(stack: AsyncDisposableStack): Promise<CpuProfile> {
   })
 }
 
-/** `run` is given the options that make one process of Node write a profile. */
+/** `run` gets the options that make one Node process write a profile. */
 async function profiled(
   stack: AsyncDisposableStack,
   run: (node: readonly string[]) => Promise<void>,
@@ -120,7 +120,7 @@ interface SelfTime {
   readonly share: number
 }
 
-/** The time spent in each place itself, without what it called; the longest first. */
+/** The self time of each place, without the functions that it calls; the longest first. */
 function selfTimes({ nodes, samples, timeDeltas }: CpuProfile, placeOf: (frame: CallFrame) => string): SelfTime[] {
   const places = new Map(nodes.map(({ id, callFrame }) => [id, placeOf(callFrame)]))
   const times = new Map<string, number>()
@@ -133,7 +133,7 @@ function selfTimes({ nodes, samples, timeDeltas }: CpuProfile, placeOf: (frame: 
   return [...times].map(([place, time]) => ({ place, share: time / total })).toSorted((a, b) => b.share - a.share)
 }
 
-/** Function, file and line; V8's own names for what is no JavaScript. */
+/** Function, file and line; V8's own names for code that is not JavaScript. */
 function functionOf({ functionName, url, lineNumber }: CallFrame): string {
   const name = functionName || '(anonymous)'
   return url === '' ? name : `${name}  ${shorten(url)}:${lineNumber + 1}`

@@ -44,7 +44,7 @@ const replayColumns: readonly Column<ReplaySummary>[] = [
 
 const memoryColumns: readonly Column<MemorySummary>[] = [
   { title: 'pets', cell: ({ pets }) => String(pets) },
-  { title: 'bytes of Redis a pet', cell: ({ bytesPerPet }) => bytesPerPet.toFixed(0) },
+  { title: 'bytes of Redis per pet', cell: ({ bytesPerPet }) => bytesPerPet.toFixed(0) },
   { title: 'target', cell: (row) => asVerdicts(memoryVerdicts(row)) },
 ]
 

@@ -12,7 +12,7 @@ interface Options extends MeasureOptions {
   readonly events: number
   /** Whether half of the events are orders, one for each pet. */
   readonly orders: boolean
-  /** The sizes of the stores read from, ascending. */
+  /** Numbers of pets in the stores to read from, ascending. */
   readonly pets: readonly number[]
   /** Folder. */
   readonly charts: string
@@ -25,11 +25,13 @@ const sizes = (text: string) =>
     .map(many)
     .toSorted((a, b) => a - b)
 const command = new Command('npm run bench:project --')
-  .description('Replay of the log, memory of Redis, and latency over the size of the store: see bench/README.md.')
+  .description(
+    'Measures replays of the log, memory of Redis, and read latency over the size of the store: see bench/README.md.',
+  )
   .option('--events <n>', 'events to replay', many, 200_000)
-  .option('--orders', 'replay a log with one order for each pet', false)
-  .option('--pets <n,n,…>', 'sizes of the stores read from, ascending', sizes, [1000, 100_000, 1_000_000])
-  .option('--charts <folder>', 'where the charts are written', 'docs/charts')
+  .option('--orders', 'replay a log with one order per pet', false)
+  .option('--pets <n,n,…>', 'numbers of pets in the stores to read from, ascending', sizes, [1000, 100_000, 1_000_000])
+  .option('--charts <folder>', 'folder for the charts', 'docs/charts')
 const options = withRounds(command, 'raw consumer, Kafka → Redis, …').parse().opts<Options>()
 
 await runToEnd(async (stack) => {

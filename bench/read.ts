@@ -8,7 +8,7 @@ import { answerOf, startBare } from './systems/references.ts'
 import { asLatencies, asPerSecond, asRatio, asVerdicts, type Column, table } from './table.ts'
 
 const command = new Command('npm run bench --')
-  .description('Reads of the service beside a bare Fastify, as ratios of one run: see bench/README.md.')
+  .description('Measures reads of the service beside a bare Fastify: see bench/README.md.')
   .option('--connections <n>', 'connections of the client, kept alive', count, 64)
   // At least enough for pages of 20 of each status.
   .option('--pets <n>', 'pets in the store', (text) => wholeNumber(text, 100, 999_999), 20_000)
@@ -50,7 +50,7 @@ await runBenchmark<MeasuredRead>(options, {
   json: summary,
 })
 
-/** Measures the service beside a bare server that answers with what the service answers. */
+/** Measures the service beside a bare server that sends the service's own answers. */
 async function measureRead(
   stack: AsyncDisposableStack,
   url: string,

@@ -19,7 +19,7 @@ export type ReplayCycle = Readonly<Record<Replayer, Replay>>
 export interface ReplaySummary {
   readonly replayer: Replayer
   readonly eventsPerSecond: Ratio
-  /** Microseconds of the process that replays, an event. Those of the brokers are not in it. */
+  /** CPU time of the replaying process per event, in microseconds, without that of the brokers. */
   readonly cpuMicros: Ratio
   /** Undefined for the raw consumer itself. */
   readonly toRaw: Ratio | undefined
@@ -31,10 +31,10 @@ const projectors: Readonly<Record<Exclude<Replayer, 'raw consumer'>, readonly [L
   'SQLite → SQLite': ['sqlite', 'sqlite'],
 }
 
-/** What is to be reached when the log is replayed into Redis, of the raw consumer and by itself. */
+/** The targets of a replay into Redis, as a ratio to the raw consumer and in absolute numbers. */
 const replayTarget = { toRaw: 0.3, eventsPerSecond: 100_000 }
 
-/** Fills the logs of `environment` with `events` events, and has them replayed by each in turn. */
+/** Fills the logs of `environment` with `events` events, and lets each system replay them in turn. */
 export async function measureReplays(
   stack: AsyncDisposableStack,
   environment: Environment,
@@ -44,7 +44,7 @@ export async function measureReplays(
   const filling = orders ? { pets: events / 2, ordered: true } : { pets: events }
   await fillLog('kafka', environment, filling)
   await fillLog('sqlite', environment, filling)
-  say('replay: warming up') // the brokers, which compile what is hot too; each process that replays is new
+  say('replay: warming up') // for the brokers, which compile hot code too; each replaying process is new
   await replayInTurn(stack, environment, events)
   const cycles: ReplayCycle[] = []
   for (let round = 1; round <= rounds; round++) {
@@ -131,7 +131,7 @@ function emptyReadModels(environment: Environment): Environment {
   return { ...environment, REDIS_PREFIX: `${REDIS_PREFIX}:${randomUUID()}` }
 }
 
-/** Another one each time: no member that has just left delays it. */
+/** A new one each time, so that no member that has just left delays it. */
 function newGroup({ KAFKA_TOPIC = '' }: Environment): string {
   return `${KAFKA_TOPIC}.${randomUUID()}`
 }

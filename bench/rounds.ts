@@ -1,19 +1,19 @@
 import type { Load, LoadClient, Round } from './load/load.ts'
 import { say } from './run.ts'
 
-/** A server under load, by the name that it has in the results. */
+/** A server under load, by its name in the results. */
 export interface System<Name extends string> {
   readonly name: Name
   readonly url: string
   readonly load: Load
-  /** Resolves once what a round left to be done is done, so that it burdens no other round. Not measured. */
+  /** Resolves once the work that a round left behind is done, so that it burdens no other round. Not measured. */
   readonly settle?: () => Promise<void>
 }
 
 /** In the order in which they are loaded; the others are compared with the first. */
 export type Systems<Name extends string> = readonly [System<Name>, ...System<Name>[]]
 
-/** One round of each system, one right after the other. */
+/** One round of each system, directly one after the other. */
 export type Cycle<Name extends string> = Readonly<Record<Name, Round>>
 
 export interface Measuring {
@@ -24,10 +24,10 @@ export interface Measuring {
   readonly rounds: number
 }
 
-/** Each system takes this long until the engine has compiled what is hot; from then on a request costs the same. */
+/** Each system takes this long until V8 has compiled the hot code; from then on the cost of a request is constant. */
 const warmUpSeconds = 10
 
-/** `what` is for the progress. */
+/** `what` names the step in progress messages. */
 export async function warmUp<Name extends string>(
   what: string,
   systems: Systems<Name>,
@@ -70,7 +70,7 @@ function ratios<Name extends string>([first, ...others]: Systems<Name>, measured
   return others.map(({ name }) => `${name} ${(perSecond(name) / perSecond(first.name)).toFixed(2)}`).join(', ')
 }
 
-/** The spread of figures, one for each cycle. A ratio compares two rounds of one cycle. */
+/** The spread of figures, one per cycle. A ratio compares two rounds of one cycle. */
 export interface Ratio {
   readonly median: number
   readonly min: number

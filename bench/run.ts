@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 
-/** Options of whatever is measured in rounds. */
+/** Options of every benchmark that runs in rounds. */
 export interface MeasureOptions {
   readonly seconds: number
   readonly rounds: number
@@ -11,16 +11,16 @@ export interface Options extends MeasureOptions {
   readonly embedded: boolean
 }
 
-/** `turns` are the systems in turn, for the help. */
+/** `turns` names the systems in turn, for the help text. */
 export function withRounds(command: Command, turns: string): Command {
   return command
     .option('--seconds <n>', 'length of a round', count, 3)
-    .option('--rounds <n>', `rounds of each, in turn: ${turns}`, count, 5)
+    .option('--rounds <n>', `rounds of each system, in turn: ${turns}`, count, 5)
     .option('--json', 'print every round as JSON instead of tables', false)
 }
 
 export function withEmbedded(command: Command): Command {
-  return command.option('--no-embedded', 'leave out the second table, that of the embedded default')
+  return command.option('--no-embedded', 'leave out the second table, for embedded mode')
 }
 
 export function count(text: string): number {
@@ -33,7 +33,7 @@ export function wholeNumber(text: string, least: number, most: number): number {
   throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`)
 }
 
-/** What goes on, for whoever waits: standard output is for the figures alone. */
+/** Progress messages go to standard error: standard output has only the figures. */
 export function say(what: string): void {
   process.stderr.write(`bench: ${what}\n`)
 }
@@ -42,13 +42,10 @@ export function printJson(figures: object): void {
   process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`)
 }
 
-/**
- * Runs to the end, or until a signal tells this process to end; either way what is on the stack is ended before this
- * process is.
- */
+/** Runs to the end, or until a signal ends this process. Either way everything on the stack ends first. */
 export async function runToEnd(run: (stack: AsyncDisposableStack) => Promise<void>): Promise<never> {
   const stack = new AsyncDisposableStack()
-  setInterval(() => {}, 60_000) // brokers that are being ended do not keep this process alive
+  setInterval(() => {}, 60_000) // brokers that are shutting down do not keep this process alive
   let code = 0
   try {
     await Promise.race([run(stack), interrupted()])

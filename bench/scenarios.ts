@@ -15,7 +15,7 @@ export interface Scenario {
 }
 
 export interface Read extends Scenario {
-  /** The least ratio that the service is to reach. */
+  /** The minimum ratio that the service should reach. */
   readonly target: number
 }
 
@@ -36,7 +36,7 @@ export const post: Load = {
 
 export const postWithoutWait: Load = { ...post, headers: { prefer: 'wait=0' } }
 
-/** The last leaves the projector behind, which would hold up the other. */
+/** The last one leaves the projector behind, which would slow down another. */
 export const writes: readonly Scenario[] = [
   { name: 'POST', load: post },
   { name: 'POST, wait=0', load: postWithoutWait },
@@ -52,14 +52,14 @@ function spread(paths: readonly string[]): string[] {
   return paths.filter((_, index) => index % step === 0)
 }
 
-/** A store that was filled: where its pets and its pages of 20 are. */
+/** A filled store: the paths of its pets and of its pages of 20. */
 export interface FilledStore {
   readonly petPaths: readonly string[]
-  /** The first page and, by their cursors, all that follow. Each is full. */
+  /** The first page and, by their cursors, all later ones. Each is full. */
   readonly pagePaths: readonly string[]
 }
 
-/** Adds pets through the interface, and resolves once the list holds them all. */
+/** Adds pets through the API, and resolves once the list contains them all. */
 export async function fill(url: string, count: number): Promise<FilledStore> {
   const petPaths: string[] = []
   let next = 0
@@ -71,8 +71,8 @@ export async function fill(url: string, count: number): Promise<FilledStore> {
 }
 
 /**
- * Resolves once the service has applied what was posted before. Batches take the partitions in turn, so that one pet
- * after another, as many as there are partitions, comes to stand at the end of each.
+ * Resolves once the service has applied everything posted so far. Batches use the partitions in turn, so that as many
+ * further pets as there are partitions put one at the end of each.
  */
 export async function caughtUp(url: string, environment: Environment): Promise<void> {
   const partitions = readConfig(environment).brokers?.kafka.partitions ?? 1

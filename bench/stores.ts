@@ -19,25 +19,28 @@ import { get } from './scenarios.ts'
 import { type Environment, startProcess } from './systems/service.ts'
 import type { Verdict } from './table.ts'
 
-/** What is read of each store. */
+/** The reads of each store. */
 export const readings = ['GET by id', 'first page', 'deep page'] as const
 export type Reading = (typeof readings)[number]
 export type StoreReading = `${Reading} of ${number}`
 
-/** A store of pets 1 to `pets`, with an API process before it. */
+/** A store of pets 1 to `pets`, with its own API process. */
 export interface Store {
   readonly pets: number
   readonly url: string
-  /** That Redis took for it. */
+  /** Memory of Redis used by it. */
   readonly bytes: number
 }
 
 const settleMs = 60_000
 const idsRead = 1000
-/** Where in the list the deep page begins. */
+/** Where the deep page begins in the list. */
 const deep = 0.9
 
-/** Bytes of Redis for the reference pet. The smallest stores are left out: what Redis keeps anyway counts much there. */
+/**
+ * Bytes of Redis for the reference pet. The smallest stores are left out, because Redis's fixed overhead dominates
+ * there.
+ */
 export const bytesPerPetMax = 400
 const petsWeighedMin = 10_000
 const deepToFirstMax = 1.3
@@ -65,7 +68,7 @@ export async function makeStore(stack: AsyncDisposableStack, environment: Enviro
   return { pets, url, bytes }
 }
 
-/** One request after the other, in rounds of every reading of every store in turn. */
+/** Sends one request after the other, in rounds of every read of every store in turn. */
 export async function measureLatencies(
   stores: readonly Store[],
   options: { readonly client: LoadClient; readonly seconds: number; readonly rounds: number },
@@ -91,8 +94,8 @@ function systemsOf({ pets, url }: Store): System<StoreReading>[] {
 }
 
 /**
- * How many bytes Redis uses more after `work` than before. Those of connections are in neither figure: `work` is to close
- * what it opens. What anybody else does with the server meanwhile is in it.
+ * How many more bytes Redis uses after `work` than before. `work` must close the connections that it opens, so that
+ * they are in neither figure. Anything that other clients do with the server meanwhile is included.
  */
 async function memoryTaken(url: string, work: () => Promise<unknown>): Promise<number> {
   const redis = new Redis(url)
@@ -106,9 +109,9 @@ async function memoryTaken(url: string, work: () => Promise<unknown>): Promise<n
   }
 }
 
-/** Once nothing is being freed any more, and no more clients are connected than these. */
+/** Resolves once Redis frees nothing any more, and no more clients are connected than these. */
 async function settledMemory(redis: Redis, clients: number): Promise<number> {
-  await until('Redis has freed what it is to free', settleMs, async () => {
+  await until('Redis has freed the unused memory', settleMs, async () => {
     const pending = await figure(redis, 'lazyfree_pending_objects')
     const buffered = await figure(redis, 'aof_buffer_length')
     return pending + buffered === 0 && (await figure(redis, 'connected_clients')) <= clients
@@ -116,7 +119,7 @@ async function settledMemory(redis: Redis, clients: number): Promise<number> {
   return await figure(redis, 'used_memory')
 }
 
-/** 0 where the server does not have it, as without a file to append to. */
+/** 0 if the server does not report it, for example without an append-only file. */
 async function figure(redis: Redis, name: string): Promise<number> {
   const found = new RegExp(`^${name}:(\\d+)`, 'm').exec(await redis.info())?.[1]
   return Number(found ?? 0)
@@ -136,7 +139,7 @@ export interface LatencySummary {
   readonly p99: number
   /** Ratios of medians: a deep page to the first one of the same store. */
   readonly toFirstPage: Ratio | undefined
-  /** And the same kind of read to that of the smallest store. */
+  /** The ratio to the same kind of read of the smallest store. */
   readonly toSmallest: Ratio | undefined
 }
 

@@ -11,7 +11,7 @@ import { asLatencies, asPerSecond, asRatio, asVerdicts, type Column, table } fro
 
 const counts = (text: string) => text.split(',').map(count)
 const command = new Command('npm run bench:write --')
-  .description('Writes of the service beside a bare Fastify and a naive server: see bench/README.md.')
+  .description('Measures writes of the service beside a bare Fastify and a naive server: see bench/README.md.')
   .option('--connections <n,n,…>', 'connections of the client, kept alive', counts, [1, 64, 256])
 const options = withEmbedded(withRounds(command, 'bare, naive, wait=0, default, bare, …'))
   .parse()
@@ -33,11 +33,11 @@ interface MeasuredWrite {
   readonly cycles: readonly Cycle<WriteSystem>[]
 }
 
-/** What came out for one system. */
+/** The results of one system. */
 interface WriteSummary extends Round {
   readonly system: WriteSystem
   readonly connections: number
-  /** To each reference that comes before it. */
+  /** Ratios to each reference that precedes it. */
   readonly ratios: Readonly<Partial<Record<Reference, Ratio>>>
 }
 

@@ -5,7 +5,7 @@ import { type Config, readConfig } from './app/config.ts'
 import { type Service, startService } from './app/service.ts'
 import { prepareProcess } from './app/storage.ts'
 
-/** Time for what is in flight, in milliseconds; then the process ends whatever is left. */
+/** Time limit for finishing what is in flight, in milliseconds; then the process ends anyway. */
 const closeWithinMs = 9500
 
 try {
@@ -21,13 +21,11 @@ try {
     logger.info({ signal, err }, 'closing')
     await service.close()
     logger.info('closed')
-    if (manual) process.exit(1) // as after an error: a supervisor is to start it again
+    if (manual) process.exit(1) // as after an error, so that a supervisor restarts it
   })
   void service.logReplaced.then(() => {
     if (closing) return
-    logger.error(
-      'the event log is not the one that was opened: this process ends, start it again to serve what is there',
-    )
+    logger.error('the event log was replaced: this process ends; start it again to serve the new log')
     close()
   })
 } catch (error) {
@@ -35,12 +33,12 @@ try {
   process.exit(1)
 }
 
-/** What a newcomer sees on the embedded default: where everything is, and a command that works when pasted. */
+/** What a newcomer sees in embedded mode: where everything is, and commands that work when pasted. */
 function banner({ url, issuedKey }: Service, { dataDir, apiKeysFile }: Config): string {
   const [which, key] =
     issuedKey === undefined
       ? [', or a new one', `$(API_KEYS_FILE=${quoted(apiKeysFile)} npm run --silent petstore -- keys issue --name me)`]
-      : [', shown this once', issuedKey]
+      : [', shown only once', issuedKey]
   return `
   The pet store is open: ${url}
   Documentation:         ${url}/docs
@@ -50,7 +48,7 @@ function banner({ url, issuedKey }: Service, { dataDir, apiKeysFile }: Config): 
 
   export PETSTORE_KEY=${key}
 
-  Add a pet, and list those there are:
+  Add a pet, then list all pets:
 
   curl -H "Authorization: Bearer $PETSTORE_KEY" -H 'Content-Type: application/json' \\
     -d '{"name":"Rex","categoryId":7}' ${url}/v1/pets
@@ -59,7 +57,7 @@ function banner({ url, issuedKey }: Service, { dataDir, apiKeysFile }: Config): 
 `
 }
 
-/** As the shell takes it for one word; a path that stays right wherever the command is run. */
+/** As one word for the shell, and as an absolute path, which works in any folder. */
 function quoted(path: string): string {
   const whole = resolve(path)
   return /^[\w./-]+$/.test(whole) ? whole : `'${whole.replaceAll("'", "'\\''")}'`

@@ -1,4 +1,4 @@
-// autocannon brings no types: what is used of it.
+// autocannon has no types: this declares the parts in use.
 declare module 'autocannon' {
   interface Options {
     url: string

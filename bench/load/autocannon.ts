@@ -4,7 +4,7 @@ import { headersOf, type Load, type LoadClient, refuseErrors } from './load.ts'
 /** Each connection builds all requests before it starts. */
 const pathsMax = 200
 
-/** Where wrk is not installed. It takes far more of the shared cores for itself, which draws the ratios towards 1. */
+/** The client if wrk is not installed. It takes far more of the shared cores, which draws the ratios towards 1. */
 export const autocannon: LoadClient = {
   name: 'autocannon',
   async run({ url, load, connections, seconds }) {

@@ -1,11 +1,11 @@
-/** Requests that the client sends again and again, in turn: all alike but for their paths. */
+/** Requests that the client repeats in turn; they differ only in their paths and bodies. */
 export interface Load {
   readonly method: 'GET' | 'POST'
   readonly paths: readonly string[]
-  /** Beside those of every request. */
+  /** In addition to those of every request. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** One body for each path; `body` is left out then. */
+  /** One body per path; `body` is then absent. */
   readonly bodies?: readonly string[]
 }
 
@@ -25,11 +25,11 @@ export interface RoundOptions {
 
 export interface LoadClient {
   readonly name: string
-  /** One round. Throws when any answer is not 2xx, or does not come. */
+  /** One round. Throws if any answer is missing or not 2xx. */
   run(options: RoundOptions): Promise<Round>
 }
 
-/** The one key of every system measured. */
+/** The only API key, the same for every measured system. */
 export const apiKey = 'key-of-the-benchmark'
 
 /** Sent with every request. */
@@ -39,10 +39,10 @@ export function headersOf({ headers }: Load): Readonly<Record<string, string>> {
   return { ...requestHeaders, ...headers }
 }
 
-/** Throws where anything went wrong in a round: `errors` counts it by kind. */
+/** Throws if anything failed in a round: `errors` counts failures by kind. */
 export function refuseErrors(url: string, { method, paths }: Load, errors: Readonly<Record<string, number>>): void {
   const seen = Object.entries(errors).filter(([, times]) => times > 0)
   if (seen.length === 0) return
   const what = seen.map(([kind, times]) => `${times} ${kind}`).join(', ')
-  throw new Error(`${method} ${url}${paths[0]} was not always answered with 2xx: ${what}`)
+  throw new Error(`${method} ${url}${paths[0]} had failures: ${what}`)
 }

@@ -8,8 +8,8 @@ import { headersOf, type Load, type LoadClient, type Round, type RoundOptions, r
 
 const script = join(import.meta.dirname, 'wrk.lua')
 /**
- * That of autocannon. wrk's own 2 s are too short where a disk syncs for each request of 256 connections; an answer
- * that takes longer counts as a failure and is in no latency.
+ * The timeout of autocannon. wrk's own 2 s are too short if a disk syncs for each request of 256 connections. A slower
+ * answer counts as a failure, and is not part of the latencies.
  */
 const timeout = '10s'
 const execute = promisify(execFile)

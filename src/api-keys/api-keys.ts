@@ -5,14 +5,14 @@ import { changeKeys, type Scope, type StoredKey } from './key-file.ts'
 export interface IssuedKey {
   readonly id: string
   readonly name: string
-  /** It is nowhere else: only its hash is stored. */
+  /** Appears nowhere else: only its hash is stored. */
   readonly key: string
   readonly expiresAt: string | undefined
 }
 
 export interface NewKey {
   readonly name: string
-  /** All of them where there are none. */
+  /** Every scope if omitted. */
   readonly scopes?: readonly Scope[] | undefined
   readonly expiresAt?: Date | undefined
   /** A user of the operating system. */
@@ -26,8 +26,8 @@ export function issueKey(path: string, key: NewKey, now: Date): IssuedKey {
 }
 
 /**
- * Issues another key to the owner of the key `id`, which ends at `overlapUntil`. What the new one is not given it has from
- * the old one, but for the time that it ends. Undefined when there is no key `id`.
+ * Issues another key to the owner of the key `id`, which then ends at `overlapUntil`. Properties that are not given,
+ * except the expiry, are copied from the old key. Undefined if there is no key `id`.
  */
 export function rotateKey(
   path: string,
@@ -67,8 +67,8 @@ function makeKey({ name, scopes, expiresAt, issuedBy }: NewKey, now: Date) {
 }
 
 /**
- * 256 random bits between a prefix and a checksum, for scanners of leaked secrets: a text is a key only if its last eight
- * characters are the CRC-32 of those before. Keys of earlier releases begin with `pk_`.
+ * 256 random bits between a prefix and a checksum, for scanners of leaked secrets. A text is a key only if its last
+ * eight characters are the CRC-32 of everything before them. Keys of earlier releases begin with `pk_`.
  */
 function newSecret(): string {
   const secret = `petstore_${randomBytes(32).toString('base64url')}`
@@ -85,7 +85,7 @@ export function revokeKey(path: string, id: string): boolean {
   return found
 }
 
-/** Keys have 256 random bits, so a plain hash is as hard to turn round as a slow one. */
+/** Keys have 256 random bits, so a fast hash is as hard to reverse as a slow one. */
 export function hashKey(key: string): string {
   return hash('sha256', key, 'base64url')
 }

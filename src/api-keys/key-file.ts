@@ -16,9 +16,9 @@ const StoredKey = Type.Object(
     name: Type.String(),
     sha256: Type.String(),
     createdAt: Type.String(),
-    /** The id of the first key of its owner, if that is another one. */
+    /** The id of the owner's first key, if that is a different key. */
     owner: Type.Optional(Type.String()),
-    /** All of them where there are none. */
+    /** Every scope if absent. */
     scopes: Type.Optional(Type.Array(Type.Enum(scopes))),
     expiresAt: Type.Optional(Type.String()),
     /** Who issued it: a user of the operating system. */
@@ -31,7 +31,9 @@ const checkKeyFile = compileCheck(Type.Object({ keys: Type.Array(StoredKey) }, {
 
 const lockWaitMs = 5000
 
-/** The keys in the file; undefined when there is no file. Throws an Error that names the file when it is not one of keys. */
+/**
+ * The keys in the file; undefined if there is no file. Throws an Error that names the file if it is not a file of keys.
+ */
 export function readKeys(path: string): readonly StoredKey[] | undefined {
   const text = readIfThere(path)
   if (text === undefined) return undefined
@@ -54,7 +56,7 @@ export function readIfThere(path: string): string | undefined {
   }
 }
 
-/** Puts other keys into the file, while nobody else does. */
+/** Replaces the keys in the file, under a lock. */
 export function changeKeys(path: string, edit: (keys: readonly StoredKey[]) => readonly StoredKey[]): void {
   const lock = lockFile(`${path}.lock`, lockWaitMs)
   if (lock === undefined) throw new Error(`${path} is being changed by another process; try again.`)
@@ -66,13 +68,13 @@ export function changeKeys(path: string, edit: (keys: readonly StoredKey[]) => r
 }
 
 /**
- * Readers see the old file or the new one, never a part. The new one has the owner and the mode of the old one; the first
- * one belongs to the owner of its folder, who alone may read it.
+ * Readers see the old file or the new one, never a part. The new file keeps the owner and the mode of the old one. A
+ * first file belongs to the owner of its folder, and only that user may read it.
  */
 export function replaceFile(path: string, content: string): void {
   const before = statSync(path, { throwIfNoEntry: false })
   const { uid, gid } = before ?? statSync(dirname(path))
-  // A name that nobody can guess, and no file that was there: else a planted link would be written through.
+  // A name that nobody can guess, and a file that must not exist: otherwise a planted link would be written through.
   const next = `${path}.${randomBytes(8).toString('hex')}`
   try {
     writeFileSync(next, content, { mode: before === undefined ? 0o600 : before.mode & 0o777, flag: 'wx', flush: true })
@@ -84,7 +86,7 @@ export function replaceFile(path: string, content: string): void {
   }
 }
 
-/** Why a server that runs as the owner of the folder cannot read the file; undefined where it can. */
+/** Why a server that runs as the owner of the folder cannot read the file; undefined if it can. */
 export function whyUnreadable(path: string): string | undefined {
   const [file, folder] = [statSync(path), statSync(dirname(path))]
   const isReadable =

@@ -5,10 +5,10 @@ import { hashKey } from './api-keys.ts'
 import { readKeys, type Scope, type StoredKey, scopes } from './key-file.ts'
 import { KeyUse } from './key-use.ts'
 
-/** Whoever has a key that is valid. */
+/** The client behind a valid key. */
 export interface KeyHolder {
   readonly keyId: string
-  /** The id of the first key of its owner: it stays when keys are rotated. */
+  /** The id of the owner's first key: it stays the same when keys are rotated. */
   readonly owner: string
   readonly scopes: ReadonlySet<Scope>
 }
@@ -18,14 +18,14 @@ export interface KeyRing {
   /** Undefined when the key is not valid. */
   find(key: string): KeyHolder | undefined
   readonly size: number
-  /** Looks at the file at once. */
+  /** Looks at the file now. */
   follow(): void
   close(): void
 }
 
 interface RingOptions {
   readonly path: string
-  /** In plain text: valid for everything, and for ever. */
+  /** Keys in plain text: they have every scope and never expire. */
   readonly given: readonly string[]
   readonly now: () => Date
   readonly logger: Logger
@@ -33,16 +33,16 @@ interface RingOptions {
   readonly unreadableMs?: number
 }
 
-type Held = KeyHolder & { readonly isStored: boolean; readonly expiresAt: number }
+type ValidKey = KeyHolder & { readonly isStored: boolean; readonly expiresAt: number }
 
 const never = Number.POSITIVE_INFINITY
 const lookEveryMs = 500
-const toldEveryMs = 10_000
+const logIntervalMs = 10_000
 
-/** The keys of the file, followed as it changes, and those given in plain text. Throws as `readKeys` does. */
+/** The keys of the file, kept up to date as it changes, and the keys given in plain text. Throws as `readKeys` does. */
 export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }: RingOptions): KeyRing {
   const all = new Set(scopes)
-  const givenKeys = given.map((key): [string, Held] => {
+  const givenKeys = given.map((key): [string, ValidKey] => {
     const id = `given-${hashKey(key).slice(0, 8)}`
     return [hashKey(key), { keyId: id, owner: id, scopes: all, isStored: false, expiresAt: never }]
   })
@@ -50,23 +50,23 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
   const use = new KeyUse(path, now, logger)
   let stored: readonly StoredKey[] = []
   let byHash = new Map(givenKeys)
-  /** What the file looked like before it was read well. */
+  /** The state of the file before its last successful read. */
   let stamp = ''
   let readAt = performance.now()
-  let [told, toldAt] = ['', 0]
+  let [loggedEffect, loggedAtMs] = ['', 0]
 
   function read(): void {
-    const before = stampOf(path) // a change in between is seen the next time
+    const before = stampOf(path) // so a change during the read is seen by the next look
     if (before === stamp) {
       readAt = performance.now()
       return
     }
     const keys = readKeys(path) ?? []
     const isFirst = stamp === ''
-    ;[stamp, readAt, told] = [before, performance.now(), '']
+    ;[stamp, readAt, loggedEffect] = [before, performance.now(), '']
     if (!isFirst) auditChanges(stored, keys)
     stored = keys
-    byHash = new Map([...keys.map((key) => [key.sha256, held(key)] as const), ...givenKeys])
+    byHash = new Map([...keys.map((key) => [key.sha256, validKey(key)] as const), ...givenKeys])
   }
 
   function auditChanges(before: readonly StoredKey[], after: readonly StoredKey[]): void {
@@ -89,9 +89,9 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
       stamp = 'unreadable'
       const isRefused = performance.now() - readAt > unreadableMs
       if (isRefused) byHash = new Map(givenKeys)
-      const effect = isRefused ? 'its keys are refused' : `its keys stay valid for ${unreadableMs / 1000} s at most`
-      if (effect === told && performance.now() - toldAt < toldEveryMs) return
-      ;[told, toldAt] = [effect, performance.now()]
+      const effect = isRefused ? 'its keys are refused' : `its keys stay valid for at most ${unreadableMs / 1000} s`
+      if (effect === loggedEffect && performance.now() - loggedAtMs < logIntervalMs) return
+      ;[loggedEffect, loggedAtMs] = [effect, performance.now()]
       logger.error({ err: error }, `the file of API keys cannot be read: ${effect}`)
     }
   }
@@ -106,8 +106,8 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
   }
 
   read()
-  // Looking at intervals sees every kind of change, also where files are replaced or mounted. The watchFile of Node does
-  // so too, but compares with what it finds some time after it was called.
+  // Polling sees every kind of change, even if files are replaced or mounted. `watchFile` of Node polls too, but
+  // compares with a state that it reads some time after the call.
   const timer = setInterval(follow, lookEveryMs).unref()
   return {
     find,
@@ -122,19 +122,22 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
   }
 }
 
-function held({ id, owner = id, scopes: given, expiresAt }: StoredKey): Held {
-  const ends = expiresAt === undefined ? never : Date.parse(expiresAt)
-  // A time that cannot be read has passed.
+function validKey({ id, owner = id, scopes: given, expiresAt }: StoredKey): ValidKey {
+  const expiresAtMs = expiresAt === undefined ? never : Date.parse(expiresAt)
+  // A time that cannot be parsed counts as past.
   return {
     keyId: id,
     owner,
     scopes: new Set(given ?? scopes),
     isStored: true,
-    expiresAt: Number.isNaN(ends) ? 0 : ends,
+    expiresAt: Number.isNaN(expiresAtMs) ? 0 : expiresAtMs,
   }
 }
 
-/** Another one after each change of the file. Why it cannot be looked at is one as well: reading it tells of that. */
+/**
+ * Changes with each change of the file. The reason why the file cannot be looked at counts as a state too; reading it
+ * then reports the error.
+ */
 function stampOf(path: string): string {
   try {
     const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })

@@ -9,7 +9,7 @@ export function readKeyUse(path: string): Readonly<Record<string, string>> {
   try {
     return JSON.parse(readIfThere(fileOf(path)) ?? '{}')
   } catch {
-    return {} // it is for people, and written anew
+    return {} // only people read it, and it is written again
   }
 }
 
@@ -17,7 +17,9 @@ function fileOf(path: string): string {
   return `${path}.used`
 }
 
-/** Notes which keys are used, and writes it down once a minute, together with the other processes that follow the file. */
+/**
+ * Notes which keys are used, and saves it once a minute, merged with what other processes on the same file have saved.
+ */
 export class KeyUse {
   readonly #path: string
   readonly #now: () => Date
@@ -46,7 +48,7 @@ export class KeyUse {
     if (this.#used.size === 0 || readIfThere(this.#path) === undefined) return
     try {
       const lock = lockFile(`${this.#path}.lock`, 0)
-      if (lock === undefined) return // the next time
+      if (lock === undefined) return // tries again next time
       try {
         const time = this.#now().toISOString()
         const used = { ...readKeyUse(this.#path), ...Object.fromEntries([...this.#used].map((id) => [id, time])) }
@@ -57,7 +59,7 @@ export class KeyUse {
       this.#used.clear()
       this.#hasFailed = false
     } catch (error) {
-      if (!this.#hasFailed) this.#logger.warn({ err: error }, 'it cannot be written down which API keys are used')
+      if (!this.#hasFailed) this.#logger.warn({ err: error }, 'the file of last uses of API keys cannot be written')
       this.#hasFailed = true
     }
   }

@@ -11,7 +11,7 @@ export function readBrokers(variables: Variables) {
   }
   if (kafka === undefined && redis === undefined) return undefined
   const [set, unset] = kafka === undefined ? ['REDIS_URL', 'KAFKA_BROKERS'] : ['KAFKA_BROKERS', 'REDIS_URL']
-  throw new ConfigError(`${set} is set but ${unset} is not: set both, or none for the embedded default.`)
+  throw new ConfigError(`${set} is set but ${unset} is not: set both, or neither to run embedded.`)
 }
 
 function readKafka(variables: Variables, brokers: string) {
@@ -35,12 +35,15 @@ function readRedis(variables: Variables, url: string) {
 
 type Server = 'KAFKA' | 'REDIS'
 
-/** PEM: whom to believe, by default the certificate authorities that Node knows; and who this is. Undefined if none is set. */
+/**
+ * PEM files: the certificate authority to trust (by default those that Node trusts), and a client certificate with its
+ * key. Undefined if none is set.
+ */
 function readTls(server: Server, variables: Variables) {
   const [ca, cert, key] = tlsNames(server).map((name) => [name, variables[name]] as const)
   if ((cert?.[1] === undefined) !== (key?.[1] === undefined)) {
     const [set, unset] = cert?.[1] === undefined ? [key, cert] : [cert, key]
-    throw new ConfigError(`${set?.[0]} is set but ${unset?.[0]} is not: set both, or none.`)
+    throw new ConfigError(`${set?.[0]} is set but ${unset?.[0]} is not: set both, or neither.`)
   }
   const files = Object.entries({ ca, cert, key }).flatMap(([part, variable]) => {
     const [name, file] = variable ?? []
@@ -61,12 +64,12 @@ function readPem(name: string, file: string): string {
   } catch (error) {
     throw new ConfigError(`${name}=${file} cannot be read: ${(error as Error).message}`, { cause: error })
   }
-  throw new ConfigError(`${name}=${file} is no PEM file: it must have a line with -----BEGIN.`)
+  throw new ConfigError(`${name}=${file} is not a PEM file: it has no line with -----BEGIN.`)
 }
 
 function withoutTls(server: Server, variables: Variables, tls: string): ConfigError {
   const set = tlsNames(server).find((name) => variables[name] !== undefined)
-  return new ConfigError(`${set} is set, but the connection is without TLS: set ${tls}, or leave ${set} out.`)
+  return new ConfigError(`${set} is set, but the connection does not use TLS: set ${tls}, or remove ${set}.`)
 }
 
 function readSasl(variables: Variables) {
@@ -83,7 +86,7 @@ function readSasl(variables: Variables) {
   }
   if (mechanism === 'plain' && !variables.KAFKA_TLS) {
     throw new ConfigError(
-      'KAFKA_SASL_MECHANISM=plain would send the password in plain text: set KAFKA_TLS=true, or take scram-sha-512.',
+      'KAFKA_SASL_MECHANISM=plain would send the password unencrypted: set KAFKA_TLS=true, or use scram-sha-512.',
     )
   }
   return { mechanism, username, password }

@@ -5,30 +5,30 @@ import { ConfigError, list, readVariables } from './environment.ts'
 
 export type Config = ReturnType<typeof readConfig>
 
-/** Shorter ones can be guessed. */
+/** Shorter keys can be guessed. */
 const givenKeyLengthMin = 20
 
-/** Throws ConfigError. An empty variable counts as one that is not set. */
+/** Throws ConfigError. An empty variable counts as not set. */
 export function readConfig(environment: NodeJS.ProcessEnv) {
   const variables = readVariables(environment)
   const { ROLE: role, READ_MODEL_SHARDS: shards, KAFKA_PARTITIONS: partitions } = variables
   const brokers = readBrokers(variables)
   if (brokers === undefined && role !== 'all') {
-    throw new ConfigError(`ROLE=${role} needs KAFKA_BROKERS and REDIS_URL: the embedded default is one process.`)
+    throw new ConfigError(`ROLE=${role} needs KAFKA_BROKERS and REDIS_URL: embedded mode is a single process.`)
   }
   if (brokers === undefined && shards > 1) {
-    throw new ConfigError(`READ_MODEL_SHARDS=${shards} needs KAFKA_BROKERS and REDIS_URL: embedded there is one.`)
+    throw new ConfigError(`READ_MODEL_SHARDS=${shards} needs KAFKA_BROKERS and REDIS_URL: embedded mode has one shard.`)
   }
   if (shards > partitions) {
     throw new ConfigError(
-      `READ_MODEL_SHARDS=${shards} is more than KAFKA_PARTITIONS=${partitions}: some would be empty.`,
+      `READ_MODEL_SHARDS=${shards} is more than KAFKA_PARTITIONS=${partitions}: some shards would be empty.`,
     )
   }
   return Object.freeze({
     role,
     host: variables.HOST,
     port: variables.PORT,
-    /** Undefined: probes are served on the public port. */
+    /** Undefined: the public port serves the probes. */
     adminPort: variables.ADMIN_PORT,
     corsOrigins: list(variables.CORS_ORIGINS),
     dataDir: variables.DATA_DIR,
@@ -54,7 +54,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
 function readGivenKeys(text: string | undefined): readonly string[] {
   const keys = list(text)
   if (keys.some((key) => key.length < givenKeyLengthMin)) {
-    throw new ConfigError(`API_KEYS has a key of less than ${givenKeyLengthMin} characters: take longer ones.`)
+    throw new ConfigError(`API_KEYS contains a key shorter than ${givenKeyLengthMin} characters: use longer keys.`)
   }
   return keys
 }

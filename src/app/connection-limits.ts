@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import type { ConnectionLimits } from '../http/connections.ts'
 import type { Config } from './config.ts'
 
-/** File descriptors for all but the clients: files, and connections to brokers. */
+/** File descriptors reserved for everything but clients: files, and connections to brokers. */
 const descriptorsKept = 128
-/** How much of all connections a single address may have, where there are so few that a limit of its own would be all. */
+/** Largest share of all connections that a single address may use. */
 const shareOfAddress = 0.75
 
-/** Never more connections than the operating system lets this process have. */
+/** Lowers the limits to what the operating system lets this process open. */
 export function connectionLimits(
   { maxConnections, maxConnectionsPerAddress, isTrustedProxy }: Config,
   descriptorsMax = readDescriptorsMax(),
@@ -17,7 +17,7 @@ export function connectionLimits(
   return { max, maxPerAddress, isTrustedProxy }
 }
 
-/** Linux alone tells; others have bounds too, but seldom low ones. */
+/** Only Linux reports the limit. Other systems have one too, but it is seldom low. */
 function readDescriptorsMax(): number {
   try {
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []

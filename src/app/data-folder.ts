@@ -3,7 +3,10 @@ import { ConfigError } from './environment.ts'
 
 const ownerOnly = 0o700
 
-/** Makes the folder, for its user alone. One that others could look into is closed to them if nothing but ours is in it. */
+/**
+ * Creates the folder for its user alone. An existing folder that others can read is closed to them if it contains only
+ * our files.
+ */
 export function openDataFolder(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: ownerOnly })
@@ -14,9 +17,9 @@ export function openDataFolder(dataDir: string): void {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const isFile = code === 'EEXIST' || code === 'ENOTDIR'
-    const problem = isFile ? 'is no folder' : `cannot be written to (${message})`
+    const problem = isFile ? 'is not a folder' : `cannot be written to (${message})`
     throw new ConfigError(
-      `DATA_DIR=${dataDir} ${problem}: set DATA_DIR to a folder that user ${userId()} may write to.`,
+      `DATA_DIR=${dataDir} ${problem}: set DATA_DIR to a folder that user ${userId()} can write to.`,
       {
         cause: error,
       },

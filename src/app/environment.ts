@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { compileCheck } from '../lib/validation.ts'
 
-/** `description`: what the variable must be, for the message where it does not have the pattern. */
+/** `description` completes the message "NAME must be …" for a value that violates the pattern. */
 type Pattern = { readonly pattern: string; readonly description: string }
 
 function integer(fallback: number, [minimum, maximum]: readonly [number, number]) {
@@ -16,7 +16,7 @@ function optionalText(pattern?: Pattern) {
   return Type.Optional(Type.String({ ...pattern }))
 }
 
-/** Every environment variable this service reads. The README says what each is for; a test holds its table to this one. */
+/** Every environment variable that this service reads. A test compares docs/configuration.md with this list. */
 export const Environment = Type.Object({
   ROLE: Type.Enum(['all', 'api', 'projector'], { default: 'all' }),
   HOST: text('127.0.0.1'),
@@ -46,11 +46,11 @@ export const Environment = Type.Object({
   PROJECTOR_STALL_SECONDS: integer(30, [1, 3600]),
   KAFKA_BROKERS: optionalText({
     pattern: '^[^,:\\s]+:\\d+(,[^,:\\s]+:\\d+)*$',
-    description: 'host:port, several by comma',
+    description: 'host:port, several separated by commas',
   }),
   KAFKA_TOPIC: text('petstore.pets', {
     pattern: '^[a-zA-Z0-9._-]{1,200}$',
-    description: 'letters, digits, dots, underscores and hyphens: the topic of the events',
+    description: 'a topic name of letters, digits, dots, underscores and hyphens',
   }),
   KAFKA_PARTITIONS: integer(6, [1, 1000]),
   KAFKA_REPLICATION_FACTOR: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
@@ -67,20 +67,20 @@ export const Environment = Type.Object({
   REDIS_TLS_KEY_FILE: optionalText(),
   REDIS_PREFIX: text('petstore', {
     pattern: '^[^{}\\s]+$',
-    description: 'free of braces and white space: what all Redis keys begin with',
+    description: 'a prefix without braces and white space',
   }),
 })
 
 export type Variables = Static<typeof Environment>
 
-/** What is wrong with the environment, naming the variable. */
+/** A problem with the environment; the message names the variable. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
 const checkEnvironment = compileCheck(Environment)
 
-/** Throws ConfigError. An empty variable counts as one that is not set. */
+/** Throws ConfigError. An empty variable counts as not set. */
 export function readVariables(environment: NodeJS.ProcessEnv): Variables {
   const read = Object.entries(Environment.properties).map(([name, schema]) => {
     const text = environment[name]
@@ -92,14 +92,14 @@ export function readVariables(environment: NodeJS.ProcessEnv): Variables {
   return variables as Variables
 }
 
-/** Text that is not of the schema's type is left as it is, for the check to refuse. */
+/** Leaves text that is not of the expected type as it is; the check then refuses it. */
 function parse(text: string, schema: TSchema): unknown {
   if (Type.IsInteger(schema) && /^\d{1,15}$/.test(text)) return Number(text)
   if (Type.IsBoolean(schema) && /^(true|false)$/.test(text)) return text === 'true'
   return text
 }
 
-/** What stands between commas. */
+/** Splits a list at its commas. */
 export function list(text = ''): readonly string[] {
   return text
     .split(',')

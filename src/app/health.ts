@@ -24,10 +24,12 @@ export interface HealthSources {
 }
 
 /**
- * Ready means that some request can be served. While the log is away reads go on, and the other way round, so a
- * process is unready only when both are away, and until its read model has caught up for the first time.
- * Not live means that a projector stands still though it could move: a restart does not cure being unable to, as before
- * a batch that cannot be decoded, or on read models that were replaced and lost something again.
+ * Ready means that some request can be served. Reads continue while the log is unavailable, and some writes continue
+ * while the read models are, so a process is unready only if both are unavailable, or until its read models have caught
+ * up for the first time.
+ * Not live means that a projector stalls although it could move. A batch that cannot be decoded, or read models that
+ * were replaced and are incomplete again, also stop the projector, but a restart would not help, so the process stays
+ * live.
  */
 export function serviceHealth({ log, shards, projectors, reads, lag: watched }: HealthSources): Health {
   let caughtUp = false
@@ -62,7 +64,7 @@ export function serviceHealth({ log, shards, projectors, reads, lag: watched }: 
     }
   }
 
-  /** Says why where there is none, as a figure that is not known must not look like a good one. */
+  /** Gives the reason if there is no lag: an unknown figure must not look like a good one. */
   function lagDetails(): Omit<Check, 'status'> {
     const { lag } = watched
     if (lag.status === 'unknown') return { lag: 'unknown', lagUnknown: lag.reason }

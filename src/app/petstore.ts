@@ -6,7 +6,7 @@ import { WrittenPet } from '../domain/pet.ts'
 import { type PetState, petDecider, petStateCodec } from '../domain/pet-stream.ts'
 import type { StreamDefinition } from '../projector/definition.ts'
 
-/** What there is in this store: the one place that tells the generic parts of it. */
+/** The store: the only place that tells the generic parts about pets and orders. */
 export const petStreams: StreamDefinition<PetState | undefined, PetEvent> = {
   decode: decodeEvent,
   readData: (text) => WrittenPet.in(text),
@@ -18,5 +18,5 @@ export const petStreams: StreamDefinition<PetState | undefined, PetEvent> = {
   home: 'pets',
 }
 
-/** How a command handler keeps and writes the same streams. */
+/** How a command handler stores and writes the same streams. */
 export const petKind = { codec: petStateCodec, encode: encodeEvent }

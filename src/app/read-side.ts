@@ -5,7 +5,7 @@ import type { ReadModel } from '../read-models/read-model.ts'
 import { ShardedReadModel } from '../read-models/shards.ts'
 import type { TrackedShard } from './shards.ts'
 
-/** 'degraded': some shards can be read, and some cannot. */
+/** 'degraded': some shards can be read, others cannot. */
 export type ReadStatus = ProvenReadModel['state']['status'] | 'degraded'
 
 export interface ReadSide {
@@ -14,7 +14,7 @@ export interface ReadSide {
   close(): void
 }
 
-/** What requests read, however many shards there are. */
+/** What requests read from, with any number of shards. */
 export function openReadSide(shards: readonly TrackedShard[], log: EventLog): ReadSide {
   const models = shards.map(({ store: { reads }, log: ownLog, tracker, incomplete }) => {
     return new ProvenReadModel({

@@ -28,18 +28,20 @@ export interface Service {
   readonly url: string
   /** The key issued by this start, if it issued one. */
   readonly issuedKey: string | undefined
-  /** Resolves once the event log is another one: this service can only be closed then. */
+  /** Resolves once the event log has been replaced: the service must then be closed. */
   readonly logReplaced: Promise<void>
-  /** Finishes what is in flight, in the order in which the parts need each other. */
+  /** Finishes what is in flight, then closes the parts in the order of their dependencies. */
   close(): Promise<void>
 }
 
-/** How long a closing process still takes connections, so that whoever probes it can send new ones elsewhere. */
+/**
+ * How long a closing process still accepts connections, so that load balancers can notice and send new ones elsewhere.
+ */
 const unreadyMs = 500
-/** How long it then keeps a connection on which nothing comes. */
+/** How long it then keeps an idle connection. */
 const idleMs = 500
 
-/** Puts the parts together as the configuration says, and starts them. */
+/** Wires the parts together as configured, and starts them. */
 export async function startService(config: Config, logger: Logger): Promise<Service> {
   const storage = await openStorage(config, logger)
   const shards = trackShards(storage, logger)
@@ -93,22 +95,22 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   return { url, issuedKey, logReplaced: storage.log.replaced, close }
 }
 
-/** Whether only this machine can reach what listens there. */
+/** Whether only this machine can connect to this address. */
 function isLoopback(host: string): boolean {
   return /^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host)
 }
 
-/** Throws a ConfigError that names what has to be another. */
+/** Throws a ConfigError that says which variable to change. */
 async function listen(app: FastifyInstance, variable: string, host: string, port: number): Promise<string> {
   try {
     return await app.listen({ host, port })
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const problems: Record<string, string> = {
-      EADDRINUSE: `${variable}=${port} is taken on ${host}: stop what listens there, or set ${variable} to another port`,
-      EACCES: `${variable}=${port} is not for this user: set ${variable} to 1024 or more`,
-      EADDRNOTAVAIL: `HOST=${host} is no address of this machine: set HOST to one, or to 0.0.0.0 for all of them`,
-      ENOTFOUND: `HOST=${host} is no address of this machine: set HOST to one, or to 0.0.0.0 for all of them`,
+      EADDRINUSE: `${variable}=${port} is already in use on ${host}: stop the other process, or set ${variable} to another port`,
+      EACCES: `${variable}=${port} may not be used by this user: set ${variable} to 1024 or more`,
+      EADDRNOTAVAIL: `HOST=${host} is not an address of this machine: set HOST to one of its addresses, or to 0.0.0.0 for all`,
+      ENOTFOUND: `HOST=${host} is not an address of this machine: set HOST to one of its addresses, or to 0.0.0.0 for all`,
     }
     throw new ConfigError(`${problems[code ?? ''] ?? message}.`, { cause: error })
   }
@@ -157,11 +159,13 @@ function startApi(config: Config, { log }: Storage, shards: readonly TrackedShar
   return { services, events, readSide, keys, close }
 }
 
-/** The embedded default works at once: its first start issues a key, unless there are some. */
+/** Embedded mode works at once: the first start issues a key if there is none. */
 function issueFirstKey({ brokers, apiKeysFile }: Config, keys: KeyRing, logger: Logger): string | undefined {
   if (keys.size > 0) return undefined
   if (brokers !== undefined || readKeys(apiKeysFile) !== undefined) {
-    logger.warn(`no API key is valid yet: issue one with 'petstore keys issue --name NAME' for ${apiKeysFile}`)
+    logger.warn(
+      `there is no valid API key in ${apiKeysFile}: issue one with 'npm run petstore -- keys issue --name NAME'`,
+    )
     return undefined
   }
   const { key } = issueKey(apiKeysFile, { name: 'first start' }, timeOfDay())

@@ -8,7 +8,7 @@ import { Tracker } from '../read-models/tracker.ts'
 import { petStreams } from './petstore.ts'
 import type { Storage } from './storage.ts'
 
-/** A shard of the read models as one process follows it. There is one shard unless READ_MODEL_SHARDS says more. */
+/** A shard of the read models, as one process follows it. There is one shard unless READ_MODEL_SHARDS is higher. */
 export interface TrackedShard extends Shard {
   readonly tracker: Tracker
   readonly incomplete: IncompleteGenerations
@@ -30,12 +30,12 @@ export function trackShards({ stores, log }: Pick<Storage, 'stores' | 'log'>, lo
 
 export interface Projectors {
   readonly state: { readonly status: 'up' | 'waiting'; readonly partitions: readonly number[] }
-  /** The partitions that the log gave this process. */
+  /** The partitions that the log assigned to this process. */
   readonly assignment: readonly number[]
   close(): Promise<void>
 }
 
-/** One for each shard, on one subscription: a shard that is away holds up its own partitions only. */
+/** One projector per shard, on a shared subscription: an unavailable shard delays only its own partitions. */
 export async function startProjectors(
   shards: readonly TrackedShard[],
   group: string,
@@ -64,7 +64,7 @@ export interface WatchedLag {
   close(): Promise<void>
 }
 
-/** Each shard is looked at by itself, so that one that is away does not hide that another stands still. */
+/** Checks each shard separately, so that an unavailable shard does not hide a stalled one. */
 export function watchLag(
   shards: readonly TrackedShard[],
   stallMs: number,
@@ -86,7 +86,7 @@ export function watchLag(
   }
 }
 
-/** Known where that of every shard is. */
+/** Known only if the lag of every shard is known. */
 function lagOfAll(lags: readonly Lag[]): Lag {
   const unknown = lags.find((lag) => lag.status === 'unknown')
   if (unknown !== undefined) return unknown

@@ -16,14 +16,14 @@ import { openDataFolder } from './data-folder.ts'
 import { ConfigError } from './environment.ts'
 import { petStreams } from './petstore.ts'
 
-/** Log and read models, as the configuration wants them. */
+/** Log and read models, as configured. */
 export interface Storage {
   readonly log: EventLog
   /** One for each shard. */
   readonly stores: Stores
-  /** The versions of the read models of this release and this log, one for each of the stores. */
+  /** The read-model versions of this release and this log, one per store. */
   readonly versions: readonly string[]
-  /** Opens the read models of any version, to be closed by the caller. That changes nothing: it is not renewed. */
+  /** Opens the read models of any version, without renewing it. The caller closes them. */
   openVersion(version: string): Promise<ReadModelStore>
   /** Consumer group of the projectors. */
   readonly group: string
@@ -34,22 +34,22 @@ const { home } = petStreams
 const version = readModelVersion(petStreams.projections)
 /** How long the command line waits for brokers. */
 const openTimeoutMs = 8000
-/** For Redis, when Kafka took most of the time. */
+/** Least time for Redis, if Kafka took most of it. */
 const redisTimeoutMsMin = 2000
 
-/** What has to be set for the whole process, before anything else starts. */
+/** Settings of the whole process, to be made before anything else starts. */
 export function prepareProcess({ brokers, role }: Pick<Config, 'brokers' | 'role'>): void {
-  process.umask(0o077) // whatever is made is for this user alone
+  process.umask(0o077) // new files are for this user alone
   if (brokers !== undefined) tuneProcess({ consumes: role !== 'api' })
 }
 
-/** Opens Kafka and Redis, or the files of the embedded service for the one process that serves them. */
+/** Opens Kafka and Redis, or the files of the single process that serves embedded mode. */
 export async function openStorage(config: Config, logger: Logger): Promise<Storage> {
   if (config.brokers !== undefined) return openBrokers(config, config.brokers, logger)
   openDataFolder(config.dataDir)
   const lock = lockFile(join(config.dataDir, 'server.lock'), 0)
   if (lock === undefined) {
-    throw new ConfigError(`Another server is running on ${config.dataDir}: stop it, or set DATA_DIR to another folder.`)
+    throw new ConfigError(`Another server is using ${config.dataDir}: stop it, or set DATA_DIR to another folder.`)
   }
   const files = openFiles(config, true)
   async function close(): Promise<void> {
@@ -59,7 +59,7 @@ export async function openStorage(config: Config, logger: Logger): Promise<Stora
   return { ...files, close }
 }
 
-/** As `openStorage`, also beside a process that serves it, and only what is there. Brokers are waited for less long. */
+/** Opens existing storage only, also beside a running process. Waits less long for brokers than `openStorage`. */
 export async function openStorageBeside(config: Config, logger: Logger): Promise<Storage> {
   if (config.brokers !== undefined) return openBrokers(config, config.brokers, logger, openTimeoutMs)
   if (!existsSync(eventLogFile(config))) {
@@ -68,7 +68,7 @@ export async function openStorageBeside(config: Config, logger: Logger): Promise
   return openFiles(config, false)
 }
 
-/** Opens empty read models of their own in a file. */
+/** Opens empty read models in a file of their own. */
 export function openScratch(file: string): ReadModelStore {
   return openSqliteReadModels({ file, version, home, isOwner: true })
 }
@@ -107,7 +107,7 @@ async function openBrokers(
   }
 }
 
-/** All of them or, where one cannot be opened, none. */
+/** Resolves to all of them; if one cannot be opened, closes the others and throws. */
 async function openAll(opening: readonly Promise<ReadModelStore>[]): Promise<Stores> {
   const results = await Promise.allSettled(opening)
   const stores = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))

@@ -12,9 +12,12 @@ import { Turns } from './turns.ts'
 import { Unsettled, type UnsettledEvent } from './unsettled.ts'
 
 export interface CommandOptions extends WriteRequest {
-  /** What the state that the command is decided on must have in it. */
+  /** The state that the command is decided on must include these positions. */
   readonly atLeast?: AtLeast | undefined
-  /** For the read model to show a new stream without an Idempotency-Key. Every other write awaits its outcome. */
+  /**
+   * How long to wait until the read model shows a new stream, if there is no Idempotency-Key. Every other write awaits
+   * its outcome.
+   */
   readonly wait: Wait
 }
 
@@ -25,21 +28,21 @@ export type Handled<State> =
       readonly state: State
       readonly version: number
       readonly position: Position
-      /** Whether it can be read now: always but for a new stream without an Idempotency-Key. */
+      /** Whether it can be read now. Only a new stream without an Idempotency-Key may be unreadable yet. */
       readonly isReadable: boolean
     }
-  /** There was nothing to do. `version`: that of the stream. */
+  /** There was nothing to do. `version` is the version of the stream. */
   | { readonly outcome: 'unchanged'; readonly state: State; readonly version: number }
-  /** An earlier request under the idempotency key did it. */
+  /** An earlier request with the same idempotency key did it. */
   | { readonly outcome: 'replayed'; readonly record: IdempotencyRecord; readonly position: Position }
 
 export interface CommandHandler<State, Event> {
   /**
-   * Load, decide, append, await, answer; again when a rival's event came first. `command` makes the command from the id
-   * drawn for it, which is that of a new stream as well (0 where none is drawn).
+   * Load, decide, append, await, answer; repeated if a competing event came first. `command` makes the command from the
+   * id drawn for it (0 if none is drawn), which for a new stream is also the id of the stream.
    * Throws ServiceError: what the decider rejects; idempotency_key_reused; stream_parked, event_parked, conflict; what
    * reading throws, if that was before anything was appended; what appending throws; append_outcome_unknown (an
-   * UnknownOutcome) also for an event that is stored while its outcome cannot be told in time.
+   * UnknownOutcome) also for an event that is stored but whose outcome is not known in time.
    */
   handle<Command>(
     decider: Decider<State, Command, Event>,
@@ -48,9 +51,9 @@ export interface CommandHandler<State, Event> {
   ): Promise<Handled<State>>
 }
 
-/** The append_outcome_unknown of a command. */
+/** The append_outcome_unknown error of a command. */
 export class UnknownOutcome extends ServiceError {
-  /** Drawn for what there may be now; 0 where none was. */
+  /** The id drawn for what the command may have created; 0 if none was drawn. */
   readonly id: number
 
   constructor({ id }: Pick<Target, 'id'>, message: string, cause: unknown) {
@@ -61,9 +64,12 @@ export class UnknownOutcome extends ServiceError {
 
 export interface CommandHandlerParts<State, Event> extends EventWriterParts<Event> {
   readonly readModel: Pick<ReadModel, 'load' | 'whenApplied'>
-  /** How a kind of stream is kept and written. */
+  /** How this kind of stream is stored and written. */
   readonly kind: EventWriterParts<Event>['kind'] & { readonly codec: StateCodec<State> }
-  /** For a command to be answered, unless it is once its event is durable. An append has a time limit of its own. */
+  /**
+   * Time limit for answering a command, unless it is answered as soon as its event is durable. An append has its own
+   * time limit.
+   */
   readonly timeoutMs: number
 }
 
@@ -92,12 +98,14 @@ interface ExecutionParts<State, Command, Event> extends CommandHandlerParts<Stat
   readonly options: CommandOptions
 }
 
-/** One command on its way. */
+/** A command being handled. */
 class Execution<State, Command, Event> {
   readonly #parts: ExecutionParts<State, Command, Event>
-  /** A new stream without a key has no rival: it needs no state, and may be answered before its outcome is known. */
+  /**
+   * A new stream without a key has no competitor: it needs no state, and may be answered before its outcome is known.
+   */
   readonly #isAlone: boolean
-  /** Without a rival it is set by the first append: the wait begins once the event is durable. */
+  /** A new stream without a key sets it with the first append: the wait begins once the event is durable. */
   #deadline: number | undefined
 
   constructor(parts: ExecutionParts<State, Command, Event>) {
@@ -141,7 +149,7 @@ class Execution<State, Command, Event> {
     return learned
   }
 
-  /** What an earlier request under the same key appended may decide this one. */
+  /** An event that an earlier request under the same key appended may already decide this one. */
   async #awaitEarlier({ written, fingerprint }: UnsettledEvent<Event>): Promise<LoadedStream> {
     const learned = await this.#learn(written, fingerprint)
     if (!isUntold(learned)) return this.#basisFor(learned)
@@ -150,7 +158,7 @@ class Execution<State, Command, Event> {
       : conflict()
   }
 
-  /** What is there under the id of a new stream is somebody else's: the next try draws another one. */
+  /** The id of the new stream is already taken. The next attempt draws another one. */
   #basisFor({ stream }: Learned): LoadedStream {
     return this.#parts.options.stream === 'new' ? { ...nothingLoaded, decided: stream.decided } : stream
   }
@@ -209,7 +217,7 @@ class Execution<State, Command, Event> {
     if (outcome === 'parked') throw eventParked()
     if (outcome !== 'applied' && !(outcome === 'late' && this.#isAlone)) throw outcomeUnknown(written, cause)
     const { version, position } = written
-    // As it is stored, where that is still this version: should the log have lost its end, `before` is no more.
+    // The stored document, if it still has this version. If the log has lost its end, `before` no longer exists.
     const state = row?.version === version ? this.#read(row).state : this.#parts.decider.evolve(before, written)
     return { outcome: 'applied', state, version, position, isReadable: outcome === 'applied' }
   }
@@ -220,23 +228,26 @@ function isUntold({ outcome }: Learned): boolean {
 }
 
 function keyReused(): ServiceError {
-  return new ServiceError('idempotency_key_reused', 'Something else was asked for under this Idempotency-Key before.')
+  return new ServiceError('idempotency_key_reused', 'This Idempotency-Key was already used for a different request.')
 }
 
 function streamParked(): ServiceError {
-  return new ServiceError('stream_parked', 'An earlier event is set aside: nothing can follow it. Nothing was stored.')
+  return new ServiceError(
+    'stream_parked',
+    'An earlier event of this pet is parked, and nothing can follow it. Nothing was stored.',
+  )
 }
 
 function eventParked(): ServiceError {
-  return new ServiceError('event_parked', 'The event is stored, but it could not be applied and is set aside.')
+  return new ServiceError('event_parked', 'The event is stored, but it could not be applied and is parked.')
 }
 
 function conflict(): ServiceError {
-  return new ServiceError('conflict', 'Other writes came first until the time was over. Nothing was changed.')
+  return new ServiceError('conflict', 'Other writes kept coming first until the time was up. Nothing was changed.')
 }
 
 function outcomeUnknown(written: Target, cause: ServiceError | undefined): UnknownOutcome {
   const message =
-    'It is stored, but whether it took effect is not known yet. With an Idempotency-Key it can be sent again.'
+    'The event is stored, but its outcome is not known yet. With an Idempotency-Key the request can be sent again.'
   return new UnknownOutcome(written, message, cause)
 }

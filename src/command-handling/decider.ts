@@ -13,13 +13,13 @@ export class Rejected {
 }
 
 /**
- * What a command comes to, and what an event means. Pure: no clock, no randomness, no I/O. Whether the event that it
- * decides on takes effect is for the order of the log to say.
+ * `decide` turns a command into an event or an error; `evolve` says what an event means. Pure: no clock, no randomness,
+ * no I/O. The order of the log decides whether the event takes effect.
  */
 export interface Decider<State, Command, Event> {
   /** The state of a stream without events. */
   readonly initialState: State
   decide(command: Command, state: State): Event | 'unchanged' | Rejected
-  /** The state after the event. Throws an Error that says why where the event cannot follow the state. */
+  /** The state after the event. Throws an Error with the reason if the event cannot follow the state. */
   evolve(state: State, recorded: Recorded<Event>): State
 }

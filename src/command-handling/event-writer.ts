@@ -9,13 +9,13 @@ import { eventIdOf, type Idempotency } from './idempotency.ts'
 export interface EventContext {
   /** CloudEvents id: unique per event. */
   readonly eventId: string
-  /** The version that the stream has after the event. */
+  /** The version of the stream after the event. */
   readonly version: number
   /** RFC 3339, UTC. */
   readonly time: string
-  /** W3C Trace Context of the request, where it had one. */
+  /** W3C Trace Context of the request, if it had one. */
   readonly traceparent?: string | undefined
-  /** Present where the request had an Idempotency-Key. */
+  /** Present if the request had an Idempotency-Key. */
   readonly idempotency?: Idempotency | undefined
 }
 
@@ -27,17 +27,17 @@ export interface EventWriterParts<Event> {
   readonly now: () => Date
 }
 
-/** What an event is written for. */
+/** What the caller knows before an event is written. */
 export interface WriteRequest {
   readonly stream: StreamId | 'new'
-  /** Whether the command makes something in an existing stream that needs an id. A new stream always gets one. */
+  /** Whether the command creates something in an existing stream that needs an id. A new stream always gets one. */
   readonly drawsId?: boolean | undefined
-  /** Present where the request had an Idempotency-Key. */
+  /** Present if the request had an Idempotency-Key. */
   readonly idempotency?: Idempotency | undefined
   readonly traceparent?: string | undefined
 }
 
-/** Where an event goes, and the id drawn for what it makes; 0 where none is drawn. */
+/** Where an event goes, and the id drawn for what it creates (0 if none is drawn). */
 export interface Target {
   readonly stream: StreamId
   readonly partition: number
@@ -58,7 +58,10 @@ export class EventWriter<Event> {
     this.#parts = parts
   }
 
-  /** Events of one key are in one partition, where their order decides between them: that of the stream, if there is one. */
+  /**
+   * Events under one key share a partition, whose order decides between them: the partition of the stream, if there is
+   * one.
+   */
   keyOf({ stream, idempotency }: WriteRequest): IdempotencyKey | undefined {
     if (idempotency === undefined) return undefined
     const { key } = idempotency
@@ -87,14 +90,14 @@ export class EventWriter<Event> {
     return { ...target, event, version, time, key: this.keyOf(request), position }
   }
 
-  /** What was written for this target came to an id that somebody else drew. */
+  /** The id drawn for this target turned out to be taken. */
   isTaken({ id }: Target): void {
     this.#parts.ids.abandonBlockOf(id)
   }
 
   async #draw(choosePartition: () => number): Promise<Omit<Target, 'stream'>> {
     for (;;) {
-      const partition = choosePartition() // anew after a wait: the batch gathered before it may have left
+      const partition = choosePartition() // chosen again after a wait: the batch may have been sent meanwhile
       const id = this.#parts.ids.draw(partition)
       if (id !== undefined) return { partition, id }
       await this.#parts.ids.refill()

@@ -1,13 +1,13 @@
 import type { EventLog } from '../event-log/event-log.ts'
 
 const blockSize = 10_000
-/** Drawing for one partition leaves ids of the others: of each so many are kept. */
+/** Drawing for one partition leaves ids of the others: this many are kept for each. */
 export const leftoversMax = 1000
 
 /**
- * Draws ids that no other process draws, from blocks reserved in the log (decision 0005): no clock, no coordination.
- * Block n holds the ids (n - 1) * 10,000 + 1 to n * 10,000. An id is drawn for a partition: it is one that the default
- * partitioner sends there.
+ * Draws ids that no other process draws, from blocks reserved in the log (decision 0005), without a clock or
+ * coordination. Block n holds the ids (n - 1) * 10,000 + 1 to n * 10,000. An id is drawn for a partition: the default
+ * partitioner sends it there.
  */
 export class IdAllocator {
   readonly #log: Pick<EventLog, 'reserveIdBlock' | 'partitions' | 'partitionFor'>
@@ -21,7 +21,7 @@ export class IdAllocator {
     this.#drawable = Array.from({ length: log.partitions }, () => [])
   }
 
-  /** An id for the partition; undefined when this needs another block: await `refill`, then draw again. */
+  /** An id for the partition; undefined if this needs another block: await `refill`, then draw again. */
   draw(partition: number): number | undefined {
     const drawable = this.#drawable[partition]
     if (drawable === undefined) throw new RangeError(`partition ${partition} of ${this.#drawable.length}`)
@@ -34,13 +34,13 @@ export class IdAllocator {
   async refill(): Promise<void> {
     const reserved = this.#reserveAhead()
     const block = await reserved
-    if (this.#nextBlock !== reserved || this.#next < this.#end) return // another caller took this block, or it is not needed yet
+    if (this.#nextBlock !== reserved || this.#next < this.#end) return // another caller took this block, or none is needed yet
     this.#nextBlock = undefined
     this.#next = (block - 1) * blockSize + 1
     this.#end = block * blockSize + 1
   }
 
-  /** Somebody else drew this id, so others of its block may be drawn as well: none is drawn here any more. */
+  /** Another process drew this id, so it may draw others of the block too: no more ids are drawn from it here. */
   abandonBlockOf(id: number): void {
     const block = blockOf(id)
     for (const drawable of this.#drawable) {

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import { v5 as uuidv5 } from 'uuid'
 
-/** What tells that two requests are one: it travels in the event, so that the log alone decides between duplicates. */
+/** Identifies repeated requests. It is part of the event, so that the log alone decides between duplicates. */
 export interface Idempotency {
-  /** 22 characters. The same for every request of one scope, of which it tells nothing. */
+  /** 22 characters. The same for every request under one key; reveals nothing about the key. */
   readonly key: string
-  /** 22 characters. The same for every request that asks for the same, however its JSON is written. */
+  /** 22 characters. The same for every request with the same content, however its JSON is written. */
   readonly fingerprint: string
 }
 
@@ -21,7 +21,10 @@ function digest(parts: readonly string[]): string {
 
 const eventIds = '0d5e3a4c-7f0b-4f3e-9a53-5a3f0c1f6d52'
 
-/** The CloudEvents id of an event that begins a stream: one for all duplicates of a request, which consumers drop by that. */
+/**
+ * The CloudEvents id of an event that begins a stream. All duplicates of a request share it, so that consumers can drop
+ * them.
+ */
 export function eventIdOf({ key }: Idempotency): string {
   return uuidv5(key, eventIds)
 }

@@ -5,22 +5,23 @@ import { offsetsKept } from '../read-models/stream-row.ts'
 import type { Written } from './event-writer.ts'
 
 /**
- * What became of an event. 'duplicate': another one decided its idempotency key. 'superseded': its version was taken, or
- * what it was based on is gone. 'late': nothing was heard of it in time. 'unknown': something was, but not what.
+ * The outcome of an event for its writer. 'duplicate': another event decided its idempotency key. 'superseded': its
+ * version was taken, or the state that it was based on is gone. 'late': nothing is known in time. 'unknown': its
+ * position was applied, but its outcome cannot be determined.
  */
 export type Outcome = 'applied' | 'duplicate' | 'parked' | 'superseded' | 'late' | 'unknown'
 
 export interface Learned {
   readonly outcome: Outcome
-  /** As it was then; with nothing in it where it was not loaded. */
+  /** The stream as it was then; empty if it was not loaded. */
   readonly stream: LoadedStream
-  /** Why the outcome could not be told. */
+  /** Why the outcome is unknown. */
   readonly cause?: ServiceError
 }
 
 export const nothingLoaded: LoadedStream = { row: undefined, hasParked: false, isParked: false, decided: undefined }
 
-/** `isEnough`: that it was applied, without its stream. */
+/** `isEnough`: whether knowing that it was applied is enough, without loading its stream. */
 export async function awaitOutcome(
   readModel: Pick<ReadModel, 'load' | 'whenApplied'>,
   event: Pick<Written<unknown>, 'stream' | 'key' | 'position' | 'version'>,
@@ -41,12 +42,12 @@ export async function awaitOutcome(
   }
 }
 
-/** From its stream, loaded once its position was applied (decision 0019). */
+/** The outcome by its stream, loaded once its position was applied (decision 0019). */
 function outcomeOf(
   { position: { offset }, version }: Pick<Written<unknown>, 'position' | 'version'>,
   { row, isParked, decided }: LoadedStream,
 ): Outcome {
-  // Where the log lost its end, another event may have had this offset: then the row has not come to this version.
+  // If the log has lost its end, another event may have had this offset. The row has then not reached this version.
   if (row?.offsets.includes(offset)) return row.version >= version ? 'applied' : 'unknown'
   if (decided !== undefined && decided.offset !== offset) return 'duplicate'
   if (isParked || decided?.parked) return 'parked'

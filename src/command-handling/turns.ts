@@ -1,18 +1,18 @@
 import { withTimeout } from '../lib/with-timeout.ts'
 
-/** Lets work under one name be done one piece at a time, in the order of its coming. */
+/** Runs the work under each name one piece at a time, in order of arrival. */
 export class Turns {
   /** Each name has a promise that resolves once all work under it is done. */
-  readonly #ends = new Map<string, Promise<void>>()
+  readonly #tails = new Map<string, Promise<void>>()
 
   /** How many names have work. */
   get size(): number {
-    return this.#ends.size
+    return this.#tails.size
   }
 
-  /** Rejects with `late`, the work not begun, where its turn does not come within the time. */
+  /** Rejects with `late`, without starting the work, if its turn does not come in time. */
   async take<T>(name: string, waitMs: number, work: () => Promise<T>, late: () => Error): Promise<T> {
-    const before = this.#ends.get(name)
+    const before = this.#tails.get(name)
     const { promise: done, resolve: end } = Promise.withResolvers<void>()
     this.#add(name, before === undefined ? done : before.then(() => done))
     try {
@@ -23,10 +23,10 @@ export class Turns {
     }
   }
 
-  #add(name: string, ends: Promise<void>): void {
-    this.#ends.set(name, ends)
-    void ends.then(() => {
-      if (this.#ends.get(name) === ends) this.#ends.delete(name)
+  #add(name: string, tail: Promise<void>): void {
+    this.#tails.set(name, tail)
+    void tail.then(() => {
+      if (this.#tails.get(name) === tail) this.#tails.delete(name)
     })
   }
 }

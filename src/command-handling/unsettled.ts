@@ -9,9 +9,9 @@ export interface UnsettledEvent<Event> {
 const keptMax = 10_000
 
 /**
- * Events in the log under an idempotency key that were not heard to take effect or not in time, as the read models are
- * behind: a retry awaits such an event, where it would append one more each time. Only this process knows of them, and the
- * oldest are forgotten first: what is appended twice for all that is dropped as a duplicate.
+ * Events in the log under an idempotency key whose outcome was not known in time, because the read models are behind. A
+ * retry awaits such an event instead of appending another one. Only this process knows them, and it forgets the oldest
+ * first. If an event is appended twice all the same, the second one is dropped as a duplicate.
  */
 export class Unsettled<Event> {
   readonly #events = new Map<string, UnsettledEvent<Event>>()

@@ -9,7 +9,7 @@ import type { OrderEvent, PetEvent } from './events.ts'
 import { type Pet, PetSchema, petDocument, WrittenPet } from './pet.ts'
 import type { Said, Upcaster } from './upcasting.ts'
 
-/** The record of an event: its key is the pet id, so that all events of a pet share a partition. */
+/** The record of an event. Its key is the pet id, so that all events of a pet share a partition. */
 export function encodeEvent(event: PetEvent, context: EventContext): NewRecord {
   const { eventId: id, version: streamversion, time, traceparent, idempotency } = context
   const envelope = {
@@ -28,7 +28,7 @@ export function encodeEvent(event: PetEvent, context: EventContext): NewRecord {
   return writeCloudEvent({ ...envelope, subject: String(petId), data: `{"orderId":${orderId},"petId":${petId}}` })
 }
 
-/** The record that discards a parked event. It belongs into the same partition, behind it. */
+/** The record that discards a parked event. It belongs in the same partition, after that event. */
 export function encodeDiscard({ stream, offset }: { stream: string; offset: Offset }, time: Date): NewRecord {
   return writeCloudEvent({
     id: randomUUIDv7(),
@@ -73,7 +73,7 @@ export function decodeEvent({ type, data }: Said, earlier = upcasters): Decoded 
   switch (name) {
     case undefined:
       if (!type.startsWith('petstore.')) return { outcome: 'ignored' }
-      return { outcome: 'newer_type', reason: `type ${type} is not known` }
+      return { outcome: 'newer_type', reason: `type ${type} is unknown` }
     case 'EventDiscarded':
       if (checkDiscarded(data) !== undefined) return { outcome: 'ignored' }
       return { outcome: 'discard', offset: (data as Static<typeof EventDiscardedData>).offset }

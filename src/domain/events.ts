@@ -7,7 +7,7 @@ export interface PetCreated {
   readonly pet: Pet
 }
 
-/** Something became of an order of a pet. */
+/** The order of a pet has changed. */
 export interface OrderEvent {
   readonly type: 'OrderPlaced' | 'OrderApproved' | 'OrderDelivered' | 'OrderCancelled'
   readonly orderId: OrderId

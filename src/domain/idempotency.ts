@@ -1,7 +1,7 @@
 import { type Idempotency, idempotency } from '../command-handling/idempotency.ts'
 import type { NewPet, PetId } from './pet.ts'
 
-// The log keeps these hashes for ever: with other ones, a request that is sent again after an upgrade would be a new one.
+// The log keeps these hashes forever. If they changed, a request repeated after an upgrade would count as a new one.
 
 export function createPetIdempotency(
   apiKeyOwner: string,
@@ -11,7 +11,7 @@ export function createPetIdempotency(
   return idempotency([apiKeyOwner, idempotencyKey], [name, String(categoryId), status])
 }
 
-/** One key used for two pets is two requests. */
+/** The same key used for two pets is two requests. */
 export function placeOrderIdempotency(apiKeyOwner: string, idempotencyKey: string, petId: PetId): Idempotency {
   return idempotency([apiKeyOwner, idempotencyKey, 'placeOrder', String(petId)], [String(petId)])
 }

@@ -4,7 +4,7 @@ import { IdSchema, type PetId, PetIdSchema } from './pet.ts'
 export const orderStatuses = ['placed', 'approved', 'delivered', 'cancelled'] as const
 export const OrderStatus = Type.Enum(orderStatuses, {
   type: 'string',
-  description: 'Where the order stands: placed, approved, delivered; or cancelled before it was delivered',
+  description: 'Status of the order: placed, approved, delivered, or cancelled before delivery',
 })
 export type OrderStatus = (typeof orderStatuses)[number]
 
@@ -27,7 +27,7 @@ const time = (description: string) =>
 export const OrderSchema = Type.Object(
   {
     id: IdSchema({
-      description: 'Unique identifier assigned by the service; says nothing of the order in time',
+      description: 'Unique identifier assigned by the service; not chronological',
       examples: [12],
     }),
     petId: PetIdSchema,
@@ -38,7 +38,7 @@ export const OrderSchema = Type.Object(
   { additionalProperties: false, description: 'An order of one pet' },
 )
 
-/** The order as JSON text: the one way it is written, in read models and in answers. */
+/** The order as JSON text: the only function that writes it, for read models and answers. */
 export function orderDocument({ id, petId, status, placedAt, updatedAt }: Order): string {
   return `{"id":${id},"petId":${petId},"status":"${status}","placedAt":"${placedAt}","updatedAt":"${updatedAt}"}`
 }

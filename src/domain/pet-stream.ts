@@ -5,7 +5,7 @@ import type { OrderEvent, PetEvent } from './events.ts'
 import { type Order, type OrderId, type OrderStatus, orderStatuses } from './order.ts'
 import { type NewPet, type Pet, type PetId, type PetStatus, readPetDocument } from './pet.ts'
 
-/** What the events of a pet come to. Earlier orders than the latest one are cancelled, and final. */
+/** The state of a pet and its latest order. Earlier orders are cancelled, and final. */
 export interface PetState {
   readonly pet: Pet
   /** The version of the stream at which the pet last changed. */
@@ -27,12 +27,15 @@ export type PetCommand =
       readonly status: OrderStatus
       /** If-Match: the versions of the order that the client accepts, or any that exists. */
       readonly ifMatch: readonly number[] | 'any' | undefined
-      /** The version of an earlier order of the pet, which is final; undefined where that is not known. */
+      /** The version of an earlier order of the pet, which is final; undefined if unknown. */
       readonly finalVersion: number | undefined
     }
 type Command<Type> = Extract<PetCommand, { type: Type }>
 
-/** For each status of an order: the event that leads to it, from which statuses, and what the pet is then. */
+/**
+ * For each status of an order: the event that leads to it, the statuses it may follow, and the resulting status of the
+ * pet.
+ */
 const transitions: Readonly<
   Record<OrderStatus, { event: OrderEvent['type']; from: readonly OrderStatus[]; pet: PetStatus }>
 > = {
@@ -46,7 +49,7 @@ const statusAfter = Object.fromEntries(orderStatuses.map((status) => [transition
   Record<OrderEvent['type'], OrderStatus>
 >
 
-/** A pet and the orders for it: one stream, since one open order a pet is the rule that must hold. */
+/** A pet and its orders are one stream, because the rule that must hold is one open order per pet. */
 export const petDecider: Decider<PetState | undefined, PetCommand, PetEvent> = {
   initialState: undefined,
 
@@ -86,7 +89,7 @@ function updateOrder(command: Command<'updateOrder'>, state: PetState | undefine
   const version = isLatest ? state.order.version : finalVersion
   if (current === status) return 'unchanged'
   if (Array.isArray(ifMatch) && !ifMatch.includes(version ?? 0)) {
-    return new Rejected('precondition_failed', `Order ${orderId} is in another state than If-Match says.`)
+    return new Rejected('precondition_failed', `Order ${orderId} has changed since the state that If-Match names.`)
   }
   const { event, from } = transitions[status]
   if (!from.includes(current)) {
@@ -118,11 +121,11 @@ function evolveOrder(state: PetState, { event, version, time }: Recorded<OrderEv
 export function utc(time: string): string {
   const at = new Date(time)
   const year = at.getUTCFullYear()
-  if (!(year >= 0 && year <= 9999)) throw new Error(`no time of the event: ${JSON.stringify(time)}`)
+  if (!(year >= 0 && year <= 9999)) throw new Error(`not a time: ${JSON.stringify(time)}`)
   return at.toISOString()
 }
 
-/** A pet's own document shows all of it; the latest order stands behind it. */
+/** The pet's document shows all of the pet. The latest order is stored after it. */
 export const petStateCodec: StateCodec<PetState | undefined> = {
   hidden(state) {
     if (state?.order === undefined) return ''

@@ -56,7 +56,7 @@ export function toNewPet(value: Static<typeof NewPetSchema>): NewPet {
   return { ...value, status: value.status ?? 'available' }
 }
 
-/** The pet as JSON text: the one way it is written, in events, in read models and in answers. */
+/** The pet as JSON text: the only function that writes it, for events, read models and answers. */
 export function petDocument(pet: Pet): string {
   if (pet instanceof WrittenPet) return pet.document
   const { id, name, categoryId, status } = pet
@@ -68,7 +68,7 @@ export function readPetDocument(document: string): Pet {
   return WrittenPet.in(document) ?? (parseExactJson(document) as Pet)
 }
 
-/** A pet that was read from its document. */
+/** A pet read from its document. */
 export class WrittenPet implements Pet {
   readonly id: PetId
   readonly name: string
@@ -85,8 +85,8 @@ export class WrittenPet implements Pet {
   }
 
   /**
-   * The pet in a text that `petDocument` wrote: quicker than by JSON and the schema, which would both accept it. Undefined
-   * for any other text, and where it would take more to tell.
+   * The pet in a text that `petDocument` wrote. Faster than JSON and the schema, which both would accept the text.
+   * Undefined for any other text, and for text that needs a closer look.
    */
   static in(text: string): WrittenPet | undefined {
     const match = plainDocument.exec(text)
@@ -98,7 +98,7 @@ export class WrittenPet implements Pet {
   }
 }
 
-// A name of characters that are each one code point, written as they are; no number that could be rounded.
+// A name in which each character is one code point and none is escaped; no number that could be rounded.
 const plainDocument = new RegExp(
   String.raw`^\{"id":([1-9]\d{0,14}),"name":"(?=\S)([ !#-[\]-\ud7ff\ue000-\uffff]{1,128})",` +
     String.raw`"categoryId":(0|-?[1-9]\d{0,14}),"status":"(${petStatuses.join('|')})"\}$`,

@@ -9,7 +9,7 @@ export interface ListQuery {
   readonly limit: number
 }
 
-/** Undefined for an id that is never assigned: there is no such document. */
+/** Undefined for an id that is never assigned: no such document exists. */
 export function documentId(collection: string, id: Int64): DocumentId | undefined {
   return id >= 1 && id <= Number.MAX_SAFE_INTEGER ? { collection, id: Number(id) } : undefined
 }

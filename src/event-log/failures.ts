@@ -5,7 +5,7 @@ export function unavailable(cause: unknown): ServiceError {
   return new ServiceError('event_log_unavailable', 'The event log does not answer; nothing was stored.', { cause })
 }
 
-/** What was to be appended may be in the log or appear in it. */
+/** The records may be in the log, or appear there. */
 export function outcomeUnknown(cause: unknown): ServiceError {
   const message =
     'The event log did not confirm the write; it may be stored. With an Idempotency-Key it can be sent again.'

@@ -2,12 +2,12 @@ import { ServiceError } from '../lib/errors.ts'
 import type { EventLog, NewRecord, Position } from './event-log.ts'
 
 export interface GroupCommitLimits {
-  /** In one append. */
+  /** Per append. */
   readonly recordsMax: number
   readonly bytesMax: number
-  /** Records waiting or in flight; further ones are refused. */
+  /** Records waiting or in flight; more are refused. */
   readonly queuedMax: number
-  /** From the call to its outcome. */
+  /** Time from the call to its outcome. */
   readonly timeoutMs: number
 }
 
@@ -21,12 +21,12 @@ interface Queued {
 }
 
 const sweepMs = 100
-/** Turns of the event loop to wait for, as long as each brings further requests: they share the append, and its price. */
+/** Turns of the event loop to wait, as long as each brings more requests: they share the append and its cost. */
 const gatheringTurnsMax = 8
 
 /**
- * Gathers records while an append is in flight and appends them together: one append at a time, of one partition, so
- * that each has one batch and one outcome (decision 0003). Turns rotate over the partitions with records waiting.
+ * Collects records while an append is in flight and appends them together: one append at a time, to one partition, so
+ * that each append has one batch and one outcome (decision 0003). Partitions with waiting records take turns.
  */
 export class GroupCommit {
   readonly #log: Pick<EventLog, 'append' | 'partitions'>
@@ -46,14 +46,14 @@ export class GroupCommit {
     this.#sweep = setInterval(() => this.#expire(), sweepMs).unref()
   }
 
-  /** The partition whose records are appended next. */
+  /** The partition to append to next. */
   get gathering(): number {
     return this.#gathering
   }
 
   /**
    * Resolves once the record is durable. Throws ServiceError overloaded (too many waiting) and event_log_unavailable:
-   * surely not appended; append_outcome_unknown: it may be in the log or appear in it.
+   * surely not appended; append_outcome_unknown: the record may be in the log, or appear there.
    */
   append(partition: number, record: NewRecord): Promise<Position> {
     if (this.#queued >= this.#limits.queuedMax) {
@@ -66,7 +66,7 @@ export class GroupCommit {
     })
   }
 
-  /** Resolves once nothing waits any more. Nothing may be appended after the call. */
+  /** Resolves once nothing waits any more. Append nothing after the call. */
   async close(): Promise<void> {
     if (this.#queued > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
     clearInterval(this.#sweep)
@@ -84,7 +84,7 @@ export class GroupCommit {
     this.#gather(gatheringTurns)
   }
 
-  /** Appends once a turn of the event loop has brought no further record, or as many have passed. */
+  /** Appends once a turn of the event loop has brought no more records, or after a number of turns. */
   #gather(turns: number): void {
     const before = this.#queued
     setImmediate(() => {
@@ -109,7 +109,7 @@ export class GroupCommit {
     }
     this.#inFlight = []
     this.#settled(batch.length)
-    this.#schedule(1) // what waits has been gathered meanwhile
+    this.#schedule(1) // waiting records were collected meanwhile
   }
 
   #nextWithWork(): number | undefined {
@@ -137,7 +137,7 @@ export class GroupCommit {
     if (this.#queued === 0) this.#idle?.()
   }
 
-  // A record still waiting was surely not appended. One in flight may be: its append goes on without its caller.
+  // A record still waiting was surely not appended. One in flight may be: its append continues without its caller.
   #expire(): void {
     const now = performance.now()
     for (const queue of this.#queues) {
@@ -145,7 +145,10 @@ export class GroupCommit {
       const expired = queue.splice(0, living === -1 ? queue.length : living)
       for (const { reject } of expired) {
         reject(
-          new ServiceError('event_log_unavailable', 'The event log did not take the write in time; it was not stored.'),
+          new ServiceError(
+            'event_log_unavailable',
+            'The event log did not accept the write in time; it was not stored.',
+          ),
         )
       }
       this.#settled(expired.length)

@@ -1,27 +1,27 @@
 import { parseExactJson } from '../lib/exact-json.ts'
 import type { NewRecord } from './event-log.ts'
 
-/** CloudEvents 1.0 in structured JSON mode, as far as this service reads it (docs/events.md). */
+/** CloudEvents 1.0 in structured JSON mode: the part that this service reads (docs/events.md). */
 export interface CloudEvent {
   readonly id: string
   readonly type: string
   readonly source: string
   readonly subject?: string | undefined
-  /** As found; meant to be RFC 3339. */
+  /** As found; should be RFC 3339. */
   readonly time?: string | undefined
   readonly data?: unknown
-  /** Extensions, as whatever was found under their names. */
+  /** Extension attributes as found, by name. */
   readonly streamversion?: unknown
   readonly idempotencykey?: unknown
   readonly requestfingerprint?: unknown
 }
 
-/** An event to be written. No text but the subject needs escapes in JSON. */
+/** An event to write. Only the subject may need escapes in JSON. */
 export interface NewCloudEvent {
   readonly id: string
   readonly type: string
   readonly source: string
-  /** The record key as well, so that all events of a stream share a partition. */
+  /** Also the record key, so that all events of a stream share a partition. */
   readonly subject: string
   readonly time: string
   readonly traceparent?: string | undefined
@@ -48,10 +48,12 @@ export function writeCloudEvent(event: NewCloudEvent): NewRecord {
   }
 }
 
-/** Reads JSON text in a form that it knows, quicker than `JSON.parse`. Undefined for any other, which may be as good. */
+/**
+ * Parses JSON text of a known form faster than `JSON.parse`. Undefined for any other text, which may be just as valid.
+ */
 export type QuickReader = (text: string) => unknown
 
-/** Bytes: ten times the longest event of this service. What anybody else wrote that is longer costs no time to read. */
+/** Bytes: ten times the longest event of this service. A longer value of another program costs no time to read. */
 export const recordValueMax = 16 * 1024
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -61,18 +63,18 @@ export function eventText(value: Uint8Array | null): string {
   return utf8.decode(value ?? undefined)
 }
 
-/** The event in a record value, or undefined where there is none that can be read. What `data` means is not looked at. */
+/** The event in a record value, or undefined if there is no readable one. `data` is not interpreted. */
 export function readCloudEvent(value: Uint8Array | null, readData?: QuickReader): CloudEvent | undefined {
   if (value === null || value.length > recordValueMax) return undefined
   try {
     const text = utf8.decode(value)
     return readOwnForm(text, readData) ?? readAnyForm(text)
   } catch {
-    return undefined // not UTF-8 or not JSON: both mean that no event is there
+    return undefined // not UTF-8 or not JSON: not an event
   }
 }
 
-/** For speed alone: an event as `writeCloudEvent` writes it, read by one expression (see docs/performance.md). */
+/** Only for speed: reads an event in the form of `writeCloudEvent` with one regular expression (decision 0010). */
 const ownForm = new RegExp(
   String.raw`^\{"specversion":"1\.0","id":"([\w-]+)","type":"([\w.]+)","source":"([\w/]+)","subject":"([\w-]+)",` +
     String.raw`"time":"([\w:.-]+)","datacontenttype":"application/json",(?:"traceparent":"[\w-]+",)?` +
@@ -80,7 +82,7 @@ const ownForm = new RegExp(
     String.raw`(?:"streamversion":([1-9]\d{0,14}),)?"data":(\{.*\})\}$`,
 )
 
-/** Undefined for any other form: that says nothing against the event, which can be written in many ways. */
+/** Undefined for any other form. The event may still be valid, since it can be written in many ways. */
 function readOwnForm(text: string, readData?: QuickReader): CloudEvent | undefined {
   const match = ownForm.exec(text)
   if (match === null) return undefined
@@ -91,7 +93,7 @@ function readOwnForm(text: string, readData?: QuickReader): CloudEvent | undefin
     const streamversion = version === undefined ? undefined : Number(version)
     return { id, type, source, subject, time, idempotencykey, requestfingerprint, streamversion, data }
   } catch {
-    return undefined // the data may end earlier, and other members follow
+    return undefined // the data may end earlier and be followed by other members
   }
 }
 

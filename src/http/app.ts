@@ -21,34 +21,34 @@ import { newServer, type ServerOptions } from './server.ts'
 
 export interface ApiServices extends EventServices {
   readonly maxInFlightPerKey: number
-  /** Undefined: as many as can be served. */
+  /** Undefined: no limit. */
   readonly rate: Rate | undefined
   /** Of the events; null where there is no Kafka. */
   readonly topic: string | null
 }
 
 export interface AppServices extends ProbedServices {
-  /** Undefined in a process that serves no API: then there are only the routes without a key, less the documents. */
+  /** Undefined in a process that serves no API: it then has only the routes without a key, and no documentation. */
   readonly api?: ApiServices | undefined
 }
 
 export interface AppOptions {
   readonly logger: Logger | false
-  /** Whether each write is logged, with who asked for it. */
+  /** Whether to log each write, with its API key and address. */
   readonly logsWrites: boolean
-  /** Whether probes tell all, and metrics are served, beside the API. */
+  /** Whether probes give details, and metrics are served, on the port of the API. */
   readonly probesInDetail: boolean
-  /** Of pages that may call the API from a browser. */
+  /** Origins of pages that may call the API from a browser. */
   readonly corsOrigins: readonly string[]
   readonly connections: ConnectionLimits
-  /** The longest that a command is waited for, in milliseconds. */
+  /** Longest wait for a command, in milliseconds. */
   readonly appendTimeoutMs: number
 }
 
-/** The longest that a request waits beside its append: for another one of its stream, and for the read models. */
+/** Longest wait of a request besides its append: for an earlier request of its stream, and for the read models. */
 const otherWaitsMs = 10_000
 
-/** The HTTP server, ready to listen or to be injected requests. Closing it finishes the requests it has. */
+/** The HTTP server, ready to listen or to receive injected requests. Closing it finishes its current requests. */
 export async function buildApp(
   services: AppServices,
   { logger, logsWrites, probesInDetail, corsOrigins, connections, appendTimeoutMs }: AppOptions,
@@ -64,7 +64,7 @@ export async function buildApp(
 
 const adminConnectionsMax = 64
 
-/** As `buildApp`, with the probes and the metrics alone: for a port that only operators can reach. */
+/** As `buildApp`, with only the probes and the metrics: for a port that only operators can reach. */
 export async function buildAdminApp(services: ProbedServices, logger: Logger | false): Promise<FastifyInstance> {
   const connections = { max: adminConnectionsMax, maxPerAddress: adminConnectionsMax, isTrustedProxy: () => false }
   const app = newApp(services, { logger, connections, answerWithinMs: otherWaitsMs })
@@ -76,11 +76,11 @@ export async function buildAdminApp(services: ProbedServices, logger: Logger | f
 function newApp({ draining }: ProbedServices, options: Omit<ServerOptions, 'isClosing'>): FastifyInstance {
   const app: FastifyInstance = newServer({ ...options, isClosing: () => draining() && !app.server.listening })
   app.setValidatorCompiler(compileRequestCheck)
-  app.setSerializerCompiler(() => JSON.stringify) // response schemas are for the document; answers are sent as text
-  app.removeAllContentTypeParsers() // only what /v1 adds is read: elsewhere a body changes no answer
+  app.setSerializerCompiler(() => JSON.stringify) // response schemas are only for documentation; answers are sent as text
+  app.removeAllContentTypeParsers() // only /v1 reads bodies: elsewhere a body changes no answer
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('cache-control', 'no-store')
-    // Fastify has demands on a body even where there is nothing.
+    // Fastify expects a body even if there is none.
     done(messageProblem(request.raw) ?? (request.is404 ? notFound(request, reply) : undefined))
   })
   return app
@@ -114,8 +114,8 @@ async function addApi(app: FastifyInstance, api: ApiServices): Promise<void> {
 }
 
 /**
- * Refusals, now and then; and one line when a response is sent, of writes where that is wanted, of all at level debug:
- * Fastify's own would be made for every request at any level.
+ * Logs refusals from time to time, and one line when a response is sent: for writes if configured, and for all requests
+ * at level debug. Fastify's own lines would be built for every request at any level.
  */
 function addRequestLog(app: FastifyInstance, logger: Logger, logsWrites: boolean): void {
   const refusals = new Refusals(auditTo(logger))

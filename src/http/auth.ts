@@ -7,7 +7,7 @@ import { isRepeated } from './messages.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose API key let the request in. Undefined only where none was needed, or none was valid. */
+    /** The holder of the API key. Undefined only if no key was needed, or none was valid. */
     holder: KeyHolder | undefined
   }
 }
@@ -17,7 +17,7 @@ export type FindKey = (key: string) => KeyHolder | undefined
 
 /**
  * Lets a request into the routes of `app` only with a valid API key as bearer token (RFC 6750), before its body is
- * looked at. `find` is asked for each request, as keys come and go.
+ * read. `find` is called for each request, since keys can change.
  */
 export async function requireApiKey(app: FastifyInstance, find: FindKey): Promise<void> {
   app.decorateRequest('holder', undefined)
@@ -32,7 +32,7 @@ export async function requireApiKey(app: FastifyInstance, find: FindKey): Promis
     verifyErrorLogLevel: 'debug',
   })
   const verify = app.verifyBearerAuth
-  if (verify === undefined) throw new Error('@fastify/bearer-auth made no verifyBearerAuth')
+  if (verify === undefined) throw new Error('@fastify/bearer-auth did not create verifyBearerAuth')
   app.addHook('onRequest', (request, reply, done) => {
     verify(request, reply, (error) => {
       if (error === undefined || reply.statusCode !== 401) return done(error)
@@ -42,15 +42,15 @@ export async function requireApiKey(app: FastifyInstance, find: FindKey): Promis
   })
 }
 
-// RFC 6750 section 3.1: no error code when no key was sent, or another scheme was used.
+// RFC 6750 section 3.1: no error code if no key was sent, or another scheme was used.
 function challenge({ headers }: FastifyRequest): string {
   const sentKey = /^bearer +\S/i.test(headers.authorization ?? '')
   return sentKey ? 'Bearer realm="petstore", error="invalid_token"' : 'Bearer realm="petstore"'
 }
 
-/** Whose API key let the request in, on a route that needs one. */
+/** The holder of the API key, on a route that needs one. */
 export function holderOf({ holder }: FastifyRequest): KeyHolder {
-  if (holder === undefined) throw new Error('a route without a key asks whose it is')
+  if (holder === undefined) throw new Error('a route without a key asked for the holder')
   return holder
 }
 
@@ -60,11 +60,11 @@ export function isStillValid({ headers }: FastifyRequest, find: FindKey): boolea
   return find(key) !== undefined
 }
 
-/** A hook of a route: lets a request in only if its API key has the scope (RFC 6750 section 3.1). */
+/** A hook of a route: accepts a request only if its API key has the scope (RFC 6750 section 3.1). */
 export function requireScope(scope: Scope): onRequestHookHandler {
   return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
     if (holderOf(request).scopes.has(scope)) return done()
     reply.header('www-authenticate', `Bearer realm="petstore", error="insufficient_scope", scope="${scope}"`)
-    done(new ServiceError('insufficient_scope', `This API key is not for this: it lacks the scope ${scope}.`))
+    done(new ServiceError('insufficient_scope', `This API key lacks the scope ${scope}.`))
   }
 }

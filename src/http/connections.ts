@@ -5,13 +5,16 @@ import type { FastifyBaseLogger } from 'fastify'
 export interface ConnectionLimits {
   readonly max: number
   readonly maxPerAddress: number
-  /** Proxies bring the connections of many clients: they count only towards `max`. */
+  /** Proxies carry the connections of many clients: they count only towards `max`. */
   readonly isTrustedProxy: (address: string) => boolean
 }
 
-const toldEveryMs = 10_000
+const logIntervalMs = 10_000
 
-/** Closes connections beyond the limits as soon as they are opened, which costs next to nothing. Whoever is in stays in. */
+/**
+ * Closes connections beyond the limits as soon as they are opened, which costs almost nothing. Existing connections
+ * stay.
+ */
 export function limitConnections(server: Server, limits: ConnectionLimits, logger: FastifyBaseLogger | false): void {
   const open = new Map<string, number>()
   const tellRefused = refusalTeller(logger)
@@ -35,27 +38,27 @@ export function limitConnections(server: Server, limits: ConnectionLimits, logge
   })
 }
 
-/** One line now and then, however many are refused. */
+/** Logs one line from time to time, however many are refused. */
 function refusalTeller(logger: FastifyBaseLogger | false): (reason: string) => void {
   let refused = 0
-  let toldAt = Number.NEGATIVE_INFINITY
+  let loggedAtMs = Number.NEGATIVE_INFINITY
   return (reason) => {
     refused++
-    if (!logger || performance.now() - toldAt < toldEveryMs) return
+    if (!logger || performance.now() - loggedAtMs < logIntervalMs) return
     logger.warn({ refused }, `connections are refused: ${reason}`)
-    toldAt = performance.now()
+    loggedAtMs = performance.now()
     refused = 0
   }
 }
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Requests of one connection that wait for the one before them. Clients that pipeline at all send fewer at a time. */
+/** Requests of one connection that wait for the previous one. Clients that pipeline send fewer at a time. */
 const waitingMax = 100
 
 /**
- * Handles the requests of one connection one after the other, as they are answered in that order anyway: so a connection
- * has one request in flight, whatever is sent on it. A connection with too many waiting is closed.
+ * Handles the requests of one connection one after the other; they are answered in that order anyway. So a connection
+ * has one request in flight, whatever it sends. A connection with too many waiting requests is closed.
  */
 export function inTurn(handle: Handler): Handler {
   const waiting = new WeakMap<Socket, number>()
@@ -68,7 +71,7 @@ export function inTurn(handle: Handler): Handler {
       return
     }
     waiting.set(socket, count + 1)
-    // Node gives a response its socket once the response before it was handed over.
+    // Node assigns the socket to a response once the previous response has been written.
     response.once('socket', () => {
       waiting.set(socket, (waiting.get(socket) ?? 1) - 1)
       handle(request, response)

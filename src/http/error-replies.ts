@@ -6,8 +6,8 @@ import { type ErrorCode, ServiceError } from '../lib/errors.ts'
 import { securityHeaders } from './security-headers.ts'
 
 /**
- * Of each error code: its HTTP status and, where a retry is worth while, after how many seconds (RFC 9110 section 10.2.3).
- * None for append_outcome_unknown: a client that retries by itself may store the same twice.
+ * For each error code its HTTP status and, if a retry may succeed, after how many seconds (RFC 9110 section 10.2.3).
+ * append_outcome_unknown has none: a client that retries automatically may store the same pet twice.
  */
 export const replies: Record<ErrorCode, readonly [status: number, retryAfterSeconds?: number]> = {
   invalid_request: [400],
@@ -49,28 +49,28 @@ export function statusOf(code: ErrorCode): number {
   return replies[code][0]
 }
 
-/** Of every answer with JSON. */
+/** Headers of every JSON answer. */
 export const jsonType = 'application/json; charset=utf-8'
 
-type Told = readonly [ErrorCode, message: string]
+type CodeAndMessage = readonly [ErrorCode, message: string]
 
-/** What the client is told of the errors that Fastify and Node's HTTP parser raise about a request, by their codes. */
-const toldByCode = new Map<string, Told>([
+/** The answers for errors that Fastify and Node's HTTP parser raise about a request, by their codes. */
+const replyByCode = new Map<string, CodeAndMessage>([
   ['FST_ERR_BAD_URL', ['invalid_request', 'The URL is malformed.']],
   ['FST_ERR_MAX_PARAM_LENGTH', ['invalid_request', 'The path is too long.']],
   ['FST_ERR_CTP_BODY_TOO_LARGE', ['payload_too_large', 'The body is larger than 16 KiB.']],
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', ['unsupported_media_type', 'The body must be application/json, in UTF-8.']],
-  ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', ['invalid_request', 'The body is not as long as Content-Length says.']],
+  ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', ['invalid_request', 'The length of the body differs from Content-Length.']],
   ['ERR_HTTP_REQUEST_TIMEOUT', ['request_timeout', 'The request did not arrive in time.']],
   ['HPE_HEADER_OVERFLOW', ['headers_too_large', 'The request line and headers are larger than 16 KiB.']],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', ['payload_too_large', 'The chunk extensions are too large.']],
 ])
 
-/** The error as one of the catalogue: `otherwise` where its own code says nothing. */
-function toServiceError(error: unknown, otherwise: Told): ServiceError {
+/** The error as one of the catalogue; `otherwise` if its own code is not listed. */
+function toServiceError(error: unknown, otherwise: CodeAndMessage): ServiceError {
   if (error instanceof ServiceError) return error
   const ownCode = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const [code, message] = toldByCode.get(ownCode) ?? otherwise
+  const [code, message] = replyByCode.get(ownCode) ?? otherwise
   return new ServiceError(code, message, { cause: error })
 }
 
@@ -79,9 +79,9 @@ function errorBody({ code, message }: ServiceError): string {
   return JSON.stringify({ code, message, status: statusOf(code) })
 }
 
-/** Fastify's error handler. Also takes what Fastify raises before a route is found. */
+/** Fastify's error handler, which also receives what Fastify raises before a route is found. */
 export function replyWithError(raised: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  // A bug: the client learns nothing of it, `cause` keeps it for the log.
+  // A bug: the client learns no details, and `cause` keeps them for the log.
   const error = toServiceError(raised, ['internal_error', 'An unexpected error occurred.'])
   const { code } = error
   logServerError(error, request)
@@ -89,35 +89,35 @@ export function replyWithError(raised: unknown, request: FastifyRequest, reply: 
   if (retryAfter !== undefined && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter)
   // RFC 5789 section 2.2.
   if (code === 'unsupported_media_type' && request.method === 'PATCH') reply.header('accept-patch', 'application/json')
-  reply.header('x-request-id', request.id) // on errors only: there someone asks for it
+  reply.header('x-request-id', request.id) // only on errors, where it is useful
   return reply.code(status).type(jsonType).send(errorBody(error))
 }
 
 function logServerError(error: ServiceError, { id: requestId, method, url, raw, log }: FastifyRequest): void {
-  // A client that goes in the middle of its body makes an error that nobody gets, and nobody needs to look into.
+  // A client that disconnects in the middle of its body causes an error that nobody receives or has to look into.
   const hasLeft = raw.destroyed && !raw.complete
   if (statusOf(error.code) < 500 || hasLeft) return
   const of = { requestId, method, url }
   if (error.code === 'internal_error') log.error({ ...of, err: error.cause ?? error }, 'unexpected error')
-  // Not louder: what is away says so once by itself, and there may be thousands of these a second.
+  // Only at level debug: an unavailable part logs that once itself, and there may be thousands of these a second.
   else log.debug({ ...of, err: error }, 'the request failed')
 }
 
-/** 405 with Allow (RFC 9110 section 15.5.6) for a path that other methods know, else 404. */
+/** 405 with Allow (RFC 9110 section 15.5.6) for a path that supports other methods, else 404. */
 export function notFound({ method, url, server }: FastifyRequest, reply: FastifyReply): ServiceError {
   const [path = ''] = url.split('?')
   const allowed = server.supportedMethods.filter(
-    // CORS has a route for OPTIONS of whatever path.
+    // CORS adds a route for OPTIONS of any path.
     (other) => other !== 'OPTIONS' && server.findRoute({ method: other as HTTPMethods, url: path }) !== null,
   )
   if (allowed.length === 0 || allowed.includes(method)) {
     return new ServiceError('route_not_found', `There is nothing at ${path}.`)
   }
   reply.header('allow', allowed.join(', '))
-  return new ServiceError('method_not_allowed', `${path} does not know ${method}, only ${allowed.join(', ')}.`)
+  return new ServiceError('method_not_allowed', `${path} does not support ${method}, only ${allowed.join(', ')}.`)
 }
 
-/** What Node sets on a socket while a response is to be written to it. */
+/** What Node sets on a socket while it writes a response. */
 interface HttpSocket extends Socket {
   readonly _httpMessage?: {
     readonly req: { readonly complete: boolean }
@@ -125,7 +125,7 @@ interface HttpSocket extends Socket {
   }
 }
 
-/** Node's clientError: bytes that are no request, or no complete one, so that there is no reply to send it with. */
+/** Node's clientError: bytes that are not a request, or not a complete one, so there is no reply object to send. */
 export function replyToBrokenRequest(raised: Error, socket: HttpSocket): void {
   if (!socket.writable) {
     socket.destroy(raised)
@@ -133,23 +133,23 @@ export function replyToBrokenRequest(raised: Error, socket: HttpSocket): void {
   }
   const pending = socket._httpMessage
   if (pending?.req.complete) {
-    // An answer written now would be taken for that of the complete request before the broken one.
+    // The client would take an answer written now for that of the complete request before the broken one.
     pending.once('finish', () => socket.destroySoon())
     return
   }
   endWithError(socket, toServiceError(raised, ['invalid_request', 'The request is not valid HTTP/1.1.']))
 }
 
-/** Node's connect: a proxy's method, whose connection Node hands over and would close without a word. */
+/** Node's connect event: a proxy method, whose connection Node would close without an answer. */
 export function replyToTunnel(_request: IncomingMessage, socket: Duplex): void {
   endWithError(
     socket,
-    new ServiceError('method_not_allowed', 'This is no proxy: it does not know CONNECT.'),
+    new ServiceError('method_not_allowed', 'This server is not a proxy: it does not support CONNECT.'),
     'Allow: \r\n',
   )
 }
 
-/** As bytes: there is no response that would have them by itself. */
+/** As bytes: without a response object nothing adds the headers. */
 const securityLines = Object.entries(securityHeaders)
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('')

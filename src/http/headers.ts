@@ -1,16 +1,18 @@
 import { ServiceError } from '../lib/errors.ts'
 
-/** What sets the tags of one log and one form of the read models apart from all others. */
+/** Distinguishes the tags of one log and one read-model version from all others. */
 export interface TagScope {
   readonly log: { readonly logId: string }
-  /** Another version may show the same events in another way. */
+  /** Another version may show the same events differently. */
   readonly readModelVersion: string
 }
 
-/** The versions that a condition names, if any it has: an empty list where all its tags are those of something else. */
+/**
+ * The versions that a condition names; empty if all its tags belong to something else. Undefined without a condition.
+ */
 export type NamedVersions = readonly number[] | 'any' | undefined
 
-/** The strong entity tag of a document (RFC 9110 section 8.8.3): it never comes again for another state of it. */
+/** The strong entity tag of a document (RFC 9110 section 8.8.3): never used again for another state of it. */
 export function writeTag(scope: TagScope, version: number): string {
   return `"${tagPrefix(scope)}${version}"`
 }
@@ -24,8 +26,8 @@ const tag = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"[ \t]*`
 const tagList = new RegExp(String.raw`^(?:${tag})?(?:,[ \t]*(?:${tag})?)*$`)
 
 /**
- * Reads a header of RFC 9110 section 13.1. Tags are compared strongly for If-Match, where weak ones match nothing, and
- * weakly for If-None-Match. Throws ServiceError invalid_request unless it is `*` or a list of tags.
+ * Parses a header of RFC 9110 section 13.1. If-Match compares tags strongly, so weak ones match nothing; If-None-Match
+ * compares weakly. Throws ServiceError invalid_request unless it is `*` or a list of tags.
  */
 export function readCondition(
   name: 'If-Match' | 'If-None-Match',
@@ -48,15 +50,16 @@ export function isNamed(version: number, named: NamedVersions): boolean {
   return named === 'any' || (named?.includes(version) ?? false)
 }
 
-/** A String of RFC 9651 section 3.3.3: printable ASCII in quotes, in which a backslash stands before quote and backslash. */
+/** A String of RFC 9651 section 3.3.3: printable ASCII in quotes, with a backslash before each quote and backslash. */
 const quotedKey = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
 /** The characters of a Token (section 3.3.4), which many clients send without quotes; a digit may come first, as in a UUID. */
 const bareKey = /^[\w!#$%&'*+.^`|~:/-]+$/
 const keyLengthMax = 255
 
 /**
- * The Idempotency-Key of a request, without its quotes (draft-ietf-httpapi-idempotency-key-header-07); undefined where it
- * has none. Throws ServiceError invalid_idempotency_key; so do two headers, which Node joins to something that is no String.
+ * The Idempotency-Key of a request, without its quotes (draft-ietf-httpapi-idempotency-key-header-07); undefined if it
+ * has none. Throws ServiceError invalid_idempotency_key, also for two headers, which Node joins to something that is
+ * not a String.
  */
 export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined
@@ -75,7 +78,7 @@ const waitSecondsMax = 10
 /** RFC 7240 section 2: preferences are a list; a value is a token or a quoted string, and parameters may follow it. */
 const waitForm = /(?:^|,)\s*wait\s*=\s*(?:(\d+)|"(\d+)")\s*(?:[;,]|$)/i
 
-/** The seconds in `wait` of a Prefer header (RFC 7240 section 4.3), 10 at most. What cannot be read counts as none. */
+/** The seconds in `wait` of a Prefer header (RFC 7240 section 4.3), at most 10. A malformed preference is ignored. */
 export function readPrefer(header: string | string[] | undefined): number | undefined {
   const [, token, quoted] = waitForm.exec(String(header ?? '')) ?? []
   const wanted = token ?? quoted

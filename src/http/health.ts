@@ -1,16 +1,16 @@
 import type { FastifyInstance } from 'fastify'
 import { jsonType } from './error-replies.ts'
 
-/** The state of one part, in one word and with whatever helps an operator. Must be JSON. */
+/** The state of one part: one word, and details for operators. Must be JSON. */
 export interface Check {
   readonly status: string
   readonly [detail: string]: unknown
 }
 type Checks = Readonly<Record<string, Check>>
 
-/** `live` is false only when nothing but a restart helps. */
+/** `live` is false only if a restart, and nothing else, can help. */
 export type Liveness = { readonly live: boolean; readonly checks: Checks }
-/** `ready`: whether requests should be sent here. */
+/** `ready`: whether to send requests here. */
 export type Readiness = { readonly ready: boolean; readonly checks: Checks }
 
 export interface Health {
@@ -28,16 +28,16 @@ export interface ProbedServices {
   readonly health: Health
   readonly metrics: Metrics
   /**
-   * Whether this process is about to end: `/readyz` is 503 then, and once it listens no more every response asks its
-   * client to close the connection.
+   * Whether this process is about to end. `/readyz` is then 503, and once the server no longer listens, every response
+   * asks its client to close the connection.
    */
   readonly draining: () => boolean
 }
 
 /**
- * The probes of an orchestrator, whose 503 is a report like their 200, not an Error; and the metrics, for a monitoring
- * system to read as often as it likes: nothing is asked of the log or the read models. Without `details` there is only
- * what anybody may know.
+ * The probes of an orchestrator, whose 503 is a report like their 200 and not an Error; and the metrics, which may be
+ * read at any rate, since reading them sends nothing to the log or the read models. Without `details` they give only
+ * public information.
  */
 export function addHealthRoutes(
   app: FastifyInstance,

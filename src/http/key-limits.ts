@@ -10,9 +10,9 @@ declare module 'fastify' {
 }
 
 /**
- * Refuses requests of an owner of API keys who has `max` in flight already, waiting ones included. A request is in flight
- * from its authentication until its answer is handed to the connection, even where the client has gone: until then there is
- * work for it. One that follows events is in flight until it ends.
+ * Refuses requests of an owner of API keys who already has `max` in flight, including waiting ones. A request is in
+ * flight from its authentication until its answer is handed to the connection, even if the client has gone: until then
+ * it causes work. A request that follows events is in flight until it ends.
  */
 export function limitInFlight(app: FastifyInstance, max: number): void {
   const inFlight = new Map<string, number>()
@@ -22,7 +22,7 @@ export function limitInFlight(app: FastifyInstance, max: number): void {
     const { owner } = holderOf(request)
     const count = countOf(owner)
     if (count >= max) {
-      return done(new ServiceError('too_many_requests', `This API key has ${max} requests in flight already.`))
+      return done(new ServiceError('too_many_requests', `This API key already has ${max} requests in flight.`))
     }
     inFlight.set(owner, count + 1)
     request.isInFlight = true
@@ -55,8 +55,8 @@ interface Window {
 }
 
 /**
- * Refuses requests of an owner beyond the rate, reads and writes apart, and tells when there will be more in the headers of
- * draft-ietf-httpapi-ratelimit-headers-10. The time of the rate begins with a first request. Each process counts for itself.
+ * Refuses requests of an owner beyond the rate, for reads and writes separately, and announces the limit in the headers
+ * of draft-ietf-httpapi-ratelimit-headers-10. A period begins with its first request. Each process counts on its own.
  */
 export function limitRate(app: FastifyInstance, { requests: max, seconds }: Rate): void {
   const windows = { reads: new Map<string, Window>(), writes: new Map<string, Window>() }
@@ -77,7 +77,10 @@ export function limitRate(app: FastifyInstance, { requests: max, seconds }: Rate
       ratelimit: `"${kind}";r=0;t=${endsIn}`,
     })
     done(
-      new ServiceError('too_many_requests', `This API key may send ${max} ${kind} in ${seconds} s, and has done so.`),
+      new ServiceError(
+        'too_many_requests',
+        `This API key has sent the ${max} ${kind} that it may send in ${seconds} s.`,
+      ),
     )
   })
 }

@@ -5,30 +5,33 @@ import { ServiceError } from '../lib/errors.ts'
 /** The characters of `uri-host [":" port]` (RFC 9110 section 7.2). */
 const hostForm = /^[\w.~!$&'()*+,;=:%[\]-]*$/
 
-/** What is wrong with a request as an HTTP message that Node's parser lets pass; undefined where nothing is. */
+/** The problem with a request as an HTTP message that Node's parser accepts; undefined if there is none. */
 export function messageProblem({ rawHeaders, headers, httpVersion }: IncomingMessage): ServiceError | undefined {
   const { host, 'transfer-encoding': transferCoding } = headers
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
-    return new ServiceError('invalid_request', `HTTP/${httpVersion} is not spoken here, only HTTP/1.1.`)
+    return new ServiceError('invalid_request', `HTTP/${httpVersion} is not supported, only HTTP/1.1.`)
   }
   if (host === undefined && httpVersion === '1.1') {
     return new ServiceError('invalid_request', 'The Host header is missing.') // RFC 9112 section 3.2
   }
   if (host !== undefined && (!hostForm.test(host) || isRepeated(rawHeaders, 'host'))) {
-    return new ServiceError('invalid_request', 'The Host header must be one host, with or without a port.')
+    return new ServiceError('invalid_request', 'The Host header must name one host, with or without a port.')
   }
   if (transferCoding !== undefined && transferCoding.toLowerCase() !== 'chunked') {
-    return new ServiceError('unsupported_transfer_coding', 'The only transfer coding known here is chunked.')
+    return new ServiceError('unsupported_transfer_coding', 'The only supported transfer coding is chunked.')
   }
   return undefined
 }
 
-/** Whether more of a body is to come. */
+/** Whether more of the body is still to come. */
 export function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
   return !complete && ((headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined)
 }
 
-/** Whether there are several headers of a name, in lower case. Node keeps one of them; a proxy in front may have looked at another. */
+/**
+ * Whether a header occurs more than once; names are in lower case. Node keeps one of them, and a proxy in front may
+ * have used another.
+ */
 export function isRepeated(rawHeaders: readonly string[], name: string): boolean {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -38,8 +41,8 @@ export function isRepeated(rawHeaders: readonly string[], name: string): boolean
 }
 
 /**
- * Refuses a body that nothing here could read, and asks a client that waits to be asked for one that can be (RFC 9110
- * section 10.1.1). To be run behind all else that refuses a request by its head.
+ * Refuses a body that nothing here can read, and sends `100 Continue` to a client that waits for it (RFC 9110 section
+ * 10.1.1). Run it after every other check of the head.
  */
 export function admitBody({ raw }: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
   const { expect, 'content-encoding': contentCoding = 'identity' } = raw.headers

@@ -61,7 +61,7 @@ async function placeOrder(services: RouteServices, orderedPet: Int64, reply: Fas
   const command = (id: number): PetCommand => ({ type: 'placeOrder', orderId: id as OrderId, petId })
   const placing = handle(exchange, command, { stream: String(petId), drawsId: true, idempotency })
   const handled = await placing.catch((error: unknown) => {
-    // There may be an order: whoever does not retry with an Idempotency-Key can look for it.
+    // The order may exist: a client that does not retry with an Idempotency-Key can look for it.
     if (error instanceof UnknownOutcome) reply.header('location', `${orders.path}/${error.id}`)
     throw error
   })
@@ -69,7 +69,7 @@ async function placeOrder(services: RouteServices, orderedPet: Int64, reply: Fas
   return replyWithCreated(exchange, handled, { id: order.id, json: orderDocument(order) })
 }
 
-/** The order as its first answer had it, whatever became of it since. */
+/** The order as in its first answer, whatever has happened to it since. */
 function firstPlaced({ id, time }: IdempotencyRecord, petId: PetId): Order {
   const placedAt = utc(time)
   return { id: id as OrderId, petId, status: 'placed', placedAt, updatedAt: placedAt }
@@ -92,13 +92,13 @@ async function updateOrder(
     const changed = orderIn(handled)
     return replyToCommand(exchange, changed.version, orderDocument(changed), handled.position)
   }
-  // It has that status already: since it was found, or since then.
+  // It already has that status.
   const now = order.status === status ? found : await findDocument(exchange, orderId)
   return replyToCommand(exchange, now.version, now.json, now.reached)
 }
 
 function orderIn({ state }: { readonly state: PetState }): VersionedOrder {
-  if (state.order === undefined) throw new Error('a command about an order left none')
+  if (state.order === undefined) throw new Error('a command about an order returned no order')
   return state.order
 }
 
@@ -110,7 +110,7 @@ export const orderSchemas = {
   ),
   OrderChange: Type.Object(
     { status: OrderStatus },
-    { additionalProperties: false, description: 'What is to become of an order' },
+    { additionalProperties: false, description: 'A change of an order' },
   ),
   Orders: Type.Array(OrderSchema, { description: 'A list of orders' }),
   OrderStatus,
@@ -128,7 +128,7 @@ const approved = { ...placed, status: 'approved', updatedAt: '2026-11-20T10:15:0
 const notFound = doc.error('No such order', 'order_not_found', 'There is no order 12.')
 const held = 'Pet 1 is pending: order 11 holds it.'
 const isDelivered = 'Order 12 is delivered and cannot become cancelled.'
-const isOther = 'Order 12 is in another state than If-Match says.'
+const isOther = 'Order 12 has changed since the state that If-Match names.'
 
 const listOrdersSchema = {
   ...doc.listing('orders', OrderStatus, {
@@ -140,8 +140,8 @@ const listOrdersSchema = {
   operationId: 'listOrders',
   summary: 'List all orders (beta)',
   description:
-    'The orders in ascending order of id, page by page: as long as there is a next page, its address is in `Link`. ' +
-    'Ids say nothing of the order in time.',
+    'Orders in ascending order of id, page by page. `Link` has the address of the next page, if there is one. ' +
+    'Ids are not chronological.',
 }
 
 const placeOrderSchema = {
@@ -150,10 +150,10 @@ const placeOrderSchema = {
   operationId: 'placeOrder',
   summary: 'Order a pet (beta)',
   description:
-    'An available pet can be ordered, and is pending from then on. With an `Idempotency-Key` the request can be ' +
-    'sent again, as often as need be, and places one order.',
+    'Orders an available pet, which is then pending. With an `Idempotency-Key` the request can be ' +
+    'repeated any number of times, and places one order.',
   headers: doc.headers({
-    ...doc.asked.idempotencyKey('for one pet get the order of the first'),
+    ...doc.asked.idempotencyKey('for the same pet get the order of the first'),
     ...doc.asked.consistency(),
   }),
   body: orderSchemas.NewOrder,
@@ -161,9 +161,9 @@ const placeOrderSchema = {
     ...doc.anyCommand,
     201: doc.answer('Order placed', OrderSchema, placed, doc.toldOfNew('order', path)),
     400: doc.invalid('body: petId is required'),
-    409: doc.error('The pet is ordered already, or sold', 'pet_not_available', held),
+    409: doc.error('The pet is already ordered, or sold', 'pet_not_available', held),
     422: doc.error('There is no such pet', 'unknown_pet', 'There is no pet 1.'),
-    504: doc.outcomeUnknown('order', doc.location('order that may be there', path)),
+    504: doc.outcomeUnknown('order', doc.location('order that may exist', path)),
   },
 }
 
@@ -179,10 +179,10 @@ const updateOrderSchema = {
   ...doc.anySchema,
   ...beta,
   operationId: 'updateOrder',
-  summary: 'Move an order on (beta)',
+  summary: 'Change the status of an order (beta)',
   description:
     'From placed to approved to delivered, which makes the pet sold; from placed or approved to cancelled, which ' +
-    'makes it available again. An order that has the status already stays as it is, whatever `If-Match` says.',
+    'makes it available again. An order that already has the status stays as it is, whatever `If-Match` says.',
   params,
   headers: doc.headers({ ...doc.asked.ifMatch, ...doc.asked.consistency() }),
   body: orderSchemas.OrderChange,
@@ -191,11 +191,11 @@ const updateOrderSchema = {
     200: doc.answer('The order with that status', OrderSchema, approved, doc.toldByCommand('status')),
     400: doc.invalid('body: status must be one of placed, approved, delivered, cancelled'),
     404: notFound,
-    409: doc.error('Not from where the order stands', 'order_transition_invalid', isDelivered),
-    412: doc.error('The order is in another state than `If-Match` says', 'precondition_failed', isOther),
+    409: doc.error('The order cannot change to this status', 'order_transition_invalid', isDelivered),
+    412: doc.error('The order has changed since the state that `If-Match` names', 'precondition_failed', isOther),
     415: {
       ...doc.anyCommand[415],
-      headers: { 'Accept-Patch': doc.header('What the body can be', 'application/json') },
+      headers: { 'Accept-Patch': doc.header('Media types that the body may have', 'application/json') },
     },
     504: doc.outcomeUnknown('change'),
   },

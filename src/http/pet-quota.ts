@@ -4,7 +4,7 @@ import { holderOf } from './auth.ts'
 
 const dayMs = 86_400_000
 
-/** How many pets an owner of API keys may add on a day, in UTC. Each process counts for itself, from its start. */
+/** How many pets an owner of API keys may add per day (UTC). Each process counts on its own, from its start. */
 export class PetQuota {
   readonly #max: number
   readonly #now: () => Date
@@ -17,8 +17,8 @@ export class PetQuota {
   }
 
   /**
-   * Counts a pet unless it surely was not added: `isNew` or the error of `add` says so. Throws what `add` throws, and
-   * ServiceError quota_exceeded.
+   * Counts a pet unless it surely was not added, which `isNew` or the error of `add` tells. Throws what `add` throws,
+   * and ServiceError quota_exceeded.
    */
   async count<Added>(reply: FastifyReply, add: () => Promise<Added>, isNew: (added: Added) => boolean): Promise<Added> {
     const { owner } = holderOf(reply.request)
@@ -28,7 +28,7 @@ export class PetQuota {
     this.#day = day
     if ((this.#added.get(owner) ?? 0) >= this.#max) {
       reply.header('retry-after', Math.ceil(((day + 1) * dayMs - time) / 1000))
-      throw new ServiceError('quota_exceeded', `This API key may add ${this.#max} pets a day, and has done so.`)
+      throw new ServiceError('quota_exceeded', `This API key has added the ${this.#max} pets that it may add per day.`)
     }
     this.#change(owner, 1)
     try {

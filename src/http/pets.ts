@@ -52,7 +52,7 @@ async function createPet(services: RouteServices, newPet: NewPet, reply: Fastify
   const { headers } = reply.request
   const { owner } = holderOf(reply.request)
   const key = readIdempotencyKey(headers['idempotency-key'])
-  // With a key, Prefer says nothing: only once the key is decided is it known which pet the request gets.
+  // With a key, Prefer has no effect: only once the key is decided is it known which pet the request gets.
   const exchange = readExchange(services, pets, reply, { waitsAsPreferred: key === undefined })
   const idempotency = key === undefined ? undefined : createPetIdempotency(owner, key, newPet)
   const command = (id: number): PetCommand => ({ type: 'createPet', id: id as PetId, newPet })
@@ -73,7 +73,7 @@ const deprecationHeaders = {
   link: '</v1/pets>; rel="successor-version", </docs>; rel="deprecation"; type="text/html"',
 }
 
-/** Errors of a deprecated operation say so as well, those of authentication included. */
+/** Errors of a deprecated operation carry these headers too, including those of authentication. */
 function replyDeprecatedError(raised: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return replyWithError(raised, request, reply.headers(deprecationHeaders))
 }
@@ -94,35 +94,38 @@ const listPetsSchema = {
   tags,
   operationId: 'listPets',
   summary: 'List all animals',
-  description:
-    'The animals in ascending order of id, page by page: as long as there is a next page, its address is in `Link`.',
+  description: 'Pets in ascending order of id, page by page. `Link` has the address of the next page, if there is one.',
 }
 
-const isReadable = '`?1` if the animal can be read now, `?0` if not yet; not with an Idempotency-Key'
-const toldOfNew = doc.toldOfNew('animal', '/v1/pets/1', { 'Read-Model-Applied': doc.header(isReadable, '?1') })
+const isReadable = '`?1` if the pet can be read now, `?0` if not yet; absent with an Idempotency-Key'
+const toldOfNew = doc.toldOfNew('pet', '/v1/pets/1', { 'Read-Model-Applied': doc.header(isReadable, '?1') })
 const createPetSchema = {
   ...doc.anySchema,
   tags,
   operationId: 'createPet',
   summary: 'Add an animal',
   description:
-    'The animal is durable when this is answered. Without `status` it is `available`. With an `Idempotency-Key` the ' +
-    'request can be sent again, as often as need be, and adds one animal.',
+    'The pet is durable when this is answered. Without `status` it is `available`. With an `Idempotency-Key` the ' +
+    'request can be repeated any number of times, and adds one pet.',
   headers: doc.headers({
-    ...doc.asked.idempotencyKey('get the animal of the first'),
-    ...doc.asked.consistency('the animal can be read'),
+    ...doc.asked.idempotencyKey('get the pet of the first'),
+    ...doc.asked.consistency('the pet can be read'),
   }),
   body: NewPetSchema,
   response: {
     ...doc.anyCommand,
     201: doc.answer('Animal added; the body carries the assigned `id`', PetSchema, rex, toldOfNew),
     400: doc.invalid('body: name is required'),
-    422: doc.error('Another animal was sent under this key', 'idempotency_key_reused', 'Another pet was sent before.'),
-    504: doc.outcomeUnknown('animal'),
+    422: doc.error(
+      'This key was used for another pet',
+      'idempotency_key_reused',
+      'This Idempotency-Key was already used for a different request.',
+    ),
+    504: doc.outcomeUnknown('pet'),
   },
 }
 
-const notFound = doc.error('No such animal', 'pet_not_found', 'There is no pet 1.')
+const notFound = doc.error('No such pet', 'pet_not_found', 'There is no pet 1.')
 const finding = doc.finding('animal', { idName: 'petId', schema: PetSchema, example: rex, notFound })
 const getPetSchema = {
   ...finding,
@@ -137,9 +140,9 @@ const getPetSchema = {
 
 function deprecated(responses: Record<string, { headers: object }>) {
   const deprecation = {
-    Deprecation: doc.header('Since when it is deprecated (RFC 9745)', deprecationHeaders.deprecation),
-    Sunset: doc.header('When it is removed (RFC 8594)', deprecationHeaders.sunset),
-    Link: doc.header('The successor and the notice', deprecationHeaders.link),
+    Deprecation: doc.header('Date since which it is deprecated (RFC 9745)', deprecationHeaders.deprecation),
+    Sunset: doc.header('Date of its removal (RFC 8594)', deprecationHeaders.sunset),
+    Link: doc.header('Links to the successor and the deprecation notice', deprecationHeaders.link),
   }
   const also = ({ headers, ...response }: { headers: object }) => ({
     ...response,

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { AuditedAction } from '../lib/audit.ts'
 import type { ErrorCode } from '../lib/errors.ts'
 
-/** What is refused for who asks, and not for what is asked. */
+/** Codes of requests refused because of who sends them, not what they ask for. */
 const codes: ReadonlySet<ErrorCode> = new Set([
   'unauthorized',
   'insufficient_scope',
@@ -11,7 +11,7 @@ const codes: ReadonlySet<ErrorCode> = new Set([
 ])
 
 const writtenEveryMs = 10_000
-/** Lines at a time: whoever has many addresses shall not fill the log. */
+/** Lines at a time: a client with many addresses must not fill the log. */
 const linesMax = 20
 
 interface Refused {
@@ -21,7 +21,7 @@ interface Refused {
   count: number
 }
 
-/** Writes a line for all requests that were refused to one address, or one key, in some seconds. */
+/** Writes one line per address and key for all requests refused within some seconds. */
 export class Refusals {
   readonly #audit: (action: AuditedAction, details: object) => void
   readonly #refused = new Map<string, Refused>()

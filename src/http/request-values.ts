@@ -5,20 +5,20 @@ import { parseExactJson } from '../lib/exact-json.ts'
 import { parseInt64 } from '../lib/int64.ts'
 import { compileCheck } from '../lib/validation.ts'
 
-/** Bytes. Checked by Content-Length before, and by count while the body arrives. */
+/** Bytes. Checked by Content-Length first, then counted while the body arrives. */
 const bodyLimit = 16 * 1024
 
-// Fastify matches the header in a normalised form. RFC 8259 section 8.1: JSON between systems is UTF-8.
+// Fastify matches a normalised form of the header. RFC 8259 section 8.1: JSON between systems is UTF-8.
 const utf8Json = /^application\/json(?:; charset="utf-8")?$/i
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** JSON in UTF-8 is the only kind of body that the routes of `app` read. */
+/** The routes of `app` read only bodies of JSON in UTF-8. */
 export function readOnlyJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(utf8Json, { parseAs: 'buffer', bodyLimit }, async (_request: unknown, body: Buffer) => {
     if (body.length === 0) throw new ServiceError('invalid_json', 'The body is empty.')
     const text = orInvalidJson('The body is not UTF-8.', () => utf8.decode(body))
-    // A SyntaxError, or a RangeError where nesting is deeper than the stack.
+    // A SyntaxError, or a RangeError if nesting is deeper than the stack.
     return orInvalidJson('The body is not JSON.', () => parseExactJson(text))
   })
 }
@@ -33,9 +33,9 @@ function orInvalidJson<Value>(message: string, read: () => Value): Value {
 
 const partNames: Record<string, string> = { body: 'body', querystring: 'query', params: 'path' }
 
-/** Fastify's validator compiler: one check of one part of a request, whose error names the part and the field. */
+/** Fastify's validator compiler: checks one part of a request; its error names the part and the field. */
 export const compileRequestCheck: FastifySchemaCompiler<TSchema> = ({ schema, httpPart = 'body' }) => {
-  if (httpPart === 'headers') return (value: unknown) => ({ value }) // each is checked where it is read
+  if (httpPart === 'headers') return (value: unknown) => ({ value }) // headers are checked where they are read
   const check = compileCheck(schema)
   const readText = httpPart === 'body' ? undefined : textReader(schema)
   return (value: unknown) => {
@@ -45,10 +45,10 @@ export const compileRequestCheck: FastifySchemaCompiler<TSchema> = ({ schema, ht
   }
 }
 
-/** Where values come as text, and as an array of texts where a name is repeated. */
+/** Parts whose values arrive as text, or as an array of texts if a name is repeated. */
 type TextValues = Record<string, unknown>
 
-/** Puts numbers in the place of texts that denote them. Returns what is wrong with a value that cannot be read. */
+/** Replaces texts by the numbers they denote. Returns the problem with a value that cannot be read. */
 function textReader({ properties = {} }: TSchema & { properties?: Record<string, TSchema> }) {
   const entries = Object.entries(properties)
   return (values: TextValues): string | undefined => {
@@ -61,7 +61,7 @@ function textReader({ properties = {} }: TSchema & { properties?: Record<string,
   }
 }
 
-/** Text that is not exactly a decimal integer stays text, for the check to refuse. */
+/** Text that is not exactly a decimal integer stays text; the check then refuses it. */
 function readValue(text: string, { type, format }: { type?: string; format?: string }): bigint | number | string {
   const integer = type === 'integer' ? parseInt64(text) : undefined
   if (integer === undefined) return text

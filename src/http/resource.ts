@@ -13,39 +13,39 @@ import type { PetQuota } from './pet-quota.ts'
 import { pageLimit } from './schema-parts.ts'
 import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from './tokens.ts'
 
-/** What the routes are served by. */
+/** What the routes use. */
 export interface RouteServices extends TagScope {
   readonly readModel: Pick<ReadModel, 'find' | 'page'>
   readonly commands: CommandHandler<PetState | undefined, PetEvent>
   readonly log: TokenScope
-  /** Undefined: as many pets as there is room for. */
+  /** Undefined: no quota. */
   readonly petQuota: PetQuota | undefined
 }
 
-/** Documents that are listed page by page, and found by id. They are sent as they are stored, unparsed. */
+/** A kind of document that is listed page by page, and found by id. Documents are sent as stored, unparsed. */
 export interface Resource {
   readonly collection: string
   readonly path: string
-  /** What the cursors of its lists begin with. */
+  /** Prefix of the cursors of its lists. */
   readonly list: string
-  /** What one of them is called. */
+  /** The word for one of them. */
   readonly noun: 'pet' | 'order'
 }
 
-/** A request about a resource, on its way to an answer. */
+/** A request about a resource while it is being answered. */
 export interface Exchange {
   readonly services: RouteServices
   readonly resource: Resource
   readonly reply: FastifyReply
-  /** What the request's Consistency-Token asks of its answer. */
+  /** What the request's Consistency-Token requires of its answer. */
   readonly atLeast: AtLeast | undefined
-  /** For the outcome of a command. */
+  /** How long to wait for the outcome of a command. */
   readonly wait: Wait
 }
 
 /**
- * A command is waited for as `Prefer` says only if it `waitsAsPreferred`, else until its outcome is known: then it can
- * end early only when the client goes. Throws ServiceError invalid_consistency_token.
+ * A command with `waitsAsPreferred` waits as long as `Prefer` says; any other waits until its outcome is known, and
+ * ends early only if the client disconnects. Throws ServiceError invalid_consistency_token.
  */
 export function readExchange(
   services: RouteServices,
@@ -66,7 +66,7 @@ function untilGone(reply: FastifyReply): Wait {
   return { timeoutMs: 0, isAbandoned: () => reply.raw.destroyed }
 }
 
-/** One second, unless the request has a `Prefer`. */
+/** One second, unless the request has a `Prefer` header. */
 function preferredWait(reply: FastifyReply): Wait {
   const seconds = readPrefer(reply.request.headers.prefer)
   reply.header('vary', 'Prefer')
@@ -75,11 +75,11 @@ function preferredWait(reply: FastifyReply): Wait {
 }
 
 /**
- * Hands out a token that covers what the request was sent with and what its answer tells, positions or what it was read
- * from: whoever sends on the last one never sees anything older, on any instance.
+ * Sends a token that covers what the request sent and what its answer contains (positions, or the checkpoints it was
+ * read at). A client that passes on the last token never sees anything older, on any instance.
  */
-function addToken({ services, atLeast, reply }: Exchange, told: Position | Reached): void {
-  const positions = 'offset' in told ? [told] : lastPositions(told)
+function addToken({ services, atLeast, reply }: Exchange, included: Position | Reached): void {
+  const positions = 'offset' in included ? [included] : lastPositions(included)
   reply.header('consistency-token', writeToken(services.log, [...(atLeast?.positions ?? []), ...positions]))
 }
 
@@ -89,7 +89,7 @@ function lastPositions(reached: Reached): Position[] {
   )
 }
 
-/** Every answer with one document may be kept, but has to be revalidated with its tag whenever it is used. */
+/** Any answer with one document may be cached, but must be revalidated with its tag before each use. */
 function addTag({ services, reply }: Exchange, version: number): void {
   reply.header('etag', writeTag(services, version)).header('cache-control', 'private, no-cache')
 }
@@ -136,8 +136,8 @@ export async function replyWithDocument(
 const nothing = { document: undefined, reached: [] }
 
 /**
- * Finds one document. Where the request came with a token its answer gets one, whatever it is. Throws what reading
- * throws, and ServiceError pet_not_found or order_not_found.
+ * Finds one document. If the request had a token, its answer gets one, whatever it is. Throws what reading throws, and
+ * ServiceError pet_not_found or order_not_found.
  */
 export async function findDocument(
   exchange: Exchange,
@@ -151,7 +151,7 @@ export async function findDocument(
   throw new ServiceError(`${resource.noun}_not_found`, `There is no ${resource.noun} ${id}.`)
 }
 
-/** Has a command handled, which never leaves a stream without its pet. */
+/** Handles a command, which never leaves a stream without its pet. */
 export async function handle(
   { services, reply, atLeast, wait }: Exchange,
   command: (id: number) => PetCommand,
@@ -163,21 +163,26 @@ export async function handle(
   return handled as Handled<PetState>
 }
 
-/** Answers a command with the JSON of the document that it left, and the version at which that last changed. */
-export function replyToCommand(exchange: Exchange, version: number, json: string, told: Position | Reached): string {
+/** Answers a command with the JSON of the resulting document, and the version at which that last changed. */
+export function replyToCommand(
+  exchange: Exchange,
+  version: number,
+  json: string,
+  included: Position | Reached,
+): string {
   exchange.reply.type(jsonType)
   addTag(exchange, version)
-  addToken(exchange, told)
+  addToken(exchange, included)
   return json
 }
 
-/** 201, with the JSON of what was made: now, or by an earlier request under the Idempotency-Key. */
+/** 201, with the JSON of the document that was created now, or by an earlier request under the Idempotency-Key. */
 export function replyWithCreated(
   exchange: Exchange,
   handled: Handled<PetState>,
   { id, json }: { readonly id: number; readonly json: string },
 ): string {
-  if (handled.outcome === 'unchanged') throw new Error('the command made nothing')
+  if (handled.outcome === 'unchanged') throw new Error('the command created nothing')
   const { reply, resource } = exchange
   const isReplayed = handled.outcome === 'replayed'
   if (isReplayed) reply.header('idempotency-replayed', 'true')

@@ -33,9 +33,9 @@ export function error(description: string, code: ErrorCode, message: string, hea
   return answer(description, ErrorSchema, { code, message, status: statusOf(code) }, headers)
 }
 
-const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds to wait before the next try' } }
+const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds to wait before the next attempt' } }
 export const unavailable = (code: ErrorCode, message: string) =>
-  error('Not possible at the moment', code, message, retryAfter)
+  error('Temporarily unavailable', code, message, retryAfter)
 export const unreadable = unavailable('read_model_unavailable', 'The read model does not answer.')
 export const rebuilding = unavailable('read_model_rebuilding', 'The read model is being rebuilt.')
 export const invalid = (message: string) => error('Invalid request', 'invalid_request', message)
@@ -43,49 +43,54 @@ export const outcomeUnknown = (what: string, headers: object = {}) =>
   error('Outcome unknown', 'append_outcome_unknown', `The ${what} may have been stored, or be stored later.`, headers)
 
 const challenge = header('`Bearer realm="petstore"`, with `error="invalid_token"` when a key was sent')
-const lacking = 'This API key is not for this: it lacks the scope write.'
-const tooMany = 'This API key has 1000 requests in flight already.'
+const lacking = 'This API key lacks the scope write.'
+const tooMany = 'This API key already has 1000 requests in flight.'
 
-/** What every operation may answer. */
+/** Answers of every operation. */
 export const anyOperation = {
   401: error('API key missing or invalid', 'unauthorized', 'A valid API key is needed.', {
     'WWW-Authenticate': challenge,
   }),
-  403: error('API key without the scope for this', 'insufficient_scope', lacking, {
-    'WWW-Authenticate': header('`Bearer realm="petstore", error="insufficient_scope"`, with the scope that is needed'),
+  403: error('API key without the required scope', 'insufficient_scope', lacking, {
+    'WWW-Authenticate': header('`Bearer realm="petstore", error="insufficient_scope"`, with the required scope'),
   }),
-  429: error('Too many requests, in flight or in a time', 'too_many_requests', tooMany, retryAfter),
+  429: error(
+    'Too many concurrent requests, or too many requests in a period',
+    'too_many_requests',
+    tooMany,
+    retryAfter,
+  ),
   500: error('Unexpected error', 'internal_error', 'An unexpected error occurred.'),
   default: { description: 'Any other error', headers: {}, content: { 'application/json': { schema: ErrorSchema } } },
 }
 
-/** What every command may answer. */
+/** Answers of every command. */
 export const anyCommand = {
   ...anyOperation,
   413: error('Body larger than 16 KiB', 'payload_too_large', 'The body is larger than 16 KiB.'),
-  415: error('Body not JSON by its type', 'unsupported_media_type', 'The body must be application/json.'),
+  415: error('Body is not application/json', 'unsupported_media_type', 'The body must be application/json.'),
   503: unavailable('event_log_unavailable', 'The event log does not answer; nothing was stored.'),
 }
 
 const token = 'ZTNiMDdiZmYtZjdiMS00YmZhLTkyYTctN2VmZmJlOThhNTQxOjA6Mjo3ZjUyNDA0Yg'
 const tag = '"e3b07bff-pets-5.orders-1-2"'
 const condition = (what: string) => header(`\`*\` or a list of entity tags: ${what} (RFC 9110)`, tag)
-const tokens = 'One or several of the tokens of earlier answers, separated by commas'
+const tokens = 'One or several tokens from earlier answers, separated by commas'
 
 /** Headers of requests. */
 export const asked = {
   idempotencyKey: (what: string) => ({
     'Idempotency-Key': header(
-      `A string of 1 to 255 characters in double quotes. All requests of one API key with it ${what}.`,
+      `A string of 1 to 255 characters in double quotes. All requests of one API key with the same string ${what}.`,
       '"8e03978e-40d5-43e8-bc93-6894a57f9324"',
     ),
   }),
-  ifMatch: { 'If-Match': condition('412 unless one is of the present state') },
-  ifNoneMatch: { 'If-None-Match': condition('304 if one is of the present state') },
-  consistency: (awaited = 'the answer has what the `Consistency-Token` stands for') => ({
-    'Consistency-Token': header(`${tokens}: this answer is at least as new as those.`, token),
+  ifMatch: { 'If-Match': condition('412 unless one of them is the current tag') },
+  ifNoneMatch: { 'If-None-Match': condition('304 if one of them is the current tag') },
+  consistency: (awaited = 'the answer includes what the `Consistency-Token` stands for') => ({
+    'Consistency-Token': header(`${tokens}: the answer is at least as new as all of them.`, token),
     Prefer: header(
-      `\`wait=N\`: at most how many seconds, 0 to 10, to wait until ${awaited} (RFC 7240). Without it one second.`,
+      `\`wait=N\` waits up to N seconds, 0 to 10, until ${awaited} (RFC 7240). The default is one second.`,
       'wait=0',
     ),
   }),
@@ -94,12 +99,17 @@ export const headers = (properties: object) => ({ type: 'object', properties })
 
 /** Headers of responses. */
 const told = {
-  token: (what: string) => ({ 'Consistency-Token': header(`For requests that are to see ${what}, anywhere`, token) }),
-  etag: { ETag: header('Of this state, and never of another one (RFC 9110)', tag) },
-  replayed: { 'Idempotency-Replayed': header('`true` where this is the answer to an earlier request once more') },
-  preferenceApplied: { 'Preference-Applied': header('`wait=N`, where the request said how long to wait') },
+  token: (what: string) => ({
+    'Consistency-Token': header(`Pass it to requests that must see ${what}, on any instance`, token),
+  }),
+  etag: { ETag: header('Identifies this state, and never any other (RFC 9110)', tag) },
+  replayed: { 'Idempotency-Replayed': header('`true` if this repeats the answer to an earlier request') },
+  preferenceApplied: { 'Preference-Applied': header('`wait=N`, if the request said how long to wait') },
 }
-const toldByReads = { ...told.token('nothing older, where the request had one'), ...told.preferenceApplied }
+const toldByReads = {
+  ...told.token('nothing older than this answer; sent if the request had one'),
+  ...told.preferenceApplied,
+}
 export const location = (what: string, path: string) => ({ Location: header(`The path of the ${what}`, path) })
 export const toldByCommand = (what: string, more: object = {}) => ({
   ...told.etag,
@@ -112,7 +122,7 @@ export const toldOfNew = (noun: string, path: string, more: object = {}) => ({
   ...toldByCommand(noun, { ...told.replayed, ...more }),
 })
 
-/** What is the same in the schemas of all operations. */
+/** The common part of the schemas of all operations. */
 export const anySchema = { security: [{ apiKey: [] }], querystring: Type.Object({}, { additionalProperties: false }) }
 
 const next = header('The next page, if there is one (RFC 8288): `<…>; rel="next"`')
@@ -159,7 +169,7 @@ export function finding(
     response: {
       ...anyOperation,
       200: answer(`The requested ${noun}`, schema, example, tagged),
-      304: { type: 'null', description: 'The client has it as it is already', headers: tagged }, // no body
+      304: { type: 'null', description: 'The client already has the current state', headers: tagged }, // no body
       400: invalid(`path: ${idName} must be an integer from -9223372036854775808 to 9223372036854775807`),
       404: notFound,
       503: rebuilding,

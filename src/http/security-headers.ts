@@ -3,17 +3,17 @@ import { Socket } from 'node:net'
 import helmet from 'helmet'
 
 /**
- * What every answer says to browsers: those of helmet's headers that do something for an API, whose answers are no pages.
- * They are always the same, so helmet is asked once (decision 0035).
+ * The headers that every answer sends to browsers: those of helmet's headers that matter for an API, whose answers are
+ * not pages. They are always the same, so helmet runs once (decision 0035).
  */
 export const securityHeaders: Readonly<Record<string, string>> = (() => {
   const response = new ServerResponse(new IncomingMessage(new Socket()))
   const none = ["'none'"]
   const apply = helmet({
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: none, frameAncestors: none } },
-    // TLS ends in front of this service: who ends it says whether there is always some.
+    // TLS ends in front of this service, so whatever terminates it sends this header.
     strictTransportSecurity: false,
-    // Of pages only, of what can be had without a key, or of browsers that are no more.
+    // These concern only pages, content that is available without a key, or obsolete browsers.
     crossOriginOpenerPolicy: false,
     crossOriginResourcePolicy: false,
     referrerPolicy: false,

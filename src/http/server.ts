@@ -11,20 +11,20 @@ import { securityHeaders } from './security-headers.ts'
 export interface ServerOptions {
   readonly logger: FastifyBaseLogger | false
   readonly connections: ConnectionLimits
-  /** The longest that an answer is waited for, in milliseconds. */
+  /** The longest wait for an answer, in milliseconds. */
   readonly answerWithinMs: number
-  /** Whether each response is to ask its client to close the connection. */
+  /** Whether each response asks its client to close the connection. */
   readonly isClosing: () => boolean
 }
 
-/** What a client may take to receive an answer that is ready, in milliseconds without a single byte that moves. */
+/** How long a client may accept no byte of an answer that is ready, in milliseconds. */
 const receiveWithinMs = 20_000
 
-/** A server without routes whose every answer has a status of the catalogue, and whose every resource is bounded. */
+/** A server without routes. Each of its answers has a status of the catalogue, and each of its resources is bounded. */
 export function newServer({ logger, connections, answerWithinMs, isClosing }: ServerOptions): FastifyInstance {
   const app = Fastify({
-    // A logger of its own makes Fastify listen to each response, for lines that are not wanted; what goes wrong in a
-    // request is logged all the same.
+    // With a logger of its own Fastify would listen to each response, for lines that are not wanted. Errors of a
+    // request are logged anyway.
     logger: false,
     ...(logger && { childLoggerFactory: () => logger }),
     logController: new LogController({ disableRequestLogging: true }),
@@ -33,10 +33,10 @@ export function newServer({ logger, connections, answerWithinMs, isClosing }: Se
     serverFactory: (handle) => {
       const server = createServer(
         {
-          requestTimeout: 30_000, // for all of a request to arrive
-          headersTimeout: 10_000, // for the head of a request to arrive
+          requestTimeout: 30_000, // until the whole request has arrived
+          headersTimeout: 10_000, // until the head of a request has arrived
           connectionsCheckingInterval: 5_000, // how often both are looked at
-          keepAliveTimeout: 65_000, // more than the 60 s of load balancers, so that they are the ones to close
+          keepAliveTimeout: 65_000, // more than the 60 s of load balancers, so that they close first
           requireHostHeader: false, // Node itself answers a request without Host, but without a body
           ServerResponse: responseClass(isClosing),
         },
@@ -44,14 +44,16 @@ export function newServer({ logger, connections, answerWithinMs, isClosing }: Se
       )
       server.setTimeout(answerWithinMs + receiveWithinMs)
       limitConnections(server, connections, logger)
-      // Expectations are dealt with once it is known who asks. RFC 9110 section 10.1.1 lets an unknown one be ignored.
+      // Expectations are handled once the client is authenticated. RFC 9110 section 10.1.1 allows ignoring unknown
+      // ones.
       server.on('checkContinue', (request, response) => server.emit('request', request, response))
       server.on('checkExpectation', (request, response) => server.emit('request', request, response))
       server.on('connect', replyToTunnel)
       return server
     },
     return503OnClosing: false,
-    // Node refuses longer request heads by itself, so that a long id is told from an unknown path.
+    // Node itself refuses longer request heads, so any id that arrives gets a specific error, not that of an unknown
+    // path.
     routerOptions: { maxParamLength: 16 * 1024 },
     frameworkErrors: (error, request, reply) => {
       replyWithError(error, request, reply.header('cache-control', 'no-store')) // no hooks run for a malformed URL
@@ -66,20 +68,20 @@ const givenId = /^[\x21-\x7e]{1,128}$/
 const processId = randomBytes(6).toString('base64url')
 let requests = 0
 
-/** The caller's X-Request-Id where it can stand in a log line, else one that no other process gives out. */
+/** The caller's X-Request-Id if it is fit for a log line, else one that no other process uses. */
 function requestId({ headers }: IncomingMessage): string {
   const given = headers['x-request-id']
   return typeof given === 'string' && givenId.test(given) ? given : `${processId}-${(++requests).toString(36)}`
 }
 
 /**
- * The class of a server's responses: each has the security headers, and asks its client to close the connection if the
- * server `isClosing` when it is sent, or if there is more of a body to come that nobody wants. A hook of Fastify would do,
- * at several times the cost, and would miss what is answered before hooks run.
+ * The response class of the server. Each response has the security headers, and asks its client to close the connection
+ * if the server `isClosing` when it is sent, or if the rest of the body is not going to be read. A Fastify hook would
+ * cost several times as much, and would miss answers that are sent before hooks run.
  */
 function responseClass(isClosing: () => boolean) {
   return class<Request extends IncomingMessage> extends ServerResponse<Request> {
-    // Fastify gives all headers here, as one object. If one were set in another way, Node would set each of them anew.
+    // Fastify passes all headers here, as one object. If one were set separately, Node would set each of them again.
     override writeHead(status: number, ...rest: never[]): this {
       const headers: OutgoingHttpHeaders = rest[0] ?? {}
       for (const name in securityHeaders) headers[name] ??= securityHeaders[name]
@@ -90,13 +92,12 @@ function responseClass(isClosing: () => boolean) {
 }
 
 /**
- * Stops listening and resolves once every connection is closed. Requests that are on their way are still answered, and
- * each answer asks its client to close the connection (`isClosing`). Connections on which nothing comes are closed after
- * `idleMs`.
+ * Stops listening and resolves once every connection is closed. Current requests are still answered, and each answer
+ * asks its client to close the connection (`isClosing`). Idle connections are closed after `idleMs`.
  */
 export async function drain(server: Server, idleMs: number): Promise<void> {
   const closed = once(server, 'close')
-  // The HTTP server's own close ends idle connections at once, and with them the requests just sent on them.
+  // The HTTP server's own close ends idle connections at once, including those on which a request has just been sent.
   NetServer.prototype.close.call(server)
   const idle = setInterval(() => server.closeIdleConnections(), idleMs)
   await closed

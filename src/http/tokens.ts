@@ -3,8 +3,8 @@ import type { Offset, Position } from '../event-log/event-log.ts'
 import { ServiceError } from '../lib/errors.ts'
 
 /**
- * Text for clients to hand back as it is: base64url of the content and its checksum. The checksum tells damage; it is no
- * secret, as sealed text gives access to nothing.
+ * Text for clients to send back unchanged: base64url of the content and its checksum. The checksum detects damage; it
+ * is not a secret, since sealed text gives access to nothing.
  */
 export function seal(content: string): string {
   return Buffer.from(`${content}:${crc32(content).toString(16)}`).toString('base64url')
@@ -18,23 +18,23 @@ function unseal(sealed: string): string | undefined {
 }
 
 /**
- * Where a page begins, as the opaque text in its link: `version:last id:list`, sealed. `list` names the resource and the
- * filter; that of pets, the first there was, is the status alone.
+ * The beginning of a page, as the opaque text in its link: `version:last id:list`, sealed. `list` names the resource
+ * and the filter; for pets, the first resource, it is the status alone.
  */
 const cursorVersion = 1
 const cursorForm = new RegExp(`^${cursorVersion}:([1-9]\\d{0,15}):([a-z\\d:]*)$`)
 
-/** The cursor of the page of `list` that begins behind `lastId`. */
+/** The cursor of the page of `list` that begins after `lastId`. */
 export function writeCursor(lastId: number, list = ''): string {
   return seal(`${cursorVersion}:${lastId}:${list}`)
 }
 
-/** The last id of the page before. Throws ServiceError invalid_cursor unless made by `writeCursor` for `list`. */
+/** The last id of the previous page. Throws ServiceError invalid_cursor unless made by `writeCursor` for `list`. */
 export function readCursor(cursor: string, list = ''): number {
   const [, lastId, madeFor] = cursorForm.exec(unseal(cursor) ?? '') ?? []
   const id = Number(lastId)
   if (!Number.isSafeInteger(id)) {
-    throw new ServiceError('invalid_cursor', 'query: cursor is not one that a list gave out')
+    throw new ServiceError('invalid_cursor', 'query: cursor does not come from a list')
   }
   if (madeFor !== list) {
     throw new ServiceError('invalid_cursor', 'query: cursor belongs to another list, or to another status filter')
@@ -51,16 +51,16 @@ export interface TokenScope {
 /** `log id:partition:offset,partition:offset,…`; those of earlier releases name one position. */
 const tokenForm = /^([^,]+):((?:\d{1,9}:\d{1,16}(?:,\d{1,9}:\d{1,16})*)?)$/
 
-/** In one header; more than one for each partition of the largest log are of no use. */
+/** Maximum per header; more than one for each partition of the largest log are of no use. */
 const tokensMax = 256
 
-/** Positions of the log as an opaque text: whoever reads with it sees everything up to them, on any instance. */
+/** Positions of the log as opaque text: a read with it includes everything up to them, on any instance. */
 export function writeToken({ logId }: TokenScope, positions: readonly Position[]): string {
   return seal(`${logId}:${furthest(positions).map(({ partition, offset }) => `${partition}:${offset}`)}`)
 }
 
 /**
- * The positions in a Consistency-Token header, or one like it, one of each partition: one token, or several separated by
+ * The positions in a Consistency-Token header, or one like it, one per partition. The header has one token, or several separated by
  * commas. Throws ServiceError invalid_consistency_token unless each was made by `writeToken` for the same log.
  */
 export function readTokens(scope: TokenScope, header: string, name = 'Consistency-Token'): readonly Position[] {
@@ -76,12 +76,12 @@ function readToken(
   invalid: (what: string) => ServiceError,
 ): Position[] {
   const [, madeIn, pairs = ''] = tokenForm.exec(unseal(token) ?? '') ?? []
-  if (madeIn !== undefined && madeIn !== logId) throw invalid('belongs to another event log than this one')
+  if (madeIn !== undefined && madeIn !== logId) throw invalid('belongs to another event log')
   if (madeIn !== undefined && pairs === '') return [] // the beginning of a log
   return pairs.split(',').map((pair) => {
     const [partition = Number.NaN, offset = Number.NaN] = pair.split(':').map(Number)
     if (!(partition < partitions) || !Number.isSafeInteger(offset)) {
-      throw invalid('is not one that this service gave out')
+      throw invalid('was not issued by this service')
     }
     return { partition, offset }
   })

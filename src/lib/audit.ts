@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 
-/** Who did what to keys, events and read models. */
+/** Actions on keys, events and read models. */
 export type AuditedAction =
   | 'key issued'
   | 'key rotated'
@@ -10,7 +10,7 @@ export type AuditedAction =
   | 'event discarded'
   | 'read models rebuilt'
 
-/** Writes lines that say `audit`, at level info, also where the log has less: only a silent log has none. */
+/** Writes lines with a member `audit` at level info, whatever the level of the logger; a silent logger writes none. */
 export function auditTo(logger: Logger): (audit: AuditedAction, details: object) => void {
   const child = logger.child({}, { level: logger.level === 'silent' ? 'silent' : 'info' })
   return (audit, details) => child.info({ audit, ...details }, audit)

@@ -1,6 +1,6 @@
 /**
- * The time of day, for what people read and for what outlives the process. It jumps when somebody sets the clock: durations
- * and deadlines are taken from performance.now().
+ * The time of day, for people and for data that outlive the process. It jumps when somebody sets the clock, so
+ * durations and deadlines use performance.now().
  */
 export function timeOfDay(): Date {
   return new Date()

@@ -1,12 +1,15 @@
 /**
- * The catalogue of errors. A code is stable and never reused; its message is not. Each answers: may the same request
- * be sent again, and did it have an effect? The HTTP status of a code is `src/http/error-replies.ts`.
- * The reference for clients is `docs/errors.md`; a test holds the two together.
+ * The catalogue of errors. A code is stable and never reused; its message may change. Each entry answers: can the same
+ * request succeed later, and did it have an effect? `src/http/error-replies.ts` has the HTTP statuses. `docs/errors.md`
+ * is the reference for clients; a test compares them.
  */
 export interface ErrorFacts {
-  /** Whether the same request can succeed later without being changed. */
+  /** Whether the same request can succeed later without a change. */
   readonly retryable: boolean
-  /** 'none': surely nothing was stored. 'unknown': the event may be in the log, or appear there. 'stored': it is there. */
+  /**
+   * 'none': surely nothing was stored. 'unknown': the event may be in the log, or appear there. 'stored': the event is
+   * in the log.
+   */
   readonly effect: 'none' | 'unknown' | 'stored'
 }
 
@@ -48,12 +51,14 @@ export const errorFacts = {
 
 export type ErrorCode = keyof typeof errorFacts
 
-/** Something cannot be opened: it did not answer for as long as it was waited for, or is another release's. The message says what to do. */
+/**
+ * Something cannot be opened: it did not answer in time, or it belongs to another release. The message says what to do.
+ */
 export class OutOfReachError extends Error {
   override readonly name = 'OutOfReachError'
 }
 
-/** Log and read models answered, but nothing is there to look at. */
+/** Log and read models answered, but there are no read models yet. */
 export class NoReadModelsError extends Error {
   override readonly name = 'NoReadModelsError'
 
@@ -62,7 +67,7 @@ export class NoReadModelsError extends Error {
   }
 }
 
-/** A failure with a code of the catalogue: its message is for the client. Any other error is a bug. */
+/** A failure with a code of the catalogue; its message is for the client. Any other error is a bug. */
 export class ServiceError extends Error {
   readonly code: ErrorCode
 

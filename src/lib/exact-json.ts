@@ -1,11 +1,10 @@
 /**
- * JSON text to values without losing a digit: an integer beyond ±(2^53 - 1) becomes a bigint, and a number that
- * JavaScript would round to an integer, but whose text denotes none (`1.00000000000000000001`, `1e-400`), becomes NaN,
- * which no schema accepts.
+ * Parses JSON without losing a digit. An integer beyond ±(2^53 - 1) becomes a bigint. A number that is not an integer
+ * but would be rounded to one (`1.00000000000000000001`, `1e-400`) becomes NaN, which no schema accepts.
  */
 
-// A double tells any two decimals of up to 15 significant digits apart, so only a longer run of digits or an exponent
-// can change under rounding. Either must stand where a number begins: what strings hold seldom counts.
+// A double distinguishes all decimals of up to 15 significant digits, so only a longer run of digits or an exponent can
+// change by rounding. Either must be where a number begins, so text within strings seldom matters.
 const mayRound = /(?:^|[\s:,[])-?\d(?:[\d.]{15}|[\d.]*[eE])/
 
 /** Throws SyntaxError as JSON.parse does. */
@@ -21,11 +20,16 @@ function exactNumber(_key: string, value: unknown, context?: { source?: string }
   return Number.isSafeInteger(value) ? value : exact
 }
 
-/** Characters of a number. A longer one denotes no integer that anything here has a place for; to look at it takes longer than it is worth. */
+/**
+ * Characters of a number. A longer number is no integer that anything here accepts, and parsing it would take too long.
+ */
 const numberLengthMax = 400
 const numberText = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/
 
-/** The integer that a JSON number's text denotes; undefined when it denotes none, one of over 400 digits, or is longer itself. */
+/**
+ * The integer that the text of a JSON number denotes; undefined if it denotes none, one of over 400 digits, or is too
+ * long.
+ */
 export function exactInteger(source: string): bigint | undefined {
   const match = source.length > numberLengthMax ? null : numberText.exec(source)
   if (match === null) return undefined

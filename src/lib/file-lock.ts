@@ -3,20 +3,21 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 /**
- * An exclusive lock on a file, held between processes and given up by the operating system when its holder dies,
- * however that happens: Node has no flock, SQLite does.
+ * An exclusive lock on a file, between processes. The operating system releases it when its holder dies, however that
+ * happens. It uses SQLite, since Node has no flock.
  */
 export interface FileLock {
   release(): void
 }
 
 /**
- * Undefined when another process still holds the lock after `waitMs`. Makes the file and its folders, for its user alone:
- * whoever may open the file can hold the lock.
+ * Undefined if another process still holds the lock after `waitMs`. Creates the file and its folders for its user
+ * alone, because anybody who can open the file can hold the lock.
  */
 export function lockFile(path: string, waitMs: number): FileLock | undefined {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw new Error(`${path} is a link: remove it`)
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+    throw new Error(`${path} is a symbolic link: remove it`)
   makeOwn(path)
   const database = new DatabaseSync(path, { timeout: waitMs })
   try {
@@ -29,7 +30,7 @@ export function lockFile(path: string, waitMs: number): FileLock | undefined {
   return { release: () => database.close() }
 }
 
-/** A file for the owner of its folder alone, as far as this user may change that. */
+/** Creates a file that only the owner of its folder can read, as far as this user may set that. */
 function makeOwn(path: string): void {
   const { uid, gid } = statSync(dirname(path))
   const file = openSync(path, 'a', 0o600)

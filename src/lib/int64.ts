@@ -1,6 +1,6 @@
 /**
- * Signed 64-bit integer: -9223372036854775808..9223372036854775807 (OpenAPI format int64). A number up to ±(2^53 - 1) and
- * a bigint beyond, as `parseExactJson` gives it: so each has one form, by which it can be compared.
+ * Signed 64-bit integer: -9223372036854775808..9223372036854775807 (OpenAPI format int64). As `parseExactJson` returns
+ * it: a number up to ±(2^53 - 1) and a bigint beyond. So each value has one form, and values can be compared.
  */
 export type Int64 = number | bigint
 

@@ -12,7 +12,7 @@ const retryEveryMs = 50
 
 /**
  * Retries transient errors for 30 s, so that work of minutes survives a short outage of log or read models. Throws the
- * ServiceError once that time is over or the signal is given, and any other error at once.
+ * ServiceError once that time is up or the signal aborts, and any other error at once.
  */
 export async function retry<T>(ask: () => Promise<T>, { logger, signal }: RetryOptions): Promise<T> {
   let failingSince: number | undefined
@@ -20,7 +20,8 @@ export async function retry<T>(ask: () => Promise<T>, { logger, signal }: RetryO
     try {
       return await ask()
     } catch (error) {
-      // From the first failure on, not from the last answer: a process that was suspended has waited for nothing.
+      // Measured from the first failure, not from the last answer: a process that was suspended did not wait for
+      // anything.
       failingSince ??= performance.now()
       const isOver = performance.now() - failingSince >= retryForMs || signal?.aborted
       if (!(error instanceof ServiceError) || isOver) throw error

@@ -1,8 +1,11 @@
-/** Runs a task one at a time. Whatever asks for it during a run gets another run after it: the run may have looked too early. */
+/**
+ * Runs a task one at a time. A request during a run gets another run after it, because the current one may have looked
+ * too early.
+ */
 export class SingleFlight {
   readonly #task: () => Promise<void>
   #running: Promise<void> | undefined
-  /** The run after the present one, once somebody asked for it. */
+  /** The run after the current one, once it has been requested. */
   #following: Promise<void> | undefined
   #stopped = false
 
@@ -11,7 +14,7 @@ export class SingleFlight {
     this.#task = task
   }
 
-  /** Resolves once a run that began after the call has ended, or none will: not later because others ask for more. */
+  /** Resolves once a run that began after the call has ended, or none will begin; later requests do not delay it. */
   async request(): Promise<void> {
     if (this.#stopped) return
     if (this.#running === undefined) return await this.#run()

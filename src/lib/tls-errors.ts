@@ -1,10 +1,10 @@
-/** Codes of OpenSSL and Node: of a certificate that is not believed, and of a peer that speaks no TLS, or another one. */
+/** Codes of OpenSSL and Node for an untrusted certificate, and for a peer that speaks no TLS or another version. */
 const codes =
   /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|HOSTNAME_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|UNABLE_TO_|ERR_OSSL_|EPROTO$)/
-/** For libraries that keep the message alone. */
+/** For libraries that keep only the message. */
 const messages = /certificate|altnames|SSL routines|TLS connection|ssl3_/i
 
-/** What went wrong in TLS, which no waiting heals; undefined where it is something else. */
+/** The TLS problem, which waiting does not resolve; undefined if the error is something else. */
 export function tlsProblem(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   const { code, message, cause } = error as NodeJS.ErrnoException

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox'
 import { isInt64 } from './int64.ts'
 
 /**
- * Schemas are written as they are published (JSON Schema as in OpenAPI 3.1). One thing is made stricter before ajv
+ * Schemas are written as they are published (JSON Schema as in OpenAPI 3.1). Only one thing is stricter when ajv
  * compiles them: `format: int64` is exact, see decision 0004.
  */
 const ajv = new Ajv({ allErrors: true, verbose: true, strict: true, allowUnionTypes: true })
@@ -13,7 +13,7 @@ ajv.addFormat('well-formed', (text: string) => text.isWellFormed())
 
 const problemsShownMax = 5
 
-/** A check that returns what is wrong with a value, in words for the caller, or undefined when nothing is. */
+/** A check that returns the problem with a value, in words for the caller, or undefined if there is none. */
 export function compileCheck(schema: TSchema): (value: unknown) => string | undefined {
   const validate = ajv.compile(withExactIntegers(schema) as TSchema)
   return (value) => (validate(value) ? undefined : describe(validate.errors ?? []))
@@ -39,7 +39,7 @@ function problem({ instancePath, keyword, params, message, parentSchema }: Error
     case 'required':
       return `${params.missingProperty} is required`
     case 'additionalProperties':
-      return `${JSON.stringify(params.additionalProperty)} is not known here`
+      return `${JSON.stringify(params.additionalProperty)} is not allowed here`
     case 'enum':
       return `${name} must be one of ${params.allowedValues.join(', ')}`
     case 'type':

@@ -1,6 +1,6 @@
 /**
- * Settles as `promise` does, or rejects with `late` once `limitMs` have passed. What is under way goes on: end it by its
- * own means.
+ * Settles as `promise` does, or rejects with `late` after `limitMs`. The operation itself continues; the caller must
+ * end it.
  */
 export async function withTimeout<T>(
   limitMs: number,

@@ -9,17 +9,17 @@ import type { Rules } from './definition.ts'
 import { readEvent, readParked } from './stream-event.ts'
 
 const eventsPerApplyMax = 500
-/** Between two tries while another generation is about to take over. */
+/** Between two attempts while another generation is about to become active. */
 const laterMs = 5
 
 export interface ApplierOptions<State, Event> extends Rules<State, Event> {
   readonly store: ProjectionStore
   readonly logger: Logger
-  /** Told when a batch was refused as the generation lacks something that was put into it. */
+  /** Called when a batch was refused because the generation is incomplete. */
   readonly incomplete?: (generation: string) => void
 }
 
-/** Reads records, tells what becomes of them, and has the store apply that. */
+/** Reads records, determines their outcomes, and has the store apply them. */
 export class Applier<State, Event> {
   readonly #options: ApplierOptions<State, Event>
 
@@ -28,8 +28,8 @@ export class Applier<State, Event> {
   }
 
   /**
-   * Applies what a batch has beyond the checkpoint of its partition. Resolves to the new checkpoint, or to undefined where
-   * the partition is not at that checkpoint. Throws ServiceError read_model_unavailable.
+   * Applies the part of a batch after the checkpoint of its partition. Resolves to the new checkpoint, or to undefined
+   * if the partition is not at that checkpoint. Throws ServiceError read_model_unavailable.
    */
   async apply(
     generation: string,
@@ -38,7 +38,7 @@ export class Applier<State, Event> {
   ): Promise<Checkpoint | undefined> {
     const fresh = records.filter(({ offset }) => offset >= checkpoint.next)
     let reached: Checkpoint | undefined = checkpoint
-    // Offsets without a record move the position too, or it would never reach the end of the log.
+    // Offsets without a record move the position too; otherwise it would never reach the end of the log.
     for (let at = 0; reached !== undefined && reached.next < next; at += eventsPerApplyMax) {
       const slice = fresh.slice(at, at + eventsPerApplyMax)
       const events = slice.map((record) => readEvent(this.#options, partition, record))
@@ -80,7 +80,7 @@ export class Applier<State, Event> {
     const [superseded, duplicate] = [difference('superseded'), difference('duplicate')]
     const [parked, skipped] = [difference('parked'), difference('skipped')]
     if (superseded + duplicate + parked + skipped > 0) {
-      const level = parked + skipped > 0 ? 'warn' : 'info' // rivals are nothing to worry about
+      const level = parked + skipped > 0 ? 'warn' : 'info' // competing events are normal
       const figures = { partition, from: before.next, to: after.next, superseded, duplicate, parked, skipped }
       this.#options.logger[level](figures, 'records not applied')
     }
@@ -90,7 +90,10 @@ export class Applier<State, Event> {
 
 type Load = (request: Omit<LoadRequest, 'partition'>) => Promise<PartitionState | undefined>
 
-/** Loads what a batch has to know of its partition. `load` gives nothing where that is not at the expected checkpoint. */
+/**
+ * Loads what a batch needs to know of its partition. `load` gives nothing if the partition is not at the expected
+ * checkpoint.
+ */
 class Lookup<Event> extends Known {
   readonly #rules: Rules<unknown, Event>
   readonly #ask: Load
@@ -102,8 +105,8 @@ class Lookup<Event> extends Known {
   }
 
   /**
-   * A stream whose first event comes first in the batch is taken to be new, which the store checks: a replay of creations
-   * asks for nothing. Resolves to false where the partition is not as expected.
+   * A stream whose first event comes first in the batch is assumed to be new, which the store checks: a replay of
+   * creations loads nothing. Resolves to false if the partition is not as expected.
    */
   async lookUp(events: ReadBatch<Event>['events']): Promise<boolean> {
     const [streams, begun] = [new Set<StreamId>(), new Set<StreamId>()]
@@ -119,14 +122,16 @@ class Lookup<Event> extends Known {
     return await this.#load({ streams: [...streams], keys: [...keys], queues: [...queues] })
   }
 
-  /** What was taken for new exists. Resolves as `lookUp` does. */
+  /** Something assumed to be new exists. Resolves as `lookUp` does. */
   async learn({ streams, documents }: Extract<ApplyResult, { outcome: 'exist' }>): Promise<boolean> {
     const isHome = ({ collection }: { collection: string }) => collection === this.#rules.definition.home
     const shown = documents.filter(isHome).map(({ id }) => String(id))
     const unknown = [...new Set([...streams, ...shown])].filter((stream) => !this.rows.has(stream))
     const taken = documents.filter((document) => !isHome(document)).map(documentName)
     if (unknown.length === 0 && taken.every((name) => this.takenDocuments.has(name))) {
-      throw new Error(`the store refuses what it does not show: ${JSON.stringify({ streams, documents })}`)
+      throw new Error(
+        `the store refuses documents or streams that it does not contain: ${JSON.stringify({ streams, documents })}`,
+      )
     }
     for (const name of taken) this.takenDocuments.add(name)
     return await this.#load({ streams: unknown, keys: [], queues: [] })

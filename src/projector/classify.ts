@@ -9,20 +9,23 @@ import type { Document, Rules } from './definition.ts'
 import { type Discard, readParked, recordIdentity, type StreamEvent } from './stream-event.ts'
 import { type StreamChanges, StreamState } from './stream-state.ts'
 
-/** Consecutive records of one partition, and what each says; undefined for those to be skipped. */
+/** Consecutive records of one partition, each with the event that it holds; undefined for records to skip. */
 export interface ReadBatch<Event> extends Pick<RecordBatch, 'partition' | 'records' | 'next'> {
   readonly events: readonly (StreamEvent<Event> | Discard | undefined)[]
 }
 
-/** What the records before a batch have left behind that its own records may meet. */
+/** State of the partition before a batch that matters to its records. */
 export class Known {
-  /** The rows of the streams that were looked up; any other stream is taken to be new, with nothing parked. */
+  /** The rows of the streams that were looked up; any other stream is assumed to be new, with nothing parked. */
   readonly rows = new Map<StreamId, StreamRow | undefined>()
   readonly parkedStreams = new Set<StreamId>()
-  /** Everything parked under each stream that a record of the batch discards from, in order of offset. */
+  /** All parked events of each stream in which a record of the batch discards an event, in order of offset. */
   readonly queues = new Map<StreamId, readonly ParkedEvent[]>()
   readonly decidedKeys = new Set<string>()
-  /** The documents that the store refused to add, by `documentName`; any other that its stream does not show is taken to be new. */
+  /**
+   * The documents that the store refused to add, by `documentName`. Any other document not shown by its stream is
+   * assumed to be new.
+   */
   readonly takenDocuments = new Set<string>()
 }
 
@@ -31,8 +34,8 @@ export function documentName({ collection, id }: DocumentId): string {
 }
 
 /**
- * Tells, in log order, what becomes of each record: the rules of docs/events.md. Pure; and the outcome depends on the log
- * alone, not on how it is cut into batches.
+ * Determines the outcome of each record, in log order, by the rules of docs/events.md. Pure. The outcome depends on the
+ * log alone, not on how it is split into batches.
  */
 export function classify<State, Event>(
   rules: Rules<State, Event>,
@@ -66,7 +69,7 @@ class Classifier<State, Event> {
   readonly #withoutEffect = new Set<Offset>()
   readonly #parkedStreams: Set<StreamId>
   readonly #queues = new Map<StreamId, ParkedEvent[]>()
-  /** By offset: what was parked, or parked again. */
+  /** Events parked now, by offset. */
   readonly #parked = new Map<Offset, ParkedEvent>()
   readonly #unparked: ParkedEvent[] = []
 
@@ -110,7 +113,7 @@ class Classifier<State, Event> {
     this.#parkedStreams.add(stream)
   }
 
-  /** With the first parked event out of the way those behind it take their turn, up to one that cannot be applied either. */
+  /** Without the first parked event, the events behind it are applied in turn, up to one that cannot be. */
   #discard({ offset, stream, discards }: Discard): void {
     const queue = this.#queue(stream)
     if (queue[0]?.offset !== discards) {
@@ -145,7 +148,7 @@ class Classifier<State, Event> {
     if (queue.length === 0) this.#parkedStreams.delete(event.stream)
   }
 
-  /** What becomes of an event that nothing is parked before. */
+  /** The outcome of an event with no parked event before it. */
   #decide(event: StreamEvent<Event>): Outcome {
     const { version, key, offset, fingerprint, stream: name, decoded, time } = event
     const stream = this.#stream(name)
@@ -160,7 +163,7 @@ class Classifier<State, Event> {
     return problem === undefined ? applied : { outcome: 'parked', reason: problem }
   }
 
-  /** Has the event take effect; or returns why it cannot. */
+  /** Applies the event, or returns the reason why that is impossible. */
   #apply(
     stream: StreamState<State, Event>,
     { decoded, time, offset }: StreamEvent<Event>,
@@ -178,12 +181,13 @@ class Classifier<State, Event> {
     }
   }
 
-  /** Throws where the document belongs to another stream, or may come to. */
+  /** Throws if the document belongs to another stream, or may come to belong to one. */
   #checkNew(document: Document, stream: StreamState<State, Event>): void {
     const { collection, id } = document
     const name = documentName(document)
-    if (collection === this.#rules.definition.home) throw new Error(`${name} is for the stream ${id} to show`)
-    if (this.#rules.log.partitionFor(String(id)) !== this.#partition) throw new Error(`${name} is of another partition`)
+    if (collection === this.#rules.definition.home) throw new Error(`${name} belongs to the stream ${id}`)
+    if (this.#rules.log.partitionFor(String(id)) !== this.#partition)
+      throw new Error(`${name} belongs to another partition`)
     const isTaken = this.#known.takenDocuments.has(name) || this.#addedDocuments.has(name) || stream.hasShown(document)
     if (isTaken) throw new Error(`${name} exists already`)
   }

@@ -12,38 +12,41 @@ export type Document = Omit<StoredDocument, 'row'>
  */
 export interface Projection<State> {
   readonly name: string
-  /** Raised with any change of what `documents` returns, or of how stores keep it: the read models are then built anew, beside the old ones. */
+  /**
+   * Raise it with any change of what `documents` returns, or of how stores lay it out: the read models are then built
+   * anew beside the old ones.
+   */
   readonly version: number
   documents(state: State): readonly Document[]
 }
 
 export type Decoded<Event> =
-  /** `id`: of what the event makes or changes. */
+  /** `id`: the id of what the event creates or changes. */
   | { readonly outcome: 'event'; readonly event: Event; readonly id: number }
-  /** An operator's decision that the parked event at `offset` of the same stream is to be left out. */
+  /** An operator's decision to discard the parked event at `offset` of the same stream. */
   | { readonly outcome: 'discard'; readonly offset: Offset }
   /** A known type with data that cannot be read; or a type that a newer release may know, if it has a stream version. */
   | { readonly outcome: 'unreadable' | 'newer_type'; readonly reason: string }
-  /** Nothing of a stream: a type of somebody else, or a discard that cannot be read. */
+  /** Not an event of a stream: another program's type, or a discard that cannot be read. */
   | { readonly outcome: 'ignored' }
 
-/** Everything that the projector has to know of a kind of stream. */
+/** Everything that the projector needs to know about a kind of stream. */
 export interface StreamDefinition<State, Event> {
   decode(event: CloudEvent): Decoded<Event>
-  /** Reads the data of most events, for speed alone: what it reads, `decode` need not check. */
+  /** Parses the data of most events, only for speed: `decode` need not check what it returns. */
   readonly readData?: QuickReader | undefined
-  /** The version that an event gives its stream; undefined where it has none that can be read. */
+  /** The version of the stream after an event; undefined if the event has no readable version. */
   streamVersion(event: CloudEvent): number | undefined
   readonly initialState: State
-  /** Throws where the event cannot follow the state. */
+  /** Throws if the event cannot follow the state. */
   evolve(state: State, recorded: Recorded<Event>): State
   readonly codec: StateCodec<State>
   readonly projections: readonly Projection<State>[]
-  /** The collection whose document with the stream's own id shows the stream, and has its row. */
+  /** The collection whose document with the stream's own id shows the stream, and stores its row. */
   readonly home: string
 }
 
-/** What tells the meaning of a record. */
+/** What interpreting a record needs. */
 export interface Rules<State, Event> {
   readonly definition: StreamDefinition<State, Event>
   readonly log: Pick<EventLog, 'partitionFor'>
@@ -54,10 +57,10 @@ export function readModelVersion(projections: readonly Pick<Projection<never>, '
   return projections.map(({ name, version }) => `${name}-${version}`).join('.')
 }
 
-/** Enough of a UUID to tell the few logs apart that may share a Redis and a prefix. */
+/** Enough of a UUID to distinguish the few logs that may share a Redis and a prefix. */
 const logIdLength = 8
 
-/** The read models of one log among those of others: the version in which they are stored. */
+/** The name of the version for the read models of one log. */
 export function versionOfLog(version: string, logId: string): string {
   return `${version}@${logId.slice(0, logIdLength)}`
 }

@@ -6,18 +6,20 @@ import type { Look, Tracker } from '../read-models/tracker.ts'
 
 const lookMs = 1000
 
-/** How far the active read models are behind the log, as of one look at both. */
+/** How far the active read models are behind the log, from one look at both. */
 export type Lag = KnownLag | UnknownLag
 
 export interface KnownLag {
   readonly status: 'known'
   readonly generation: string
   readonly partitions: readonly PartitionLag[]
-  /** Records in the log that the generation being built does not have yet; undefined where none is built. */
+  /** Records in the log that the generation being built has not handled yet; undefined if none is being built. */
   readonly rebuildEvents?: number | undefined
 }
 
-/** While a part gives no answer, or has nothing that could be compared, there is no lag: not a 0 and not the last one. */
+/**
+ * Without an answer from both parts, or without anything to compare, the lag is unknown: neither 0 nor the last figure.
+ */
 export interface UnknownLag {
   readonly status: 'unknown'
   readonly reason: string
@@ -28,11 +30,11 @@ export interface UnknownLag {
 
 export interface PartitionLag {
   readonly partition: number
-  /** Records in the log when it was looked at that are not handled yet. */
+  /** Records in the log, as of the last look, that are not handled yet. */
   readonly events: number
-  /** For how long this process has seen unhandled records in the log, since the first of those that still are. */
+  /** How long this process has seen unhandled records in the log: since it first saw the oldest of them. */
   readonly seconds: number
-  /** What became of the records handled, and the position behind them. */
+  /** The outcomes of the handled records, and the next position. */
   readonly checkpoint: Checkpoint
 }
 
@@ -45,7 +47,7 @@ export interface LagMeterOptions {
   readonly log: Pick<EventLog, 'endOffsets' | 'logId'>
   readonly tracker: Pick<Tracker, 'look'>
   readonly generations: Pick<Generations, 'all' | 'checkpoints'>
-  /** Called after each look, with its time in milliseconds of a clock that is never set back. */
+  /** Called after each look, with its time in milliseconds of a monotonic clock. */
   readonly looked?: (lag: Lag, atMs: number) => void
 }
 
@@ -75,11 +77,11 @@ export class LagMeter {
 
   async #look(): Promise<void> {
     const { log, tracker, looked } = this.#options
-    // The end offsets come first: whatever is applied meanwhile then takes from the lag, and an idle system shows none.
-    const [ends] = await Promise.allSettled([log.endOffsets()])
+    // The end offsets are read first: anything applied meanwhile then reduces the lag, and an idle system shows none.
+    const [endOffsets] = await Promise.allSettled([log.endOffsets()])
     const [looks] = await Promise.allSettled([Promise.all([tracker.look(), this.#beingBuilt()])])
     const atMs = performance.now()
-    this.#lag = this.#compare(ends, looks, atMs)
+    this.#lag = this.#compare(endOffsets, looks, atMs)
     looked?.(this.#lag, atMs)
   }
 
@@ -90,51 +92,53 @@ export class LagMeter {
   }
 
   #compare(
-    ends: PromiseSettledResult<readonly Offset[]>,
+    endOffsets: PromiseSettledResult<readonly Offset[]>,
     looks: PromiseSettledResult<[Look, Checkpoints | undefined]>,
     atMs: number,
   ): Lag {
-    const answers = { logAnswers: ends.status === 'fulfilled', readModelsAnswer: looks.status === 'fulfilled' }
+    const answers = { logAnswers: endOffsets.status === 'fulfilled', readModelsAnswer: looks.status === 'fulfilled' }
     const unknown = (reason: string): Lag => ({ status: 'unknown', reason, ...answers })
-    if (ends.status === 'rejected') return unknown(messageOf(ends.reason))
+    if (endOffsets.status === 'rejected') return unknown(messageOf(endOffsets.reason))
     if (looks.status === 'rejected') return unknown(messageOf(looks.reason))
     const [{ active, checkpoints }, building] = looks.value
     if (active === undefined) return unknown('no read models have been started')
-    if (active.logId !== this.#options.log.logId) return unknown('the read models are made from another log')
+    if (active.logId !== this.#options.log.logId) return unknown('the read models belong to another log')
     if (checkpoints === undefined) return unknown('the read models are gone')
-    const partitions = ends.value.map((end, partition) => {
+    const partitions = endOffsets.value.map((end, partition) => {
       const checkpoint = checkpoints.get(partition) ?? startOfPartition
       this.#histories[partition] ??= new LagHistory()
       const behindMs = this.#histories[partition].observe(atMs, end, checkpoint.next)
       return { partition, events: Math.max(0, end - checkpoint.next), seconds: Math.round(behindMs) / 1000, checkpoint }
     })
-    const rebuildEvents = building && behind(ends.value, building)
+    const rebuildEvents = building && behind(endOffsets.value, building)
     return { status: 'known', generation: active.name, partitions, rebuildEvents }
   }
 }
 
-function behind(ends: readonly Offset[], checkpoints: Checkpoints): number {
-  return ends.reduce((sum, end, partition) => sum + Math.max(0, end - (checkpoints.get(partition)?.next ?? 0)), 0)
+function behind(endOffsets: readonly Offset[], checkpoints: Checkpoints): number {
+  return endOffsets.reduce((sum, end, partition) => sum + Math.max(0, end - (checkpoints.get(partition)?.next ?? 0)), 0)
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Tells for how long one partition has been behind: since the oldest unprocessed end offset was first observed. */
+/** Measures how long one partition has been behind: since the oldest unprocessed end offset was first observed. */
 export class LagHistory {
   readonly #seenMax: number
-  /** Rising ends beyond the position, each with when it was first observed. */
+  /** Rising end offsets beyond the position, each with the time when it was first observed. */
   #seen: { readonly atMs: number; end: Offset }[] = []
 
-  /** Of a longer history than `seenMax` ends, those nearest in time become one: it then looks longer, never shorter. */
+  /**
+   * With more than `seenMax` end offsets, those nearest in time are merged: the lag then looks longer, never shorter.
+   */
   constructor(seenMax = 512) {
     this.#seenMax = seenMax
   }
 
-  /** Milliseconds, 0 when nothing is left to apply. */
+  /** Milliseconds; 0 if nothing is left to apply. */
   observe(atMs: number, end: Offset, next: Offset): number {
-    if (end < (this.#seen.at(-1)?.end ?? 0)) this.#seen = [] // another log is in its place
+    if (end < (this.#seen.at(-1)?.end ?? 0)) this.#seen = [] // another log has replaced it
     this.#seen = this.#seen.filter((seen) => seen.end > next)
     if (end > (this.#seen.at(-1)?.end ?? next)) this.#seen.push({ atMs, end })
     if (this.#seen.length > this.#seenMax) this.#joinNearest()
@@ -142,7 +146,10 @@ export class LagHistory {
     return first === undefined ? 0 : atMs - first.atMs
   }
 
-  /** The ends are taken to be there since the first of them: the one whose neighbours are nearest joins the one before it. */
+  /**
+   * The entry whose neighbours are nearest in time is merged into the previous one: its end offset counts as seen since
+   * then.
+   */
   #joinNearest(): void {
     const seen = this.#seen
     const spans = seen.slice(2).map(({ atMs }, before) => atMs - (seen[before]?.atMs ?? 0))

@@ -10,41 +10,43 @@ import { Applier } from './applier.ts'
 import type { StreamDefinition } from './definition.ts'
 import { recordIdentity } from './stream-event.ts'
 
-/** What projecting takes of a log. */
+/** What a projector uses of a log. */
 export type ProjectedLog = Pick<EventLog, 'logId' | 'endOffsets' | 'subscribe' | 'partitionFor'>
 
-/** A partition that is being projected, and what is believed about it. */
+/** A partition being projected, and what the projector believes about it. */
 interface Projecting {
   readonly generation: string
   checkpoint: Checkpoint
-  /** The offset the subscription reads from next. */
+  /** The next offset that the subscription reads. */
   from: Offset
-  /** Under which the last record applied was read; undefined until one was. */
+  /** The leader epoch of the last record applied; undefined until one was. */
   leaderEpoch: number | undefined
-  /** A batch is being applied: the store's comparison finds out by itself whether the belief is right. */
+  /** A batch is being applied: the store's comparison detects a wrong belief by itself. */
   isApplying: boolean
-  /** A batch came since the latest look began, which may therefore show an older checkpoint. */
+  /** A batch has come since the latest look began, so that look may show an older checkpoint. */
   isAheadOfLook: boolean
 }
 
 export interface ProjectorOptions<State, Event> {
   readonly log: ProjectedLog
   readonly store: Pick<ReadModelStore, 'projection' | 'generations'>
-  /** Follows the same store. */
+  /** A tracker of the same store. */
   readonly tracker: Pick<Tracker, 'observe' | 'lookSoon'>
   readonly definition: StreamDefinition<State, Event>
   readonly group: string
   readonly logger: Logger
-  /** Hears why the generation cannot be gone on with. Unless there is one, the projector starts another one in its place. */
+  /**
+   * Called with the reason when the generation cannot be continued. By default the projector starts a new one instead.
+   */
   readonly lost?: (reason: string) => void
-  /** Hears of a generation that lacks something that was put into it; unless there is one, this projector sees to it. */
+  /** Called with a generation that is incomplete. By default this projector handles it. */
   readonly incomplete?: Pick<IncompleteGenerations, 'found'>
 }
 
 /**
- * Moves the read models along the log. The stored checkpoint is the only position that counts: it moves in one step
- * with the data, and the projector reconciles with it on every look of the tracker (once a second, on each connection)
- * and asks for one on assignment and after a refused batch: an emptied, restored or shared store heals by itself.
+ * Moves the read models along the log. Only the stored checkpoint counts as the position: it moves in one step with the
+ * data. The projector reconciles with it on every look of the tracker (once a second, on each connection), and requests
+ * one on assignment and after a refused batch. So an emptied, restored or shared store repairs itself.
  */
 export class Projector<State, Event> implements Subscriber {
   readonly #options: ProjectorOptions<State, Event>
@@ -54,11 +56,14 @@ export class Projector<State, Event> implements Subscriber {
   #assigned: readonly number[] = []
   #partitions = new Map<number, Projecting>()
   #reconciling: Promise<void> | undefined
-  /** A look came while the one before it was dealt with: by then it would be stale, so there is another one. */
+  /** A look came while the previous one was being handled. It would be stale by then, so another one is made. */
   #missedLook = false
-  /** Whether the last look at log and store worked; undefined before the first one. */
+  /** Whether the last look at log and store succeeded; undefined before the first one. */
   #inStep: boolean | undefined
-  /** The last batch could not be applied. Looks that work say nothing against that: a store may answer and refuse writes. */
+  /**
+   * The last batch could not be applied. A look that succeeds does not disprove that: a store may answer and refuse
+   * writes.
+   */
   #refused = false
 
   private constructor(options: ProjectorOptions<State, Event>) {
@@ -69,12 +74,12 @@ export class Projector<State, Event> implements Subscriber {
       ...{ log, definition, logger, store: store.projection },
       incomplete: (generation) => {
         if (lost === undefined) incomplete.found(generation)
-        else lost('it lacks something that was put into it')
+        else lost('it is incomplete')
       },
     })
   }
 
-  /** Resolves once subscribed. The projector runs until it is closed, whatever becomes of log and store. */
+  /** Resolves once subscribed. The projector runs until it is closed, whatever happens to log and store. */
   static async start<State, Event>(options: ProjectorOptions<State, Event>): Promise<Projector<State, Event>> {
     const projector = new Projector(options)
     projector.#subscription = await options.log.subscribe(options.group, projector)
@@ -88,7 +93,7 @@ export class Projector<State, Event> implements Subscriber {
     return { status: this.#inStep ? 'up' : 'waiting', partitions }
   }
 
-  /** What the log gave it to project, whether it can or not. */
+  /** The assigned partitions, whether they can be projected or not. */
   get assignment(): readonly number[] {
     return this.#assigned
   }
@@ -135,7 +140,7 @@ export class Projector<State, Event> implements Subscriber {
     }
   }
 
-  /** Whether the batch is applied; if not, what is believed of the partition is wrong. */
+  /** Whether the batch was applied; if not, the belief about the partition is wrong. */
   async #applyBatch(projecting: Projecting, batch: RecordBatch): Promise<boolean> {
     const { generation, checkpoint, from } = projecting
     const { last } = checkpoint
@@ -188,7 +193,7 @@ export class Projector<State, Event> implements Subscriber {
   async #follow({ active, checkpoints }: Look): Promise<void> {
     if (active === undefined) return this.#replace(undefined, 'there is none')
     const { name, logId } = active
-    if (logId !== this.#options.log.logId) return this.#replace(name, 'it is made from another log')
+    if (logId !== this.#options.log.logId) return this.#replace(name, 'it belongs to another log')
     if (checkpoints === undefined) return this.#replace(name, 'its checkpoints are gone')
     const assigned = this.#assigned
     const differing = assigned.filter((partition) => !this.#agrees(partition, name, storedAt(checkpoints, partition)))
@@ -205,7 +210,7 @@ export class Projector<State, Event> implements Subscriber {
     return projecting.isAheadOfLook || encodeCheckpoint(projecting.checkpoint) === encodeCheckpoint(stored)
   }
 
-  /** Resumes at the last record applied, not after it, so as to see whether it is still the same one. */
+  /** Resumes at the last record applied, not after it, to see whether it is still the same. */
   #resume(partition: number, generation: string, checkpoint: Checkpoint): void {
     const from = checkpoint.last?.offset ?? checkpoint.next
     const believed = { generation, checkpoint, from, leaderEpoch: undefined }
@@ -215,11 +220,11 @@ export class Projector<State, Event> implements Subscriber {
   }
 
   async #pastTheEnd(partitions: readonly number[], checkpoints: Checkpoints): Promise<number | undefined> {
-    const ends = await this.#options.log.endOffsets()
-    return partitions.find((partition) => storedAt(checkpoints, partition).next > (ends[partition] ?? 0))
+    const endOffsets = await this.#options.log.endOffsets()
+    return partitions.find((partition) => storedAt(checkpoints, partition).next > (endOffsets[partition] ?? 0))
   }
 
-  /** The first of several projectors that start a generation at the same time wins; the others find it. */
+  /** If several projectors start a generation at the same time, the first one wins and the others find it. */
   async #replace(instead: string | undefined, reason: string): Promise<void> {
     const { log, store, tracker, lost } = this.#options
     if (lost !== undefined) return lost(reason)
@@ -233,12 +238,13 @@ export class Projector<State, Event> implements Subscriber {
   }
 
   #failed(error: unknown): void {
-    if (this.#inStep !== false) this.#options.logger.error({ err: error }, 'projector waits for log and read models')
+    if (this.#inStep !== false)
+      this.#options.logger.error({ err: error }, 'projector is waiting for log and read models')
     this.#inStep = false
   }
 
   #recovered(): void {
-    if (this.#inStep === false) this.#options.logger.info('projector goes on')
+    if (this.#inStep === false) this.#options.logger.info('projector continues')
     this.#inStep = true
   }
 }
@@ -247,7 +253,7 @@ function storedAt(checkpoints: Checkpoints, partition: number): Checkpoint {
   return checkpoints.get(partition) ?? startOfPartition
 }
 
-/** Whether the last record applied may have been lost, and another one written in its place, since it was read. */
+/** Whether the last record applied may have been lost and replaced since it was read. */
 function isInDoubt({ checkpoint: { last }, leaderEpoch }: Projecting, { from, leaderEpochs }: RecordBatch): boolean {
   if (last === null || from <= last.offset || leaderEpoch === undefined || leaderEpochs === undefined) return false
   return leaderEpochs.first !== leaderEpoch

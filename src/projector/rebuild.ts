@@ -4,9 +4,9 @@ import { retry } from '../lib/retry.ts'
 import { Tracker } from '../read-models/tracker.ts'
 import { Projector, type ProjectorOptions } from './projector.ts'
 
-/** `group` is that of the projectors; the rebuild has one of its own, which all that join it share. */
+/** `group` is the group of the projectors. The rebuild has a group of its own, shared by all processes that join it. */
 export interface RebuildOptions<State, Event> extends Omit<ProjectorOptions<State, Event>, 'tracker' | 'lost'> {
-  /** Called again and again with how many records of the log are handled, and how many there are. */
+  /** Called repeatedly with the number of records handled, and the number in the log. */
   readonly progress?: (done: number, total: number) => void
   readonly signal?: AbortSignal
 }
@@ -14,18 +14,19 @@ export interface RebuildOptions<State, Event> extends Omit<ProjectorOptions<Stat
 export type RebuildOutcome = 'activated' | 'interrupted'
 
 const lookMs = 50
-/** The generation being built counts as abandoned some time after the last renewal: five seconds at the least. */
+/** The generation being built counts as abandoned this long after its last renewal, at least five seconds. */
 const renewMs = 1000
 
-/** A rebuild that cannot go on, and why. */
+/** A rebuild that cannot continue, with the reason. */
 export class RebuildError extends Error {
   override readonly name = 'RebuildError'
 }
 
 /**
- * Builds the read models anew, beside the active generation, and has the new one take its place once it has what the log
- * held when the rebuild began, and is nowhere behind. One that was interrupted is gone on with; of several at once, all
- * build the same generation. Throws RebuildError, having removed what it built, and ServiceError when log or store stay away.
+ * Builds the read models anew beside the active generation. The new generation becomes active once it has everything
+ * that the log held when the rebuild began, and is not behind the active one. An interrupted rebuild is continued, and
+ * concurrent ones build the same generation. Throws RebuildError, having removed what it built, and ServiceError if log
+ * or store stay unavailable.
  */
 export async function rebuild<State, Event>(options: RebuildOptions<State, Event>): Promise<RebuildOutcome> {
   const { log, signal, progress } = options
@@ -42,34 +43,37 @@ export async function rebuild<State, Event>(options: RebuildOptions<State, Event
   const group = `${options.group}.rebuild.${name}`
   const projector = await Projector.start({ ...options, tracker, lost, group })
 
-  async function takesOver(): Promise<boolean> {
-    if (whyLost !== undefined) throw new RebuildError(`The generation being built was given up: ${whyLost}.`)
+  async function tryActivate(): Promise<boolean> {
+    if (whyLost !== undefined) throw new RebuildError(`The new generation cannot be completed: ${whyLost}.`)
     const { checkpoints: reached } = await tracker.look()
-    const ends = await log.endOffsets()
-    progress?.(sum([...(reached?.values() ?? [])].map(({ next }) => next)), sum(ends))
-    const isThere = goal.every((offset, partition) => (reached?.get(partition)?.next ?? 0) >= offset)
-    const outcome = isThere ? await generations.activate(name) : 'short'
-    if (outcome === 'incomplete') throw new RebuildError('What was built does not hold what was added to it.')
+    const endOffsets = await log.endOffsets()
+    progress?.(sum([...(reached?.values() ?? [])].map(({ next }) => next)), sum(endOffsets))
+    const hasReachedGoal = goal.every((offset, partition) => (reached?.get(partition)?.next ?? 0) >= offset)
+    const outcome = hasReachedGoal ? await generations.activate(name) : 'short'
+    if (outcome === 'incomplete') throw new RebuildError('The new generation is incomplete.')
     if (outcome === 'activated') return true
     const isDue = performance.now() - renewedMs >= renewMs
-    return outcome === 'not_building' || isDue ? await hasTakenOver() : false
+    return outcome === 'not_building' || isDue ? await isActivatedElsewhere() : false
   }
 
-  /** Another process that builds it as well may have activated it. If not, it is kept from being removed as abandoned. */
-  async function hasTakenOver(): Promise<boolean> {
+  /**
+   * Another process that builds the same generation may have activated it. If not, it is renewed, so that it does not
+   * count as abandoned.
+   */
+  async function isActivatedElsewhere(): Promise<boolean> {
     const stored = (await generations.all()).find((each) => each.name === name)
-    if (stored === undefined) throw new RebuildError('The generation being built is gone.')
+    if (stored === undefined) throw new RebuildError('The new generation is gone.')
     if (stored.state !== 'building') return true
     renewedMs = performance.now()
     const other = { name: randomUUID(), logId }
     const joined = await generations.build(other)
-    if (joined.name === other.name) await generations.remove(other.name) // begun by this call, as this one took over meanwhile
+    if (joined.name === other.name) await generations.remove(other.name) // started by this call, although another one became active meanwhile
     return false
   }
 
   try {
     while (!signal?.aborted) {
-      if (await retry(takesOver, options)) return 'activated'
+      if (await retry(tryActivate, options)) return 'activated'
       await delay(lookMs, undefined, { signal }).catch(() => {})
     }
     return 'interrupted'

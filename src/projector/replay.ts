@@ -12,26 +12,29 @@ import type { ProjectedLog } from './projector.ts'
 
 export interface ReplayOptions<State, Event> extends Rules<State, Event> {
   readonly log: ProjectedLog
-  /** An empty store of its own. */
+  /** An empty store for this purpose only. */
   readonly scratch: ReadModelStore
-  /** Used by nobody else. */
+  /** A group that nobody else uses. */
   readonly group: string
   readonly logger: Logger
-  /** Called again and again: records replayed of those to replay, then what was compared of all there is. */
+  /**
+   * Called repeatedly: first with the number of records replayed and to replay, then with what has been compared and
+   * its total.
+   */
   readonly progress?: (step: 'replay' | 'compare', done: number, total: number) => void
 }
 
-/** The read models changed in a way that verifying cannot follow: to be begun again. */
+/** The read models changed in a way that verification cannot follow. Start it again. */
 export class VerifyError extends Error {
   override readonly name = 'VerifyError'
 }
 
-/** The log or the read models are not what either was made for: verifying again finds the same. */
+/** Log and read models do not belong together: verifying again gives the same result. */
 export class MismatchError extends Error {
   override readonly name = 'MismatchError'
 }
 
-/** How long nothing has to move before the log is asked whether it has what is waited for. */
+/** How long without progress until the log is asked whether it has the awaited records. */
 const askMs = 1000
 
 /** Replays the log into a scratch store, up to exact positions. */
@@ -40,7 +43,7 @@ export class Replay<State, Event> implements Subscriber {
   readonly #options: ReplayOptions<State, Event>
   readonly #applier: Applier<State, Event>
   readonly #reached = new Map<number, Checkpoint>()
-  /** Batches that are not applied to their end, by partition. */
+  /** Batches that are not completely applied, by partition. */
   readonly #pending = new Map<number, { readonly batch: RecordBatch; done(isDone: boolean): void }>()
   #arrival = Promise.withResolvers<void>()
   #subscription: Promise<Subscription> | undefined
@@ -66,11 +69,11 @@ export class Replay<State, Event> implements Subscriber {
     await (await this.#subscription)?.close()
   }
 
-  /** Resolves once everything before these positions is applied, and nothing else. Called once at a time. */
+  /** Resolves once everything before these positions is applied, and nothing else. Call it once at a time. */
   async upTo(targets: Checkpoints): Promise<void> {
     const goals = [...targets].map(([partition, { next }]) => ({ partition, next }))
     if (goals.some(({ partition, next }) => this.#positionOf(partition) > next)) {
-      throw new VerifyError('The positions of the read models went back while they were verified.')
+      throw new VerifyError('The positions of the read models went back during the verification.')
     }
     const total = goals.reduce((sum, { next }) => sum + next, 0)
     for (;;) {
@@ -89,7 +92,7 @@ export class Replay<State, Event> implements Subscriber {
     for (const partition of partitions) subscription?.seek(partition, this.#positionOf(partition))
   }
 
-  /** Is done once `upTo` has come to its end. */
+  /** The batch is done once `upTo` has reached its end. */
   async batch(batch: RecordBatch): Promise<boolean> {
     if (this.#isClosed) return false
     const { promise, resolve } = Promise.withResolvers<boolean>()
@@ -99,7 +102,7 @@ export class Replay<State, Event> implements Subscriber {
     return await promise
   }
 
-  /** What is pending of a partition, as far as it is before `end`. */
+  /** Applies the pending records of a partition before `end`. */
   async #apply(partition: number, end: Offset): Promise<void> {
     const pending = this.#pending.get(partition)
     if (pending === undefined) return
@@ -115,11 +118,11 @@ export class Replay<State, Event> implements Subscriber {
     done(true)
   }
 
-  /** What is not in the log would be waited for without end, and so would a log that is away. */
+  /** Records that are not in the log would be awaited forever, and so would an unavailable log. */
   async #expectInLog(goals: readonly { readonly partition: number; readonly next: Offset }[]): Promise<void> {
-    const ends = await retry(() => this.#options.log.endOffsets(), this.#options)
+    const endOffsets = await retry(() => this.#options.log.endOffsets(), this.#options)
     for (const { partition, next } of goals) {
-      const end = ends[partition] ?? 0
+      const end = endOffsets[partition] ?? 0
       if (next <= end) continue
       throw new MismatchError(`Partition ${partition} of the log ends at ${end}, but the read models are at ${next}.`)
     }

@@ -4,7 +4,7 @@ import type { KnownLag, Lag } from './lag-meter.ts'
 /** A partition with records to handle whose position does not move. */
 export interface Stall {
   readonly partition: number
-  /** The offset of the record that is not handled. */
+  /** The offset of the next record to handle. */
   readonly next: Offset
   readonly events: number
   readonly seconds: number
@@ -19,15 +19,15 @@ interface Standstill extends Omit<Stall, 'seconds'> {
 }
 
 /**
- * Tells standing still from having nothing to do and from being unable to: only time counts in which log and read models
- * answer, there is work, and this process is to project the partition.
+ * Distinguishes a stall from idleness and from outages: only time counts in which log and read models answer, there is
+ * work, and the partition is assigned to this process.
  */
 export class StallWatch {
   readonly #limitMs: number
   readonly #assignment: () => readonly number[]
   #standstills = new Map<number, Standstill>()
 
-  /** `assignment` tells the partitions that this process is to project. */
+  /** `assignment` returns the partitions that this process has to project. */
   constructor(limitMs: number, assignment: () => readonly number[]) {
     this.#limitMs = limitMs
     this.#assignment = assignment
@@ -52,8 +52,9 @@ export class StallWatch {
       const before = known?.next === next && known.generation === generation ? known : undefined
       const sinceMs = before?.sinceMs ?? atMs
       const assignedAtMs = assignment.includes(partition) ? atMs : before?.assignedAtMs
-      // A consumer that dies and is made anew, over and over, loses its partitions each time for some seconds: that
-      // must not hide it. One that loses them for good, to another process say, has nothing to answer for.
+      // A consumer that dies and is created anew again and again loses its partitions for some seconds each time, which
+      // must not hide the stall. A consumer that loses them for good, for example to another process, is no longer
+      // responsible.
       if (events === 0 || assignedAtMs === undefined || atMs - assignedAtMs > this.#limitMs / 2) return []
       return [{ partition, generation, next, events, sinceMs, forMs: atMs - sinceMs, assignedAtMs }]
     })

@@ -6,32 +6,32 @@ import type { ParkedEvent } from '../read-models/parked-event.ts'
 import type { StreamId } from '../read-models/stream-row.ts'
 import type { Decoded, Rules } from './definition.ts'
 
-/** An event of a stream: what its record says by itself, before anything else in the log is looked at. */
+/** An event of a stream: what its record says by itself, before the rest of the log is considered. */
 export interface StreamEvent<Event> {
   readonly offset: Offset
   readonly stream: StreamId
-  /** That of CloudEvents. */
+  /** The CloudEvents type. */
   readonly type: string
-  /** Undefined where it cannot be read. */
+  /** Undefined if it cannot be read. */
   readonly version: number | undefined
   readonly time: string
   /** Its idempotency key. */
   readonly key: string | undefined
   readonly fingerprint: string
   readonly decoded: Exclude<Decoded<Event>, { outcome: 'ignored' | 'discard' }>
-  /** Of its record. */
+  /** The value of its record. */
   readonly value: Buffer
   readonly discards?: undefined
 }
 
-/** The parked event at the offset `discards` is to be left out. */
+/** Discards the parked event at the offset `discards`. */
 export interface Discard {
   readonly offset: Offset
   readonly stream: StreamId
   readonly discards: Offset
 }
 
-/** Undefined for what is to be skipped: no event of a stream (docs/events.md), or in another partition than its stream. */
+/** Undefined for a record to skip: not an event of a stream (docs/events.md), or not in the partition of its stream. */
 export function readEvent<Event>(
   { log, definition }: Rules<unknown, Event>,
   partition: number,
@@ -53,7 +53,7 @@ export function readEvent<Event>(
   return { offset, stream, type, version, time, key, fingerprint, decoded, value }
 }
 
-/** What a parked event says to this release; undefined should it not take it for an event. */
+/** The meaning of a parked event for this release; undefined if this release does not consider it an event. */
 export function readParked<Event>(
   rules: Rules<unknown, Event>,
   { partition, offset, stream, value }: ParkedEvent,
@@ -62,7 +62,7 @@ export function readParked<Event>(
   return event?.discards === undefined ? event : undefined
 }
 
-/** Tells a record from any other that another log might hold at the same offset. */
+/** Identifies a record, as opposed to one that another log might hold at the same offset. */
 export function recordIdentity({ key, value }: LogRecord): string {
   const keyLength = Buffer.from(`${key?.length ?? -1} `)
   return hash('sha1', Buffer.concat([keyLength, key ?? Buffer.alloc(0), value ?? Buffer.alloc(0)]), 'base64url')

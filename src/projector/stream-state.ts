@@ -6,7 +6,7 @@ import type { Document, StreamDefinition } from './definition.ts'
 type Lists = Pick<Batch, 'documents' | 'rows' | 'rowsShown'>
 export type StreamChanges = { readonly [List in keyof Lists]: Lists[List][number][] }
 
-/** One stream while a batch is classified: its state folded in memory, so that many events are one change. */
+/** One stream while a batch is classified. Its state is folded in memory, so that many events are one change. */
 export class StreamState<State, Event> {
   readonly #definition: StreamDefinition<State, Event>
   readonly #stream: StreamId
@@ -16,11 +16,11 @@ export class StreamState<State, Event> {
   readonly #offsets: Offset[]
   #state: State
   #shown: readonly Document[]
-  /** Each document that the row or an event of the batch shows: as stored, and as it is to be. */
+  /** Each document that the row or an event of the batch shows: as stored, and as it will be. */
   readonly #documents: { readonly before: Document | undefined; after: Document }[]
   #isChanged = false
 
-  /** `row`: undefined where nothing of the stream took effect yet. */
+  /** `row` is undefined if no event of the stream has taken effect yet. */
   constructor(definition: StreamDefinition<State, Event>, stream: StreamId, row: StreamRow | undefined) {
     this.#definition = definition
     this.#stream = stream
@@ -39,8 +39,9 @@ export class StreamState<State, Event> {
   }
 
   /**
-   * The event at `offset` takes effect. Throws, having changed nothing, where it cannot follow or be shown, and where `admit`
-   * throws, which is asked about the documents that the state before did not show, but for the home document.
+   * Applies the event at `offset`. Throws, having changed nothing, if the event cannot follow or be shown, or if
+   * `admit` throws. `admit` is called with each document that the previous state did not show, except the home
+   * document.
    */
   apply(recorded: Recorded<Event>, offset: Offset, admit: (added: readonly Document[]) => void): void {
     const state = this.#definition.evolve(this.#state, recorded)
@@ -59,13 +60,13 @@ export class StreamState<State, Event> {
     this.passOver()
   }
 
-  /** The next event has its version, and no other effect. */
+  /** The next event takes its version, without any other effect. */
   passOver(): void {
     this.version++
     this.#isChanged = true
   }
 
-  /** Adds what the store has to change. The row goes with the home document, where there is one. */
+  /** Adds the changes for the store. The row is stored with the home document, if there is one. */
   addChanges({ documents, rows, rowsShown }: StreamChanges): void {
     if (!this.#isChanged) return
     const hidden = this.#definition.codec.hidden(this.#state)
@@ -84,13 +85,13 @@ export class StreamState<State, Event> {
     }
   }
 
-  /** Whether it is the document that shows the stream, and has its row. */
+  /** Whether this is the document that shows the stream, and stores its row. */
   #isHome({ collection, id }: Document): boolean {
     return id === this.#homeId && collection === this.#definition.home
   }
 
   #show(state: State): readonly Document[] {
-    // A loop, since with flatMap telling events apart takes 5 % longer.
+    // A loop, since `flatMap` makes classifying 5 % slower.
     const documents: Document[] = []
     for (const projection of this.#definition.projections) documents.push(...projection.documents(state))
     return documents

@@ -17,9 +17,9 @@ export interface Verification {
   readonly compared: number
 }
 
-/** Something in the read models that is not what the log says. */
+/** A difference between the read models and the log. */
 export interface Difference {
-  /** What it is in: a set; or it is a size or a checkpoint. */
+  /** Where it is: a set, or a size or a checkpoint. */
   readonly where: string
   readonly id: string
   /** Undefined: it should not be there. */
@@ -31,14 +31,14 @@ export interface Difference {
 const chunk = 1000
 
 /**
- * Compares everything in the active generation with what the log says, while writes go on: the log is replayed into
- * `scratch`, which is brought to exactly the positions of each chunk that is read. Throws VerifyError, MismatchError,
- * NoReadModelsError, and ServiceError when log or store stay away.
+ * Compares everything in the active generation with the log, while writes go on. The log is replayed into `scratch`,
+ * which is moved to exactly the positions of each chunk that is read. Throws VerifyError, MismatchError,
+ * NoReadModelsError, and ServiceError if log or store stay unavailable.
  */
 export async function verify<State, Event>(options: VerifyOptions<State, Event>): Promise<Verification> {
   const active = await retry(() => options.store.generations.active(), options)
   if (active === undefined) throw new NoReadModelsError()
-  if (active.logId !== options.log.logId) throw new MismatchError('The read models are made from another log.')
+  if (active.logId !== options.log.logId) throw new MismatchError('The read models belong to another log.')
   const replay = await Replay.start(options)
   try {
     return await new Verifier(options, active.name, replay).run()
@@ -51,7 +51,7 @@ class Verifier<State, Event> {
   readonly #options: VerifyOptions<State, Event>
   readonly #generation: string
   readonly #replay: Replay<State, Event>
-  /** Each once, by where and id: an item may be read twice. */
+  /** Each difference once, by where and id: an item may be read twice. */
   readonly #differences = new Map<string, Difference>()
   #compared = 0
   #total = 0
@@ -76,7 +76,7 @@ class Verifier<State, Event> {
     return { generation: this.#generation, differences, compared: this.#compared }
   }
 
-  /** Each item that is there with what the log says. */
+  /** Compares each stored item with the log. */
   async #compareAll(set: string): Promise<void> {
     const foundItems = itemsOf((from) => this.#live((live, name) => live.scan(name, set, from, chunk)))
     for await (const items of foundItems) {
@@ -86,11 +86,11 @@ class Verifier<State, Event> {
   }
 
   /**
-   * Looks for each item that the log says there is, if there is a reason to: what is not there shows in no page. An item
-   * may have gone meanwhile, and has to be there only as long as the log says so.
+   * Looks for each item that should exist according to the log, if there is reason to: a missing item shows up in no
+   * page. An item may have been removed meanwhile, and must exist only as long as the log says so.
    */
   async #findMissing(set: string, found: Contents, expected: Contents): Promise<void> {
-    // The numbers alone do not tell: where one is too many, another may be missing.
+    // The numbers alone prove nothing: if there is one item too many, another may be missing.
     const differs = [...this.#differences.values()].some(({ where }) => where === set)
     if (!differs && expected.sizes.get(set)?.actual === found.sizes.get(set)?.actual) return
     const expectedItems = itemsOf((from) => this.#scratch((scratch, name) => scratch.scan(name, set, from, chunk)))
@@ -102,7 +102,7 @@ class Verifier<State, Event> {
     }
   }
 
-  /** What was found with what the log says at the position of what was read last. */
+  /** Compares what was found with the log at the position of the last read. */
   async #compare(set: string, found: readonly (readonly [id: string, text: string | undefined])[]): Promise<void> {
     const ids = found.map(([id]) => id)
     const { texts } = await this.#scratch((scratch, name) => scratch.find(name, set, ids))
@@ -119,19 +119,22 @@ class Verifier<State, Event> {
     if (expected !== found) this.#differences.set(`${where} ${id}`, { where, id, expected, found })
   }
 
-  /** As found, and as the log says at the same position. */
+  /** The item as found, and as it should be at the same position. */
   async #contents(): Promise<readonly [found: Contents, expected: Contents]> {
     const found = await this.#live((live, name) => live.contents(name))
     return [found, await this.#scratch((scratch, name) => scratch.contents(name))]
   }
 
-  /** What the live read models answer, as long as they are those that are verified; the scratch ones are then as far. */
+  /**
+   * Reads from the live read models, as long as they are the verified generation, and moves the scratch read models to
+   * the same positions.
+   */
   async #live<T extends { readonly snapshot: Snapshot }>(
     read: (live: Inspection, generation: string) => Promise<T | undefined>,
   ): Promise<T> {
     const found = await retry(() => read(this.#options.store.inspection, this.#generation), this.#options)
     if (found?.snapshot.active !== this.#generation) {
-      throw new VerifyError('Another generation took over while this one was verified.')
+      throw new VerifyError('Another generation became active during the verification.')
     }
     await this.#replay.upTo(found.snapshot.checkpoints)
     return found
@@ -163,7 +166,7 @@ function checkpointsIn({ snapshot }: Contents): ReadonlyMap<string, string> {
   return new Map([...snapshot.checkpoints].map(([partition, each]) => [String(partition), encodeCheckpoint(each)]))
 }
 
-/** Sets without anything are left out: whether there ever was something depends on the batches. */
+/** Leaves out empty sets: whether they ever had entries depends on how the log was split into batches. */
 function sizesIn({ sizes }: Contents): ReadonlyMap<string, string> {
   const filled = [...sizes].filter(([, { actual, recorded }]) => actual !== 0 || recorded !== 0)
   return new Map(filled.map(([name, { actual, recorded }]) => [name, `${actual} of ${recorded}`]))

@@ -3,9 +3,9 @@ import type { Progress } from './generations.ts'
 import type { Applied, Wait } from './read-model.ts'
 import type { Look } from './tracker.ts'
 
-/** One timer for all waiters: it looks at the time, and at whether a wait is abandoned. */
+/** One timer for all waiters: it checks for expired and abandoned waits. */
 export const sweepMs = 20
-/** How many offsets without effect are remembered for each partition. */
+/** How many offsets without effect are remembered per partition. */
 export const withoutEffectMax = 1000
 
 interface Waiter {
@@ -15,14 +15,14 @@ interface Waiter {
   readonly settle: (applied: Applied) => void
 }
 
-/** How far each partition of the active generation is applied, as heard of and looked at, and who waits for more. */
+/** How far each partition of the active generation is applied, from announcements and looks, and who waits for more. */
 export class AppliedPositions {
   readonly #lookAgain: () => Promise<unknown>
   readonly #partitions = new Map<number, AppliedPartition>()
   #generation: string | undefined
   #sweep: NodeJS.Timeout | undefined
 
-  /** `lookAgain` brings the stored positions here, for waits whose time is over. Never rejects. */
+  /** `lookAgain` updates the stored positions here, for waits whose time is up. Never rejects. */
   constructor(lookAgain: () => Promise<unknown>) {
     this.#lookAgain = lookAgain
   }
@@ -51,7 +51,7 @@ export class AppliedPositions {
     for (const [partition, { next }] of checkpoints ?? []) this.#partition(partition).learn(next)
   }
 
-  /** What was known may be so no longer. Who waits goes on waiting. */
+  /** What was known may no longer hold. Waiters keep waiting. */
   forget(): void {
     for (const partition of this.#partitions.values()) partition.start(0)
   }
@@ -80,7 +80,7 @@ export class AppliedPositions {
     const now = performance.now()
     for (const partition of this.#partitions.values()) {
       const over = partition.takeOverdue(now)
-      // A message may have been lost without a disconnection.
+      // A message may be lost without a disconnection.
       if (over.length > 0) void this.#lookAgain().then(() => partition.settle(over))
     }
     if (this.waiting > 0) this.#sweep = setTimeout(() => this.#endOverdue(), sweepMs)
@@ -88,11 +88,11 @@ export class AppliedPositions {
 }
 
 class AppliedPartition {
-  /** In the order of the log. */
+  /** Waits, in log order. */
   waiters: Waiter[] = []
   /** Everything below it is applied. */
   #next: Offset = 0
-  /** What became of each record from here up to `#next` was heard. */
+  /** The outcome of each record from here up to `#next` was announced. */
   #heardFrom: Offset = 0
   readonly #withoutEffect = new Set<Offset>()
 
@@ -102,7 +102,7 @@ class AppliedPartition {
     return this.#withoutEffect.has(offset) ? 'without_effect' : 'applied'
   }
 
-  /** Messages may come behind the look that showed their positions already. */
+  /** Messages may arrive after a look that already showed their positions. */
   hear({ from, next, withoutEffect }: Progress): void {
     if (next < this.#heardFrom) return
     if (from > this.#next) this.start(from)
@@ -112,14 +112,14 @@ class AppliedPartition {
     this.#release()
   }
 
-  /** A look may come behind messages that were faster. */
+  /** A look may arrive after messages that were faster. */
   learn(next: Offset): void {
     if (next <= this.#next) return
     this.start(next)
     this.#release()
   }
 
-  /** As if nothing was heard of what is before `next`. */
+  /** Forgets announcements about records before `next`. */
   start(next: Offset): void {
     this.#next = next
     this.#heardFrom = next

@@ -1,20 +1,20 @@
 import type { Offset } from '../event-log/event-log.ts'
 
-/** How far one partition is projected into a generation, and what became of its records. */
+/** How far one partition is projected into a generation, and the outcomes of its records. */
 export interface Checkpoint {
   /** The offset of the next record to handle. */
   readonly next: Offset
-  /** The last record handled: its offset and identity, by which another log under the same name is recognised. */
+  /** The last record handled: its offset and identity, which reveal another log under the same name. */
   readonly last: { readonly offset: Offset; readonly identity: string } | null
   readonly counts: Counts
 }
 
-/** Records by outcome (docs/events.md). Together they are as many as the records handled. */
+/** Records by outcome (docs/events.md). Their sum is the number of records handled. */
 export interface Counts {
   readonly applied: number
   readonly duplicate: number
   readonly superseded: number
-  /** Parked now: an event that is taken up or discarded later leaves this count for another one. */
+  /** Events that are parked now: an event that is applied or discarded later moves to another count. */
   readonly parked: number
   readonly discarded: number
   readonly skipped: number
@@ -22,12 +22,12 @@ export interface Counts {
 
 export const noRecords: Counts = { applied: 0, duplicate: 0, superseded: 0, parked: 0, discarded: 0, skipped: 0 }
 
-/** Before the first record. A store keeps nothing for it. */
+/** The checkpoint before the first record. A store keeps nothing for it. */
 export const startOfPartition: Checkpoint = { next: 0, last: null, counts: noRecords }
 
 /**
- * The stored form. A store moves a checkpoint by comparing this text with what the projector expects, so all of it,
- * the counts too, takes part in the comparison; the order of the fields is fixed here.
+ * The stored form. A store moves a checkpoint by comparing this text with what the projector expects, so all of it
+ * takes part in the comparison, including the counts. The order of the fields is fixed here.
  */
 export function encodeCheckpoint({ next, last, counts }: Checkpoint): string {
   const { applied, duplicate, superseded, parked, discarded, skipped } = counts
@@ -44,7 +44,7 @@ export function decodeCheckpoint(text: string): Checkpoint {
 
 function decodeCounts(counted: readonly number[]): Counts {
   if (counted.length === 4) {
-    // The release before this one: operators see how far its generations are.
+    // Written by the previous release: operators see how far its generations are.
     const [applied = 0, duplicate = 0, parked = 0, skipped = 0] = counted
     return { ...noRecords, applied, duplicate, parked, skipped }
   }

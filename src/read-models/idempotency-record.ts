@@ -1,20 +1,20 @@
 import type { Offset } from '../event-log/event-log.ts'
 import type { StreamId } from './stream-row.ts'
 
-/** The first event in log order under an idempotency key: it suffices to give its request the first answer again. */
+/** The first event in log order under an idempotency key: enough to give its request the first answer again. */
 export interface IdempotencyRecord {
   /** Each partition decides keys for itself. */
   readonly partition: number
   readonly key: string
   readonly offset: Offset
-  /** Stands for the request that the event came from: another one under the same key is refused. */
+  /** Identifies the content of the request: another request under the same key is refused. */
   readonly fingerprint: string
   readonly stream: StreamId
-  /** The id of what the event made: a pet, an order; 0 where it could not be read. */
+  /** The id of the pet or order that the event created; 0 if it could not be read. */
   readonly id: number
-  /** The version that the stream has after the event. */
+  /** The version of the stream after the event. */
   readonly version: number
-  /** RFC 3339, of the event. */
+  /** The event's time, RFC 3339. */
   readonly time: string
   /** Whether the event was parked instead of applied. */
   readonly parked: boolean
@@ -22,7 +22,7 @@ export interface IdempotencyRecord {
 
 export type IdempotencyKey = Pick<IdempotencyRecord, 'partition' | 'key'>
 
-/** As stored under its partition and key. */
+/** The stored form, under its partition and key. */
 export function encodeIdempotencyRecord(record: IdempotencyRecord): string {
   const { offset, fingerprint, stream, id, version, time, parked } = record
   return JSON.stringify([offset, fingerprint, stream, id, version, time, parked ? 1 : 0])

@@ -4,12 +4,12 @@ import { retry } from '../lib/retry.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 import type { Generations } from './generations.ts'
 
-/** Marks a generation that took the place of an incomplete one. */
+/** Marks a generation that replaced an incomplete one. */
 const replacementMark = '.replacement'
 
 /**
- * Has a generation in which a set does not have its recorded size replaced by an empty one, which the projectors fill. Once:
- * where the replacement is incomplete as well, something takes data out again and again, and only a person can tell.
+ * Replaces a generation with a set that does not have its recorded size by an empty one, which the projectors fill. It
+ * does so once: if the replacement becomes incomplete too, something keeps removing data, and a person has to decide.
  */
 export class IncompleteGenerations {
   readonly #generations: Pick<Generations, 'start' | 'isComplete'>
@@ -32,12 +32,12 @@ export class IncompleteGenerations {
     return this.#count
   }
 
-  /** The active one, if it was incomplete when it was last looked at. */
+  /** The active generation, if it was incomplete at the last look. */
   get present(): string | undefined {
     return this.#incomplete
   }
 
-  /** Looks at all sets of the generation: nobody may read or write those that lost something. */
+  /** Checks all sets of the generation, also those that nobody reads or writes. */
   lookSoon(generation: string): void {
     this.#toLookAt = generation
     void this.#looking.request()
@@ -63,7 +63,7 @@ export class IncompleteGenerations {
       if (!(await this.#generations.isComplete(generation))) this.found(generation)
       else this.#incomplete = undefined
     } catch {
-      // the store itself tells what is wrong with it, and there is another look in a second
+      // the store reports its own problems, and there is another look in a second
     }
   }
 
@@ -73,8 +73,8 @@ export class IncompleteGenerations {
       const replacement = { name: `${randomUUID()}${replacementMark}`, logId: this.#logId }
       await retry(() => this.#generations.start(replacement, generation), { logger: this.#logger })
     } catch (error) {
-      this.#reported.delete(generation) // whoever finds it next tries again
-      this.#logger.warn({ err: error, generation }, 'the incomplete read models could not be replaced now')
+      this.#reported.delete(generation) // the next look tries again
+      this.#logger.warn({ err: error, generation }, 'the incomplete read models could not be replaced')
     }
   }
 }

@@ -1,34 +1,35 @@
 import type { EventLog, Offset } from '../event-log/event-log.ts'
 import type { Checkpoints } from './generations.ts'
 
-/** What proving takes of a log. */
+/** What a proof uses of a log. */
 export type ProvingLog = Pick<EventLog, 'logId' | 'endOffsets'>
 
-/** Positions by partition; undefined where nothing was seen. */
+/** Positions by partition; undefined if none was seen. */
 export type Seen = readonly (Offset | undefined)[]
 
 /**
- * A generation as this process knows it. It is proved once it has reached what the log held when it came in doubt: when
- * this process met it or lost touch with it.
+ * A generation as this process knows it. It is proved once it has reached what the log held when it came into doubt,
+ * that is, when this process first saw it or lost contact with the store.
  */
 export class KnownGeneration {
   readonly name: string
   /**
-   * The furthest position this process has seen, by partition. An answer must have reached what was seen when it was asked
-   * for: later news may overtake it. Replaced, never changed, so that a read can hold on to what it began with.
+   * The furthest position that this process has seen, by partition. An answer must have reached what was seen when it
+   * was requested, since later news may overtake it. The map is replaced, never changed, so that a read can keep the
+   * one that it began with.
    */
   seen: Seen = []
   isProved = false
-  /** Whether every set of the last answer held as much as is recorded for it. */
+  /** Whether every set of the last answer had its recorded size. */
   isComplete = true
-  /** Pending while the log is asked, once for each doubt. */
+  /** Pending while the log is asked, once per doubt. */
   asking: Promise<void> | undefined
   readonly #log: ProvingLog
-  /** What it takes to be proved; undefined until the log has said so. */
+  /** The positions that prove it; undefined until the log has answered. */
   #required: readonly Offset[] | undefined
-  /** At the last look; undefined in doubt, until there is another one. */
+  /** The checkpoints of the last look; undefined while in doubt, until the next look. */
   #stored: Checkpoints | undefined
-  /** Answers read while nothing is written share the object. */
+  /** Answers read while nothing is written share this object. */
   #lastSeen: Checkpoints | undefined
   #wasProved = false
 
@@ -37,7 +38,10 @@ export class KnownGeneration {
     this.#log = log
   }
 
-  /** One that was nowhere behind this one when it took over: what is proved of this one holds of it too. */
+  /**
+   * The new generation was not behind this one anywhere when it became active: what is proved of this one also holds
+   * for it.
+   */
   followedBy(name: string): KnownGeneration {
     const next = new KnownGeneration(name, this.#log)
     next.seen = this.seen
@@ -57,7 +61,7 @@ export class KnownGeneration {
     this.asking = undefined
   }
 
-  /** `before`: what was seen when the look began. */
+  /** `before`: the positions seen when the look began. */
   looked(checkpoints: Checkpoints | undefined, before: Seen): void {
     if (checkpoints === undefined || !reach(checkpoints, before)) this.doubt()
     else {
@@ -83,13 +87,13 @@ export class KnownGeneration {
 
   #askLog(): Promise<void> {
     const settle = (required: readonly Offset[] | undefined) => {
-      if (this.asking !== asking) return // in doubt again meanwhile
+      if (this.asking !== asking) return // it came into doubt again meanwhile
       this.#required = required
       this.asking = undefined
       this.#prove()
     }
-    // Once proved, it is held to what this process saw of it, even when the log cannot say what more there is. One that
-    // never was waits: the next look asks again.
+    // Once proved, it must keep what this process saw of it, even if the log cannot say what else there is. If it was
+    // never proved, the next look asks the log again.
     const asking = this.#log.endOffsets().then(settle, () => settle(this.#wasProved ? [] : undefined))
     return asking
   }

@@ -3,11 +3,11 @@ import type { Progress, ProgressListener } from './generations.ts'
 type Subscription = { readonly listener: ProgressListener }
 
 /**
- * The listeners of one store. Each is called in a microtask of its own, so that none runs inside the store's work or
- * can keep another from hearing, and none is called after it unsubscribed.
+ * The listeners of one store. Each is called in a microtask of its own, so that none runs within the store's work or
+ * prevents others from being called. None is called after it unsubscribed.
  */
 export class Listeners {
-  /** A listener that is added twice is two. */
+  /** A listener that is added twice counts as two. */
   readonly #subscriptions = new Set<Subscription>()
   #connected: boolean
 
@@ -31,7 +31,7 @@ export class Listeners {
     this.#tell(this.#subscriptions, (listener) => listener.connected())
   }
 
-  /** Says so once, however often it is called. */
+  /** Acts once, however often it is called. */
   disconnected(): void {
     if (!this.#connected) return
     this.#connected = false

@@ -1,9 +1,9 @@
 import type { Position } from '../event-log/event-log.ts'
 import type { StreamId } from './stream-row.ts'
 
-/** An event that could not be applied, kept with everything needed to look into it. */
+/** An event that could not be applied, with everything needed to investigate it. */
 export interface ParkedEvent extends Position {
-  /** Events of one stream stay in order: once one is parked, those after it park behind it. */
+  /** Events of one stream stay in order: once one is parked, later ones are parked behind it. */
   readonly stream: StreamId
   readonly reason: string
   /** The record value as text. */
@@ -15,7 +15,7 @@ export function parkedId({ partition, offset }: Position): string {
   return `${partition}/${offset}`
 }
 
-/** Without lone surrogates: no store keeps such text, and what names the event is to match it. */
+/** Replaces lone surrogates: no store keeps them, and the text must match what names the event. */
 export function encodeParkedEvent({ stream, reason, value }: Omit<ParkedEvent, keyof Position>): string {
   return JSON.stringify({
     stream: stream.toWellFormed(),

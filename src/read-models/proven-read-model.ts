@@ -13,27 +13,27 @@ export interface ProvenReadModelParts {
   readonly reads: StoredReads
   readonly tracker: Tracker
   readonly log: ProvingLog
-  /** Told once of each generation that turns out to lack something. */
+  /** Called once for each generation that turns out to be incomplete. */
   readonly incomplete?: (generation: string) => void
 }
 
-/** 'incomplete': the last answer of the generation, of a set that lacks something, had to be refused. */
+/** 'incomplete': the last answer of the generation was refused because of an incomplete set. */
 export type ReadModelState = {
   readonly status: 'up' | 'rebuilding' | 'incomplete' | 'down'
   readonly generation?: string
 }
 
 const readLimitMs = 1500
-/** So long a read, a wait whose time is over, or a refusal goes on for a last look at the store, or at the log. */
+/** How much longer a read, an expired wait or a refusal may take for a last look at the store or the log. */
 const lastLookMs = 300
 
 type Proven = { readonly proof: Proof }
 type Ask<T> = (generation: string) => Promise<T>
 
 /**
- * Reads that never leave out what they should hold (decision 0007). Once its generation is proved, each answer comes with
- * its own proof: the generation is the active one, no position is below any that this process had seen when it asked, and
- * every set is complete. With `atLeast` an answer is released only by positions that were read together with it (0013).
+ * Reads that never omit anything (decision 0007). Once its generation is proved, each answer comes with its own proof:
+ * the generation is active, no position is below any that this process had seen when it asked, and every set is
+ * complete. With `atLeast` an answer is released only by positions that were read together with it (0013).
  */
 export class ProvenReadModel implements ReadModel {
   readonly #parts: ProvenReadModelParts
@@ -65,7 +65,7 @@ export class ProvenReadModel implements ReadModel {
       },
       connected: () => {
         this.#isConnected = true
-        // What happened until now may have been missed, and what there was may be lost.
+        // Earlier progress may have been missed, and earlier data may be lost.
         this.#positions.forget()
         this.#known?.doubt()
       },
@@ -84,7 +84,7 @@ export class ProvenReadModel implements ReadModel {
     return { status: !known?.isProved ? 'rebuilding' : known.isComplete ? 'up' : 'incomplete', ...generation }
   }
 
-  /** How many wait now. */
+  /** The number of current waits. */
   get waiting(): number {
     return this.#positions.waiting
   }
@@ -146,11 +146,11 @@ export class ProvenReadModel implements ReadModel {
       const timeoutMs = deadline - performance.now()
       const applied = await this.whenApplied(first, { timeoutMs, isAbandoned })
       if (applied === 'late') throw refusal((await beyond) ? 'invalid_consistency_token' : 'read_model_behind')
-      await nextTurn() // should the store contradict its announcement, everything else goes on meanwhile
+      await nextTurn() // if the store contradicts its announcement, other work continues meanwhile
     }
   }
 
-  /** False where the log does not say: then there is nothing to do but wait. */
+  /** False if the log does not answer: waiting is then the only option. */
   async #isBeyondEnd(positions: readonly Position[]): Promise<boolean> {
     try {
       const ends = await withTimeout(lastLookMs, this.#parts.log.endOffsets())
@@ -160,7 +160,7 @@ export class ProvenReadModel implements ReadModel {
     }
   }
 
-  /** The store answers within a second, so only what comes after a first answer needs a limit. */
+  /** The store answers within a second, so only the steps after a first answer need a limit. */
   async #prove<T extends Proven>(ask: Ask<T>): Promise<T> {
     const startedAt = performance.now()
     const answer = await this.#askProved(ask)
@@ -169,16 +169,16 @@ export class ProvenReadModel implements ReadModel {
     return await withTimeout(leftMs, this.#askAgain(ask), () => refusal('read_model_unavailable'))
   }
 
-  /** Another generation may have taken over: one more look, which must not keep the answer for long. */
+  /** Another generation may have become active: one more look, which must not delay the answer for long. */
   async #askAgain<T extends Proven>(ask: Ask<T>): Promise<T> {
     const looking = this.#parts.tracker.look().then(() => this.#known?.asking)
-    await withTimeout(lastLookMs, looking).catch(() => {}) // asking then tells what is wrong
+    await withTimeout(lastLookMs, looking).catch(() => {}) // the next request then reports the problem
     const answer = await this.#askProved(ask)
     if (answer === undefined) throw refusal('read_model_rebuilding')
     return answer
   }
 
-  /** Undefined when the answer is not proved, though that of another generation may be. */
+  /** Undefined if the answer is not proved, though an answer of another generation may be. */
   async #askProved<T extends Proven>(ask: Ask<T>): Promise<T | undefined> {
     if (!this.#isConnected) throw refusal('read_model_unavailable')
     const known = this.#known

@@ -3,43 +3,43 @@ import { SingleFlight } from '../lib/single-flight.ts'
 import type { Generations, StoredVersion } from './generations.ts'
 
 export interface RetentionOptions {
-  /** The log of this process: what is made from others is theirs to remove. */
+  /** The log of this process: read models of other logs are not removed. */
   readonly logId: string
   /** How long a version that nobody renews, and a generation that is not active, are kept. */
   readonly graceMs: number
-  /** Whether to remove what is kept no longer, too. */
+  /** Whether to remove expired read models too. */
   readonly prunes: boolean
   readonly logger: Logger
 }
 
 const intervalMaxMs = 60_000
-/** An outage of so many intervals is well within the period of grace, for those who renew as well. */
+/** An outage of this many intervals is well within the grace period, for all processes that renew. */
 const gapIntervals = 3
 
 /**
- * Renews the versions of this process for as long as it runs, and removes what no process uses any more.
- * Returns what ends that.
+ * Renews the versions of this process while it runs, and removes those that no process uses. Returns a function that
+ * ends that.
  */
 export function startRetention(
   stores: readonly Pick<Generations, 'renew' | 'versions' | 'removeVersion' | 'prune'>[],
   { logId, graceMs, prunes, logger }: RetentionOptions,
 ): () => Promise<void> {
-  // Several times in the period of grace, so that one that fails does no harm.
+  // Several times per grace period, so that one failure does no harm.
   const intervalMs = Math.min(graceMs / 10, intervalMaxMs)
   const unused = new UnusedVersions(graceMs, gapIntervals * intervalMs)
   const retention = new SingleFlight(async () => {
     try {
       await Promise.all(stores.map((store) => store.renew()))
       const removed = prunes ? await prune() : []
-      if (removed.length > 0) logger.info({ removed }, 'read models that nobody used were removed')
+      if (removed.length > 0) logger.info({ removed }, 'removed unused read models')
     } catch (error) {
-      logger.debug({ err: error }, 'read models could not be renewed') // the store itself tells what is wrong with it
+      logger.debug({ err: error }, 'read models could not be renewed') // the store reports its own problems
     }
   })
 
   async function prune(): Promise<string[]> {
     const removed: string[] = []
-    const [first] = stores // the list of versions is one for all shards
+    const [first] = stores // all shards share the list of versions
     for (const listed of first === undefined ? [] : unused.look(await first.versions())) {
       if (await first?.removeVersion(listed, logId)) removed.push(listed.version)
     }
@@ -55,9 +55,9 @@ export function startRetention(
 }
 
 /**
- * The versions that this process has watched for all of the period of grace, without a gap, and that nobody renewed. A
- * process that is cut off from the store renews nothing either: were it told by the store's clock, the first to be
- * connected again would remove the read models of all others.
+ * The versions that this process has watched for the whole grace period, without a gap, and that nobody renewed. A
+ * process that is disconnected from the store cannot renew either: by the store's clock, the first process to reconnect
+ * would remove the read models of all others.
  */
 class UnusedVersions {
   readonly #graceMs: number

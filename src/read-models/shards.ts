@@ -4,23 +4,23 @@ import type { Applied, AtLeast, FoundDocument, Page, ReadModel, Wait } from './r
 import type { ReadModelStore } from './store.ts'
 import type { LoadedStream, PageQuery, StreamQuery } from './stored-reads.ts'
 
-/** One for each shard: it is made from the partitions that `shardOf` gives the shard (decision 0016). */
+/** One per shard, built from the partitions that `shardOf` assigns to the shard (decision 0016). */
 export type Stores = readonly [ReadModelStore, ...ReadModelStore[]]
 
-/** What projecting and proving read models takes of a log. */
+/** What projecting and proving read models uses of a log. */
 export type ShardLog = Pick<EventLog, 'logId' | 'endOffsets' | 'partitionFor' | 'subscribe'>
 
 export function shardOf(partition: number, shards: number): number {
   return partition % shards
 }
 
-/** Which of how many shards a version of the read models is, by its name; 0 of 1 where that names none. */
+/** Index and number of shards, from the name of a version; 0 of 1 if the name has none. */
 export function shardNamed(version: string): { readonly shard: number; readonly shards: number } {
   const [shards = 1, shard = 0] = /\.s(\d{1,3})-(\d{1,3})$/.exec(version)?.slice(1).map(Number) ?? []
   return shard < shards ? { shard, shards } : { shard: 0, shards: 1 }
 }
 
-/** A shard's store, and the log as far as it concerns the shard. */
+/** A shard's store, and the part of the log that concerns the shard. */
 export interface Shard {
   readonly store: ReadModelStore
   readonly log: ShardLog
@@ -30,7 +30,7 @@ export function shardsOf(stores: Stores, log: ShardLog): readonly Shard[] {
   return stores.map((store, shard) => ({ store, log: logOfShard(log, shard, stores.length) }))
 }
 
-/** The partitions of other shards look empty, and are never assigned. One shard has the log as it is. */
+/** The partitions of other shards look empty, and are never assigned. A single shard gets the log as it is. */
 export function logOfShard(log: ShardLog, shard: number, shards: number): ShardLog {
   if (shards === 1) return log
   const isOwn = (partition: number) => shardOf(partition, shards) === shard
@@ -47,8 +47,8 @@ export function logOfShard(log: ShardLog, shard: number, shards: number): ShardL
 }
 
 /**
- * A log for all shards, which subscribe in their order and share one subscription: it begins once each has subscribed,
- * and ends for all with the first.
+ * A log for all shards, which subscribe in order and share one subscription. It begins once each has subscribed, and
+ * ends for all when the first one closes.
  */
 export function withOneSubscription(log: ShardLog, shards: number): ShardLog {
   if (shards === 1) return log
@@ -73,8 +73,8 @@ export function withOneSubscription(log: ShardLog, shards: number): ShardLog {
 }
 
 /**
- * A read model over shards, each of which proves its answers (decision 0016). Nothing is atomic across them: each is as
- * new as it is.
+ * A read model over shards, each of which proves its answers (decision 0016). Nothing is atomic across shards: each is
+ * as new as it is.
  */
 export class ShardedReadModel implements ReadModel {
   readonly #shards: readonly ReadModel[]
@@ -90,7 +90,7 @@ export class ShardedReadModel implements ReadModel {
     return await this.#at(shard).find(document, this.#ownOf(shard, atLeast))
   }
 
-  /** The first `limit` of all are among the first `limit` of each. */
+  /** The first `limit` documents overall are among the first `limit` of each shard. */
   async page(query: PageQuery, atLeast?: AtLeast): Promise<Page> {
     const pages = await Promise.all(this.#shards.map((model, shard) => model.page(query, this.#ownOf(shard, atLeast))))
     const found = pages.flatMap(({ documents }) => documentsIn(documents)).sort((one, other) => one.id - other.id)
@@ -125,7 +125,7 @@ export class ShardedReadModel implements ReadModel {
     return model
   }
 
-  /** Positions can be reached in the shard of their partition only. */
+  /** A position can be reached only in the shard of its partition. */
   #ownOf(shard: number, atLeast: AtLeast | undefined): AtLeast | undefined {
     const positions = atLeast?.positions.filter(({ partition }) => this.#shardOf(partition) === shard) ?? []
     return atLeast && positions.length > 0 ? { ...atLeast, positions } : undefined

@@ -5,17 +5,17 @@ import type { ProjectionStore } from './projection-store.ts'
 import type { StoredReads } from './stored-reads.ts'
 
 /**
- * A store of one version of the read models: four small ports on the same data. Derived from the log: deleted, the read
- * models come back identical. After `close` listeners are disconnected and no new one is called, and every other call
- * throws ServiceError read_model_unavailable.
+ * A store of one version of the read models: four small ports on the same data. It is derived from the log: if deleted,
+ * the read models come back identical. After `close` listeners are disconnected and no new one is called, and every
+ * other call throws ServiceError read_model_unavailable.
  */
 export interface ReadModelStore {
   readonly reads: StoredReads
   readonly projection: ProjectionStore
   readonly generations: Generations
   readonly inspection: Inspection
-  /** What stands against how the data is kept, as of the last connect. Always empty on SQLite. */
+  /** Problems with how the data are stored, as of the last connect. Always empty on SQLite. */
   readonly warnings: readonly Warning[]
-  /** May be called again. */
+  /** May be called more than once. */
   close(): Promise<void>
 }

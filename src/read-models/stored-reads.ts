@@ -4,29 +4,32 @@ import type { Checkpoints } from './generations.ts'
 import type { IdempotencyKey, IdempotencyRecord } from './idempotency-record.ts'
 import type { StreamId, StreamRow } from './stream-row.ts'
 
-/** What tells that an answer leaves nothing out (decision 0007): read in one atomic step with it. */
+/** Proves that an answer omits nothing (decision 0007): read in one atomic step with it. */
 export interface Proof {
   /** The name of the active generation. */
   readonly active: string | undefined
-  /** The checkpoints of the generation that was read; empty when it is not there. Answers read at the same moment may share the object. */
+  /**
+   * The checkpoints of the generation that was read; empty if it does not exist. Answers read at the same moment may
+   * share the object.
+   */
   readonly checkpoints: Checkpoints
   /**
-   * Whether every set that was read has the size that is recorded for it; of a load, maybe of every set that loads read.
-   * Always true in a store whose sets lose nothing by themselves.
+   * Whether every set that was read has its recorded size; for a load, possibly every set that loads read. Always true
+   * in a store that loses nothing by itself.
    */
   readonly isComplete: boolean
 }
 
 export interface Found {
   readonly proof: Proof
-  /** Undefined when there is no such document. */
+  /** Undefined if the document does not exist. */
   readonly document: { readonly json: string; readonly version: number } | undefined
 }
 
-/** Documents with ids above `after`, the first `limit` (1 or more) of them in ascending order of id. */
+/** The first `limit` (1 or more) documents with ids above `after`, in ascending order of id. */
 export interface PageQuery {
   readonly collection: string
-  /** Every document, or those of one index. */
+  /** All documents, or those of one index. */
   readonly index?: string | undefined
   readonly after: number
   readonly limit: number
@@ -34,30 +37,30 @@ export interface PageQuery {
 
 export interface StoredPage {
   readonly proof: Proof
-  /** The JSON texts, separated by commas: sent on as they are. */
+  /** The JSON texts, separated by commas, ready to send. */
   readonly documents: string
   readonly count: number
-  /** The id of the last one, if more follow behind it. */
+  /** The id of the last one, if there are more. */
   readonly last: number | undefined
 }
 
-/** What a command has to know. */
+/** What a command needs to know. */
 export interface StreamQuery {
   readonly stream?: StreamId | undefined
   readonly key?: IdempotencyKey | undefined
-  /** An event whose outcome is asked for. */
+  /** The event whose outcome is requested. */
   readonly event?: Position | undefined
 }
 
-/** False or undefined where it was not asked for. */
+/** Parts that were not requested are false or undefined. */
 export interface LoadedStream {
-  /** Undefined when nothing of the stream took effect yet. */
+  /** Undefined if no event of the stream has taken effect yet. */
   readonly row: StreamRow | undefined
   /** Whether events of the stream are parked. */
   readonly hasParked: boolean
-  /** Whether the event asked for is parked. */
+  /** Whether the requested event is parked. */
   readonly isParked: boolean
-  /** What was decided under the key; undefined while nothing was. */
+  /** The record of the key; undefined while the key is undecided. */
   readonly decided: IdempotencyRecord | undefined
 }
 
@@ -66,8 +69,8 @@ export interface StoredStream extends LoadedStream {
 }
 
 /**
- * What requests read of one generation. A generation that is not there holds nothing, and is complete. Each settles
- * within one second; throws ServiceError read_model_unavailable when the store does not answer.
+ * What requests read from one generation. A generation that does not exist is empty and complete. Each read settles
+ * within one second, and throws ServiceError read_model_unavailable if the store does not answer.
  */
 export interface StoredReads {
   find(generation: string, document: DocumentId): Promise<Found>

@@ -5,11 +5,13 @@ import type { ActiveGeneration, Checkpoints, Generations, ProgressListener } fro
 /** Which generation is active and how far it is. */
 export interface Look {
   readonly active: ActiveGeneration | undefined
-  /** Undefined when there is no active generation, or it is gone again. */
+  /** Undefined if there is no active generation, or it has been removed meanwhile. */
   readonly checkpoints: Checkpoints | undefined
 }
 
-/** Called at once, the tracker itself being up to date; also with all that the store announces. Must not throw. */
+/**
+ * Called synchronously, after the tracker's own update; also receives all announcements of the store. Must not throw.
+ */
 export interface TrackerObserver extends Partial<ProgressListener> {
   /** A look begins. */
   looking?(): void
@@ -18,16 +20,15 @@ export interface TrackerObserver extends Partial<ProgressListener> {
 }
 
 export interface TrackerOptions {
-  /** The generation to follow, in place of the active one. */
+  /** A generation to follow instead of the active one. */
   readonly follow?: () => Promise<ActiveGeneration | undefined>
-  /** How often the store is looked at although nothing says that it changed. */
+  /** How often to look at the store even without an announcement. */
   readonly lookMs?: number
 }
 
 /**
- * Follows one store for everybody in the process: which generation is active, and how far it is. What the store announces
- * only wakes; once a second, on every connection and when another generation is heard of, the tracker looks at what is
- * stored.
+ * Follows one store for the whole process: which generation is active, and how far it is. Announcements only wake; the
+ * tracker looks at what is stored once a second, on every connection, and when another generation is announced.
  */
 export class Tracker {
   readonly #generations: Pick<Generations, 'active' | 'checkpoints' | 'listen'>
@@ -39,7 +40,7 @@ export class Tracker {
   #generation: string | undefined
   #isConnected = false
   #isClosed = false
-  /** Changes with whatever makes a look on its way worthless. */
+  /** Changes whenever a look in progress becomes worthless. */
   #turn = 0
   #lastLook: (() => Look) | undefined
 
@@ -48,7 +49,7 @@ export class Tracker {
     this.#follow = options.follow
     this.#endListening = generations.listen({
       progress: (generation, progress) => {
-        // Beside a generation that is being built, the active one is heard all the time.
+        // While following a generation being built, the tracker still hears announcements of the active one.
         const isOther = generation !== this.#generation && this.#follow === undefined
         if (progress === undefined || isOther) {
           this.#turn++
@@ -67,12 +68,12 @@ export class Tracker {
     this.#timer = setInterval(() => this.lookSoon(), options.lookMs ?? 1000).unref()
   }
 
-  /** Whether progress is heard. */
+  /** Whether progress is announced to this process. */
   get isConnected(): boolean {
     return this.#isConnected
   }
 
-  /** A look that began after the call; throws what the store throws. */
+  /** Resolves to a look that began after the call; throws what the store throws. */
   async look(): Promise<Look> {
     await this.#looking.request()
     if (this.#isClosed || this.#lastLook === undefined) {
@@ -85,7 +86,7 @@ export class Tracker {
     void this.#looking.request()
   }
 
-  /** Returns what ends it. */
+  /** Returns a function that ends the observation. */
   observe(observer: TrackerObserver): () => void {
     this.#observers.add(observer)
     return () => void this.#observers.delete(observer)
@@ -125,7 +126,7 @@ export class Tracker {
       const turn = this.#turn
       const active = await (this.#follow?.() ?? this.#generations.active())
       const checkpoints = active && (await this.#generations.checkpoints(active.name))
-      // A connection lost or another generation meanwhile: what was read may be of the time before.
+      // The connection was lost, or another generation appeared: the result may be outdated.
       if (turn === this.#turn || this.#isClosed) return { active, checkpoints }
     }
   }

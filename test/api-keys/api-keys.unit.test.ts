@@ -55,7 +55,7 @@ describe('the key file', () => {
     expect(revokeKey(path, 'nobody')).toBe(false)
   })
 
-  it('has of a rotated key what it is for, and the end of the one before, which only comes nearer', () => {
+  it('copies the scopes of a rotated key, and only ever brings the expiry of the old one forward', () => {
     const { id } = issue('partner', { scopes: ['read'], expiresAt: inDays(90) })
     const second = rotate(id, { expiresAt: inDays(180) })
     const third = rotate(second?.id ?? '', { name: 'renamed', scopes: ['write'] })
@@ -88,7 +88,7 @@ describe('the key file', () => {
     expect(readKeys(path)).toHaveLength(1)
   })
 
-  it('keeps its mode when it is changed, leaves nothing behind, and is written through no link', () => {
+  it('keeps its mode when it changes, leaves no temporary files, and is never written through a link', () => {
     issue()
     chmodSync(path, 0o640)
     const target = join(folder, 'target')
@@ -103,7 +103,7 @@ describe('the key file', () => {
     expect(readdirSync(dirname(path)).sort()).toEqual(['api-keys.json', 'api-keys.json.lock', 'api-keys.json.new'])
     rmSync(`${path}.lock`)
     symlinkSync(target, `${path}.lock`)
-    expect(() => issue()).toThrow(`${path}.lock is a link`)
+    expect(() => issue()).toThrow(`${path}.lock is a symbolic link`)
     expect(lstatSync(path).isSymbolicLink()).toBe(true)
   })
 
@@ -158,7 +158,7 @@ describe('the key ring', () => {
     expect([second, third].map((each) => ring.find(each?.key ?? '')?.owner)).toEqual([id, id])
   })
 
-  it('knows what a key is for, and until when', () => {
+  it('knows the scopes and the expiry of a key', () => {
     const { key } = issue('a', { scopes: ['read', 'orders'], expiresAt: inDays(1) })
     expect(open().find(key)?.scopes).toEqual(new Set(['read', 'orders']))
     expect(open({ time: new Date(inDays(1).getTime() - 1) }).find(key)).toBeDefined()
@@ -167,7 +167,7 @@ describe('the key ring', () => {
     expect(open().find(key)).toBeUndefined()
   })
 
-  it('keeps the keys of a file that cannot be read for a while, then refuses them, and says both', async () => {
+  it('keeps the keys of an unreadable file for a while, then refuses them, and logs both', async () => {
     const { key } = issue()
     const ring = open({ given: ['plain'], unreadableMs: 1000 })
     writeFileSync(path, 'broken')
@@ -176,7 +176,7 @@ describe('the key ring', () => {
     await vi.waitFor(() => expect(ring.find(key)).toBeUndefined(), patience)
     expect(ring.find('plain')).toBeDefined()
     expect(lines.map(({ msg }) => msg)).toEqual([
-      'the file of API keys cannot be read: its keys stay valid for 1 s at most',
+      'the file of API keys cannot be read: its keys stay valid for at most 1 s',
       'the file of API keys cannot be read: its keys are refused',
     ])
   })

@@ -56,9 +56,9 @@ describeWithLocalBrokers('Kafka and Redis that ask for a certificate', () => {
 
     const lacks = (...names: string[]) =>
       Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name))) as typeof environment
-    await expectRefused(lacks('KAFKA_TLS_CA_FILE'), /Kafka at \S+ speaks TLS in another way .*: check KAFKA_TLS/)
-    await expectRefused(lacks('REDIS_TLS_CA_FILE'), /Redis at \S+ speaks TLS in another way .*: check REDIS_URL/)
+    await expectRefused(lacks('KAFKA_TLS_CA_FILE'), /No TLS connection to Kafka at \S+ .*: check KAFKA_TLS/)
+    await expectRefused(lacks('REDIS_TLS_CA_FILE'), /No TLS connection to Redis at \S+ .*: check REDIS_URL/)
     const withoutOwn = lacks('REDIS_TLS_CERT_FILE', 'REDIS_TLS_KEY_FILE')
-    await expectRefused(withoutOwn, /Redis at \S+ speaks TLS in another way .*certificate required/s)
+    await expectRefused(withoutOwn, /No TLS connection to Redis at \S+ .*certificate required/s)
   })
 })

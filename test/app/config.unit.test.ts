@@ -59,7 +59,7 @@ describe('configuration', () => {
     expect(read.brokers?.redis.tls).toEqual({ ca: text })
   })
 
-  it('takes an empty variable as one that is not set', () => {
+  it('treats an empty variable as not set', () => {
     expect(readConfig({ PORT: '', API_KEYS: '', KAFKA_BROKERS: '' })).toMatchObject({ port: 3000, apiKeys: [] })
   })
 
@@ -116,9 +116,9 @@ describe('configuration', () => {
     expect(() => readConfig(environment)).toThrow(name)
   })
 
-  it('every variable stands in the README, with its default, and no other does', () => {
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-    const rows = [...readme.matchAll(/^\| ((?:`[A-Z_]+`(?:, )?)+) \| (.*?) \|/gm)].flatMap(([, names = '', fallback]) =>
+  it('docs/configuration.md lists every variable with its default, and no others', () => {
+    const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
+    const rows = [...page.matchAll(/^\| ((?:`[A-Z_]+`(?:, )?)+) \| (.*?) \|/gm)].flatMap(([, names = '', fallback]) =>
       names.split(', ').map((name) => [name.slice(1, -1), fallback]),
     )
     const expected = Object.entries(Environment.properties).map(([name, schema]) => [

@@ -61,7 +61,7 @@ describe('metrics', () => {
     ])
   })
 
-  it('leave out what is not known, and have it again', async () => {
+  it('omit unknown figures until they are known again', async () => {
     const source: { lag: Lag } = { lag: { status: 'unknown', reason: 'not looked at yet' } }
     const metrics = metricsOf(source)
     expect(await samples(metrics)).toEqual(always)

@@ -14,10 +14,10 @@ const file = (name: string, content: string) => {
 const brokers = { KAFKA_BROKERS: '127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' }
 
 it.each([
-  ['a folder that is a file', () => ({ DATA_DIR: file('data', '') }), /DATA_DIR=\S+ is no folder: set DATA_DIR to /],
+  ['a folder that is a file', () => ({ DATA_DIR: file('data', '') }), /DATA_DIR=\S+ is not a folder: set DATA_DIR to /],
   ['a file of keys that is a folder', () => ({ API_KEYS_FILE: dataFolder() }), /petstore: \S+ cannot be read: EISDIR/],
-  ['a host of another machine', () => ({ HOST: '192.0.2.1' }), /HOST=192.0.2.1 is no address of this machine/],
-  ['a short key', () => ({ API_KEYS: 'short' }), /API_KEYS has a key of less than 20 characters/],
+  ['a host of another machine', () => ({ HOST: '192.0.2.1' }), /HOST=192.0.2.1 is not an address of this machine/],
+  ['a short key', () => ({ API_KEYS: 'short' }), /API_KEYS contains a key shorter than 20 characters/],
   ['text for a switch', () => ({ ...brokers, KAFKA_TLS: 'yes' }), /KAFKA_TLS must be true or false/],
 ])('%s stops the start with one line', async (_what, environment, line) => {
   await expectRefused({ DATA_DIR: dataFolder(), LOG_LEVEL: 'warn', ...environment() }, line, /^petstore: .*\n$/)
@@ -25,7 +25,7 @@ it.each([
 
 it('a port that is taken stops the start with one line, and says which', async () => {
   const { port } = new URL((await startService({ DATA_DIR: dataFolder() })).url)
-  const line = new RegExp(`petstore: PORT=${port} is taken on 127.0.0.1: stop what listens there, or set PORT`)
+  const line = new RegExp(`petstore: PORT=${port} is already in use on 127.0.0.1: stop the other process, or set PORT`)
   await expectRefused({ DATA_DIR: dataFolder(), PORT: port }, line)
 })
 
@@ -39,7 +39,7 @@ it('an old Node is told which one is needed, before anything is imported', () =>
   for (const name of ['start', 'petstore']) expect(scripts[name]).toContain('-r ./src/node-version.cjs')
 })
 
-it('what it writes is for its user alone, also in a folder that others could look into', async () => {
+it('only its own user can read what it writes, even in a folder that others could read', async () => {
   const DATA_DIR = join(dataFolder(), 'data')
   mkdirSync(DATA_DIR, { mode: 0o755 })
   await startService({ DATA_DIR, API_KEYS: '' })
@@ -49,7 +49,7 @@ it('what it writes is for its user alone, also in a folder that others could loo
   for (const name of files) expect([name, statSync(join(DATA_DIR, name)).mode & 0o077]).toEqual([name, 0])
 })
 
-it('a certificate that is not believed is told as such', async () => {
+it('an untrusted certificate is reported as such', async () => {
   const folder = dataFolder()
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
@@ -60,6 +60,6 @@ it('a certificate that is not believed is told as such', async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
   const address = `127.0.0.1:${(server.address() as AddressInfo).port}`
-  const told = /petstore: Kafka at \S+ speaks TLS in another way \(.*self-signed certificate.*\): check KAFKA_TLS/
+  const told = /petstore: No TLS connection to Kafka at \S+ \(.*self-signed certificate.*\): check KAFKA_TLS/
   await expectRefused({ ...brokers, KAFKA_BROKERS: address, KAFKA_TLS: 'true' }, told)
 })

@@ -15,7 +15,7 @@ const { dependencies, devDependencies, allowScripts } = read('package.json')
 const lock = read('package-lock.json') as { packages: Record<string, Locked> }
 const installed = Object.entries(lock.packages).filter(([path, { link }]) => path.includes('node_modules/') && !link)
 
-/** Those that ask for no more than to be named. Of tools also one that covers its own files alone. */
+/** Licences that require only attribution. For tools, also one that covers only its own files. */
 const licences = [
   '0BSD',
   'Apache-2.0',

@@ -43,7 +43,7 @@ const seen: Record<string, Seen & { readonly alone: number }> = {}
 const descriptorsMax = 512
 
 describeOnLinux.each(Object.entries(attacks))('%s', (name, attack) => {
-  it('takes no more than its share, and others are served', async () => {
+  it('stays within its share, and others are served', async () => {
     const service = await startService({ DATA_DIR: dataFolder(), LOG_LEVEL: 'warn' }, [
       'prlimit',
       `--nofile=${descriptorsMax}:${descriptorsMax}`,

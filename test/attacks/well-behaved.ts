@@ -11,7 +11,7 @@ export const describeOnLinux = describe.runIf(process.platform === 'linux')
 export const memoryGrowthMiB = 400
 
 export interface Seen {
-  /** Of the client's requests. */
+  /** Statuses of the answers to the client. */
   readonly statuses: ReadonlySet<number>
   readonly p99Ms: number
   /** The most there were, of the service's process. */

@@ -45,7 +45,7 @@ export async function redisAnswers(url: string): Promise<boolean> {
   return await askRedis(url, async (redis) => (await redis.ping()) === 'PONG').catch(() => false)
 }
 
-/** By a connection of its own, which is not tried again. */
+/** Uses a connection of its own, and does not retry. */
 export async function askRedis<T>(url: string, question: (redis: Redis) => Promise<T>): Promise<T> {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null, connectTimeout: 1000 })
   redis.on('error', () => {})

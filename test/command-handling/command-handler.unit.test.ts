@@ -35,7 +35,7 @@ const lost = stream([petCreated, orderPlaced(12)], {
 })
 
 describe('a command', () => {
-  it('is decided on the state that is loaded, appended as the next version and answered from what is loaded then', async () => {
+  it('decides on the loaded state, appends the next version and answers from the state loaded then', async () => {
     const { order, loads, appended, waits } = open({ loads: [available, ordered] })
     const isAbandoned = () => false
     const handled = await order({ wait: { timeoutMs: 0, isAbandoned } })
@@ -91,7 +91,7 @@ describe('a command', () => {
     }
   })
 
-  it('waits for what its state must have in it, though not beyond its own time', async () => {
+  it('waits until its state includes the required positions, within its own time limit', async () => {
     const positions = [{ partition: 1, offset: 4 }]
     for (const timeoutMs of [300, 9000]) {
       const { order, loads } = open({ loads: [available, ordered] })
@@ -132,7 +132,7 @@ describe('a command whose event was appended', () => {
 })
 
 describe('a command whose event a rival came before', () => {
-  it('is decided again on what is there now, with the same id', async () => {
+  it('is decided again on the new state, with the same id', async () => {
     const cancelled = stream([petCreated, orderPlaced(12), orderCancelled(12)], { offsets: [0, 18, 19] })
     const done = stream([petCreated, orderPlaced(12), orderCancelled(12), orderPlaced(3)], {
       offsets: [0, 18, 19, nextOffset + 1],
@@ -143,13 +143,13 @@ describe('a command whose event a rival came before', () => {
     expect(events()).toEqual(['0/9@2', '0/9@4'])
   })
 
-  it('is refused when that is not possible any more', async () => {
+  it('is refused if that is no longer possible', async () => {
     const { order, appended } = open({ loads: [available, lost] })
     await expect(order()).rejects.toMatchObject({ code: 'pet_not_available' })
     expect(appended).toHaveLength(1)
   })
 
-  it('is decided again on what is left when the log lost its end', async () => {
+  it('is decided again on the remaining state if the log lost its end', async () => {
     const cancelled = stream([petCreated, orderPlaced(12), orderCancelled(12)])
     const done = stream([petCreated, orderPlaced(3)], { offsets: [0, nextOffset + 1] })
     const { order, events } = open({ loads: [cancelled, available, done] })

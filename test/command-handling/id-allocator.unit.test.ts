@@ -43,7 +43,7 @@ describe('ids', () => {
     expect(new Set(drawn).size).toBe(25_000)
   })
 
-  it('of other partitions are kept until they are many: what nobody draws does not pile up', async () => {
+  it('of other partitions are kept up to a limit, so that unused ids do not accumulate', async () => {
     const log = blockSource(2)
     const ids = new IdAllocator(log)
     for (let i = 0; i < 20_000; i++) await draw(ids, 0)

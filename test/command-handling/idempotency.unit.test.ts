@@ -33,7 +33,7 @@ it('is another one for an order, and for each pet that is ordered', () => {
   expect(new Set(keys).size).toBe(3)
 })
 
-it('is what it was in every log so far: a request that is sent again after an upgrade is no new one', () => {
+it('never changes, so that a request repeated after an upgrade is recognised', () => {
   const { key, fingerprint } = createPetIdempotency('api-key-id', 'once', rex)
   expect([key, fingerprint]).toEqual(['KHvm1C5Pzj5W5rjK2CWLTm', 'zJLK-NpqxlkOcvGdMIO_cv'])
   expect(eventIdOf({ key, fingerprint })).toBe('c663cb4d-7c1b-5462-8c5b-abb22313883f')

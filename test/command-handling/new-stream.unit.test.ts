@@ -104,7 +104,7 @@ describe.each(['without_effect', 'unheard'] as const)('a new stream of whose eve
     await expect(open({ heard: [heard], loads: [parked] }).create()).rejects.toMatchObject({ code: 'event_parked' })
   })
 
-  it('is not said to be there against what was heard, when it cannot be looked at', async () => {
+  it('is not reported as readable if its outcome cannot be checked', async () => {
     const cause = failure('read_model_unavailable')
     const creating = open({ heard: [heard], loads: [cause] }).create()
     if (heard === 'unheard') expect(await creating).toMatchObject({ outcome: 'applied', isReadable: false })

@@ -93,9 +93,9 @@ describe('decodeEvent', () => {
     expect(read(JSON.stringify({ ...golden('EventDiscarded'), data })).decoded).toEqual({ outcome: 'ignored' })
   })
 
-  it('a type or version of a newer release is told from one of somebody else', () => {
+  it('distinguishes a type or version of a newer release from one of another program', () => {
     const typed = (type: string) => read(JSON.stringify({ ...golden('PetCreated'), type })).decoded
-    const reason = 'type petstore.PetCreated.v2 is not known'
+    const reason = 'type petstore.PetCreated.v2 is unknown'
     expect(typed('petstore.PetCreated.v2')).toEqual({ outcome: 'newer_type', reason })
     expect(typed('petstore.PetFed.v1')).toMatchObject({ outcome: 'newer_type' })
     expect(typed('com.example.thing')).toEqual({ outcome: 'ignored' })

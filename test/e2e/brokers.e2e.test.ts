@@ -103,7 +103,7 @@ describeWithBrokers('on Kafka and Redis', (brokers) => {
       await load.stop()
     })
 
-    it('makes a GET on the other wait for a projector that stands still', { timeout }, async () => {
+    it('makes a GET on the other process wait for a paused projector', { timeout }, async () => {
       const { clients, projector } = await start()
       const [there, here] = clients
       process.kill(projector.pid, 'SIGSTOP')

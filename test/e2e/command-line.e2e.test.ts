@@ -51,7 +51,7 @@ describe('the command line', () => {
     })
   })
 
-  it('exits with 2 on bad usage or configuration, and names what is bad', { timeout }, async () => {
+  it('exits with 2 on invalid usage or configuration, and names the problem', { timeout }, async () => {
     const DATA_DIR = dataFolder()
     const cases: [args: string, environment: Environment, names: RegExp][] = [
       ['', {}, /Usage: petstore/],
@@ -98,7 +98,7 @@ describe('the command line', () => {
     expect(await json('keys', 'revoke', id, '--yes')).toEqual({ id, revoked: true })
   })
 
-  it('exits with 1 on what is not as it should be', { timeout }, async () => {
+  it('exits with 1 on problems that it finds', { timeout }, async () => {
     const environment = { DATA_DIR: dataFolder() }
     const service = await startService(environment)
     await createMany(new Client(service), 30)
@@ -132,7 +132,7 @@ describe('the command line', () => {
 
 describeWithBrokers('the command line, with brokers out of reach,', (brokers) => {
   it.each([
-    ['KAFKA_BROKERS', '', /^petstore: Kafka at 127\.0\.0\.1:\d+ does not answer .*KAFKA_BROKERS.*\n$/],
+    ['KAFKA_BROKERS', '', /^petstore: Kafka at 127\.0\.0\.1:\d+ has not answered properly .*KAFKA_BROKERS.*\n$/],
     ['REDIS_URL', 'redis://', /^petstore: Redis at 127\.0\.0\.1:\d+ did not answer for \d+ s: start it.*\n$/],
   ])('exits with 3 where nothing answers at %s', { timeout }, async (variable, scheme, reason) => {
     const environment = { ...brokerEnvironment(brokers), [variable]: `${scheme}127.0.0.1:${await freePort()}` }

@@ -51,7 +51,7 @@ describe('the embedded default', () => {
   it('runs one server per folder, and says so to a second', async () => {
     const DATA_DIR = dataFolder()
     const first = await startService({ DATA_DIR })
-    await expectRefused({ DATA_DIR }, new RegExp(`Another server is running on ${DATA_DIR}`))
+    await expectRefused({ DATA_DIR }, new RegExp(`Another server is using ${DATA_DIR}`))
     await first.end('SIGKILL')
     await startService({ DATA_DIR })
   })

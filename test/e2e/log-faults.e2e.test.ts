@@ -82,7 +82,7 @@ describeWithBrokers('when the log is made anew', (brokers) => {
     await load.stop()
     expect(load.told.filter(({ status }) => ![503, 504].includes(status))).toEqual([])
     expect(await storedCount(environment)).toBe(0)
-    const gone = new RegExp(`Topic ${topic} is empty, but ${topic}.id-blocks is that of a log with events`)
+    const gone = new RegExp(`Topic ${topic} is empty, but ${topic}.id-blocks belongs to a log with events`)
     await expectRefused(environment, gone)
     expect(await petstore(environment, 'verify')).toMatchObject({ code: 1, errors: expect.stringMatching(gone) })
 
@@ -117,7 +117,7 @@ describeWithBrokers('when the log is made anew', (brokers) => {
     const ready = performance.now()
     expect(await service.ended, service.output()).toBe(1)
     expect(performance.now() - ready).toBeLessThan(10_000)
-    expect(service.output().match(/the event log is not the one that was opened/g)).toHaveLength(1)
+    expect(service.output().match(/the event log was replaced/g)).toHaveLength(1)
     expect(service.output()).toContain('"msg":"closed"')
     await load.stop()
     expect(await storedCount(environment)).toBe(0)

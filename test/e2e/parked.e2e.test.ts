@@ -38,7 +38,7 @@ describeWithBrokers('events that cannot be applied', (brokers) => {
     const named = ({ value }: { value: string }) => parked.find((each) => each.value === value) as Parked
     const taken = expect.stringMatching(/exists already/)
     expect(named(usurper)).toMatchObject({ stream: String(pet.id), reason: taken })
-    const unknown = 'type petstore.PetCreated.v9 is not known'
+    const unknown = 'type petstore.PetCreated.v9 is unknown'
     expect(named(fromTheFuture)).toMatchObject({ stream: '5000001', reason: unknown })
     for (const each of [behind, later]) {
       const reason = 'an earlier event of this stream is parked'

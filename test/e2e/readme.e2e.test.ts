@@ -7,11 +7,11 @@ import { dataFolder, startService } from './service.ts'
 
 const run = promisify(execFile)
 
-/** Between two blocks a reader takes a moment: as long as a running server takes to know a new key. */
+/** A reader pauses between two blocks. The script waits instead until the running server accepts the new key. */
 const untilTheKeyIsKnown =
-  'until curl -sfo /dev/null http://127.0.0.1:3000/v1/pets -H "Authorization: Bearer $PETSTORE_KEY"; do :; done\n'
+  'until curl -sfo /dev/null "$PETSTORE_URL/v1/pets" -H "Authorization: Bearer $PETSTORE_KEY"; do :; done\n'
 
-/** The shell blocks under a heading, as somebody would paste them one after the other. */
+/** The shell blocks under a heading, in the order in which a reader pastes them. */
 function commandsUnder(heading: string): string {
   const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
   const section = readme.split(/^## /m).find((part) => part.startsWith(heading)) ?? ''

@@ -6,7 +6,7 @@ import { byId, type Order, type Pet } from './client.ts'
 
 const patience = { timeout: 60_000, interval: 50 }
 
-/** Of the environment of a service, what tells where its events are. */
+/** The variables of a service that locate its events. */
 export interface Topic {
   readonly KAFKA_BROKERS: string
   readonly KAFKA_TOPIC: string

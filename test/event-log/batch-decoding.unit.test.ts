@@ -50,7 +50,7 @@ it.each([
       fc.asyncProperty(inWhatFollowsTheChecksum, fc.integer({ min: 1, max: 255 }), async (at, bits) => {
         const broken = Buffer.from(second)
         broken[at] = (broken[at] ?? 0) ^ bits
-        const undecodable = { offset: 3, reason: 'its checksum is not that of its content' }
+        const undecodable = { offset: 3, reason: 'its checksum does not match its content' }
         expect(await decode(first, broken, third)).toEqual({ offsets: upTo(3), undecodable })
       }),
     )

@@ -64,7 +64,7 @@ const compressors: readonly (readonly [codec: Name, how: string, compress: (byte
   ]
 
 describe.each(compressors)('%s %s', (name, _how, compress) => {
-  it('gives back what was compressed', async () => {
+  it('restores the compressed text', async () => {
     const anyBytes = fc.tuple(fc.uint8Array({ maxLength: 500 }), fc.integer({ min: 1, max: 400 }))
     await fc.assert(
       fc.asyncProperty(anyBytes, async ([part, times]) => {

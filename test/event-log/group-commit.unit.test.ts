@@ -37,7 +37,7 @@ function open(overrides: Partial<GroupCommitLimits> = {}) {
 describe('group commit', () => {
   afterEach(() => void vi.useRealTimers())
 
-  it('appends what was asked for in one turn of the event loop together, in order, each with its offset', async () => {
+  it('appends the records of one turn of the event loop together, in order, each with its offset', async () => {
     const { log, commit } = open()
     const positions = ['a', 'b', 'c'].map((key) => commit.append(0, record(key)))
     const append = await log.nextAppend(0)

@@ -47,7 +47,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
       await expectRefusal(
         { ...options, partitions },
         `Topic ${options.topic} has 4 partitions, but was created with 3: keys would move between partitions, and Kafka ` +
-          'takes none away again. Stop all writers and copy partitions 0 to 2 to another topic',
+          'cannot remove partitions. Stop all writers and copy partitions 0 to 2 to another topic',
       )
     },
   )
@@ -62,7 +62,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
       options,
       new RegExp(
         [
-          `begins at offset 1: the records before were deleted, and no setting brings them back.`,
+          `begins at offset 1: the earlier records were deleted, and no setting restores them.`,
           `.*\n.*has cleanup.policy=compact and retention.ms=604800000, so Kafka would delete events`,
           `.*--add-config cleanup.policy=delete,retention.ms=-1 and then petstore verify`,
         ].join(''),
@@ -80,7 +80,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     await makeTopics(topic(options.topic, 3, { ...keptForEver, [name]: found }))
     await expectRefusal(
       options,
-      `Topic ${options.topic} has ${name}=${found}, so Kafka would delete events, which are kept for ever. Run ` +
+      `Topic ${options.topic} has ${name}=${found}, so Kafka would delete events, which must be kept forever. Run ` +
         `kafka-configs.sh --bootstrap-server ${brokers} --alter --entity-type topics --entity-name ${options.topic} ` +
         `--add-config ${name}=${wanted}`,
     )
@@ -95,7 +95,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     await deleteRecords(brokers, name, 1)
     await expectRefusal(
       options,
-      `Partition 0 of topic ${name} begins at offset 1: the records before were deleted, and no setting brings them back.`,
+      `Partition 0 of topic ${name} begins at offset 1: the earlier records were deleted, and no setting restores them.`,
     )
   })
 
@@ -103,7 +103,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     const options = logOptions(brokers)
     await makeTopics(topic(options.topic, 3))
     await produce(brokers, options.topic, { key: 'k', value: 'v', partition: 1 })
-    const refusal = `Topic ${options.topic}.id-blocks is empty, but ${options.topic} holds events: ids would be given a second`
+    const refusal = `Topic ${options.topic}.id-blocks is empty, but ${options.topic} holds events: ids would be given out twice`
     await expectRefusal(options, refusal)
     await expectRefusal(options, refusal) // the first attempt has not made it look right
   })
@@ -116,7 +116,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     await eventually(async () => (await idBlocksOf(events)).map(({ hasEvents }) => hasEvents), [true])
     await log.close()
     await deleteTopic(events)
-    const advice = `but ${events}.id-blocks is that of a log with events: they are gone. Restore ${events} from a backup.`
+    const advice = `but ${events}.id-blocks belongs to a log with events: the events are gone. Restore ${events} from a backup.`
     await expectRefusal(options, `There is no topic ${events}, ${advice}`)
     expect(await withAdmin(brokers, (admin) => admin.listTopics())).not.toContain(events)
     await makeTopics(topic(events, 3))
@@ -141,7 +141,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     await log.close()
     const idBlocks = `${options.topic}.id-blocks`
     await produce(brokers, idBlocks, { key: 'block', value: log.logId, partition: 0 })
-    await expectRefusal(options, `Topic ${options.topic} is empty, but ${idBlocks} is that of a log with events`)
+    await expectRefusal(options, `Topic ${options.topic} is empty, but ${idBlocks} belongs to a log with events`)
     await produce(brokers, options.topic, { key: 'a', value: 'v', partition: 0 })
     await openKafkaLog(options)
     await eventually(async () => (await idBlocksOf(options.topic)).at(-1)?.hasEvents, true)
@@ -160,7 +160,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
   it('refuses a topic name that Kafka does not take, at once', async () => {
     await expectRefusal(
       logOptions(brokers, { topic: 'no such name' }),
-      /Kafka does not let topic no such name.* be created: .*invalid topic.*KAFKA_TOPIC/,
+      /Kafka refuses to create topic no such name: .*invalid topic.*KAFKA_TOPIC/,
     )
   })
 
@@ -168,7 +168,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     const nobody = `127.0.0.1:${await freePort()}`
     await expectRefusal(
       logOptions(nobody, { bootTimeoutMs: 1500 }),
-      `Kafka at ${nobody} does not answer as it should, for 1.5 s now: Connection error: connect ECONNREFUSED ${nobody}`,
+      `Kafka at ${nobody} has not answered properly for 1.5 s: Connection error: connect ECONNREFUSED ${nobody}`,
     )
   })
 

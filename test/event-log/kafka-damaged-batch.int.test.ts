@@ -9,7 +9,7 @@ import { logOptions, openKafkaLog } from './kafka-fixture.ts'
 import { RecordingSubscriber } from './recording-subscriber.ts'
 
 describeWithLocalBrokers('a batch damaged on the disk of a broker', () => {
-  it('is not taken for what was written, and is read once it is whole again', async () => {
+  it('is refused while damaged, and read once it is restored', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'petstore-kafka-'))
     const kafka = await startKafka({}, { folder })
     onTestFinished(() => kafka.remove())
@@ -21,7 +21,7 @@ describeWithLocalBrokers('a batch damaged on the disk of a broker', () => {
 
     replaceIn(segment, 'the pet', 'the cat')
     const subscriber = await RecordingSubscriber.on(log)
-    const undecodable = { partition: 0, offset: 1, reason: 'its checksum is not that of its content' }
+    const undecodable = { partition: 0, offset: 1, reason: 'its checksum does not match its content' }
     await eventually(() => log.undecodable, [undecodable])
     await eventually(() => subscriber.values(1), ['elsewhere'])
     expect(subscriber.values(0)).toEqual(['before'])

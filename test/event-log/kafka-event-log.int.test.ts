@@ -104,7 +104,7 @@ describeWithBrokers('Kafka event log', ({ kafkaBrokers: brokers }) => {
     expect(again).toMatchObject({ from: 0 })
   })
 
-  it('counts what stands behind an open transaction of another producer as the end', async () => {
+  it('end offsets include records behind an open transaction of another producer', async () => {
     const { topic, log } = await openNew()
     const transaction = await inTransaction(topic, 'open')
     expect(await log.append(0, records('behind'))).toBe(1)

@@ -41,7 +41,7 @@ describeWithOwnBrokers('Kafka event log beside a broker that fails', () => {
     expect(epochs.at(-1)?.last).toBeGreaterThan(epochs[0]?.first ?? Number.NaN) // the broker leads anew
   })
 
-  it('settles each append in time while the broker stands still, and nothing unavailable arrives late', async () => {
+  it('settles each append in time while the broker hangs, and nothing reported as unavailable arrives late', async () => {
     const live = await RecordingSubscriber.on(log)
     const outcomes = new Outcomes(log)
     await vi.waitFor(() => expect(outcomes.acknowledged.size).toBeGreaterThan(20), patience)
@@ -61,7 +61,7 @@ describeWithOwnBrokers('Kafka event log beside a broker that fails', () => {
     await expectTruth(live, outcomes)
   })
 
-  it('closes in time while the broker stands still', async () => {
+  it('closes in time while the broker hangs', async () => {
     const live = await RecordingSubscriber.on(log)
     await vi.waitFor(() => expect(live.held).toHaveLength(log.partitions), patience)
     await log.append(0, records('before'))

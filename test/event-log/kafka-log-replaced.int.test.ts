@@ -29,7 +29,7 @@ describeWithBrokers('a Kafka event log whose topics are made anew', ({ kafkaBrok
     expect(await Promise.race([anew.replaced, 'still there'])).toBe('still there')
   })
 
-  it('is replaced although the new log has no identity yet, and claims nothing in its place', async () => {
+  it('is replaced even before the new log has an identity, and reserves nothing there', async () => {
     const { options, log } = await openNew()
     await deleteTopics(options)
     const claims = untilEnded(log, () => expect(log.reserveIdBlock()).rejects.toMatchObject(unavailable))

@@ -65,7 +65,7 @@ describeWithBrokers('the topics of a log', ({ kafkaBrokers: brokers }) => {
     }
   })
 
-  it('are watched: what is changed later is said once, and that it is settled', { timeout }, async () => {
+  it('are watched: each later change is logged once, and so is its resolution', { timeout }, async () => {
     const { lines, logger } = lineLogger()
     const options = logOptions(brokers, { logger })
     const { topic } = options
@@ -78,7 +78,7 @@ describeWithBrokers('the topics of a log', ({ kafkaBrokers: brokers }) => {
       withinAMinute,
     )
     expect(log.warnings[0]?.message).toBe(
-      `Topic ${topic} has retention.ms=604800000, so Kafka would delete events, which are kept for ever. Run ` +
+      `Topic ${topic} has retention.ms=604800000, so Kafka would delete events, which must be kept forever. Run ` +
         `kafka-configs.sh --bootstrap-server ${brokers} --alter --entity-type topics --entity-name ${topic} ` +
         `--add-config retention.ms=-1`,
     )
@@ -94,7 +94,7 @@ describeWithBrokers('the topics of a log', ({ kafkaBrokers: brokers }) => {
     expect(log.partitionFor('a')).toBeLessThan(3)
   })
 
-  it('made by an earlier release are taken, with a warning about what a power cut could take back', async () => {
+  it('made by an earlier release are accepted, with a warning about losses in a power failure', async () => {
     const options = logOptions(brokers)
     await openKafkaLog(options)
     await alterTopic(brokers, `${options.topic}.id-blocks`, { 'retention.ms': '-1' })
@@ -135,7 +135,7 @@ describeWithLocalBrokers('the replicas of a log', () => {
     await awayDuring(async () => {
       await expectRefusal(
         { ...options, topic: `${options.topic}-other`, bootTimeoutMs: 3000 },
-        `Kafka at ${options.brokers.join(', ')}: KAFKA_REPLICATION_FACTOR=3 needs as many brokers to make topics, and there are 2. ` +
+        `Kafka at ${options.brokers.join(', ')}: KAFKA_REPLICATION_FACTOR=3 needs as many brokers to create topics, and there are 2. ` +
           'Start the others, or set it to a lower number.',
       )
       opening = openKafkaEventLog(options)

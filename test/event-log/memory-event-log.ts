@@ -30,7 +30,7 @@ export class MemoryLogData {
   /** Records by partition, in log order. */
   readonly records: (LogRecord & { readonly leaderEpoch: number })[][]
   #leaderEpoch = 0
-  /** Of all groups, in the order in which they came. */
+  /** The subscriptions of all groups, in the order of their arrival. */
   members: readonly MemorySubscription[] = []
   /** Claimed so far. */
   blocks = 0
@@ -133,7 +133,7 @@ class MemorySubscription implements Subscription {
   readonly #data: MemoryLogData
   readonly #subscriber: Subscriber
   readonly #reading = new Map<number, Promise<void>>()
-  /** Of the partitions held: another object after each seek. */
+  /** The assigned partitions: a new object after each seek. */
   #positions = new Map<number, { next: Offset } | undefined>()
   #closed = false
 

@@ -67,7 +67,7 @@ describe('SQLite event log', () => {
   it('refuses a file of another version, saying so', () => {
     const file = newFile()
     withDatabase(file, (db) => db.exec('PRAGMA user_version = 7'))
-    expect(() => openSqliteEventLog({ file })).toThrow(/log\.sqlite has version 7 .* reads 1/)
+    expect(() => openSqliteEventLog({ file })).toThrow(/log\.sqlite is an event log of version 7, .* reads version 1:/)
   })
 
   it('refuses a file that is no database', () => {

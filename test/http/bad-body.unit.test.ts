@@ -33,10 +33,10 @@ describe.each<[path: string, bodiesByMessage: Record<string, string[]>]>([
       'status must be one of available, pending, sold': ['"lost"', 'null'].map((status) =>
         asPet('"Rex"', `1,"status":${status}`),
       ),
-      'body: "colour" is not known here': [asPet('"Rex"', '1,"colour":"red"')],
-      'body: "id" is not known here': ['{"id":1,"name":"Rex","categoryId":1}'],
-      'name is required; "__proto__" is not known here': ['{"__proto__":{"name":"Rex"},"categoryId":1}'],
-      'body: "constructor" is not known here': [asPet('"Rex"', '1,"constructor":{}')],
+      'body: "colour" is not allowed here': [asPet('"Rex"', '1,"colour":"red"')],
+      'body: "id" is not allowed here': ['{"id":1,"name":"Rex","categoryId":1}'],
+      'name is required; "__proto__" is not allowed here': ['{"__proto__":{"name":"Rex"},"categoryId":1}'],
+      'body: "constructor" is not allowed here': [asPet('"Rex"', '1,"constructor":{}')],
       'body: the value must be object': [`[${asText('Rex')}]`, '"Rex"', 'null'],
     },
   ],
@@ -45,8 +45,8 @@ describe.each<[path: string, bodiesByMessage: Record<string, string[]>]>([
     {
       'body: petId is required': ['{}'],
       [`body: petId ${notInt64}`]: noInt64.map((petId) => `{"petId":${petId}}`),
-      'body: "id" is not known here': ['{"petId":1,"id":2}'],
-      '"status" is not known here; "quantity"': ['{"petId":1,"status":"placed","quantity":2}'],
+      'body: "id" is not allowed here': ['{"petId":1,"id":2}'],
+      '"status" is not allowed here; "quantity"': ['{"petId":1,"status":"placed","quantity":2}'],
       'body: the value must be object': ['[{"petId":1}]'],
     },
   ],
@@ -58,7 +58,7 @@ describe.each<[path: string, bodiesByMessage: Record<string, string[]>]>([
         (status) => `{"status":"${status}"}`,
       ),
       'body: status must be string': ['{"status":null}'],
-      'body: "petId" is not known here': ['{"status":"approved","petId":2}'],
+      'body: "petId" is not allowed here': ['{"status":"approved","petId":2}'],
       'body: the value must be object': ['[{"op":"replace","path":"/status","value":"approved"}]'],
     },
   ],
@@ -97,7 +97,7 @@ describe('a body that cannot be read', () => {
   it('shorter or longer than Content-Length says', async () => {
     for (const length of [valid.length - 1, valid.length + 1]) {
       const answer = await post(valid, { 'content-type': 'application/json', 'content-length': String(length) })
-      expectError(answer, 400, 'invalid_request', 'The body is not as long as Content-Length says.')
+      expectError(answer, 400, 'invalid_request', 'The length of the body differs from Content-Length.')
     }
   })
 

@@ -16,7 +16,7 @@ it('lets no page of another origin read an answer, unless it is told to', async 
   await app.close()
 })
 
-it('lets the pages of one origin send requests with a key, and read what is told in headers', async () => {
+it('lets pages of one origin send requests with a key, and read the response headers', async () => {
   const app = await openApp(new FakeServices(), { corsOrigins: [origin] })
   const allowed = await app.inject({ method: 'OPTIONS', url: '/v1/store/orders/1', headers: preflight })
   expect([allowed.statusCode, allowed.headers]).toMatchObject([

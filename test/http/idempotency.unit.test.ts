@@ -12,7 +12,7 @@ function post(key: string, headers: Record<string, string> = {}, body: object = 
 }
 
 describe('a POST with an Idempotency-Key', () => {
-  it('is identified by API key, Idempotency-Key and what is asked for', async () => {
+  it('is identified by API key, Idempotency-Key and content', async () => {
     await post('"order 7"')
     await server.post('/v1/store/orders', { petId: 1 }, { 'idempotency-key': '"order 7"' })
     expect(idempotencies()).toEqual([

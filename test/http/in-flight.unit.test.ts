@@ -18,13 +18,13 @@ async function openHolding(maxInFlightPerKey: number) {
   return { services, app, list, end, begun, port }
 }
 
-it('refuses what an API key has too many of in flight, with the time to try again, until one is answered', async () => {
+it('refuses requests of an API key beyond its limit in flight, with Retry-After, until one is answered', async () => {
   const { app, list, end, begun } = await openHolding(2)
   const waiting = [list(), list()]
   await vi.waitFor(() => expect(begun).toHaveBeenCalledTimes(2))
   for (let more = 0; more < 3; more++) {
     const refused = await list()
-    expectError(refused, 429, 'too_many_requests', 'has 2 requests in flight already')
+    expectError(refused, 429, 'too_many_requests', 'already has 2 requests in flight')
     expect(refused.headers['retry-after']).toBe('1')
   }
   expect((await list({ authorization: 'Bearer wrong' })).statusCode).toBe(401)

@@ -17,7 +17,7 @@ async function open(more: Partial<FakeServices> = {}, options: Parameters<typeof
   return { services, app, list, add }
 }
 
-it('refuses what a key sends beyond its rate, reads and writes apart, and says when it may again', async () => {
+it('refuses requests of a key beyond its rate, reads and writes separately, and says when to retry', async () => {
   const time = vi.spyOn(performance, 'now')
   onTestFinished(() => time.mockRestore())
   const { list, add } = await open({ rate: { requests: 2, seconds: 60 } })
@@ -25,7 +25,7 @@ it('refuses what a key sends beyond its rate, reads and writes apart, and says w
   expect([(await list()).statusCode, (await list()).statusCode]).toEqual([200, 200])
   time.mockReturnValue(50_500)
   const refused = await list()
-  expectError(refused, 429, 'too_many_requests', '2 reads in 60 s')
+  expectError(refused, 429, 'too_many_requests', 'the 2 reads that it may send in 60 s')
   const headers = { 'ratelimit-policy': '"reads";q=2;w=60', ratelimit: '"reads";r=0;t=11', 'retry-after': '11' }
   expect(refused.headers).toMatchObject(headers)
   expect((await list('Bearer other')).statusCode).toBe(200)
@@ -34,7 +34,7 @@ it('refuses what a key sends beyond its rate, reads and writes apart, and says w
   expect([(await list()).statusCode, (await list()).statusCode, (await list()).statusCode]).toEqual([200, 200, 429])
 })
 
-it('refuses what a key adds beyond its quota of a day, and counts what was added only', async () => {
+it('refuses pets of a key beyond its daily quota, and counts only added pets', async () => {
   let time = new Date('2026-11-20T23:59:00Z')
   const { services, add, list } = await open({ petQuota: new PetQuota(2, () => time) })
   services.beforeCommand = () => {
@@ -49,7 +49,7 @@ it('refuses what a key adds beyond its quota of a day, and counts what was added
   }
   expect((await add()).statusCode).toBe(504)
   const refused = await add()
-  expectError(refused, 429, 'quota_exceeded', '2 pets a day')
+  expectError(refused, 429, 'quota_exceeded', 'the 2 pets that it may add')
   expect(refused.headers['retry-after']).toBe('60')
   expect((await list()).statusCode).toBe(200)
   services.beforeCommand = () => {}

@@ -67,7 +67,7 @@ it('protects each by the bearer scheme, and marks getPet alone as deprecated', (
   expect(each.flatMap(([id, { deprecated }]) => (deprecated ? [id] : []))).toEqual(['getPet'])
 })
 
-it('refers only to what is there', () => {
+it('has no dangling references', () => {
   const references = JSON.stringify(document).match(/"\$ref":"[^"]+"/g) ?? []
   expect(references.length).toBeGreaterThan(20)
   for (const text of references) {

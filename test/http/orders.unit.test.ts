@@ -67,7 +67,7 @@ describe('placing an order', () => {
     expectError(await place(), 409, 'pet_not_available', `Pet 1 is ${status}: it was added as ${status}.`)
   })
 
-  it('names the order that may be there when its outcome is unknown', async () => {
+  it('names the order that may exist when its outcome is unknown', async () => {
     await given('placed')
     server.services.beforeCommand = () => Promise.reject(new UnknownOutcome({ id: 12 }, 'The reason.', undefined))
     const response = await place()
@@ -142,7 +142,8 @@ describe('changing an order', () => {
   ])('is %i with If-Match %s', async (status, ifMatch) => {
     await given('placed', 'approved')
     const response = await patch('delivered', { 'if-match': ifMatch })
-    if (status === 412) expectError(response, 412, 'precondition_failed', 'in another state than If-Match says')
+    if (status === 412)
+      expectError(response, 412, 'precondition_failed', 'has changed since the state that If-Match names')
     expect(response.statusCode).toBe(status)
     expect(types()).toHaveLength(status === 412 ? 3 : 4)
   })

@@ -98,7 +98,7 @@ describe('a cursor', () => {
     expect(() => readCursor(cursor, list)).toThrow(expect.objectContaining({ code: 'invalid_cursor' }))
   }
 
-  it('gives back its id for its list, and is refused for every other', () => {
+  it('returns its id for its own list, and is refused for every other', () => {
     const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })
     fc.assert(
       fc.property(id, fc.constantFrom(...lists), (id, list) => {

@@ -99,7 +99,7 @@ it('a key in another place than the header is none', async () => {
   expectRawError(answer, 401, 'unauthorized')
 })
 
-describe('what is no valid HTTP is answered with an Error', () => {
+describe('invalid HTTP is answered with an Error', () => {
   const badRequests = {
     'no HTTP': 'hello\r\n\r\n',
     TLS: '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
@@ -163,7 +163,7 @@ describe('one connection', () => {
     expect(statuses(await exchange(get('/v1/pets?limit=0') + lastList))).toEqual([400, 200])
   })
 
-  it('tells a client of 100 MB what is wrong, having read little of it', async () => {
+  it('answers a client that sends 100 MB after reading little of it', async () => {
     const total = 100 * 1024 * 1024
     const answer = await fetch(`http://127.0.0.1:${port}/v1/pets`, {
       method: 'POST',
@@ -254,7 +254,7 @@ describe('draining', () => {
     expect(statuses(await exchange(list + lastList))).toEqual([200, 200])
   })
 
-  it('answers what is in flight and what still comes behind it, then closes the connection', async () => {
+  it('answers requests in flight and those that still follow, then closes the connection', async () => {
     const { started, end } = holdCommands()
     const inFlight = exchange(post())
     await started
@@ -287,7 +287,7 @@ describe('draining', () => {
     await drained
   })
 
-  it('answers also what comes behind a request in flight when the app is closed at once', async () => {
+  it('answers requests behind one in flight even when the app is closed at once', async () => {
     const { started, end } = holdCommands()
     const socket = open()
     const answer = receiveAll(socket)

@@ -26,7 +26,7 @@ function expected(text: string): number | bigint {
 const unsigned = (value: unknown) => (value === 0 ? 0 : value)
 
 describe('parseExactJson', () => {
-  it('gives a number the value that its text denotes, wherever it stands', () => {
+  it('gives a number exactly the value of its text, at any place', () => {
     fc.assert(
       fc.property(numberText, (text) => {
         const value = expected(text)

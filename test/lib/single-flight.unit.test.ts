@@ -55,7 +55,7 @@ describe('single flight', () => {
     expect(asked).toHaveBeenCalledOnce()
   })
 
-  it('never runs two at a time, whoever asks when', async () => {
+  it('never runs two at a time', async () => {
     let running = 0
     let most = 0
     const flight = new SingleFlight(async () => {

@@ -16,8 +16,8 @@ describe('compileCheck', () => {
   it.each<[unknown, string]>([
     [{ name: 'Rex' }, 'categoryId is required'],
     [{}, 'name is required; categoryId is required'],
-    [{ ...valid, colour: 'red' }, '"colour" is not known here'],
-    [{ ...valid, 'a\n"b"': 1 }, '"a\\n\\"b\\"" is not known here'],
+    [{ ...valid, colour: 'red' }, '"colour" is not allowed here'],
+    [{ ...valid, 'a\n"b"': 1 }, '"a\\n\\"b\\"" is not allowed here'],
     [{ ...valid, status: 'lost' }, 'status must be one of available, pending, sold'],
     [{ ...valid, name: 1 }, 'name must be string'],
     [{ ...valid, name: ' ' }, 'name must be 1 to 128 characters of well-formed Unicode, not only white space'],
@@ -37,7 +37,7 @@ describe('compileCheck', () => {
   it('tells five problems and how many more there are', () => {
     const unknown = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => [name, 1]))
     expect(check({ ...valid, ...unknown })).toBe(
-      '"a" is not known here; "b" is not known here; "c" is not known here; "d" is not known here; "e" is not known here; and 2 more',
+      '"a" is not allowed here; "b" is not allowed here; "c" is not allowed here; "d" is not allowed here; "e" is not allowed here; and 2 more',
     )
   })
 

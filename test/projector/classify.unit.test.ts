@@ -14,7 +14,7 @@ const approved = (petId: number, order: number, version: number) => orderEvent('
 const cancelled = (petId: number, order: number, version: number) => orderEvent('OrderCancelled', petId, order, version)
 
 const behind = 'an earlier event of this stream is parked'
-const newer = 'type petstore.PetMoved.v1 is not known'
+const newer = 'type petstore.PetMoved.v1 is unknown'
 
 describe('an event of no stream is skipped', () => {
   const pet = created(1)
@@ -42,7 +42,7 @@ describe('an event of no stream is skipped', () => {
     expect(await outcomesOf([skipped, pet])).toEqual(['skipped', 'applied'])
   })
 
-  it('a partition that is not its own', async () => {
+  it('a partition other than that of its key', async () => {
     const events = [created(1), created(2), discard('2', 0), newerEvent('2', 1)]
     const outcomes = await outcomesOf(events, (key) => Number(key) - 1)
     expect(outcomes).toEqual(['applied', 'skipped', 'skipped', 'skipped'])
@@ -115,7 +115,7 @@ const rules: Case[] = [
       parked: {
         1: 'order 12 is not the latest of pet 5',
         3: expect.stringMatching(/^data: orderId must be >= 1/),
-        4: 'type petstore.PetCreated.v2 is not known',
+        4: 'type petstore.PetCreated.v2 is unknown',
         5: newer,
         6: expect.stringMatching(/^data: name is required/),
         7: expect.stringMatching(/^data: /),
@@ -139,7 +139,7 @@ const rules: Case[] = [
     what: 'a pet in the stream of another: that one shows its own',
     log: [altered(created(5), { data: { id: 6, name: 'x', categoryId: 1, status: 'sold' } }), created(6)],
     outcomes: ['parked', 'applied'],
-    ends: { pets: { 6: 'available' }, parked: { 0: 'pets 6 is for the stream 6 to show' } },
+    ends: { pets: { 6: 'available' }, parked: { 0: 'pets 6 belongs to the stream 6' } },
   },
   {
     what: 'later events of a stream park behind a parked one, whatever they say; other streams go on',
@@ -298,9 +298,9 @@ describe('what is stored', () => {
     expect(progress).toHaveBeenLastCalledWith('generation', expected)
   })
 
-  it('an order whose id is of another partition is parked', async () => {
+  it('an order whose id belongs to another partition is parked', async () => {
     const { apply, read } = await openProjection((key) => (key === '12' ? 1 : 0))
     await apply([created(5), placed(5, 12, 2)])
-    expect(summary(await read())).toMatchObject({ orders: {}, parked: { 1: 'orders 12 is of another partition' } })
+    expect(summary(await read())).toMatchObject({ orders: {}, parked: { 1: 'orders 12 belongs to another partition' } })
   })
 })

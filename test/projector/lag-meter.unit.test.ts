@@ -92,7 +92,7 @@ describe('the lag', () => {
     ['The event log does not answer.', { isLogAway: true }, false, true],
     ['away', { areReadModels: 'away' }, true, false],
     ['no read models have been started', { areReadModels: 'not started' }, true, true],
-    ['the read models are made from another log', { logId: 'other log' }, true, true],
+    ['the read models belong to another log', { logId: 'other log' }, true, true],
     ['the read models are gone', { areReadModels: 'gone' }, true, true],
   ])('is unknown, not 0 and not the last one: %s', async (reason, change, logAnswers, readModelsAnswer) => {
     const { scene, meter } = open()
@@ -104,7 +104,7 @@ describe('the lag', () => {
     expect(meter.lag).toEqual({ status: 'unknown', reason, logAnswers, readModelsAnswer })
   })
 
-  it('goes on from what was seen before when the log or the read models come back', async () => {
+  it('continues from what it saw before when the log or the read models come back', async () => {
     const { scene, meter } = open()
     scene.ends = [5, 0]
     await second()
@@ -183,7 +183,7 @@ function observed(history: LagHistory, looks: readonly Look[]): number[] {
 }
 
 describe('how long a partition has been behind', () => {
-  it('counts from when its end was first seen beyond what is applied now', () => {
+  it('counts from when the oldest unprocessed end offset was first observed', () => {
     const states = ['5 of 5', '5 of 7', '6 of 9', '7 of 9', '9 of 9', '9 of 10'] // the record at 7 is there since 2000
     const looks = states.map((state, second) => {
       const [next = 0, end = 0] = state.split(' of ').map(Number)

@@ -20,7 +20,7 @@ import {
 } from './world.ts'
 
 describe('the projector', () => {
-  it('applies what is in the log and what comes, across batches and applies', async () => {
+  it('applies existing and new records, across batches and applies', async () => {
     const world = openWorld()
     for (let i = 0; i < 3; i++) await world.append(somePets(1 + i * 900, 900))
     await world.start()
@@ -31,7 +31,7 @@ describe('the projector', () => {
     expect(checkpoints.get(0)).toMatchObject({ next: 2703, counts: { applied: 2703 } })
   })
 
-  it('asks for what it has to know: nothing, where the batch has all of a stream', async () => {
+  it('loads only what it needs: nothing if the batch has all of a stream', async () => {
     const world = openWorld()
     const asked: Method[] = []
     const store = disturbed(world.store, (method) => void asked.push(method))

@@ -10,7 +10,7 @@ import { disturbed, openWorld, silentAtFirst, somePets, underLogId, until, withM
 const leastGraceMs = 5000
 
 describe('a rebuild that is disturbed', () => {
-  it('gives up on what was built from other records, and leaves nothing of it', async () => {
+  it('gives up if the records it was built from have changed, and removes everything', async () => {
     const world = await filledWorld(2600)
     await interrupted(world)
     const other = openWorld()
@@ -37,7 +37,7 @@ describe('a rebuild that is disturbed', () => {
     expect(await names(world)).toEqual(active)
   })
 
-  it('gives up on what does not hold what was added to it', async () => {
+  it('gives up on an incomplete generation', async () => {
     const world = await filledWorld(5)
     const before = await names(world)
     const store = disturbed(world.store, (method) => {
@@ -47,7 +47,7 @@ describe('a rebuild that is disturbed', () => {
     expect(await names(world)).toEqual(before)
   })
 
-  it('never removes what another one builds in place of what was removed', async () => {
+  it('never removes the generation that another rebuild started after its own was removed', async () => {
     const world = await filledWorld(5)
     const other = { name: 'of another rebuild', logId: world.log.logId }
     const skipTime = adjustableClock()

@@ -53,7 +53,7 @@ describe('a rebuild', () => {
     await vi.waitFor(() => expect(checkpoints).toHaveBeenLastCalledWith(active?.name), until)
   })
 
-  it('waits while the active generation is further, although it has what there was when it began', async () => {
+  it('waits while the active generation is further, even after reaching its own goal', async () => {
     const world = await filledWorld(5)
     let asked = 0
     const { log, raise } = limitedLog(world.log, { endOffsets: async () => [asked++ === 0 ? 3 : 5] })

@@ -55,7 +55,7 @@ describe('a stall', () => {
     ['is not hidden by a consumer that is made anew over and over', Array(4).fill(madeAnew).flat(), seconds(30, 39)],
   ])('%s', (_, looks, stalled) => expect(stalledIn(looks)).toEqual(stalled))
 
-  it('says which partition stands still, each for itself, where and for how long', () => {
+  it('reports each stalled partition separately, with its position and duration', () => {
     const watch = new StallWatch(30_000, () => [0, 1, 2])
     for (let second = 0; second <= 30; second++) watch.look(lag([4, second % 10, 5]), second * 1000)
     expect(watch.stalls).toEqual([

@@ -50,9 +50,9 @@ export class GenerationData {
   readonly #sets = new Map<string, Map<string | number, unknown>>()
   readonly #recorded = new Map<string, number>()
   readonly rows = this.set<string>('rows')
-  /** By `<partition>/<key>`. */
+  /** Key: `<partition>/<key>`. */
   readonly keys = this.set<IdempotencyRecord>('keys')
-  /** By `<partition>/<offset>`. */
+  /** Key: `<partition>/<offset>`. */
   readonly parked = this.set<ParkedEvent>('parked')
 
   constructor({ name, logId }: Generation, state: StoredGeneration['state']) {

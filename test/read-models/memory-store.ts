@@ -259,7 +259,7 @@ function itemsIn(generation: GenerationData, set: string): Item[] {
   return items.sort(([a], [b]) => compareIds(a, b))
 }
 
-/** Of numbers in decimal the lower one comes first. */
+/** Orders decimal numbers of any length. */
 function compareIds(a: string, b: string): number {
   return a.length - b.length || (a < b ? -1 : Number(a > b))
 }

@@ -86,7 +86,7 @@ describe('a proven read model', () => {
     })
   })
 
-  it('waits for the log, once it can say what it held', async () => {
+  it('waits until the log can say what it holds', async () => {
     const { store, log, ends, tracker, model, until } = openProven([0])
     log.endOffsets.mockRejectedValue(new ServiceError('event_log_unavailable', 'away'))
     for (let look = 0; look < 3; look++) {

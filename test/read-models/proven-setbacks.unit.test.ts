@@ -18,7 +18,7 @@ async function openProved() {
 }
 type World = Awaited<ReturnType<typeof openProved>>
 
-describe('what a proven read model does not answer', () => {
+describe('a proven read model refuses to answer', () => {
   const cases: Record<string, (world: World) => unknown> = {
     'a store that was emptied': ({ store }) => store.flush(),
     'an emptied store that is filled': ({ store }) => [store.flush(), store.start('second'), store.apply(1, 0, 1)],
@@ -108,7 +108,7 @@ describe('what a proven read model does not answer', () => {
   })
 })
 
-describe('what a proven read model goes on answering', () => {
+describe('a proven read model continues to answer', () => {
   it('news that overtakes an answer, or a look, doubts nothing', async () => {
     const { store, log, tracker, model, page } = await openProved()
     const release = store.hold()

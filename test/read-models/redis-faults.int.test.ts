@@ -164,7 +164,7 @@ describeWithOwnBrokers('opening redis read models', () => {
     return server.url.replace('redis://', 'redis://petstore:secret@')
   }
 
-  it('waits for a server that is not there yet', async () => {
+  it('waits for a server that has not started yet', async () => {
     const server = await start()
     await server.stop()
     const opening = open(server.url)

@@ -33,7 +33,7 @@ function openReader(answer: (calls: number) => Promise<unknown> = () => setImmed
 const found = (answers: readonly Answer[]) => answers.map((answer) => answer.found.map(Number))
 
 describe('the reader of groups from Redis', () => {
-  it('asks for what came in one turn with one call, naming each set once', async () => {
+  it('groups the reads of one turn into one call, which names each set once', async () => {
     const { calls, read } = openReader()
     const answers = await Promise.all([read('g', [1, 'a'], [2]), read('g'), read('g', [3, 'b']), read('g', [4, 'a'])])
     expect(found(answers)).toEqual([[1, 2], [], [3], [4]])

@@ -19,7 +19,7 @@ function open(options?: TrackerOptions, store = new ScriptedStore()) {
 }
 
 describe('looking at the store', () => {
-  it('tells observers, and whoever asks, what a look that began after the call shows', async () => {
+  it('gives observers and callers the result of a look that began after the call', async () => {
     const { store, tracker, events } = open()
     await tracker.look()
     events.length = 0

@@ -5,7 +5,7 @@ import type { KafkaReader } from './kafka-reader.ts'
 import { heldEvents, type LogIdentity, readIdentity, writeIdentity } from './log-identity.ts'
 import { copyInstead, orNewLog, otherPartitions } from './topic-faults.ts'
 
-/** What a start was told of a log, and how it is asked for more. */
+/** A log at the start, and how to read from it. */
 export interface LogToCheck {
   readonly topic: string
   readonly partitions: number
@@ -14,22 +14,22 @@ export interface LogToCheck {
   readonly idBlocksProducer: KafkaProducer
 }
 
-/** What a start knew of the events. */
+/** What the start knows about events. */
 export interface Events {
-  /** Whether there were some. */
+  /** Whether there were any. */
   readonly found: boolean
-  /** Whether that is noted, for the starts to come. */
+  /** Whether that is noted in the log, for later starts. */
   readonly noted: boolean
 }
 
-/** Why the log may not be used as it is: waiting would not change it. The message says what to do. */
+/** Why the log may not be used as it is: waiting would not help. The message says what to do. */
 export class BootRefusal extends Error {
   override readonly name = 'BootRefusal'
 }
 
 const readLimitMs = 3000
 
-/** Before an empty topic takes the place of one that is gone. */
+/** Called before an empty topic is created in place of a missing one. */
 export async function refuseWithoutEvents(admin: Admin, { reader, topic, idBlocks }: LogToCheck): Promise<void> {
   const existing = await admin.listTopics()
   if (existing.includes(topic) || !existing.includes(idBlocks)) return
@@ -37,7 +37,7 @@ export async function refuseWithoutEvents(admin: Admin, { reader, topic, idBlock
   if (held !== false) throw eventsGone(`There is no topic ${topic}`, { topic, idBlocks })
 }
 
-/** Refuses a log that could have held events, and holds none. */
+/** Refuses a log that may have held events but holds none. */
 export async function checkEvents({ reader, topic, idBlocks }: LogToCheck): Promise<Events> {
   const noted = await heldEvents(reader, idBlocks)
   // After that: another process notes the first events of a new log once they are there.
@@ -51,25 +51,26 @@ export async function checkEvents({ reader, topic, idBlocks }: LogToCheck): Prom
 
 function eventsGone(found: string, { topic, idBlocks }: Pick<LogToCheck, 'topic' | 'idBlocks'>): BootRefusal {
   return new BootRefusal(
-    `${found}, but ${idBlocks} is that of a log with events: they are gone. Restore ${topic} from a backup. To begin ` +
+    `${found}, but ${idBlocks} belongs to a log with events: the events are gone. Restore ${topic} from a backup. To begin ` +
       `a new log, delete ${idBlocks} as well, ${orNewLog}`,
   )
 }
 
-/** All at once, so that whoever follows one piece of advice does not meet the next refusal. */
+/** Reports all problems at once, so that following one piece of advice does not lead to the next refusal. */
 export function refuse(faults: readonly Warning[]): void {
   if (faults.length > 0) throw new BootRefusal(faults.map(({ message }) => message).join('\n'))
 }
 
-/** The identity is read back and never assumed from what was written: another process may have been first. */
+/** The identity is read back and never assumed: another process may have written first. */
 export async function establishIdentity(parts: LogToCheck, partitionsFound: number): Promise<LogIdentity> {
   const { reader, topic, partitions, idBlocks, idBlocksProducer } = parts
-  // Events first: whoever appends them has written the identity before, so that a log being born is not refused.
+  // Events are read first: a process writes the identity before it appends any, so a log that is just being created is
+  // not refused.
   const events = await reader.offsets(topic, 'next', readLimitMs)
   const [blocks] = await reader.offsets(idBlocks, 'next', readLimitMs)
   if (blocks === 0 && events.some((end) => end > 0)) {
     throw new BootRefusal(
-      `Topic ${idBlocks} is empty, but ${topic} holds events: ids would be given a second time. Restore ${idBlocks} from ` +
+      `Topic ${idBlocks} is empty, but ${topic} holds events: ids would be given out twice. Restore ${idBlocks} from ` +
         `a backup, ${orNewLog}`,
     )
   }
@@ -95,7 +96,7 @@ export function checkIdBlocks({ idBlocks }: LogToCheck, found: number): void {
   )
 }
 
-/** Only the number that the log was made with is ever advised. */
+/** Only the number that the log was created with is ever advised. */
 function checkPartitions({ topic, partitions }: LogToCheck, found: number, madeWith: number): void {
   if (found !== madeWith) {
     throw new BootRefusal(`${otherPartitions(topic, found, madeWith)} ${copyInstead(madeWith)}`)

@@ -3,17 +3,17 @@ import { gunzip, zstdDecompress } from 'node:zlib'
 import kafkajs from 'kafkajs'
 import snappy from 'snappyjs'
 
-// Not among the names that Node finds in this CommonJS module.
+// Node does not detect this name in the CommonJS module.
 const { CompressionCodecs, CompressionTypes } = kafkajs
 
 type Decompress = (bytes: Buffer) => Promise<Buffer>
 
-/** More than any producer puts into one batch: what is larger was made to exhaust memory. */
+/** More than any producer puts into one batch. A larger batch is meant to exhaust memory. */
 const maxOutputLength = 64 * 1024 * 1024
 
 /**
- * Has kafkajs read every codec of Kafka: producers choose one, and a topic or a broker can too. This service compresses
- * nothing.
+ * Makes kafkajs read every codec of Kafka: producers choose one, and so can a topic or a broker. This service itself
+ * does not compress.
  */
 export function registerCodecs(): void {
   register(CompressionTypes.GZIP, (bytes) => promisify(gunzip)(bytes, { maxOutputLength }))
@@ -27,7 +27,10 @@ function register(type: keyof typeof CompressionCodecs, decompress: Decompress):
   CompressionCodecs[type] = () => ({ ...(type === CompressionTypes.GZIP && known()), decompress })
 }
 
-/** Java clients and brokers frame Snappy: this, two versions (int32), then blocks, each behind its length (int32). */
+/**
+ * Java clients and brokers frame Snappy: this magic, two versions (int32), then blocks, each preceded by its length
+ * (int32).
+ */
 const snappyFrameMagic = Buffer.from('\x82SNAPPY\0', 'latin1')
 const snappyFrameHeaderBytes = 16
 const int32Bytes = 4
@@ -52,11 +55,13 @@ function uncompress(bytes: Buffer, sizeMax: number): Buffer {
 
 async function decompressLz4(frame: Buffer): Promise<Buffer> {
   if (lz4SizeMax(frame) > maxOutputLength) throw new RangeError(`larger than ${maxOutputLength} bytes`)
-  const { decompressFrame } = await import('lz4-napi') // a native module: not for those that never need it
+  const { decompressFrame } = await import('lz4-napi') // a native module, loaded only when needed
   return await decompressFrame(frame)
 }
 
-/** No block of an LZ4 frame is larger, decompressed, than the header says, so their number bounds the whole. */
+/**
+ * No decompressed block of an LZ4 frame is larger than its header says, so the number of blocks bounds the total size.
+ */
 function lz4SizeMax(frame: Buffer): number {
   const [flags, blockMax] = [frame.readUInt8(4), 2 ** (8 + 2 * (frame.readUInt8(5) >> 4))]
   const [contentSizeBytes, dictionaryBytes] = [flags & 0x08 ? 8 : 0, flags & 0x01 ? 4 : 0]

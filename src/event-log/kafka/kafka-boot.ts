@@ -20,24 +20,24 @@ import { createMissingTopics, findTopics, madeByHand, TooFewBrokers } from './ka
 import type { LogIdentity } from './log-identity.ts'
 import { incompleteness, weaknesses } from './topic-faults.ts'
 
-// Not among the names that Node finds in this CommonJS module.
+// Node does not detect this name in the CommonJS module.
 const { KafkaJSAggregateError } = kafkajs
 
 export interface KafkaLogOptions extends KafkaAccess {
-  /** The topic of the events; `<topic>.id-blocks` holds the identity of the log and the blocks reserved. */
+  /** The topic of the events. `<topic>.id-blocks` holds the identity of the log and the reserved blocks. */
   readonly topic: string
   readonly partitions: number
-  /** How many brokers have each record of topics that are made; undefined: three, or as many as there are. */
+  /** Replicas of topics that are created; undefined: three, or the number of brokers if there are fewer. */
   readonly replicationFactor?: number | undefined
-  /** From the call of an append to its outcome. */
+  /** Time from the call of an append to its outcome. */
   readonly appendTimeoutMs: number
-  /** How long to wait for brokers that do not answer yet; 30 s when omitted. */
+  /** How long to wait for brokers that do not answer yet; by default 30 s. */
   readonly bootTimeoutMs?: number | undefined
 }
 
-/** The parts of a log, made before anything is known of it. */
+/** The parts of a log, before anything about it is known. */
 export interface LogParts extends KafkaLogOptions {
-  /** The topic, of one partition, with the identity of the log at offset 0, then a record for each block reserved. */
+  /** A topic of one partition: the identity of the log at offset 0, then a record for each reserved block. */
   readonly idBlocks: string
   readonly newClient: () => KafkaClient
   readonly reader: KafkaReader
@@ -52,13 +52,13 @@ export interface BootedLog {
 
 const retryDelayMs = 500
 
-/** Errors of Kafka that no waiting heals: wrong credentials, missing rights, settings that it refuses. */
+/** Kafka errors that waiting does not resolve: wrong credentials, missing rights, refused settings. */
 const final = /AUTHENTICATION|AUTHORIZATION|SECURITY_DISABLED|UNSUPPORTED_SASL|INVALID_(TOPIC|CONFIG)|POLICY_VIOLATION/
 
 /**
- * Makes the topics where they are missing, checks them, and gives or reads the log's identity. A broker that has just
- * started, or is about to, answers many things at first: all is tried again until `bootTimeoutMs` have passed.
- * Throws an Error that says what to do: OutOfReachError when the time is up.
+ * Creates missing topics, checks all of them, and writes or reads the log's identity. Brokers answer many requests with
+ * errors while they start, so everything is tried again for `bootTimeoutMs`.
+ * Throws an Error that says what to do; OutOfReachError when the time is up.
  */
 export async function bootLog(parts: LogParts): Promise<BootedLog> {
   const { logger, bootTimeoutMs: limitMs = 30_000 } = parts
@@ -73,7 +73,7 @@ export async function bootLog(parts: LogParts): Promise<BootedLog> {
       const reason = messageOf(error)
       if (tlsProblem(error) !== undefined) {
         throw new Error(
-          `Kafka at ${servers} speaks TLS in another way (${tlsProblem(error)}): check KAFKA_TLS and the KAFKA_TLS files.`,
+          `No TLS connection to Kafka at ${servers} (${tlsProblem(error)}): check KAFKA_TLS and the KAFKA_TLS files.`,
           { cause: error },
         )
       }
@@ -82,8 +82,8 @@ export async function bootLog(parts: LogParts): Promise<BootedLog> {
         if (error instanceof TooFewBrokers)
           throw new OutOfReachError(`Kafka at ${servers}: ${reason}.`, { cause: error })
         throw new OutOfReachError(
-          `Kafka at ${servers} does not answer as it should, for ${limitMs / 1000} s now: ${reason}. ` +
-            `Is it running, and are KAFKA_BROKERS and its TLS and SASL variables right?`,
+          `Kafka at ${servers} has not answered properly for ${limitMs / 1000} s: ${reason}. ` +
+            `Is it running? Check KAFKA_BROKERS and the TLS and SASL variables.`,
           { cause: error },
         )
       }
@@ -116,10 +116,10 @@ async function makeTopics(admin: Admin, parts: LogParts): Promise<void> {
     await createMissingTopics(admin, parts)
   } catch (error) {
     const refused = error instanceof KafkaJSAggregateError && error.errors.find(isFinal)
-    if (!(refused instanceof Error)) throw error // another process made one just now, or brokers are still coming up
+    if (!(refused instanceof Error)) throw error // another process has just created one, or brokers are still starting
     const { topic } = refused as { topic?: string }
     throw new BootRefusal(
-      `Kafka does not let topic ${topic} be created: ${refused.message}. Let this user create topics, or create it by ` +
+      `Kafka refuses to create topic ${topic}: ${refused.message}. Give this user the right to create topics, or create it by ` +
         `hand with ${madeByHand(parts, topic)}; KAFKA_TOPIC names it.`,
       { cause: error },
     )
@@ -133,7 +133,7 @@ function isFinal(error: unknown): boolean {
   return name === 'KafkaJSSASLAuthenticationError' || final.test(type ?? '') || isFinal(cause)
 }
 
-/** The innermost message: of an append that failed, say, what Kafka answered. */
+/** The message of the innermost cause: for a failed append, what Kafka answered. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? messageOf(error.cause) : error.message

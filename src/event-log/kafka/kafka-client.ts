@@ -5,16 +5,16 @@ import type { Logger } from 'pino'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import type { Offset } from '../event-log.ts'
 
-/** Where the brokers are and how to be let in. */
+/** Where the brokers are, and the credentials for them. */
 export interface KafkaAccess {
-  /** host:port of some brokers; the rest of the cluster is learnt from them. */
+  /** host:port of some brokers; kafkajs discovers the rest of the cluster through them. */
   readonly brokers: readonly string[]
   readonly tls?: ConnectionOptions | true | undefined
   readonly sasl?: SASLOptions | undefined
   readonly logger: Logger
 }
 
-/** Long enough for a full garbage collection of a broker, short enough for two of them within an append's limit. */
+/** Long enough for a full garbage collection of a broker; short enough for two of them within an append's time limit. */
 const requestTimeoutMs = 3000
 const connectLimitMs = 1000
 const keepAliveMs = 60_000
@@ -24,17 +24,20 @@ let clients = 0
 
 /**
  * A kafkajs client that can be abandoned: from then on nothing leaves it and nothing reaches it. kafkajs itself would
- * connect again after `disconnect()` and send what it still holds.
+ * reconnect after `disconnect()` and send what it still holds.
  */
 export class KafkaClient {
   readonly kafka: Kafka
-  /** How many were handed to a socket so far: none since a moment means none can arrive from then. */
+  /**
+   * Produce requests handed to a socket so far. If the number has not changed since some moment, none sent since then
+   * can arrive.
+   */
   produceRequests = 0
   readonly #sockets = new Set<Socket>()
   #abandoned = false
 
   constructor({ brokers, tls, sasl, logger }: KafkaAccess) {
-    const first = clients++ % brokers.length // a dead broker must not be the first that every new client asks
+    const first = clients++ % brokers.length // so that not every new client asks a dead broker first
     this.kafka = new Kafka({
       clientId: 'petstore-animals',
       brokers: [...brokers.slice(first), ...brokers.slice(0, first)],
@@ -43,7 +46,7 @@ export class KafkaClient {
       connectionTimeout: connectLimitMs,
       authenticationTimeout: requestTimeoutMs,
       requestTimeout: requestTimeoutMs,
-      // Each broker is asked once. Explicit, since the defaults of kafkajs differ under NODE_ENV=test.
+      // Each broker is asked once. Set explicitly, since the defaults of kafkajs differ under NODE_ENV=test.
       retry: { retries: brokers.length - 1, initialRetryTime: 50, maxRetryTime: 200, factor: 0.2, multiplier: 2 },
       socketFactory: (target) => this.#open(target),
       ...logging(logger),
@@ -52,7 +55,7 @@ export class KafkaClient {
 
   abandon(): void {
     this.#abandoned = true
-    // Only an error makes kafkajs reject what waits for an answer: it does not listen to `close`.
+    // Only an error makes kafkajs reject requests that wait for an answer: it does not listen to `close`.
     for (const socket of this.#sockets) socket.destroy(new Error('the Kafka client was abandoned'))
   }
 
@@ -62,7 +65,7 @@ export class KafkaClient {
     const socket = ssl
       ? connectTls({ host, port, ...servername, ...ssl }, onConnect)
       : connect({ host, port }, onConnect)
-    socket.setNoDelay(true) // kafkajs leaves Nagle's algorithm on: up to 40 ms a request
+    socket.setNoDelay(true) // kafkajs leaves Nagle's algorithm on: up to 40 ms per request
     socket.setKeepAlive(true, keepAliveMs)
     this.#sockets.add(socket)
     socket.once('close', () => this.#sockets.delete(socket))
@@ -81,7 +84,7 @@ export class KafkaClient {
   }
 }
 
-/** What kafkajs calls an error is mostly one that heals: all of it is for debugging, its requests for tracing. */
+/** Most errors that kafkajs logs resolve by themselves, so they go to level debug, and its requests to level trace. */
 function logging(logger: Logger): Pick<KafkaConfig, 'logLevel' | 'logCreator'> {
   let wanted = logLevel.NOTHING
   if (logger.isLevelEnabled('debug')) wanted = logLevel.INFO
@@ -96,8 +99,8 @@ function logging(logger: Logger): Pick<KafkaConfig, 'logLevel' | 'logCreator'> {
 }
 
 /**
- * A producer, say, with a client of its own, connected when it is needed. After any failure it is abandoned for good,
- * so that nothing arrives late; the next use makes a new one.
+ * Connects a client of its own when it is first used, for example a producer. After any failure the client is abandoned
+ * for good, so that nothing arrives late; the next use creates a new one.
  */
 export class KafkaConnection<T extends { connect(): Promise<void> }> {
   readonly #newClient: () => KafkaClient
@@ -138,7 +141,7 @@ export class KafkaConnection<T extends { connect(): Promise<void> }> {
   }
 }
 
-/** An offset in the decimal text of kafkajs. Throws beyond 2^53 - 1, where a number would no longer be exact. */
+/** An offset from the decimal text of kafkajs. Throws beyond 2^53 - 1, where a number would no longer be exact. */
 export function toOffset(text: string): Offset {
   const offset = Number(text)
   if (text !== '' && Number.isSafeInteger(offset) && offset >= 0) return offset

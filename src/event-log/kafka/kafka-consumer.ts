@@ -14,11 +14,11 @@ export interface ConsumerOptions {
 }
 
 export interface ConsumerHandlers {
-  /** The partitions held from now on, in place of those before. Nothing of them is read until `seek`. */
+  /** The partitions assigned from now on, replacing those before. Nothing is read from them until `seek`. */
   assigned(partitions: readonly number[]): void
-  /** Takes a batch of a partition sought, and resolves once the one before it is handled. */
+  /** Receives a batch of a partition, and resolves once the previous one is handled. */
   batch(batch: RecordBatch): Promise<void>
-  /** Nothing more of its partition is read until `seek`; what is before `next` was given to `batch`. */
+  /** Nothing more of this partition is read until `seek`. Everything before `next` was passed to `batch`. */
   cannotDecode(batch: UndecodableBatch, next: Offset): void
 }
 
@@ -29,14 +29,14 @@ const lifeSignLimitMs = 30_000
 const leaveLimitMs = 5000
 const lastCommitLimitMs = 1000
 
-/** One kafkajs consumer, from its start until it has crashed, shown no sign of life, or been stopped. */
+/** One kafkajs consumer, from its start until it crashes, stops responding, or is stopped. */
 export class KafkaConsumer {
   readonly #options: ConsumerOptions
   readonly #handlers: ConsumerHandlers
   readonly #client: KafkaClient
   readonly #consumer: Consumer
   readonly #end = Promise.withResolvers<unknown>()
-  /** How far each partition held is done, or where it was sought to. */
+  /** How far each assigned partition has been handled, or the offset of its last seek. */
   readonly #positions = new Map<number, Offset>()
   #lastLifeSign = performance.now()
   #stopped = false
@@ -50,27 +50,28 @@ export class KafkaConsumer {
       groupId: options.group,
       allowAutoTopicCreation: false,
       readUncommitted: false,
-      sessionTimeout: 6000, // the least that brokers allow: a killed process loses its partitions after that
+      sessionTimeout: 6000, // the minimum that brokers allow: a killed process loses its partitions after that time
       heartbeatInterval: 2000,
       rebalanceTimeout: 10_000,
-      maxWaitTimeInMs: 100, // a stop and a rebalance wait for the fetch under way
-      // All partitions fetched are decoded in one go, and the read models wait for that; a record may be larger.
+      maxWaitTimeInMs: 100, // a stop and a rebalance wait for the current fetch
+      // All fetched partitions are decoded at once, and the read models wait for that. A single record may be larger.
       maxBytesPerPartition: 512 * 1024,
-      // Explicit, since the defaults of kafkajs differ under NODE_ENV=test. After these a new consumer is made.
+      // Set explicitly, since the defaults of kafkajs differ under NODE_ENV=test. After these retries a new consumer is
+      // created.
       retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 1000, factor: 0.2, multiplier: 2, restartOnFailure },
     })
     this.#listen()
   }
 
-  /** Resolves to what ended it once it has left the group, or cannot; to undefined when it was stopped. */
+  /** Resolves to the error that ended it once it has left the group, or cannot; to undefined if it was stopped. */
   async run(): Promise<unknown> {
     const upkeep = setInterval(() => this.#upkeep(), commitIntervalMs)
     this.#start().catch((error) => this.#end.resolve(error))
     const error = await this.#end.promise
     clearInterval(upkeep)
-    // A group that is stopped keeps what was committed last: without this, tools would show it behind until it runs again.
+    // A stopped group keeps its last commit. Without this commit, tools would show it as behind until it runs again.
     if (error === undefined) await withTimeout(lastCommitLimitMs, this.#commit()).catch(() => {})
-    await withTimeout(leaveLimitMs, this.#consumer.disconnect()).catch(() => {}) // the group finds out by itself
+    await withTimeout(leaveLimitMs, this.#consumer.disconnect()).catch(() => {}) // the group notices by itself
     this.#client.abandon()
     return error
   }
@@ -84,12 +85,12 @@ export class KafkaConsumer {
     const { topic } = this.#options
     this.#consumer.seek({ topic, partition, offset: String(offset) })
     this.#consumer.resume([{ topic, partitions: [partition] }])
-    // A reader that looks once more at the last record it had done, to see that it is the same, has not gone back. One
-    // that has, by just this record, is told from it as soon as it gets on.
+    // A reader that looks again at the last record it has handled, to see whether it is the same, has not gone back.
+    // One that really has gone back by just this record differs from it as soon as it continues.
     if (this.#positions.get(partition) !== offset + 1) this.#positions.set(partition, offset)
   }
 
-  /** Everything before `next` is done. */
+  /** Everything before `next` has been handled. */
   done(partition: number, next: Offset): void {
     this.#positions.set(partition, next)
   }
@@ -111,14 +112,14 @@ export class KafkaConsumer {
     this.#consumer.on(events.HEARTBEAT, () => {
       this.#lastLifeSign = performance.now()
     })
-    // What kafkajs filters out whole, such as transaction markers, it steps over by itself; the subscriber hears of it.
+    // kafkajs skips what it filters out entirely, such as transaction markers; the subscriber must know about it.
     this.#consumer.on(events.START_BATCH_PROCESS, ({ payload }) => {
       const { batchSize, partition, firstOffset, lastOffset } = payload
       if (batchSize > 0 || firstOffset === null) return
       void this.#handlers.batch({ partition, from: toOffset(firstOffset), records: [], next: toOffset(lastOffset) + 1 })
     })
     this.#consumer.on(events.STOP, () => {
-      this.#stopped = true // kafkajs takes no seeks from now on; a crash is told only later
+      this.#stopped = true // kafkajs accepts no seeks from now on; it reports the crash only later
     })
     this.#consumer.on(events.CRASH, ({ payload }) => this.#end.resolve(payload.error))
   }
@@ -127,25 +128,25 @@ export class KafkaConsumer {
     this.#lastLifeSign = performance.now()
     const { topic } = this.#options
     const partitions = (assignment[topic] ?? []).toSorted((one, other) => one - other)
-    // Of partitions kept nothing is forgotten, as nobody else can have moved them.
+    // Keeps what is known of partitions that stay assigned, as no other reader can have moved them.
     for (const held of this.#positions.keys()) if (!partitions.includes(held)) this.#positions.delete(held)
     if (partitions.length > 0) this.#consumer.pause([{ topic, partitions }])
     this.#handlers.assigned(partitions)
   }
 
   /**
-   * kafkajs fetches only once all that it fetched before is handled. So it is told that a batch is when it has its turn
-   * to come, as the one behind the batch in hand: the next fetch then goes on beside that.
+   * kafkajs fetches only after everything fetched before has been handled. So a batch is reported as handled when its
+   * turn comes, while the previous batch is still being handled: the next fetch then runs at the same time.
    */
   async #eachBatch({ batch, isStale, resolveOffset, heartbeat }: EachBatchPayload): Promise<void> {
     if (isStale()) return
     const { partition } = batch
-    const { fetchedOffset } = batch as typeof batch & { fetchedOffset: string } // what kafkajs asked for, not in its type
+    const { fetchedOffset } = batch as typeof batch & { fetchedOffset: string } // the requested offset, missing from the type
     const from = toOffset(fetchedOffset)
     const { messages, undecodable } = withoutMarker(batch.messages)
     const records = messages.map(({ offset, key, value }) => ({ offset: toOffset(offset), key, value }))
     const next = undecodable === undefined ? toOffset(batch.lastOffset()) + 1 : Math.max(from, undecodable.offset)
-    // A batch of nothing up to `from` would say that the record sought is not there.
+    // An empty batch up to `from` would say that the requested record does not exist.
     const before =
       next === from
         ? undefined
@@ -155,7 +156,8 @@ export class KafkaConsumer {
       this.#consumer.pause([{ topic: this.#options.topic, partitions: [partition] }])
       this.#handlers.cannotDecode({ partition, ...undecodable }, next)
     }
-    // Keeps the group membership meanwhile. A heartbeat that fails is sent again after the batch, which then tells.
+    // Keeps the group membership meanwhile. A heartbeat that fails is sent again after the batch, which then reports
+    // the error.
     const beating = setInterval(() => heartbeat().catch(() => {}), batchHeartbeatMs)
     await before
     clearInterval(beating)
@@ -169,9 +171,9 @@ export class KafkaConsumer {
   }
 
   /**
-   * For tools that show how far a group is behind. Nothing reads it to go on from there, so it may be late; but each
-   * position gets there in the end, on an idle system too, and goes back where the reader goes back. One commit after the
-   * other, as kafkajs sends one again for a while: an older one would undo a newer one.
+   * For tools that show the lag of a group. Nothing resumes from it, so it may be late. But each position is committed
+   * eventually, even on an idle system, and goes back if the reader goes back. Commits are sent one after the other:
+   * kafkajs repeats a failed commit for a while, and an older one would undo a newer one.
    */
   #commit(): Promise<void> {
     const { topic, logger } = this.#options

@@ -30,7 +30,7 @@ const claimRetryDelayMs = 300
 const readLimitMs = 1900
 const readBytes = 1024 * 1024
 
-/** Opens the log on Kafka; a new one is made. Throws an Error that says what to do where it cannot be used. */
+/** Opens the log on Kafka, or creates a new one. Throws an Error that says what to do if it cannot be used. */
 export async function openKafkaEventLog(options: KafkaLogOptions): Promise<EventLog> {
   const newClient = () => new KafkaClient(options)
   const idBlocks = `${options.topic}.id-blocks`
@@ -106,10 +106,14 @@ class KafkaEventLog implements EventLog {
     return await this.#track(this.#claim())
   }
 
-  /** A new leader that does not know yet what was acknowledged before it says so instead of naming an end (KIP-207). */
+  /**
+   * A new leader that does not yet know what was acknowledged before it answers with an error instead of an end offset
+   * (KIP-207).
+   */
   async endOffsets(): Promise<readonly Offset[]> {
     this.#failIfEnded()
-    // A query under way may have been answered before an append that its new caller knows of: that one gets the next.
+    // A query in progress may have been answered before an append that the new caller knows of, so that caller gets the
+    // next one.
     this.#nextEndsQuery ??= this.#endsQuery.then(() => this.#queryEnds())
     try {
       return await withTimeout(endsTimeoutMs, this.#nextEndsQuery)
@@ -166,7 +170,7 @@ class KafkaEventLog implements EventLog {
   async #append(partition: number, records: readonly NewRecord[]): Promise<Offset> {
     const { appendTimeoutMs } = this.#parts
     const deadline = performance.now() + appendTimeoutMs
-    // Appends fail while topics are made anew: the first that would succeed again must not be one to another log.
+    // Appends fail while topics are created anew. The first one that would succeed again must not go to another log.
     if (!this.#appendsSucceed) await this.#confirm(Math.min(confirmLimitMs, appendTimeoutMs))
     this.#appendsSucceed = false
     const offset = await this.#producer.append(partition, records, deadline - performance.now())
@@ -178,13 +182,13 @@ class KafkaEventLog implements EventLog {
     const deadline = performance.now() + limitMs
     await this.#watch.confirm(limitMs)
     try {
-      await this.#watch.ends(deadline - performance.now()) // not to know whether the events are there is not enough
+      await this.#watch.ends(deadline - performance.now()) // it must be known that the events are still there
     } catch (error) {
       throw unavailable(error)
     }
   }
 
-  /** A claim whose outcome is unknown only leaves a gap, so it is tried again. */
+  /** A reservation whose outcome is unknown only leaves a gap, so it is tried again. */
   async #claim(): Promise<number> {
     const deadline = performance.now() + claimTimeoutMs
     for (;;) {

@@ -4,13 +4,13 @@ import type { NewRecord, Offset } from '../event-log.ts'
 import { outcomeUnknown, unavailable } from '../failures.ts'
 import { type KafkaClient, KafkaConnection, toOffset } from './kafka-client.ts'
 
-// Not among the names that Node finds in this CommonJS module.
+// Node does not detect this name in the CommonJS module.
 const { KafkaJSNumberOfRetriesExceeded, KafkaJSProtocolError } = kafkajs
 
-/** How long a broker may wait for its replicas; below the time-out of the request, so that its answer is heard. */
+/** How long a broker may wait for its replicas: less than the request timeout, so that its answer arrives. */
 const replicationLimitMs = 2500
 
-/** Appends to one topic, one partition a request, and tells the truth about the outcome. */
+/** Appends to one topic, one partition per request, and reports the true outcome. */
 export class KafkaProducer {
   readonly #connection: KafkaConnection<Producer>
   readonly #topic: string
@@ -45,12 +45,12 @@ export class KafkaProducer {
     }
   }
 
-  /** The outcome of what is in flight stays unknown. */
+  /** The outcome of requests in flight stays unknown. */
   close(): void {
     this.#connection.close()
   }
 
-  /** One line when appends begin to fail and one when they work again, however many there are. */
+  /** Logs one line when appends begin to fail and one when they work again, however many fail. */
   #note(error: unknown): void {
     const failing = error !== undefined
     if (failing && !this.#failing) this.#logger.warn({ err: error, topic: this.#topic }, 'Kafka: appends fail')
@@ -63,7 +63,7 @@ function producerOf(kafka: Kafka): Producer {
   return kafka.producer({
     allowAutoTopicCreation: false,
     createPartitioner: () => (args) => args.message.partition ?? -1,
-    retry: { retries: 0 }, // what kafkajs sends again may be there twice
+    retry: { retries: 0 }, // a request that kafkajs repeats may be stored twice
   })
 }
 
@@ -72,13 +72,13 @@ function baseOffset(reply: readonly RecordMetadata[], partition: number): Offset
   if (reply.length === 1 && only?.partition === partition && only.errorCode === 0 && only.baseOffset !== undefined) {
     return toOffset(only.baseOffset)
   }
-  throw new Error(`partition ${partition} was to be appended to, the reply is ${JSON.stringify(reply)}`)
+  throw new Error(`expected an append to partition ${partition}, but the reply is ${JSON.stringify(reply)}`)
 }
 
 /**
- * Errors in the answer to a produce request which say that nothing was written. Retriable ones come wrapped.
- * NOT_LEADER_FOR_PARTITION is none: a leader that has appended and is replaced while it waits for its replicas gives that
- * answer as well, and what it appended often stays.
+ * Errors in the answer to a produce request which prove that nothing was written. Retriable ones come wrapped.
+ * NOT_LEADER_FOR_PARTITION is not one of them: a leader that has appended a batch and is replaced while it waits for
+ * its replicas also gives that answer, and the batch often stays.
  */
 const finalRefusals = [
   'MESSAGE_TOO_LARGE',
@@ -91,8 +91,9 @@ const finalRefusals = [
 const retriableRefusal = 'NOT_ENOUGH_REPLICAS'
 
 /**
- * On some errors kafkajs asks for metadata before it throws, and throws that request's error instead when it fails too.
- * It does not do so on a final protocol error, thrown as it is; the retriable one is none of a metadata answer.
+ * On some errors kafkajs requests metadata before it throws, and if that fails too, throws the error of that request
+ * instead. It does not do so on a final protocol error, which is thrown as it is. The retriable error here never comes
+ * from a metadata request.
  */
 function isRefusal(error: unknown): boolean {
   if (error instanceof KafkaJSProtocolError) return finalRefusals.includes(error.type)

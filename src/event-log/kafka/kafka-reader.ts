@@ -34,7 +34,7 @@ const waitMs = 100
 /** An open transaction of another producer must not hide what is behind it. */
 const readUncommitted = 0
 
-/** A record is there and cannot be read: no outage, and nothing that waiting heals. */
+/** A record exists and cannot be read: not an outage, and waiting does not help. */
 export class UndecodableError extends Error {
   override readonly name = 'UndecodableError'
 
@@ -51,7 +51,7 @@ export class KafkaReader {
     this.#connection = new KafkaConnection(newClient, clusterOf)
   }
 
-  /** For each partition of the topic the offset of its first record, or the one that its next record gets. */
+  /** For each partition of the topic, the offset of its first record, or the offset that its next record will get. */
   async offsets(topic: string, which: 'first' | 'next', limitMs: number): Promise<Offset[]> {
     return await this.#read(limitMs, async (cluster) => {
       await cluster.addTargetTopic(topic)
@@ -65,7 +65,7 @@ export class KafkaReader {
     })
   }
 
-  /** The record at this offset of partition 0; undefined where there is none yet. */
+  /** The record at this offset of partition 0; undefined if there is none yet. */
   async record(topic: string, offset: Offset, limitMs: number): Promise<LogRecord | undefined> {
     const { records } = await this.records({ topic, partition: 0, from: offset, bytesMax: oneRecordBytes }, limitMs)
     const [found] = records
@@ -96,7 +96,7 @@ export class KafkaReader {
     this.#connection.close()
   }
 
-  // The second attempt is for what changed since the first connected: a leader that moved, a broker that restarted.
+  // The second attempt covers changes since the first connection: a leader that moved, a broker that restarted.
   async #read<T>(limitMs: number, read: (cluster: Cluster) => Promise<T>): Promise<T> {
     const deadline = performance.now() + limitMs
     try {
@@ -134,7 +134,7 @@ function recordsFrom(from: Offset, fetched: readonly FetchedMessage[], topic: st
   }
 }
 
-/** kafkajs gives its cluster object to partition assigners only. This consumer is made for that and never runs. */
+/** kafkajs passes its cluster object only to partition assigners. This consumer exists for that and never runs. */
 function clusterOf(kafka: Kafka): Cluster {
   let captured: Cluster | undefined
   const capture: PartitionAssigner = ({ cluster }) => {
@@ -152,6 +152,6 @@ function clusterOf(kafka: Kafka): Cluster {
     readUncommitted: true,
     partitionAssigners: [capture],
   })
-  if (captured === undefined) throw new Error('kafkajs made no partition assigner')
+  if (captured === undefined) throw new Error('kafkajs did not create a partition assigner')
   return captured
 }

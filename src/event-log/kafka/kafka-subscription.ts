@@ -6,26 +6,26 @@ export interface SubscriptionOptions extends ConsumerOptions {
   readonly subscriber: Subscriber
 }
 
-/** Where the subscriber sought a partition to. Another object each time: batches that an earlier one led to are stale. */
+/** The target of the subscriber's last seek. A new object each time: batches of an earlier seek are stale. */
 interface Seek {
   readonly offset: Offset
 }
 
 const restartDelayMs = 500
 const redeliveryDelayMs = 250
-/** Another replica may come to lead the partition, with the batch as it was written. */
+/** Another replica may become leader of the partition, with an undamaged batch. */
 const undecodableDelayMs = 5000
 
-/** A member of a Kafka consumer group that only ever reads from where the subscriber sought, until closed. */
+/** A member of a Kafka consumer group that reads only from the subscriber's seeks, until it is closed. */
 export class KafkaSubscription implements Subscription, ConsumerHandlers {
   readonly #options: SubscriptionOptions
   readonly #closing = new AbortController()
   readonly #ended: Promise<void>
-  /** The last batch of each partition, of whichever assignment or consumer. */
+  /** The last batch of each partition, of any assignment or consumer. */
   readonly #turns = new Map<number, Promise<void>>()
   readonly #undecodable = new Map<number, UndecodableBatch>()
-  /** The partitions held. Before a seek kafkajs stands at the committed offset, which is not to be used. */
-  #held = new Map<number, Seek | undefined>()
+  /** The assigned partitions. Before a seek kafkajs is at the committed offset, which must not be used. */
+  #assigned = new Map<number, Seek | undefined>()
   #consumer: KafkaConsumer | undefined
 
   constructor(options: SubscriptionOptions) {
@@ -38,14 +38,14 @@ export class KafkaSubscription implements Subscription, ConsumerHandlers {
   }
 
   seek(partition: number, offset: Offset): void {
-    if (!this.#held.has(partition)) return
-    this.#held.set(partition, { offset })
+    if (!this.#assigned.has(partition)) return
+    this.#assigned.set(partition, { offset })
     this.#consumer?.seek(partition, offset)
   }
 
   async close(): Promise<void> {
     this.#closing.abort()
-    this.#held.clear()
+    this.#assigned.clear()
     this.#consumer?.stop()
     await this.#ended
     await Promise.allSettled(this.#turns.values())
@@ -53,15 +53,15 @@ export class KafkaSubscription implements Subscription, ConsumerHandlers {
 
   assigned(partitions: readonly number[]): void {
     for (const partition of this.#undecodable.keys()) {
-      if (!partitions.includes(partition)) this.#undecodable.delete(partition) // whoever holds it now tells of it
+      if (!partitions.includes(partition)) this.#undecodable.delete(partition) // the process that holds it now reports it
     }
-    this.#hold(partitions)
+    this.#assign(partitions)
   }
 
-  /** Batches of one partition are handled one at a time, those of an earlier assignment or consumer included. */
+  /** Batches of one partition are handled one at a time, including those of an earlier assignment or consumer. */
   async batch(batch: RecordBatch): Promise<void> {
     const { partition } = batch
-    const seek = this.#held.get(partition)
+    const seek = this.#assigned.get(partition)
     if (seek === undefined) return
     const undecodable = this.#undecodable.get(partition)
     if (undecodable !== undefined && undecodable.offset < batch.next) {
@@ -73,10 +73,10 @@ export class KafkaSubscription implements Subscription, ConsumerHandlers {
     await inHand
   }
 
-  /** Said once of each such batch, which is come to again and again. */
+  /** Logged once per batch, although it is tried again and again. */
   cannotDecode(batch: UndecodableBatch, next: Offset): void {
     const { partition, offset, reason } = batch
-    const seek = this.#held.get(partition)
+    const seek = this.#assigned.get(partition)
     if (seek === undefined) return
     const known = this.#undecodable.get(partition)
     this.#undecodable.set(partition, batch)
@@ -86,41 +86,43 @@ export class KafkaSubscription implements Subscription, ConsumerHandlers {
     void this.#tryAgain(partition, next, seek)
   }
 
-  /** One consumer after the other: kafkajs gives up on some errors, and its own restarts can hide a dead one. */
+  /**
+   * Runs one consumer after the other: kafkajs gives up on some errors, and its own restarts can hide a dead consumer.
+   */
   async #run(): Promise<void> {
     const { signal } = this.#closing
     while (!signal.aborted) {
       this.#consumer = new KafkaConsumer(this.#options, this)
       const error = await this.#consumer.run()
       if (signal.aborted) return
-      this.#options.logger.warn({ err: error, group: this.#options.group }, 'Kafka: a new consumer is made')
-      if (this.#held.size > 0) this.#hold([])
+      this.#options.logger.warn({ err: error, group: this.#options.group }, 'Kafka: creating a new consumer')
+      if (this.#assigned.size > 0) this.#assign([])
       await delay(restartDelayMs, undefined, { signal }).catch(() => {})
     }
   }
 
-  #hold(partitions: readonly number[]): void {
+  #assign(partitions: readonly number[]): void {
     if (this.#closing.signal.aborted) return
-    this.#held = new Map(partitions.map((partition) => [partition, undefined]))
+    this.#assigned = new Map(partitions.map((partition) => [partition, undefined]))
     this.#options.subscriber.assigned(partitions)
   }
 
   async #tryAgain(partition: number, next: Offset, seek: Seek): Promise<void> {
     await this.#turns.get(partition)
     await delay(undecodableDelayMs, undefined, { signal: this.#closing.signal }).catch(() => {})
-    if (this.#held.get(partition) === seek) this.seek(partition, next)
+    if (this.#assigned.get(partition) === seek) this.seek(partition, next)
   }
 
-  /** Stale: the partition was assigned anew or sought, so that other batches come, and of this one nothing matters. */
+  /** Stale: the partition was assigned again or sought, so other batches will come, and this one does not matter. */
   async #handle(batch: RecordBatch, seek: Seek, before: Promise<void> | undefined): Promise<void> {
     const { partition, from, next } = batch
-    const isStale = () => this.#held.get(partition) !== seek
+    const isStale = () => this.#assigned.get(partition) !== seek
     await before
     if (isStale()) return
     const done = await this.#options.subscriber.batch(batch)
     if (isStale()) return
     if (done) return this.#consumer?.done(partition, next)
-    // Read again, but not at once: that would be a hot loop while the read model is away.
+    // Read again, but after a pause: otherwise this is a busy loop while the read models are unavailable.
     await delay(redeliveryDelayMs, undefined, { signal: this.#closing.signal }).catch(() => {})
     if (!isStale()) this.seek(partition, from)
   }

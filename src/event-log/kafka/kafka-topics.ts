@@ -2,22 +2,22 @@ import kafkajs, { type Admin } from 'kafkajs'
 import type { Offset } from '../event-log.ts'
 import type { KafkaReader } from './kafka-reader.ts'
 
-// Not among the names that Node finds in this CommonJS module.
+// Node does not detect this name in the CommonJS module.
 const { ConfigResourceTypes } = kafkajs
 
-/** Which topics a log has, and how they are wanted. */
+/** Which topics a log has, and their intended settings. */
 export interface TopicsWanted {
   readonly brokers: readonly string[]
   readonly topic: string
   readonly idBlocks: string
   readonly partitions: number
-  /** How many brokers have each record; undefined: three, or as many as there are. */
+  /** Replicas of each partition; undefined: three, or the number of brokers if there are fewer. */
   readonly replicationFactor?: number | undefined
 }
 
-/** The topics of a log as they were found. */
+/** The topics of a log as found. */
 export interface FoundTopics {
-  /** How the tools of Kafka are told where it is. */
+  /** The broker addresses for the command lines in messages. */
   readonly servers: string
   readonly replicasWanted: number
   readonly events: FoundTopic
@@ -27,38 +27,38 @@ export interface FoundTopics {
 export interface FoundTopic {
   readonly name: string
   readonly partitions: number
-  /** Of the partition that has the fewest. */
+  /** The number of replicas of the partition that has the fewest. */
   readonly replicas: number
   readonly settings: ReadonlyMap<string, string>
   /** The offset of the first record of each partition. */
   readonly firsts: readonly Offset[]
 }
 
-/** Waiting for brokers may heal it. The message says what to do otherwise. */
+/** Waiting for brokers may resolve it. The message says what to do otherwise. */
 export class TooFewBrokers extends Error {
   override readonly name = 'TooFewBrokers'
 }
 
-/** Kept for ever: the topic is the only truth, and cleaning of any kind would forget some of it. */
+/** Kept forever: the topic is the only source of truth, and any kind of cleaning would remove part of it. */
 export const keptForEver = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' }
-/** With three replicas or more: so that what was acknowledged outlives any one broker. */
+/** With three or more replicas: acknowledged records survive the loss of any one broker. */
 export const inSyncWanted = { 'min.insync.replicas': '2' }
-/** So that a crash of the machine takes back no block that was reserved. */
+/** So that a crash of the machine loses no reserved block. */
 export const flushedAtOnce = { 'flush.messages': '1' }
 
 const eventsSettings = {
   ...keptForEver,
   'compression.type': 'producer',
-  // Kafka refuses records whose own time is an hour ahead of it.
+  // Otherwise Kafka refuses records whose own time is an hour ahead of its clock.
   'message.timestamp.type': 'LogAppendTime',
 }
 const idBlocksSettings = { ...eventsSettings, ...flushedAtOnce }
 const replicasMax = 3
-/** Fewer brokers could not do without one of them. */
+/** With fewer replicas, the loss of one broker would stop writes. */
 export const replicasForInSync = 3
 const readLimitMs = 3000
 
-/** Several processes may do so at once. Throws TooFewBrokers where there are fewer than were asked for. */
+/** Several processes may call this at the same time. Throws TooFewBrokers if there are fewer than requested. */
 export async function createMissingTopics(admin: Admin, wanted: TopicsWanted): Promise<void> {
   const existing = await admin.listTopics()
   const missing = [
@@ -70,7 +70,7 @@ export async function createMissingTopics(admin: Admin, wanted: TopicsWanted): P
   const replicationFactor = replicasOf(wanted, brokers.length)
   if (replicationFactor > brokers.length) {
     throw new TooFewBrokers(
-      `KAFKA_REPLICATION_FACTOR=${replicationFactor} needs as many brokers to make topics, and there ` +
+      `KAFKA_REPLICATION_FACTOR=${replicationFactor} needs as many brokers to create topics, and there ` +
         `${brokers.length === 1 ? 'is' : 'are'} ${brokers.length}. Start the others, or set it to a lower number`,
     )
   }
@@ -82,14 +82,14 @@ export async function createMissingTopics(admin: Admin, wanted: TopicsWanted): P
   await admin.createTopics({ topics })
 }
 
-/** What to make by hand where this service may not. */
+/** The number of partitions and the settings of a topic, to create it by hand. */
 export function madeByHand({ topic, idBlocks, partitions }: TopicsWanted, name: string | undefined): string {
   const settings = name === idBlocks ? idBlocksSettings : eventsSettings
   const count = name === topic ? partitions : 1
   return `${count} ${count === 1 ? 'partition' : 'partitions'} and ${assignments(settings)}`
 }
 
-/** As the tools of Kafka take them. */
+/** In the syntax of the Kafka tools. */
 export function assignments(settings: Readonly<Record<string, string>>): string {
   return Object.entries(settings)
     .map(([name, value]) => `${name}=${value}`)
@@ -108,7 +108,7 @@ export async function findTopics(admin: Admin, reader: KafkaReader, wanted: Topi
   async function find(name: string): Promise<FoundTopic> {
     const partitions = topics.find((each) => each.name === name)?.partitions
     const entries = resources.find((each) => each.resourceName === name)?.configEntries
-    if (partitions === undefined || entries === undefined) throw new Error(`Kafka says nothing of topic ${name}`)
+    if (partitions === undefined || entries === undefined) throw new Error(`Kafka does not describe topic ${name}`)
     return {
       name,
       partitions: partitions.length,

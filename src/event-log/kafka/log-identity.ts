@@ -5,19 +5,20 @@ import type { LogRecord, Offset } from '../event-log.ts'
 import type { KafkaProducer } from './kafka-producer.ts'
 import type { KafkaReader } from './kafka-reader.ts'
 
-/** What makes this log this one: the first record of the id-blocks topic, as JSON in which the log id is named `epoch`. */
+/** The identity of this log: the first record of the id-blocks topic, as JSON that calls the log id `epoch`. */
 export interface LogIdentity {
   readonly logId: string
   readonly partitions: number
 }
 
 /**
- * Any later record of that topic, as JSON in which the log id is named `epoch`. One with the key `block` reserves the block
- * of its offset; one with the key `events` only says that there are some. Releases before wrote the log id alone.
+ * Any later record of that topic, as JSON that calls the log id `epoch`. A record with the key `block` reserves the
+ * block of its offset; a record with the key `events` only notes that there are events. Earlier releases wrote the log
+ * id alone.
  */
 export interface BlockRecord {
   readonly logId: string
-  /** Tells this record from any other that could come to stand at its offset. */
+  /** Distinguishes this record from any other that may come to have its offset. */
   readonly token: string
   /** Whether the log was known to hold events when this was written. */
   readonly hasEvents: boolean
@@ -27,23 +28,23 @@ const readLimitMs = 3000
 const appendLimitMs = 5000
 const readsMax = 20
 
-/** Gives a log its identity. Of several processes that do so at once, the first one to write decides for all. */
+/** Writes the identity of a log. If several processes do so at the same time, the first record decides for all. */
 export async function writeIdentity(idBlocksProducer: KafkaProducer, partitions: number): Promise<void> {
   const value = JSON.stringify({ epoch: randomUUID(), partitions, createdAt: timeOfDay().toISOString() })
   await idBlocksProducer.append(0, [{ key: 'identity', value, headers: {} }], appendLimitMs)
 }
 
-/** The identity that the log has; undefined where something else stands in its place. */
+/** The identity of the log; undefined if its place holds something else. */
 export async function readIdentity(reader: KafkaReader, idBlocks: string): Promise<LogIdentity | undefined> {
   return parseIdentity((await readBlocks(reader, idBlocks, 0)).value)
 }
 
-/** Whether the log held events once; undefined where a release before this one wrote last, which did not say. */
+/** Whether the log ever held events; undefined if the last record is from an earlier release, which did not say. */
 export async function heldEvents(reader: KafkaReader, idBlocks: string): Promise<boolean | undefined> {
   const [end = 0] = await reader.offsets(idBlocks, 'next', readLimitMs)
   if (end <= 1) return false
   const { value } = await readBlocks(reader, idBlocks, end - 1)
-  if (parseIdentity(value) !== undefined) return false // the only one, or that of a process that was not the first
+  if (parseIdentity(value) !== undefined) return false // the only record, or the identity of a process that was not the first
   return parseBlockRecord(value)?.hasEvents
 }
 
@@ -69,7 +70,7 @@ async function readBlocks(reader: KafkaReader, idBlocks: string, offset: Offset)
   for (let reads = 0; reads < readsMax; reads++) {
     const record = await reader.record(idBlocks, offset, readLimitMs)
     if (record) return record
-    await delay(100) // acknowledged, but not yet given to readers
+    await delay(100) // acknowledged, but not yet visible to readers
   }
   throw new Error(`the record at offset ${offset} of ${idBlocks} cannot be read`)
 }

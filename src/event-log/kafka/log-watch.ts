@@ -18,7 +18,7 @@ export interface LogWatchOptions {
   readonly logger: Logger
 }
 
-/** A record that has to stay where it is. */
+/** A record that must not change. */
 interface Own {
   readonly offset: Offset
   readonly isIt: (value: Buffer | null) => boolean
@@ -29,19 +29,19 @@ const lookLimitMs = 2000
 const noteLimitMs = 2000
 
 /**
- * Looks once a second whether the topics still hold the log that was opened: they can be deleted and made anew, put back
- * from a backup, or lose their last records in a power cut. It is another log when its identity is another one, when the
- * last block that was reserved here is reserved no more, or when it held events and holds none.
+ * Checks once a second whether the topics still hold the log that was opened. They can be deleted and created anew,
+ * restored from a backup, or lose their last records in a power failure. The log has been replaced if its identity
+ * differs, if the last block reserved here is no longer reserved, or if it held events and is empty.
  */
 export class LogWatch {
   readonly #options: LogWatchOptions
   readonly #identity: Own
   readonly #replaced = Promise.withResolvers<void>()
-  /** Resolves once another log was found. */
+  /** Resolves once the log has been replaced. */
   readonly replaced = this.#replaced.promise
   readonly #ended = new AbortController()
   readonly #looking: Promise<void>
-  /** What is lost is lost from the end: with the last block the ones before are there. */
+  /** Records are lost from the end: if the last block is still there, the earlier ones are too. */
   #lastBlock: Own | undefined
   #hasEvents: boolean
   #isNoted: boolean
@@ -55,7 +55,10 @@ export class LogWatch {
     this.#looking = this.#lookAgainAndAgain()
   }
 
-  /** Looks now. Throws ServiceError event_log_unavailable when it is another log, or cannot be told within the limit. */
+  /**
+   * Checks now. Throws ServiceError event_log_unavailable if the log was replaced, or if that cannot be determined in
+   * time.
+   */
   async confirm(limitMs: number): Promise<void> {
     this.failIfReplaced()
     try {
@@ -67,8 +70,8 @@ export class LogWatch {
   }
 
   /**
-   * Reserves a block of ids; its number is where the record of it is read back. Throws a ServiceError: whatever the error,
-   * nothing may be drawn from the block, and another one may be reserved.
+   * Reserves a block of ids. Its number is the offset at which its record is read back. Throws a ServiceError: whatever
+   * the error, no id may be drawn from the block, and another block may be reserved.
    */
   async reserveBlock(limitMs: number): Promise<number> {
     const { idBlocks } = this.#options
@@ -76,16 +79,19 @@ export class LogWatch {
     await this.confirm(limitMs)
     const token = randomUUID()
     const block = await this.#append('block', token, deadline - performance.now())
-    if (block === 0) this.#markReplaced(`${idBlocks} was empty`) // after the look, and before the new log got its identity
+    if (block === 0) this.#markReplaced(`${idBlocks} was empty`) // replaced after the check, before the new log got its identity
     this.#lastBlock = { offset: block, isIt: (value) => parseBlockRecord(value)?.token === token }
     await this.confirm(deadline - performance.now())
     return block
   }
 
-  /** The offset that the next event of each partition gets. Throws where that cannot be told, or the events are gone. */
+  /**
+   * The offset that the next event of each partition will get. Throws if that cannot be determined, or if the events
+   * are gone.
+   */
   async ends(limitMs: number): Promise<Offset[]> {
     const { reader, topic } = this.#options
-    const heldEvents = this.#hasEvents // before the log is asked: the first ones may be appended while it answers
+    const heldEvents = this.#hasEvents // read first: the first events may be appended while the log answers
     const ends = await reader.offsets(topic, 'next', limitMs)
     if (ends.some((end) => end > 0)) this.#hasEvents = true
     else if (heldEvents) this.#markReplaced(`${topic} held events, and is empty now`)
@@ -116,18 +122,21 @@ export class LogWatch {
     while (!signal.aborted) {
       await delay(lookEveryMs, undefined, { signal, ref: false }).catch(() => {})
       if (signal.aborted) return
-      await this.confirm(lookLimitMs).catch(() => {}) // brokers that are away say nothing of the log
+      await this.confirm(lookLimitMs).catch(() => {}) // unavailable brokers prove nothing about the log
       if (this.#hasEvents && !this.#isNoted && !signal.aborted) await this.#noteEvents()
     }
   }
 
-  /** So that a start can tell a log whose events are gone from one that has none yet. */
+  /** So that a start can distinguish a log whose events are gone from one that has none yet. */
   async #noteEvents(): Promise<void> {
     try {
       await this.#append('events', randomUUID(), noteLimitMs)
       this.#isNoted = true
     } catch (error) {
-      this.#options.logger.debug({ err: error }, 'Kafka: that there are events could not be noted; tried again')
+      this.#options.logger.debug(
+        { err: error },
+        'Kafka: the note that the log has events could not be written, trying again',
+      )
     }
   }
 
@@ -137,11 +146,11 @@ export class LogWatch {
     return idBlocksProducer.append(0, [{ key, value, headers: {} }], limitMs)
   }
 
-  /** Throws where that cannot be told. */
+  /** Throws if that cannot be determined. */
   async #look(deadline: number): Promise<void> {
     const { reader, idBlocks } = this.#options
     const owned = this.#lastBlock === undefined ? [this.#identity] : [this.#identity, this.#lastBlock]
-    // A new leader may hold back records for a moment, but then it does not tell where they end.
+    // A new leader may hold back records for a moment, but then it does not report an end offset either.
     const [end = 0] = await reader.offsets(idBlocks, 'next', deadline - performance.now())
     for (const { offset, isIt } of owned) {
       if (offset >= end) return this.#markReplaced(`${idBlocks} ends before offset ${offset}`)
@@ -149,6 +158,6 @@ export class LogWatch {
       if (found === undefined) throw new Error(`the record at offset ${offset} of ${idBlocks} cannot be read`)
       if (!isIt(found.value)) return this.#markReplaced(`${idBlocks} has another record at offset ${offset}`)
     }
-    await this.ends(deadline - performance.now()).catch(() => {}) // partitions out of reach say nothing of the log
+    await this.ends(deadline - performance.now()).catch(() => {}) // unreachable partitions prove nothing about the log
   }
 }

@@ -4,8 +4,8 @@ import { isolateUndecodableBatches } from './batch-decoding.ts'
 import { registerCodecs } from './codecs.ts'
 
 /**
- * Makes kafkajs 2.2.4 run well in this process. To be called once, before the first client is made: it patches the
- * library, and for a process that consumes it sets an option of V8.
+ * Makes kafkajs 2.2.4 run well in this process. Call it once, before the first client is created: it patches the
+ * library, and in a process that consumes it sets a V8 option.
  */
 export function tuneProcess({ consumes }: { readonly consumes: boolean }): void {
   checkRequestQueuesOnDemand()
@@ -20,8 +20,9 @@ interface RequestQueue {
 }
 
 /**
- * kafkajs checks every connection, a thousand times a second and for ever, for requests that wait to be sent: 5 % of a
- * core for an idle log, and a warning of Node about negative time-outs. The check is needed only while one waits.
+ * kafkajs checks each connection a thousand times a second, forever, for requests that wait to be sent. That takes 5 %
+ * of a core for an idle log, and causes a Node warning about negative timeouts. The check is needed only while a
+ * request waits.
  */
 function checkRequestQueuesOnDemand(): void {
   const queue: RequestQueue = createRequire(import.meta.url)('kafkajs/src/network/requestQueue').prototype
@@ -32,9 +33,9 @@ function checkRequestQueuesOnDemand(): void {
 }
 
 /**
- * kafkajs keeps the messages of a fetch in arrays that often outlive one collection of the young generation. V8 therefore
- * soon allocates such arrays as old. Dead there, they keep every message that was ever in one until the next full
- * collection: a projector then spends a fifth of its time on copying garbage (docs/performance.md).
+ * kafkajs keeps the messages of a fetch in arrays that often survive one collection of the young generation, so V8 soon
+ * allocates such arrays as old objects. When they die there, they keep every message they ever held until the next full
+ * collection: a projector then spends a fifth of its time copying garbage (decision 0010).
  */
 function keepArraysYoung(): void {
   setFlagsFromString('--no-allocation-site-pretenuring')

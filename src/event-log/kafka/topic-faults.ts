@@ -11,19 +11,19 @@ import {
 
 export const orNewLog = 'or set KAFKA_TOPIC to another name for a new log.'
 
-/** That the log is incomplete, or could become so: a start is refused. What no setting brings back comes first. */
+/** Settings that make the log incomplete, or could: a start is refused. What no setting can restore comes first. */
 export function incompleteness(found: FoundTopics): readonly Warning[] {
   const topics = [found.events, found.idBlocks]
   return [...topics.flatMap(recordsDeleted), ...topics.flatMap((topic) => recordsDeletable(topic, found.servers))]
 }
 
-/** That the topics have other partitions than the log was made with: records of a key could stand in two of them. */
+/** The number of partitions differs from the original one: records with the same key could be in two of them. */
 export function partitionsChanged({ events, idBlocks }: FoundTopics, partitions: number): readonly Warning[] {
   const code = 'partitions_changed'
   const ofEvents = {
     code,
     message:
-      `${otherPartitions(events.name, events.partitions, partitions)} This process goes on with ${partitions}, ` +
+      `${otherPartitions(events.name, events.partitions, partitions)} This process continues with ${partitions}, ` +
       `but the next start is refused, and what other producers write by key may be skipped. ${copyInstead(partitions)}`,
   }
   const ofIdBlocks = {
@@ -33,7 +33,7 @@ export function partitionsChanged({ events, idBlocks }: FoundTopics, partitions:
   return [...(events.partitions === partitions ? [] : [ofEvents]), ...(idBlocks.partitions === 1 ? [] : [ofIdBlocks])]
 }
 
-/** What an operator can make safer, while the service goes on. */
+/** What an operator can make safer while the service runs. */
 export function weaknesses({ servers, replicasWanted, events, idBlocks }: FoundTopics): readonly Warning[] {
   return [
     ...[events, idBlocks].flatMap((topic) => [
@@ -47,11 +47,11 @@ export function weaknesses({ servers, replicasWanted, events, idBlocks }: FoundT
 export function otherPartitions(name: string, found: number, madeWith: number): string {
   return (
     `Topic ${name} has ${found} partitions, but was created with ${madeWith}: keys would move between partitions, ` +
-    'and Kafka takes none away again.'
+    'and Kafka cannot remove partitions.'
   )
 }
 
-/** What is left to do then. */
+/** The only remedy then. */
 export function copyInstead(partitions: number): string {
   const which = partitions === 1 ? 'partition 0' : `partitions 0 to ${partitions - 1}`
   return `Stop all writers and copy ${which} to another topic, as docs/operations.md says, ${orNewLog}`
@@ -61,8 +61,8 @@ function recordsDeleted({ name, firsts }: FoundTopic): readonly Warning[] {
   const partition = firsts.findIndex((first) => first > 0)
   if (partition === -1) return []
   const message =
-    `Partition ${partition} of topic ${name} begins at offset ${firsts[partition]}: the records before were deleted, ` +
-    `and no setting brings them back. Restore the topic from a backup, ${orNewLog}`
+    `Partition ${partition} of topic ${name} begins at offset ${firsts[partition]}: the earlier records were deleted, ` +
+    `and no setting restores them. Restore the topic from a backup, ${orNewLog}`
   return [{ code: 'records_were_deleted', message }]
 }
 
@@ -72,7 +72,7 @@ function recordsDeletable({ name, settings }: FoundTopic, servers: string): read
   const found = wrong.map(([setting]) => `${setting}=${settings.get(setting)}`).join(' and ')
   const compacted = settings.get('cleanup.policy')?.includes('compact')
   const message =
-    `Topic ${name} has ${found}, so Kafka would delete events, which are kept for ever. Run ` +
+    `Topic ${name} has ${found}, so Kafka would delete events, which must be kept forever. Run ` +
     alterCommand(name, servers, Object.fromEntries(wrong)) +
     (compacted ? ' and then petstore verify: compaction removes records without a trace.' : '')
   return [{ code: 'records_can_be_deleted', message }]
@@ -102,7 +102,7 @@ function wrongInSync({ name, replicas, settings }: FoundTopic, servers: string):
   }
   if (replicas < replicasForInSync || found >= Number(inSyncWanted[setting])) return []
   const command = alterCommand(name, servers, inSyncWanted)
-  const message = `Topic ${name} has ${setting}=${found}, so one broker could have acknowledged records alone, and lose them. Run ${command}`
+  const message = `Topic ${name} has ${setting}=${found}, so a single broker could acknowledge records and then lose them. Run ${command}`
   return [{ code, message }]
 }
 
@@ -110,7 +110,7 @@ function notFlushed({ name, settings }: FoundTopic, servers: string): readonly W
   const setting = 'flush.messages'
   if (settings.get(setting) === flushedAtOnce[setting]) return []
   const message =
-    `Topic ${name} has ${setting}=${settings.get(setting)}, so a power cut could take back what it acknowledged. Run ` +
+    `Topic ${name} has ${setting}=${settings.get(setting)}, so a power failure could lose acknowledged records. Run ` +
     alterCommand(name, servers, flushedAtOnce)
   return [{ code: 'id_blocks_not_flushed', message }]
 }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { Warning } from '../../lib/warning.ts'
 import { type KafkaClient, KafkaConnection } from './kafka-client.ts'
 
-/** Processes that started together do not stay together. */
+/** Random, so that processes that started together spread out. */
 const lookEveryMs = { min: 10_000, max: 20_000 }
 const lookLimitMs = 8000
 const unknownAfterMs = 60_000
@@ -12,12 +12,12 @@ const unknownAfterMs = 60_000
 export interface TopicWatchOptions {
   readonly newClient: () => KafkaClient
   readonly logger: Logger
-  /** What the start found. */
+  /** The warnings found at the start. */
   readonly found: readonly Warning[]
   readonly look: (admin: Admin) => Promise<readonly Warning[]>
 }
 
-/** Looks now and then how the topics are set, since anybody may change that at any time. */
+/** Checks the settings of the topics regularly, since anybody may change them at any time. */
 export class TopicWatch {
   readonly #look: TopicWatchOptions['look']
   readonly #logger: Logger
@@ -64,24 +64,24 @@ export class TopicWatch {
     }
   }
 
-  /** What was found last still stands, as nothing says otherwise. */
+  /** The last warnings stay, as nothing contradicts them. */
   #noteUnknown(error: unknown): void {
     const code = 'topics_unknown'
-    this.#logger.debug({ err: error }, 'Kafka: the topics could not be looked at')
+    this.#logger.debug({ err: error }, 'Kafka: the topics could not be checked')
     if (performance.now() - this.#lookedAtMs < unknownAfterMs) return
     if (this.#warnings.some((warning) => warning.code === code)) return
     const reason = error instanceof Error ? error.message : String(error)
-    const message = `The topics could not be looked at for ${unknownAfterMs / 1000} s: ${reason}`
+    const message = `The topics could not be checked for ${unknownAfterMs / 1000} s: ${reason}`
     this.#change([...this.#warnings, { code, message }])
   }
 
-  /** One line for each warning that comes or goes. */
+  /** Logs one line for each warning that appears or is resolved. */
   #change(found: readonly Warning[]): void {
     const before = this.#warnings
     this.#warnings = found
     for (const warning of without(found, before)) this.#logger.warn({ code: warning.code }, warning.message)
     for (const { code, message } of without(before, found)) {
-      this.#logger.info({ code, was: message }, 'Kafka: a warning about the log is settled')
+      this.#logger.info({ code, was: message }, 'Kafka: a warning about the log is resolved')
     }
   }
 }

@@ -1,19 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LogRecord, Offset, RecordBatch, Subscriber, Subscription } from '../event-log.ts'
 
-/** Records from an offset on; from a position past the end, one of another log, the first ones: like Kafka's. May throw. */
+/**
+ * The records from an offset on. From an offset past the end (of another log) it returns the first records, as Kafka
+ * does. May throw.
+ */
 export type ReadPage = (from: Offset, limit: number) => readonly LogRecord[]
 
 const pageRecords = 1000
-/** Another process can append too, the command line say: nothing wakes this one then. */
+/** Another process, such as the command line, can append too; nothing wakes this one then. */
 const lookAgainMs = 1000
 const redeliveryDelayMs = 250
 
-/** Reads the one partition of an embedded log, page by page, from where the subscriber sought. */
+/** Reads the single partition of an embedded log, page by page, from the subscriber's seeks. */
 export class PagedSubscription implements Subscription {
   readonly #subscriber: Subscriber
   readonly #readPage: ReadPage
-  /** Another object after each seek: the batch in hand has then no say in what comes next. */
+  /** A new object after each seek: the current batch then does not determine the next position. */
   #position: { next: Offset } | undefined
   #holding = false
   #closed = false
@@ -25,7 +28,7 @@ export class PagedSubscription implements Subscription {
     this.#readPage = readPage
   }
 
-  /** The partition is this subscription's from now on; or another one of the group holds it. */
+  /** The partition belongs to this subscription from now on, or to another one of the group. */
   assign(partitions: readonly number[]): void {
     if (this.#closed || this.#holding) return
     this.#holding = partitions.includes(0)
@@ -39,7 +42,7 @@ export class PagedSubscription implements Subscription {
     this.wake()
   }
 
-  /** There may be something to read. */
+  /** There may be new records. */
   wake(): void {
     this.#wakeUp.resolve()
   }
@@ -55,8 +58,8 @@ export class PagedSubscription implements Subscription {
     while (!this.#closed) {
       this.#wakeUp = Promise.withResolvers()
       const mayHaveMore = await this.#readBatch()
-      if (!mayHaveMore) await this.#idle(lookAgainMs) // whoever appends meanwhile has woken it already
-      await nextTurn() // a long log must not hold up everything else
+      if (!mayHaveMore) await this.#idle(lookAgainMs) // an append meanwhile has woken it already
+      await nextTurn() // reading a long log must not block everything else
     }
   }
 
@@ -78,7 +81,7 @@ export class PagedSubscription implements Subscription {
       const from = records[0]?.offset
       return from === undefined ? undefined : { partition: 0, from, records, next: from + records.length }
     } catch {
-      return undefined // the disk may work again later; appends tell of it meanwhile
+      return undefined // the disk may work again later; appends report it meanwhile
     }
   }
 

@@ -5,19 +5,20 @@ import { outcomeUnknown, unavailable } from '../failures.ts'
 import { PagedSubscription } from './paged-subscription.ts'
 
 const schemaVersion = 1
-/** How long an append waits for the one of another process; this process stands still meanwhile. */
+/** How long an append waits for the append of another process, blocking this process. */
 const busyTimeoutMs = 1000
 const sqliteIoError = 10
 
-/** Offsets begin at 0 and have no gaps. `meta` holds the log id (as 'epoch') and the block reserved last. */
+/** Offsets begin at 0 and have no gaps. `meta` holds the log id (as 'epoch') and the last reserved block. */
 const schema = `
   CREATE TABLE IF NOT EXISTS records ("offset" INTEGER PRIMARY KEY, key BLOB, value BLOB, headers TEXT) STRICT;
   CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
 `
 
 /**
- * Opens the log in an SQLite file; a new one is made. It has one partition. Other processes may open it beside this
- * one. Subscriptions of one group are one process's: the first holds the partition, the others wait for it to close.
+ * Opens the log in a SQLite file, or creates a new one. It has one partition. Other processes may open it at the same
+ * time. Subscriptions of one group belong to one process: the first holds the partition, the others wait for it to
+ * close.
  */
 export function openSqliteEventLog({ file }: { readonly file: string }): EventLog {
   const db = new DatabaseSync(file, { timeout: busyTimeoutMs })
@@ -39,20 +40,21 @@ class SqliteEventLog implements EventLog {
   readonly #insert: StatementSync
   readonly #end: StatementSync
   readonly #page: StatementSync
-  readonly #claim: StatementSync
+  readonly #reserveBlock: StatementSync
   readonly #groups = new Map<string, PagedSubscription[]>()
   #lastAppended: readonly LogRecord[] = []
   #closed: Promise<void> | undefined
 
   constructor(db: DatabaseSync, file: string) {
     this.#db = db
-    // FULL: a commit is on disk when it returns. SQLite's own default for WAL would lose the last ones in a power cut.
+    // FULL: a commit is on disk when it returns. SQLite's default for WAL would lose the last commits in a power
+    // failure.
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
     prepareSchema(db, file)
     this.#insert = db.prepare('INSERT INTO records ("offset", key, value, headers) VALUES (?, ?, ?, ?)')
     this.#end = db.prepare('SELECT coalesce(max("offset") + 1, 0) AS "end" FROM records')
     this.#page = db.prepare('SELECT "offset", key, value FROM records WHERE "offset" >= ? ORDER BY "offset" LIMIT ?')
-    this.#claim = db.prepare(
+    this.#reserveBlock = db.prepare(
       "INSERT INTO meta VALUES ('block', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value",
     )
     db.prepare("INSERT INTO meta VALUES ('epoch', ?) ON CONFLICT (name) DO NOTHING").run(randomUUID())
@@ -64,7 +66,7 @@ class SqliteEventLog implements EventLog {
   }
 
   async append(partition: number, records: readonly NewRecord[]): Promise<Offset> {
-    if (partition !== 0) throw new RangeError(`partition ${partition} of a log that has one`)
+    if (partition !== 0) throw new RangeError(`partition ${partition} does not exist: this log has one partition`)
     const appended = this.#attempt(() => this.#transaction(() => this.#insertAll(records)), failedCommit)
     this.#lastAppended = appended
     for (const [holder] of this.#groups.values()) holder?.wake()
@@ -72,7 +74,7 @@ class SqliteEventLog implements EventLog {
   }
 
   async reserveIdBlock(): Promise<number> {
-    return this.#attempt(() => Number(this.#claim.get()?.value))
+    return this.#attempt(() => Number(this.#reserveBlock.get()?.value))
   }
 
   async endOffsets(): Promise<readonly Offset[]> {
@@ -86,12 +88,12 @@ class SqliteEventLog implements EventLog {
   }
 
   async subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {
-    this.#attempt(() => {}) // a closed log takes no subscriptions
+    this.#attempt(() => {}) // a closed log accepts no subscriptions
     const members = this.#groups.get(group) ?? []
     this.#groups.set(group, members)
     const member = new PagedSubscription(subscriber, (from, limit) => this.#readPage(from, limit))
     members.push(member)
-    // Later than the caller gets its subscription
+    // Only after the caller has received its subscription
     setImmediate(() => member.assign(members[0] === member ? [0] : []))
     return {
       seek: (partition, offset) => member.seek(partition, offset),
@@ -128,7 +130,7 @@ class SqliteEventLog implements EventLog {
   }
 
   #readPage(from: Offset, limit: number): readonly LogRecord[] {
-    // A subscription that keeps up reads what was just appended: fetching that takes 3 to 6 µs a record.
+    // A subscription that keeps up reads the records just appended: fetching them takes 3 to 6 µs per record.
     if (this.#lastAppended[0]?.offset === from && this.#lastAppended.length <= limit) return this.#lastAppended
     const records = this.#readFrom(from, limit)
     return records.length === 0 && from > this.#readEnd() ? this.#readPage(0, limit) : records
@@ -163,9 +165,9 @@ class SqliteEventLog implements EventLog {
 }
 
 /**
- * A statement or transaction that throws has had no effect, with one exception: a disk that fails while it syncs a commit
- * may have written it all the same. The transaction is rolled back here, but recovery after a crash would find it in the
- * write-ahead log.
+ * A statement or transaction that throws has had no effect, with one exception: a disk that fails while it syncs a
+ * commit may have written it nevertheless. The transaction is rolled back here, but a recovery after a crash would find
+ * it in the write-ahead log.
  */
 function failedCommit(cause: unknown): Error {
   const { errcode } = cause as { errcode?: number }
@@ -177,7 +179,7 @@ function prepareSchema(db: DatabaseSync, file: string): void {
   const version = Number(db.prepare('PRAGMA user_version').get()?.user_version)
   if (version !== 0 && version !== schemaVersion) {
     throw new Error(
-      `${file} has version ${version} of the event log, this program reads ${schemaVersion}: run the version that wrote it`,
+      `${file} is an event log of version ${version}, but this program reads version ${schemaVersion}: run the release that wrote it`,
     )
   }
   db.exec(`BEGIN IMMEDIATE; ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT`)

@@ -1,11 +1,11 @@
---[[ activate-generation: makes the generation being built the active one if it is nowhere behind and holds all it should.
+--[[ activate-generation: makes the generation being built the active one if it is not behind and complete.
   KEYS[1] active, hash    KEYS[2] building, hash    KEYS[3] replaced, sorted set
-  KEYS[4] checkpoints of the active generation, hash; any key where none is
-  KEYS[5] checkpoints of the one being built, hash    KEYS[6] its sizes, hash    KEYS[7..] the sets that these are of
+  KEYS[4] checkpoints of the active generation, hash; any key if there is none
+  KEYS[5] checkpoints of the one being built, hash    KEYS[6] its sizes, hash    KEYS[7..] the sets with these sizes
   ARGV[1] its name    ARGV[2] name of the generation of KEYS[4], '' for none
   ARGV[3] progress channel    ARGV[4] progress message
   ARGV[5..] for each of KEYS[7..] the field of KEYS[6]
-  Returns 'activated'; or, having written nothing, 'not_building', 'incomplete', 'other_keys' where another generation is
+  Returns 'activated'; or, having written nothing, 'not_building', 'incomplete', 'other_keys' if another generation is
           active than ARGV[2], or KEYS[6] has a field that is not among ARGV; or, having paused the active generation unless
           that was paused less than 5 s ago, 'behind' ]]
 local function fieldsOf(key)

@@ -1,4 +1,4 @@
---[[ apply-batch: applies one batch of one partition if its checkpoint is the expected one. O(log n) a member.
+--[[ apply-batch: applies one batch of one partition if its checkpoint is the expected one. O(log n) per member.
   KEYS[1] active, hash    KEYS[2] building, hash    KEYS[3] checkpoints, hash    KEYS[4] sizes, hash
   KEYS[5] the home collection, sorted set    KEYS[6] rows, hash    KEYS[7] keys, hash    KEYS[8] parked, hash
   KEYS[9] parked queue, sorted set
@@ -7,7 +7,7 @@
   ARGV[5] progress channel    ARGV[6] progress message
   ARGV[7] new streams, a JSON array, or ''    ARGV[8] ids of those whose document is not among the new ones, with spaces
   ARGV[9] name of the home collection
-  ARGV[10] number of documents as they are to be    ARGV[11] id, JSON, version and row or '' of each, with a NUL behind each
+  ARGV[10] number of documents as they will be    ARGV[11] id, JSON, version and row or '' of each, each text followed by NUL
   ARGV[12] number of documents as they were    ARGV[13] the same of each: the first of ARGV[11]. The others are new, those of
           a collection together and in order of id
   ARGV[14..] for each of KEYS[10..]: its name; for each document of ARGV[11] 1 if it is to be added, else 0; for each of
@@ -57,7 +57,7 @@ local function documentsIn(count, text)
 end
 local function changesOf(set)
   local name, added, removed = unpack(ARGV, 11 + 3 * set, 13 + 3 * set)
-  return KEYS[firstSet - 1 + set], name, added, removed, not string.find(name, ':', 1, true) -- a collection, no index
+  return KEYS[firstSet - 1 + set], name, added, removed, not string.find(name, ':', 1, true) -- a collection, not an index
 end
 local documents = documentsIn(tonumber(ARGV[10]), ARGV[11])
 local ids = documents.ids
@@ -66,7 +66,7 @@ local existing = {}
 for set = 1, setCount do
   local key, name, added, _, isCollection = changesOf(set)
   local first, last = string.find(added, '1+', tonumber(ARGV[12]) + 1)
-  -- One look at all of the range spares a look for each id, where no other partition has ids in between.
+  -- One lookup of the whole range replaces one per id, if no other partition has ids in between.
   if isCollection and first and redis.call('ZCOUNT', key, ids[first], ids[last]) > 0 then
     for i = first, last do
       if redis.call('ZCOUNT', key, ids[i], ids[i]) > 0 then
@@ -82,7 +82,7 @@ for id in string.gmatch(ARGV[8], '%d+') do
   if redis.call('ZCOUNT', home, id, id) > 0 then known[#known + 1] = id end
 end
 local hasRows, hasParked = redis.call('HLEN', rows) > 0, redis.call('ZCARD', queue) > 0
-if ARGV[7] ~= '' and (hasRows or hasParked) then -- seldom
+if ARGV[7] ~= '' and (hasRows or hasParked) then -- rare
   for _, stream in ipairs(cjson.decode(ARGV[7])) do
     local prefix = #stream .. ':' .. stream
     if
@@ -143,7 +143,7 @@ local _, keyTexts = writeList('HSET', keys)
 grow('keys', keyTexts / 2)
 local _, unparked = writeList('HDEL', parked)
 writeList('ZREM', queue)
-local newParked = writeList('HSET', parked) -- without those in place of one before
+local newParked = writeList('HSET', parked) -- except those that replace an earlier one
 writeList('ZADD', queue)
 grow('parked', newParked - unparked)
 grow('parked-queue', newParked - unparked)

@@ -1,7 +1,7 @@
---[[ build-generation: has a generation built, unless one is being built already.
+--[[ build-generation: begins to build a generation, unless one is already being built.
   KEYS[1] building, hash    KEYS[2] checkpoints of the generation, hash
   ARGV[1] name    ARGV[2] log id
-  Returns {name, log id} of the one being built: where it is of another log, nothing is written ]]
+  Returns {name, log id} of the one being built; if that belongs to another log, nothing is written ]]
 local name, logId = unpack(redis.call('HMGET', KEYS[1], 'name', 'epoch'))
 if name and logId ~= ARGV[2] then return {name, logId} end
 if not name then

@@ -1,7 +1,7 @@
---[[ contents: how much there is in a generation, at one moment.
-  KEYS[1] active, hash    KEYS[2] checkpoints, hash    KEYS[3] sizes, hash    KEYS[4..] what these are about, hashes and sorted sets
+--[[ contents: the sizes of all sets of a generation, at one moment.
+  KEYS[1] active, hash    KEYS[2] checkpoints, hash    KEYS[3] sizes, hash    KEYS[4..] the sets with these sizes, hashes and sorted sets
   Returns {name of the active generation or '', {field, value, ...} of checkpoints, the same of sizes, {size of KEYS[4], ...}};
-          or nil where the generation is gone ]]
+          or nil if the generation is gone ]]
 if redis.call('EXISTS', KEYS[2]) == 0 then return false end
 local sizes = {}
 for i = 4, #KEYS do sizes[i - 3] = redis.call(redis.call('TYPE', KEYS[i]).ok == 'hash' and 'HLEN' or 'ZCARD', KEYS[i]) end

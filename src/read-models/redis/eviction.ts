@@ -6,8 +6,8 @@ import { address, ifTold } from './redis-calls.ts'
 const evicts = 'keys_can_be_evicted'
 
 /**
- * A server that may evict keys would drop whole read models when memory runs short. A start is refused there. A service that
- * runs goes on: what is evicted shows in the recorded sizes, so nothing untrue is answered.
+ * A server that may evict keys would drop whole read models when memory runs short, so a start is refused there. A
+ * running service continues: recorded sizes reveal evicted entries, so no wrong answer is given.
  */
 export class EvictionWatch {
   readonly #redis: Redis
@@ -23,7 +23,7 @@ export class EvictionWatch {
     return this.#warning === undefined ? [] : [this.#warning]
   }
 
-  /** Throws where the server may evict keys; from then on each server that is connected to is looked at. */
+  /** Throws if the server may evict keys. From then on each newly connected server is checked. */
   async start(): Promise<void> {
     const found = await warningAbout(this.#redis)
     if (found?.code === evicts) throw new Error(found.message)
@@ -35,8 +35,8 @@ export class EvictionWatch {
     try {
       this.#note(await warningAbout(this.#redis))
     } catch (error) {
-      // Where the connection was lost again, the next one is looked at as well.
-      this.#logger.warn({ err: error }, `Redis at ${address(this.#redis)}: maxmemory-policy could not be looked at`)
+      // If the connection was lost again, the next server is checked as well.
+      this.#logger.warn({ err: error }, `Redis at ${address(this.#redis)}: maxmemory-policy could not be checked`)
     }
   }
 
@@ -62,7 +62,7 @@ async function warningAbout(redis: Redis): Promise<Warning | undefined> {
   return { code: evicts, message }
 }
 
-/** Undefined where this user may not ask. Hosted Redis often forbids CONFIG, and some forbids INFO. */
+/** Undefined if this user may not ask. Hosted Redis often forbids CONFIG, and some forbids INFO. */
 async function policyOf(redis: Redis): Promise<string | undefined> {
   const info = await ifTold(redis.info('memory'))
   const found = /^maxmemory_policy:(\S+)/m.exec(info ?? '')?.[1]

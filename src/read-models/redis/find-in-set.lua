@@ -1,4 +1,4 @@
---[[ find-in-set: what is stored in a set under some ids, at one moment.
+--[[ find-in-set: the entries of a set with some ids, at one moment.
   KEYS[1] active, hash    KEYS[2] checkpoints, hash    KEYS[3] the set: a hash, or a sorted set of documents
   ARGV[1..] ids
   Returns {name of the active generation or '', {field, value, ...} of checkpoints, {text or nil, ...}}; or nil where the

@@ -1,4 +1,4 @@
---[[ forget-version: takes a version out of the list if it was not renewed meanwhile.
+--[[ forget-version: removes a version from the list if it was not renewed meanwhile.
   KEYS[1] versions, sorted set
   ARGV[1] version    ARGV[2] its score when it was looked at
   Returns 1; or 0, having written nothing ]]

@@ -1,7 +1,7 @@
---[[ generations: which generations there are, at one moment.
+--[[ generations: the existing generations, at one moment.
   KEYS[1] active, hash    KEYS[2] building, hash    KEYS[3] replaced, sorted set
   Returns {{name, log id, since} of the active one, the same of the one being built, {name, since, ...} of those replaced};
-          the first two with nil for name where there is none ]]
+          for the first two, name is nil if there is none ]]
 return {
   redis.call('HMGET', KEYS[1], 'name', 'epoch', 'since'),
   redis.call('HMGET', KEYS[2], 'name', 'epoch', 'since'),

@@ -4,23 +4,23 @@ import type { Replies } from './redis-calls.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import { decodeSnapshot } from './stored.ts'
 
-/** One thing that `read.lua` looks up in a set. */
+/** One lookup that `read.lua` makes in a set. */
 export interface Look {
   readonly what: 'member' | 'page' | 'field' | 'queued'
   readonly set: string
-  /** The id of a document, or the one to begin behind; or a field or a stream. */
+  /** The id of a document, or the id after which a page begins; or a field or a stream. */
   readonly of: number | string
-  /** Of a page. */
+  /** Size of a page. */
   readonly limit?: number
 }
 
 export interface Answer {
   readonly proof: Proof
-  /** For each look, as `read.lua` returns it. */
+  /** The result of each lookup, as `read.lua` returns it. */
   readonly found: readonly (string | null)[]
 }
 
-/** Reads all of the looks at one moment. */
+/** Makes all lookups at one moment. */
 export type GroupReader = (generation: string, looks: readonly Look[]) => Promise<Answer>
 
 type Call = (keys: string[], args: string[]) => Promise<Replies['read']>
@@ -34,16 +34,16 @@ interface Asked {
   readonly reject: (error: unknown) => void
 }
 
-/** Reads in one call; the server does nothing else meanwhile. */
+/** Reads per call; the server does nothing else during a call. */
 const readsMax = 16
-/** So that the server reads for one while this process works on the answers of another. */
+/** Calls in flight, so that the server works on one while this process handles the answers of another. */
 const callsMax = 4
-/** With the time limit of a call, of half a second, less than the second in which a read is to settle. */
+/** With the time limit of a call, half a second, this stays below the second within which a read must settle. */
 const waitMaxMs = 400
 
 /**
- * Reads in groups: those asked for in one turn of the event loop, or while calls are under way, share the next call. The
- * cost of a call, and of the proof that comes with it, is shared by all in it (decision 0011).
+ * Reads in groups: the reads requested in one turn of the event loop, or while calls are in flight, share the next
+ * call, with its cost and the cost of its proof (decision 0011).
  */
 export function groupReader(storeKeys: RedisKeys, call: Call): GroupReader {
   const waiting: Asked[] = []
@@ -53,8 +53,8 @@ export function groupReader(storeKeys: RedisKeys, call: Call): GroupReader {
   let snapshot = decodeSnapshot('', [])
 
   /**
-   * One at a time: calls begun together would make server and client take turns instead of working at the same time. With
-   * a call under way already, the next one leaves when it is full.
+   * Starts one call at a time: calls that start together would make server and client take turns instead of working at
+   * the same time. While a call is in flight, the next one leaves when it is full.
    */
   function start(): void {
     refuseLate()
@@ -69,7 +69,7 @@ export function groupReader(storeKeys: RedisKeys, call: Call): GroupReader {
     }
   }
 
-  /** All about one generation: another one has other checkpoints. */
+  /** All about one generation: another generation has other checkpoints. */
   function nextGroup(): Asked[] {
     const generation = waiting[0]?.generation
     const other = waiting.findIndex((asked) => asked.generation !== generation)
@@ -80,17 +80,17 @@ export function groupReader(storeKeys: RedisKeys, call: Call): GroupReader {
     const { sets, keys, args } = callFor(storeKeys, group)
     callsUnderWay++
     const reply = await call(keys, args).catch((error) => {
-      // Those waiting would only be told the same, later.
+      // The reads that wait would only fail the same way, later.
       for (const { reject } of [...group, ...waiting.splice(0)]) reject(error)
     })
     callsUnderWay--
-    start() // the next is on its way before the answers of this one are worked on
+    start() // the next call leaves before the answers of this one are handled
     if (reply !== undefined) resolveAll(group, sets, reply)
   }
 
   function resolveAll(group: readonly Asked[], sets: readonly string[], reply: Replies['read']): void {
     const [state, completeness, ...found] = reply
-    // While nothing is written, all answers share the checkpoints, and nothing is decoded anew.
+    // While nothing is written, all answers share the checkpoints, and nothing is decoded again.
     if (state !== lastState) {
       const [active = '', ...fields] = state.split('\0')
       snapshot = decodeSnapshot(active, fields)
@@ -110,7 +110,7 @@ export function groupReader(storeKeys: RedisKeys, call: Call): GroupReader {
       waiting.push({ at: performance.now(), generation, looks, resolve, reject })
       if (isScheduled || callsUnderWay === callsMax) return
       isScheduled = true
-      // After the poll phase of the event loop, so that all requests read in this turn of it share the call.
+      // After the poll phase of the event loop, so that all requests read in this turn share the call.
       setImmediate(() => {
         isScheduled = false
         start()
@@ -118,7 +118,7 @@ export function groupReader(storeKeys: RedisKeys, call: Call): GroupReader {
     })
 }
 
-/** KEYS and ARGV of `read.lua`, and the sets that it looks into. */
+/** KEYS and ARGV of `read.lua`, and the sets that it reads. */
 function callFor(storeKeys: RedisKeys, group: readonly Asked[]) {
   const { checkpoints, sizes, set: keyOf } = storeKeys.generation(group[0]?.generation ?? '')
   const sets: string[] = []

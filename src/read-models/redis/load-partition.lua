@@ -1,12 +1,12 @@
---[[ load-partition: what is known of some streams and idempotency keys of a partition, at one moment.
+--[[ load-partition: the state of some streams and idempotency keys of a partition, at one moment.
   KEYS[1] checkpoints, hash    KEYS[2] the home collection, sorted set    KEYS[3] rows, hash    KEYS[4] keys, hash
   KEYS[5] parked, hash    KEYS[6] parked queue, sorted set
   ARGV[1] partition    ARGV[2] for each stream the id of the document that can show it, or 0, with spaces
-  ARGV[3..] three lists, each its number of arguments and then these: streams, fields of KEYS[4], and streams of which all
-          is wanted that is parked
-  Returns {checkpoint or '', members, rows, parked, decided, queues}; or nil where the generation is gone
+  ARGV[3..] three lists, each its number of arguments and then these: streams, fields of KEYS[4], and streams whose
+          parked events are all requested
+  Returns {checkpoint or '', members, rows, parked, decided, queues}; or nil if the generation is gone
           members: of KEYS[2] for each id or '', with two NULs in between
-          rows, decided: for each stream or key its value or nil; empty where there are none at all
+          rows, decided: for each stream or key its value or nil; empty if there are none at all
           parked: for each stream 1 if it has parked events, else 0
           queues: for each stream its {field, parked event, ...}, in order of offset ]]
 local logId, checkpoint = unpack(redis.call('HMGET', KEYS[1], 'epoch', ARGV[1]))

@@ -1,11 +1,11 @@
---[[ read: looks up things in the sets of one generation, with what proves an absence, at one moment.
-  KEYS[1] active, hash    KEYS[2] checkpoints, hash    KEYS[3] sizes, hash    KEYS[4..] the sets that are looked into
-  ARGV[1] their names, with a NUL behind each
-  ARGV[2] looks, each with a space behind it: what for; which of KEYS[4..], from 1; two numbers
-          member: id and 0    page: the id to begin behind, and how many at most
+--[[ read: looks up entries in the sets of one generation, with the proof of an absence, at one moment.
+  KEYS[1] active, hash    KEYS[2] checkpoints, hash    KEYS[3] sizes, hash    KEYS[4..] the sets to read
+  ARGV[1] their names, each followed by NUL
+  ARGV[2] lookups, each value followed by a space: kind; index into KEYS[4..], from 1; two numbers
+          member: id and 0    page: the id after which it begins, and its maximum size
           field and queued: which of ARGV[3..], from 1, and 0
   ARGV[3..] fields of hashes, and streams
-  Returns few and long texts, as they cost the client least to read: {state, completeness, what each look found, ...}
+  Returns few long texts, which are the cheapest for the client to read: {state, completeness, result of each lookup, ...}
           state, separated by NUL: name of the active generation or '', then fields and values of checkpoints in turn
           completeness: for each of KEYS[4..] 1 if it has the size recorded for it, else 0
           found: the member as it is or nil; the value of the field or nil; '' if events of the stream are parked or nil; of

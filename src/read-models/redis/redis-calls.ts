@@ -3,10 +3,10 @@ import { type Redis, ReplyError } from 'ioredis'
 import { ServiceError } from '../../lib/errors.ts'
 
 type Named = [name: string | null, logId: string | null, since: string | null]
-/** What a script that inspects a generation returns: nil where it is gone. */
+/** The result of a script that inspects a generation: nil if the generation is gone. */
 type WithSnapshot<Rest extends unknown[]> = [active: string, checkpoints: string[], ...rest: Rest] | null
 
-/** What each script returns. Each is a file beside this one, whose header is its signature. */
+/** The result of each script. Each script is a file beside this one, whose header is its signature. */
 export interface Replies {
   'start-generation': string
   'build-generation': [name: string, logId: string]
@@ -33,23 +33,23 @@ export interface Replies {
   'find-in-set': WithSnapshot<[texts: (string | null)[]]>
 }
 
-/** For the options of a connection: each becomes a method of it. */
+/** For the options of a connection: each script becomes a method of it. */
 export const scripts = Object.fromEntries(
   readdirSync(import.meta.dirname)
     .filter((file) => file.endsWith('.lua'))
     .map((file) => [file.slice(0, -'.lua'.length), { lua: readFileSync(new URL(file, import.meta.url), 'utf8') }]),
 )
 
-/** All that is asked of Redis fails with the code of the catalogue. */
-export async function answer<T>(asked: Promise<T>): Promise<T> {
+/** Every request to Redis fails with the code of the catalogue. */
+export async function answer<T>(reply: Promise<T>): Promise<T> {
   try {
-    return await asked
+    return await reply
   } catch (cause) {
     throw new ServiceError('read_model_unavailable', 'The read models do not answer.', { cause })
   }
 }
 
-/** Takes KEYS and ARGV as arrays, since spreading those of a large batch would overflow the stack. */
+/** Passes KEYS and ARGV as arrays, since spreading those of a large batch would overflow the stack. */
 export function run<Script extends keyof Replies>(
   redis: Redis,
   script: Script,
@@ -57,14 +57,14 @@ export function run<Script extends keyof Replies>(
   args: readonly (string | number)[] = [],
 ): Promise<Replies[Script]> {
   type Call = (count: number, keys: unknown, args: unknown) => Promise<Replies[Script]>
-  const call = (redis as unknown as Record<Script, Call>)[script] // as the option `scripts` made it
+  const call = (redis as unknown as Record<Script, Call>)[script] // created by the option `scripts`
   return answer(call.call(redis, keys.length, keys, args))
 }
 
-/** Undefined where the server refuses to tell: it is no node of a cluster, or this user may not ask. */
-export async function ifTold<T>(asked: Promise<T>): Promise<T | undefined> {
+/** Undefined if the server refuses to answer: it is not part of a cluster, or this user may not ask. */
+export async function ifTold<T>(reply: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked
+    return await reply
   } catch (error) {
     if (!(error instanceof ReplyError)) throw error
     return undefined

@@ -11,36 +11,36 @@ import { connectorTo } from './slot-master.ts'
 
 export type ConnectionLogger = Pick<Logger, 'info' | 'warn' | 'error'>
 
-/** The connections of one store: to one server, or to the master of a cluster that has the store's slot. */
+/** The connections of one store: to one server, or to the cluster's master of the store's slot. */
 export interface RedisConnections {
   readonly commands: Redis
   readonly subscriber: Redis
   readonly eviction: EvictionWatch
-  /** Where a key is that may be in another slot. */
+  /** A connection to the server of a key that may be in another slot. */
   to(key: string): Redis
   close(): Promise<void>
 }
 
-/** A connection comes back by itself for ever. Each command fails at once, or in half a second, while it is away. */
+/** A connection reconnects forever. While it is down, each command fails at once, or within half a second. */
 const options = {
   scripts,
   enableOfflineQueue: false,
-  // A command in flight when the connection broke is answered with an error, not sent again behind the caller's back.
+  // A command in flight when the connection breaks fails, and is not resent behind the caller's back.
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 1,
   commandTimeout: 500,
   connectTimeout: 1000,
-  // A server that stopped answering is connected to anew: the old connection may lead nowhere.
+  // If a server stops answering, the client reconnects: the old connection may lead nowhere.
   socketTimeout: 2000,
   disconnectTimeout: 200,
   maxLoadingRetryTime: 500,
   retryStrategy: (attempt: number) => Math.min(50 * 2 ** (attempt - 1), 1000),
-  // The address may belong to another server since a failover, or the slot to another master of the cluster.
+  // After a failover the address may belong to another server, or the slot to another master.
   reconnectOnError: (error: Error) => /^(READONLY|MOVED)/.test(error.message),
   stringNumbers: true, // ioredis 6 decodes RESP3 integers near 2^53 inexactly
 } satisfies RedisOptions
 
-/** Where a server is, and how it is spoken to. */
+/** Where a server is, and how to connect to it. */
 export interface RedisAccess {
   readonly url: string
   readonly tls?: ConnectionOptions | undefined
@@ -54,7 +54,7 @@ export function connect({ url, tls }: RedisAccess, extra: Extra): Redis {
   return redis
 }
 
-/** To where the key is. As `openRedisReadModels`: waits for servers, and throws. */
+/** Connects to the server of the key. Waits for servers and throws as `openRedisReadModels` does. */
 export async function openConnections(
   access: RedisAccess,
   key: string,
@@ -77,8 +77,8 @@ export async function openConnections(
     const eviction = new EvictionWatch(commands, logger)
     await eviction.start()
     logStateChanges(commands, logger)
-    // The next server may have less than this one had, and whoever lost the master of a slot may have missed messages: all
-    // that was seen is doubted once the subscriber is connected anew.
+    // The next server may have less than this one had, and after the loss of a master messages may have been missed. So
+    // everything seen is in doubt once the subscriber has reconnected.
     commands.on('close', () => {
       if (subscriber.status === 'ready') subscriber.disconnect(true)
     })
@@ -89,7 +89,7 @@ export async function openConnections(
     function to(key: string): Redis {
       const other = slotOf(key)
       const known = closed ? commands : bySlot.get(other)
-      // For retention, which has time: the first command waits until it is connected.
+      // For retention, which is not urgent: the first command waits until it is connected.
       const redis = known ?? connect(access, { Connector: connectorTo(other), enableOfflineQueue: true })
       bySlot.set(other, redis)
       return redis
@@ -106,11 +106,11 @@ export async function openConnections(
 }
 
 async function end(redis: Redis): Promise<void> {
-  await redis.quit().catch(() => {}) // lets what was sent be answered, where the server still answers
+  await redis.quit().catch(() => {}) // waits for outstanding answers, if the server still answers
   redis.disconnect()
 }
 
-/** Resolves once the server answers; throws when it refuses this client, and OutOfReachError when it stays silent. */
+/** Resolves once the server answers. Throws if it refuses this client; OutOfReachError if it does not answer. */
 function untilReady(redis: Redis, limitMs: number): Promise<void> {
   let lastError: Error | undefined
   const ready = new Promise<void>((resolve, reject) => {
@@ -118,11 +118,11 @@ function untilReady(redis: Redis, limitMs: number): Promise<void> {
     redis.on('error', (cause) => {
       lastError = cause
       const problem = tlsProblem(cause)
-      const told =
+      const message =
         problem === undefined
-          ? `refuses the connection (${cause.message}): check user, password and database in its URL`
-          : `speaks TLS in another way (${problem}): check REDIS_URL, rediss:// or not, and the REDIS_TLS variables`
-      if (problem !== undefined || isRefusal(cause)) reject(new Error(`Redis at ${address(redis)} ${told}`, { cause }))
+          ? `Redis at ${address(redis)} refuses the connection (${cause.message}): check user, password and database in its URL`
+          : `No TLS connection to Redis at ${address(redis)} (${problem}): check REDIS_URL (rediss:// uses TLS) and the REDIS_TLS variables`
+      if (problem !== undefined || isRefusal(cause)) reject(new Error(message, { cause }))
     })
   })
   const silent = () =>
@@ -134,7 +134,7 @@ function isRefusal(error: Error): boolean {
   return error instanceof ReplyError && /^(WRONGPASS|NOAUTH|NOPERM|ERR .*(AUTH|password|DB index))/i.test(error.message)
 }
 
-/** Logs when the connection is lost and when it is back, not each attempt in between. */
+/** Logs when the connection is lost and when it is back, but not each attempt in between. */
 function logStateChanges(redis: Redis, logger: ConnectionLogger): void {
   let lost = false
   let lastError: Error | undefined

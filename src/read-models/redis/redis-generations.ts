@@ -7,7 +7,7 @@ import { type RedisKeys, redisKeys, type StoreName, versionsKey } from './redis-
 import { progressMessage } from './redis-progress.ts'
 import { decodeSnapshot, pairs } from './stored.ts'
 
-/** `connectionTo` answers for keys of other slots too. */
+/** `connectionTo` also answers for keys of other slots. */
 export function redisGenerations(
   connectionTo: (key: string) => Redis,
   store: StoreName,
@@ -21,7 +21,7 @@ export function redisGenerations(
     return run(connectionTo(active), 'generations', [active, building, replaced])
   }
 
-  /** `graceMs`: for how long it must have been replaced, or not have been asked for. */
+  /** `graceMs`: how long ago it must have been replaced, or last been requested. */
   async function remove(keys: RedisKeys, name: string, graceMs: number, evenActive = false): Promise<boolean> {
     const { active, building, replaced } = keys
     const { checkpoints, pattern } = keys.generation(name)
@@ -30,7 +30,7 @@ export function redisGenerations(
     const outcome = await run(connection, 'remove-generation', [active, building, replaced, checkpoints], args)
     if (outcome === 'kept') return false
     await removeKeys(connection, pattern)
-    await answer(connection.zrem(replaced, name)) // last, so that what a crash leaves behind is found again
+    await answer(connection.zrem(replaced, name)) // last, so that leftovers of a crash are found again
     return outcome === 'removed'
   }
 
@@ -45,7 +45,7 @@ export function redisGenerations(
 
   const versionsAt = () => connectionTo(versionsOfAll)
 
-  /** Milliseconds since 1970, by the server that has the list of versions. */
+  /** Milliseconds since 1970, by the clock of the server that has the list of versions. */
   async function now(): Promise<number> {
     const [seconds, microseconds] = await answer(versionsAt().time())
     return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000)
@@ -134,7 +134,7 @@ export function redisGenerations(
       const score = await answer(versionsAt().zscore(versionsOfAll, version))
       if (version === store.version || isForeign || score !== String(renewed)) return false
       await removeAll(keys, 0, true)
-      // Last, so that what a crash leaves behind is found again; and unless it came into use meanwhile.
+      // Last, so that leftovers of a crash are found again; and only if the version was not used again meanwhile.
       await run(versionsAt(), 'forget-version', [versionsOfAll], [version, renewed])
       return true
     },
@@ -147,7 +147,7 @@ function named([name, logId, since]: Replies['generations'][0], state: 'active' 
   return name === null || logId === null ? [] : [{ name, logId, state, since: Number(since) }]
 }
 
-/** Nothing may write to these keys any more; another release may have written others than this one knows. */
+/** Nothing writes to these keys any more. Another release may have written keys that this one does not know. */
 async function removeKeys(redis: Redis, pattern: string): Promise<void> {
   let cursor = '0'
   do {

@@ -4,7 +4,7 @@ import { answer, run } from './redis-calls.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import { decodeSnapshot, pairs } from './stored.ts'
 
-/** Each answer is read by one script, so that it is of one moment. */
+/** One script reads each answer, so that it reflects one moment. */
 export function redisInspection(redis: Redis, keys: RedisKeys): Inspection {
   return {
     contents: (generation) => contentsOf(redis, keys, generation),
@@ -35,14 +35,14 @@ export async function contentsOf(redis: Redis, keys: RedisKeys, generation: stri
   if (reply === null) return undefined
   const [active, stored, recorded, actual] = reply
   const found = new Map(pairs(recorded))
-  if (found.size > fields.length) return await contentsOf(redis, keys, generation) // by now there is one more than was asked for
+  if (found.size > fields.length) return await contentsOf(redis, keys, generation) // a set has been added meanwhile
   const counted = fields.map((field, i): [string, Size] => {
     return [field, { actual: Number(actual[i]), recorded: Number(found.get(field) ?? 0) }]
   })
   return { snapshot: decodeSnapshot(active, stored), sizes: withOneOfParked(new Map(counted)) }
 }
 
-/** What is parked is kept in two keys: the one that lost something speaks for all. */
+/** Parked events are stored under two keys; if one of them is incomplete, the set is. */
 function withOneOfParked(sizes: Map<string, Size>): Map<string, Size> {
   const fields = ['parked', 'parked-queue']
   const parked = fields.flatMap((field) => sizes.get(field) ?? [])

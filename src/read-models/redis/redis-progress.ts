@@ -4,7 +4,10 @@ import type { Listeners } from '../listeners.ts'
 
 const heartbeatMs = 500
 
-/** Hears on `redis`, a connection of its own, what any process publishes, and tells the listeners. Returns what ends that. */
+/**
+ * Receives on `redis`, a connection of its own, what any process publishes, and tells the listeners. Returns a function
+ * that ends that.
+ */
 export function hearProgress(redis: Redis, channel: string, listeners: Listeners): () => void {
   async function subscribe(): Promise<void> {
     try {
@@ -21,7 +24,7 @@ export function hearProgress(redis: Redis, channel: string, listeners: Listeners
   redis.on('close', () => listeners.disconnected())
   redis.on('ready', () => void subscribe())
   if (redis.status === 'ready') void subscribe()
-  // A subscriber sends nothing by itself, so it would never notice a server that is gone without a word.
+  // A subscriber sends nothing by itself, so it would never notice a server that has silently disappeared.
   const heartbeat = setInterval(() => redis.ping().catch(() => {}), heartbeatMs).unref()
   return () => {
     clearInterval(heartbeat)
@@ -41,7 +44,7 @@ export function progressMessage(generation: string, progress?: Progress): string
   return withoutEffect.length === 0 ? applied : `${applied} ${withoutEffect.join(',')}`
 }
 
-/** Undefined for what is no progress message: anyone can publish. */
+/** Undefined for anything that is not a progress message: anyone can publish. */
 export function parseProgressMessage(message: string): { generation: string; progress?: Progress } | undefined {
   const [, generation, partition, from, next, offsets] =
     /^(\S+)(?: (\d+) (\d+) (\d+)(?: (\d+(?:,\d+)*))?)?$/.exec(message) ?? []

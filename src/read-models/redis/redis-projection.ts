@@ -11,11 +11,11 @@ import { decodeStream, pairs } from './stored.ts'
 /** `home`: the collection whose documents show the streams of the same id. */
 export function redisProjection(redis: Redis, keys: RedisKeys, home: string): ProjectionStore {
   return {
-    async load(generation, { partition, streams, keys: asked, queues }) {
+    async load(generation, { partition, streams, keys: requestedKeys, queues }) {
       const { checkpoints, set } = keys.generation(generation)
       const names = [checkpoints, ...[home, 'rows', 'keys', 'parked', 'parked-queue'].map(set)]
       const ids = streams.map((stream) => homeIdOf(stream) ?? 0).join(' ')
-      const lists = [streams, asked.map((key) => keyField({ partition, key })), queues]
+      const lists = [streams, requestedKeys.map((key) => keyField({ partition, key })), queues]
       const args = [partition, ids, ...lists.flatMap((list) => [list.length, ...list])]
       const reply = await run(redis, 'load-partition', names, args)
       if (reply === null) return undefined
@@ -36,7 +36,7 @@ export function redisProjection(redis: Redis, keys: RedisKeys, home: string): Pr
           ...streams.filter((_, i) => parked[i] === '1'),
           ...found.flatMap(([stream, events]) => (events.length > 0 ? stream : [])),
         ]),
-        decidedKeys: new Set(asked.filter((_, i) => typeof decided[i] === 'string')),
+        decidedKeys: new Set(requestedKeys.filter((_, i) => typeof decided[i] === 'string')),
         queues: new Map(found),
       }
     },

@@ -14,18 +14,19 @@ import { redisReads } from './redis-reads.ts'
 export interface RedisReadModelsOptions extends StoreName {
   /** redis:// or rediss:// */
   readonly url: string
-  /** Beside what the URL says. */
+  /** In addition to what the URL says. */
   readonly tls?: ConnectionOptions | undefined
   /** The collection whose documents show the streams of the same id. */
   readonly home: string
   readonly logger: ConnectionLogger
-  /** How long to wait for a server that does not answer yet; 30 s when omitted. */
+  /** How long to wait for a server that does not answer yet; by default 30 s. */
   readonly openTimeoutMs?: number | undefined
 }
 
 /**
- * Read models in Redis 6.2 or later, or on one master of a Redis Cluster. Resolves once the server answers; throws
- * OutOfReachError when it does not in time, and an Error that says what to do when it refuses this client or may evict keys.
+ * Read models in Redis 6.2 or later, or on one master of a Redis Cluster. Resolves once the server answers. Throws
+ * OutOfReachError if it does not in time, and an Error that says what to do if it refuses this client or may evict
+ * keys.
  */
 export async function openRedisReadModels(options: RedisReadModelsOptions): Promise<ReadModelStore> {
   const { url, tls, home, logger, openTimeoutMs = 30_000 } = options

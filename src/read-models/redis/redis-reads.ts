@@ -40,9 +40,9 @@ export function redisReads(read: GroupReader, home: string): StoredReads {
         event === undefined ? undefined : { what: 'field', set: 'parked', of: parkedId(event) },
         key === undefined ? undefined : { what: 'field', set: 'keys', of: keyField(key) },
       ]
-      const asked = looks.filter((look) => look !== undefined)
-      const { proof, found } = await read(generation, asked)
-      const [shown, row, queued, parked, decided] = looks.map((look) => (look ? found[asked.indexOf(look)] : null))
+      const requested = looks.filter((look) => look !== undefined)
+      const { proof, found } = await read(generation, requested)
+      const [shown, row, queued, parked, decided] = looks.map((look) => (look ? found[requested.indexOf(look)] : null))
       return {
         proof,
         row: stream === undefined ? undefined : decodeStream(stream, shown, row),

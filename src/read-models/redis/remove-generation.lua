@@ -1,8 +1,8 @@
---[[ remove-generation: takes a generation away, so that its other keys can be removed: nothing is written to them any more.
+--[[ remove-generation: retires a generation: nothing is written to its other keys any more, so that they can be removed.
   KEYS[1] active, hash    KEYS[2] building, hash    KEYS[3] replaced, sorted set    KEYS[4] checkpoints, hash
   ARGV[1] name    ARGV[2] 'active' to remove it even if it is the active one, or ''
-  ARGV[3] for how many milliseconds it must have been replaced, or not been asked for; the active one is never too young
-  Returns 'removed', having put it among the replaced ones, to be found there until all its keys are gone; 'rest' where
+  ARGV[3] minimum milliseconds since it was replaced or last requested; does not apply to the active one
+  Returns 'removed', having added it to the replaced ones, where it is found until all its keys are gone; 'rest' if
           that was done before; or, having written nothing, 'kept' ]]
 local name = ARGV[1]
 local isActive = redis.call('HGET', KEYS[1], 'name') == name

@@ -1,9 +1,9 @@
---[[ scan-set: some items of a set, at one moment.
+--[[ scan-set: some entries of a set, at one moment.
   KEYS[1] active, hash    KEYS[2] checkpoints, hash    KEYS[3] the set: a hash, or a sorted set of documents
-  ARGV[1] where to go on: a cursor of HSCAN, or the lowest score; '' to begin    ARGV[2] how many, about
-  ARGV[3] the bytes of texts in a hash to end with
-  Returns {name of the active generation or '', {field, value, ...} of checkpoints, where to go on or '' at the end,
-          {id, text, ...}}; or nil where the generation is gone ]]
+  ARGV[1] where to continue: a cursor of HSCAN, or the lowest score; '' to begin    ARGV[2] their number, approximately
+  ARGV[3] for a hash, ends after this many bytes of text
+  Returns {name of the active generation or '', {field, value, ...} of checkpoints, where to continue or '' at the end,
+          {id, text, ...}}; or nil if the generation is gone ]]
 if redis.call('EXISTS', KEYS[2]) == 0 then return false end
 local from, limit, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local next, items, bytes = '', {}, 0
@@ -17,7 +17,7 @@ if redis.call('TYPE', KEYS[3]).ok == 'hash' then
   local cursor = from == '' and '0' or from
   for _ = 1, limit do
     local found
-    cursor, found = unpack(redis.call('HSCAN', KEYS[3], cursor, 'COUNT', 1)) -- mostly one, which may be large
+    cursor, found = unpack(redis.call('HSCAN', KEYS[3], cursor, 'COUNT', 1)) -- usually one entry, which may be large
     for i = 1, #found, 2 do add(found[i], found[i + 1]) end
     if cursor == '0' or bytes >= most then break end
   end

@@ -7,12 +7,12 @@ interface Address {
   readonly port: number
 }
 
-/** Besides the node of the URL: the cluster may have lost that one. */
+/** Nodes besides the one of the URL, which the cluster may have lost. */
 const othersAsked = 2
 
 /**
- * Leads a connection to the master of one slot, which it asks the cluster for each time it connects (decision 0016).
- * Where nobody can tell, it leads to the node of the URL: that one refuses the connection, or what is asked of it.
+ * Connects to the master of one slot, which it asks the cluster for on each connect (decision 0016). If nobody can
+ * tell, it connects to the node of the URL, which then refuses the connection or the commands.
  */
 export function connectorTo(slot: number): NonNullable<RedisOptions['Connector']> {
   return class extends AbstractConnector {
@@ -27,7 +27,7 @@ export function connectorTo(slot: number): NonNullable<RedisOptions['Connector']
       this.#seed = { host: options.host ?? 'localhost', port: options.port ?? 6379 }
     }
 
-    // Once it rejects, ioredis gives the connection up for good.
+    // If it rejects, ioredis never reconnects.
     async connect(): Promise<Socket> {
       this.connecting = true
       const address = await this.#find()
@@ -46,8 +46,8 @@ export function connectorTo(slot: number): NonNullable<RedisOptions['Connector']
       const first = Math.floor(Math.random() * this.#nodes.length)
       const others = [...this.#nodes, ...this.#nodes].slice(first, first + othersAsked)
       try {
-        const asked = [this.#seed, ...others].map((node) => ask(node, slot, this.#options))
-        const { master, nodes } = await Promise.any(asked)
+        const answers = [this.#seed, ...others].map((node) => ask(node, slot, this.#options))
+        const { master, nodes } = await Promise.any(answers)
         this.#nodes = nodes
         return master ?? this.#seed
       } catch {
@@ -57,7 +57,7 @@ export function connectorTo(slot: number): NonNullable<RedisOptions['Connector']
   }
 }
 
-/** What one node knows of the cluster, and of who has the slot. Throws where it does not answer. */
+/** What one node knows of the cluster, and of the owner of the slot. Throws if the node does not answer. */
 async function ask(
   node: Address,
   slot: number,
@@ -68,7 +68,8 @@ async function ask(
     ...{ lazyConnect: true, enableReadyCheck: false, retryStrategy: () => null },
   })
   redis.on('error', () => {})
-  // Numbers may come as text. A node that does not know how it is reached leaves its host open: as we reached this one.
+  // Numbers may arrive as text. A node that does not know its own address leaves the host empty: we keep the one that
+  // we used.
   const addressOf = ([host, port]: readonly unknown[]) => ({ host: (host as string) || node.host, port: Number(port) })
   try {
     await redis.connect()

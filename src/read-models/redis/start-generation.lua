@@ -1,4 +1,4 @@
---[[ start-generation: makes an empty generation the active one if the one to be replaced still is.
+--[[ start-generation: makes an empty generation the active one if the one to be replaced is still active.
   KEYS[1] active, hash    KEYS[2] replaced, sorted set    KEYS[3] checkpoints of the new generation, hash
   ARGV[1] name    ARGV[2] log id    ARGV[3] name of the generation to be replaced, '' for none
   ARGV[4] progress channel    ARGV[5] progress message

@@ -4,13 +4,13 @@ import type { StoredDocument } from '../document.ts'
 import type { Snapshot } from '../inspection.ts'
 import { decodeRow, type StreamId, type StreamRow } from '../stream-row.ts'
 
-/** `member`: of a collection. */
+/** `member`: an entry of a collection. */
 export function decodeDocument(member: string): Pick<StoredDocument, 'json' | 'version' | 'row'> {
   const [json = '', version, row] = member.split('\0')
   return { json, version: Number(version), row }
 }
 
-/** `member`: of the home collection. `row`: from the rows hash. */
+/** `member`: an entry of the home collection. `row`: from the rows hash. */
 export function decodeStream(
   stream: StreamId,
   member: string | null | undefined,
@@ -21,12 +21,12 @@ export function decodeStream(
   return decodeRow(stream, { json: document.json, version: document.version }, document.row)
 }
 
-/** Begins with the length of the stream's name, so that no other stream's member begins as this one's do. */
+/** Begins with the length of the stream's name, so that no other stream's member has the same beginning. */
 export function queueMember({ stream, partition, offset }: Position & { readonly stream: StreamId }): string {
   return `${Buffer.byteLength(stream)}:${stream}${String(offset).padStart(16, '0')}/${partition}`
 }
 
-/** `active`: its name, or ''. `fields`: of the checkpoints hash, each followed by its value. */
+/** `active`: its name, or ''. `fields`: the checkpoints hash, each field followed by its value. */
 export function decodeSnapshot(active: string, fields: readonly string[]): Snapshot {
   const checkpoints = new Map<number, Checkpoint>()
   for (const [field, value] of pairs(fields)) {
@@ -35,7 +35,7 @@ export function decodeSnapshot(active: string, fields: readonly string[]): Snaps
   return { active: active === '' ? undefined : active, checkpoints }
 }
 
-/** Two things that a reply holds in turn. */
+/** Pairs of values that alternate in a reply. */
 export function pairs(flat: readonly string[]): [string, string][] {
   const found: [string, string][] = []
   for (let i = 0; i < flat.length; i += 2) found.push([flat[i] ?? '', flat[i + 1] ?? ''])

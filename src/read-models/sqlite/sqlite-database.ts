@@ -10,11 +10,11 @@ import { openFile } from './sqlite-tables.ts'
 export interface SqliteReadModelsOptions {
   readonly file: string
   readonly version: string
-  /** The collection whose documents show streams, and have their rows. */
+  /** The collection whose documents show streams, and store their rows. */
   readonly home: string
   /**
-   * Whether this is the one process that serves the read models: it alone applies to the active generation, and drops
-   * what a release with another layout has left.
+   * Whether this is the single process that serves the read models: only it applies to the active generation, and drops
+   * tables of a release with another layout.
    */
   readonly isOwner?: boolean
 }
@@ -26,17 +26,17 @@ export interface GenerationRow extends StoredGeneration {
   readonly paused: number
 }
 
-/** `row` is null where the document shows no stream. */
+/** `row` is null if the document shows no stream. */
 type DocumentRow = readonly [json: string, version: number, row: string | null]
 export type DocumentSet = ReturnType<typeof prepareDocumentSet>
 
-/** One connection to the file, for one version of the read models: what its parts have in common. */
+/** One connection to the file, for one version of the read models, shared by the parts of the store. */
 export class SqliteDatabase {
   readonly db: DatabaseSync
   readonly options: SqliteReadModelsOptions
-  /** Another number whenever something may have been written: by others, as far as was looked. */
+  /** Changes whenever something may have been written; writes of other processes count once they are noticed. */
   changes = 0
-  /** When that was, by performance.now(). */
+  /** The time of the last look, by performance.now(). */
   lookedAt = Number.NEGATIVE_INFINITY
   #dataVersion: unknown
   readonly #statements = new Map<TemplateStringsArray, StatementSync>()
@@ -59,7 +59,7 @@ export class SqliteDatabase {
     return this.#prepared(sql).run(...values)
   }
 
-  /** The active one first. */
+  /** The generations, the active one first. */
   generations(version = this.options.version): readonly GenerationRow[] {
     const rows = this.all`
       SELECT key, name, log_id AS logId, state, since, continues, paused FROM generation
@@ -86,13 +86,13 @@ export class SqliteDatabase {
     return rows as unknown as ReturnType<SqliteDatabase['collections']>
   }
 
-  /** Undefined where nothing was ever put into it. */
+  /** Undefined if it never had an entry. */
   documentSet(generation: number, name: string): DocumentSet | undefined {
     const found = this.get`SELECT key FROM collection WHERE generation = ${generation} AND name = ${name}`
     return found && this.documents(Number(found.key))
   }
 
-  /** Those of a key of `collections`. */
+  /** The documents of a key of `collections`. */
   documents(key: number): DocumentSet {
     const set = this.#documentSets.get(key) ?? prepareDocumentSet(this.db, key)
     this.#documentSets.set(key, set)
@@ -120,13 +120,13 @@ export class SqliteDatabase {
     return hidden === undefined ? undefined : decodeRow(stream, undefined, hidden)
   }
 
-  /** That of a stream which no document shows, as it is stored. */
+  /** The stored row of a stream which no document shows. */
   hiddenRow(key: number, stream: StreamId): string | undefined {
     const found = this.get`SELECT row FROM stream_row WHERE generation = ${key} AND stream = ${stream}`
     return found?.row as string | undefined
   }
 
-  /** What was decided under an idempotency key. */
+  /** The record of an idempotency key. */
   record(generation: number, { key, partition }: IdempotencyKey): IdempotencyRecord | undefined {
     const found = this.get`
       SELECT record FROM idempotency_key WHERE generation = ${generation} AND key = ${key} AND partition = ${partition}`
@@ -143,7 +143,7 @@ export class SqliteDatabase {
     return found !== undefined
   }
 
-  /** Reads in one atomic step, and notices what others wrote. Throws ServiceError read_model_unavailable. */
+  /** Reads in one atomic step, and notices writes of other processes. Throws ServiceError read_model_unavailable. */
   read<T>(work: () => T): T {
     return this.#transaction('DEFERRED', () => {
       const found = this.get`PRAGMA data_version`?.data_version
@@ -154,7 +154,7 @@ export class SqliteDatabase {
     })
   }
 
-  /** As `read`, of one generation; undefined when it is not there. */
+  /** As `read`, for one generation; undefined if it does not exist. */
   readGeneration<T>(name: string, work: (key: number) => T): T | undefined {
     return this.read(() => {
       const key = this.generation(name)?.key
@@ -162,7 +162,7 @@ export class SqliteDatabase {
     })
   }
 
-  /** Writes all or nothing: nothing where `isKept` says no of the result. Throws ServiceError read_model_unavailable. */
+  /** Writes all or nothing; nothing if `isKept` rejects the result. Throws ServiceError read_model_unavailable. */
   write<T>(work: () => T, isKept?: (result: T) => boolean): T {
     this.changes++
     return this.#transaction('IMMEDIATE', work, isKept)
@@ -178,7 +178,7 @@ export class SqliteDatabase {
     }
   }
 
-  /** Each is prepared once. With node:sqlite's own SQLTagStore it took a quarter longer to apply a pet. */
+  /** Each statement is prepared once. With node:sqlite's own SQLTagStore applying a pet took a quarter longer. */
   #prepared(sql: TemplateStringsArray): StatementSync {
     const statement = this.#statements.get(sql) ?? this.db.prepare(sql.join('?'))
     this.#statements.set(sql, statement)
@@ -199,7 +199,7 @@ export class SqliteDatabase {
   }
 }
 
-/** One set of documents, with its statements. What requests read comes as arrays, which cost less than objects. */
+/** One set of documents, with its statements. Results for requests are arrays, which cost less than objects. */
 function prepareDocumentSet(db: DatabaseSync, key: number) {
   const table = tableOf(key)
   const values = `INTO ${table} (id, json, version, row) VALUES (?, ?, ?, ?)`

@@ -5,15 +5,15 @@ import { type SqliteDatabase, tableOf } from './sqlite-database.ts'
 
 type Row = readonly [id: string | number, ...fields: (string | number | null)[]]
 
-/** How a set is read, in SQL. */
+/** How to read a set, in SQL. */
 interface Source {
-  /** Ids, and what texts are made of. */
+  /** The columns of the id and of the text. */
   readonly items: string
-  /** Up to where more conditions can follow. */
+  /** The query up to the point where conditions can be added. */
   readonly from: string
-  /** The columns that say where an item is, and put them in order. */
+  /** The columns that locate and order the entries. */
   readonly place: readonly string[]
-  /** The id that none comes before. */
+  /** An id before all others. */
   readonly first: string
 }
 
@@ -65,7 +65,7 @@ export function sqliteInspection(database: SqliteDatabase): Inspection {
   }
 }
 
-/** Undefined where nothing was ever put into the set. */
+/** Undefined if the set never had an entry. */
 function sourceOf(database: SqliteDatabase, generation: number, set: string): Source | undefined {
   const of = `WHERE generation = ${generation}`
   if (set === 'rows') return { items: 'stream, row', from: `stream_row ${of}`, place: ['stream'], first: '' }
@@ -82,7 +82,10 @@ function sourceOf(database: SqliteDatabase, generation: number, set: string): So
   return { items: 'id, json, version, row', from: `${tableOf(found.key)} WHERE true`, place: ['id'], first: '0' }
 }
 
-/** What the columns of the place have for an id: texts of numbers too, as SQLite compares them by what the column holds. */
+/**
+ * The values of the locating columns for an id. They may be texts of numbers, since SQLite compares them by the
+ * column's type.
+ */
 function placeOf(set: string, id: string): string[] {
   if (set !== 'keys' && set !== 'parked') return [id]
   const slash = id.indexOf('/')

@@ -44,7 +44,7 @@ export function sqliteProjection(database: SqliteDatabase, listeners: Listeners)
   }
 }
 
-/** False also where the clock was put back since: a pause is not for ever. */
+/** False also if the clock was set back since then: a pause must not last forever. */
 export function isWithin(ms: number, since: number): boolean {
   const passed = timeOfDay().getTime() - since
   return passed >= 0 && passed < ms
@@ -70,7 +70,7 @@ function loadPartition(
   }
 }
 
-/** Nothing of what it wrote is to be kept unless the outcome is `applied`. */
+/** The caller keeps what this writes only if the outcome is `applied`. */
 function applyBatch(database: SqliteDatabase, key: number, batch: Batch): ApplyResult {
   const { partition, expected, checkpoint } = batch
   if (encodeCheckpoint(storedCheckpoint(database, key, partition)) !== encodeCheckpoint(expected)) {
@@ -92,7 +92,7 @@ function storedCheckpoint(database: SqliteDatabase, key: number, partition: numb
   return database.checkpoints(key).get(partition) ?? startOfPartition
 }
 
-/** Those that a document shows, or that have a row or parked events. */
+/** The streams that a document shows, or that have a row or parked events. */
 function existingStreams(database: SqliteDatabase, key: number, streams: Batch['newStreams']): string[] {
   const homeSet = database.documentSet(key, database.options.home)
   return streams.filter((stream) => {
@@ -105,7 +105,7 @@ function existingStreams(database: SqliteDatabase, key: number, streams: Batch['
   })
 }
 
-/** Those taken to be new that are there. */
+/** The documents assumed to be new that exist. */
 function putDocuments(database: SqliteDatabase, key: number, puts: Batch['documents']): DocumentId[] {
   const changed = new Map<string, ChangedSet>()
   const setFor = (name: string): ChangedSet => {
@@ -125,7 +125,7 @@ interface ChangedSet {
   added: number
 }
 
-/** False when it was taken to be new, and is there. */
+/** False if it was assumed to be new, but exists. */
 function putDocument({ before, after }: DocumentPut, setFor: (name: string) => ChangedSet): boolean {
   const { collection, id, json, version, row = null, indexes } = after
   const whole = setFor(setName(collection))

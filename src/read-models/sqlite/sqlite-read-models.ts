@@ -7,8 +7,8 @@ import { sqliteProjection } from './sqlite-projection.ts'
 import { sqliteReads } from './sqlite-reads.ts'
 
 /**
- * Read models in a file of SQLite. Several processes may open it at once; progress is told within one store only.
- * Throws OutOfReachError when the file has another layout, unless it is the owner who opens it.
+ * Read models in a SQLite file. Several processes may open it at once; progress is announced within one store only.
+ * Throws OutOfReachError if the file has another layout, unless the owner opens it.
  */
 export function openSqliteReadModels(options: SqliteReadModelsOptions): ReadModelStore {
   const database = new SqliteDatabase(options)

@@ -2,19 +2,19 @@ import { idOf, setName } from '../document.ts'
 import type { PageQuery, Proof, StoredPage, StoredReads } from '../stored-reads.ts'
 import type { DocumentSet, SqliteDatabase } from './sqlite-database.ts'
 
-/** The owner looks this often whether another process wrote. */
+/** How often the owner checks for writes of another process. */
 const lookMs = 250
 const keptCharactersMax = 4_000_000
 
-/** What goes with every answer from a generation, as long as nothing is written. */
+/** The part of every answer from a generation that stays the same while nothing is written. */
 interface View {
   readonly generation: string
   readonly changes: number
-  /** 0, which no generation has, when the generation is not there. */
+  /** 0, which no generation has, if the generation does not exist. */
   readonly key: number
   readonly proof: Proof
   readonly sets: ReadonlyMap<string, DocumentSet>
-  /** Those asked for, by what was asked: a GET of one costs 25 us of CPU instead of the 42 with its rows read again. */
+  /** Pages already read, by request: a GET of one costs 25 us of CPU instead of 42. */
   readonly pages: Map<string, StoredPage>
   pageCharacters: number
 }
@@ -34,11 +34,11 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
   }
 
   /**
-   * As `read`, but the owner does not ask the file each time. It knows what it wrote itself; all that another process
-   * can do to its data is to activate another generation, or to remove one. What it answers from a generation that was
-   * replaced meanwhile is still true: only the owner applies to an active generation, and notices as soon as it does.
-   * A generation that was removed has no tables any more, and no other one has tables of these names; its last pages
-   * may be answered until the next look, with the proof that they were read with.
+   * As `read`, but the owner does not ask the file each time. It knows its own writes, and the only thing that another
+   * process can do to its data is to activate or remove a generation. An answer from a generation that was replaced
+   * meanwhile is still true: only the owner applies to an active generation, and notices as soon as it does. A removed
+   * generation has no tables any more, and no other generation gets tables of the same names. Its last pages may be
+   * sent until the next check, with the proof that they were read with.
    */
   function readQuickly<T>(generation: string, work: (view: View) => T): T {
     const view = database.options.isOwner ? known(generation) : undefined
@@ -47,7 +47,7 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
       try {
         return work(view)
       } catch {
-        // Its tables may have been removed: then it is not there, and anything else throws again.
+        // The tables may have been removed: the generation then does not exist. Any other error is thrown again.
         return read(generation, work)
       }
     })
@@ -55,8 +55,8 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
 
   function pageOf(view: View, { collection, index, after, limit }: PageQuery): StoredPage {
     const set = setName(collection, index)
-    const asked = `${set} ${after} ${limit}`
-    const known = view.pages.get(asked)
+    const pageKey = `${set} ${after} ${limit}`
+    const known = view.pages.get(pageKey)
     if (known !== undefined) return known
     const found = view.sets.get(set)?.page(after, limit + 1) ?? []
     const shown = found.slice(0, limit).map(([json]) => json)
@@ -67,7 +67,7 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
       view.pages.clear()
       view.pageCharacters = 0
     }
-    view.pages.set(asked, page)
+    view.pages.set(pageKey, page)
     view.pageCharacters += documents.length
     return page
   }
@@ -105,7 +105,7 @@ function viewOf(database: SqliteDatabase, generation: string): View {
     proof: {
       active: database.inState('active')?.name,
       checkpoints: database.checkpoints(key),
-      // Unlike Redis, SQLite drops nothing by itself: counting a large table would only cost time.
+      // Unlike Redis, SQLite loses nothing by itself: counting a large table would only take time.
       isComplete: true,
     },
     sets: new Map(database.collections(key).map((collection) => [collection.name, database.documents(collection.key)])),

@@ -4,8 +4,8 @@ import { OutOfReachError } from '../../lib/errors.ts'
 const layoutVersion = 4
 
 /**
- * Every table. Rows of one generation carry its key, a small number in place of version and name. No key is used twice:
- * what still knows of a removed generation must not find another one in its place.
+ * Every table. Rows of one generation carry its key, a small number instead of version and name. No key is ever reused:
+ * a process that still remembers a removed generation must not find another one in its place.
  */
 const layout = `
   -- state: active, building or replaced; since, paused (when \`apply\` last began to answer 'later'): milliseconds since 1970
@@ -43,12 +43,12 @@ const layout = `
   CREATE INDEX parked_stream ON parked (generation, stream, record_offset);
   PRAGMA user_version = ${layoutVersion};`
 
-/** Throws when the file cannot be used, or has another layout and `isOwner` is false. */
+/** Throws if the file cannot be used, or has another layout and `isOwner` is false. */
 export function openFile(file: string, isOwner: boolean): DatabaseSync {
-  // Another process holds the write lock for the length of one batch; waiting for it stops this process.
+  // Another process holds the write lock for the length of one batch; waiting for it blocks this process.
   const db = new DatabaseSync(file, { timeout: 500 })
   try {
-    // NORMAL: a power cut may take the last batches, which the projector then applies again from the log.
+    // NORMAL: a power failure may lose the last batches, which the projector then applies again from the log.
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
     if (layoutOf(db) !== layoutVersion) layOut(db, isOwner)
     return db
@@ -62,14 +62,14 @@ function layoutOf(db: DatabaseSync): unknown {
   return db.prepare('PRAGMA user_version').get()?.user_version
 }
 
-/** Makes the tables, in place of those of another layout. The file stays: another process may have it open. */
+/** Creates the tables, replacing those of another layout. The file stays, because another process may have it open. */
 function layOut(db: DatabaseSync, isOwner: boolean): void {
   db.exec('BEGIN IMMEDIATE')
   const found = layoutOf(db)
   if (found !== layoutVersion) {
     if (found !== 0 && !isOwner) {
       throw new OutOfReachError(
-        `The read models have layout ${found} of another release, not ${layoutVersion}: start the service of this release, which builds them anew.`,
+        `The read models have layout ${found} of another release, not ${layoutVersion}: start the service of this release, which rebuilds them.`,
       )
     }
     const tables = db.prepare(

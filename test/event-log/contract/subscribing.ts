@@ -94,7 +94,7 @@ export function subscribing(at: LogUnderTest): void {
       await eventually(() => subscriber.values(0), ['a', 'b', 'a', 'b', 'a', 'b', 'c'])
     })
 
-    it('comes back to what was not done, however much was read ahead', async () => {
+    it('returns to a batch that was not done, however much was read ahead', async () => {
       const long = 'x'.repeat(1500) // so that Kafka does not give all of it at a time
       for (let first = 0; first < 6000; first += 600) {
         await at.log.append(0, records(...Array.from({ length: 600 }, (_, i) => `${first + i} ${long}`)))
@@ -162,7 +162,7 @@ export function subscribing(at: LogUnderTest): void {
       expect(subscriber.batches[0]).toMatchObject({ from: 0, next: 2 })
     })
 
-    it('is ignored for a partition that is not held', async () => {
+    it('is ignored for a partition that is not assigned', async () => {
       const subscriber = await RecordingSubscriber.on(at.log)
       subscriber.seek(0, 0)
       subscriber.seek(99, 0)

@@ -65,7 +65,7 @@ export const inspecting = topic('inspecting', {
     }
   },
 
-  'in a new generation there is nothing, and of one that is not there nothing can be told': async (fixture) => {
+  'a new generation is empty, and a missing one has no contents': async (fixture) => {
     const { store, generation } = await started(fixture)
     const sets = new Map(otherSets.map((set) => [set, new Map()]))
     expect(await contentOf(store, generation)).toEqual({ checkpoints: new Map(), sizes: new Map(), sets })
@@ -130,7 +130,7 @@ export const inspecting = topic('inspecting', {
     expect(found).toEqual(parkedItems(parked))
   },
 
-  'what is there all the while comes, whatever comes and goes meanwhile': async (fixture) => {
+  'an entry that exists all the time is returned, whatever is added and removed meanwhile': async (fixture) => {
     const store = await fixture.open()
     const names = numbers(300).map((i) => `name ${i}`)
     for (const set of otherSets) {

@@ -68,7 +68,7 @@ export const listening = topic('listening', {
     await expectHeard(store, generation, heard, [])
   },
 
-  'what is heard of can be read': async (fixture) => {
+  'an announced batch can be read': async (fixture) => {
     const { store, generation } = await settled(fixture)
     const read = new Promise((resolve) => {
       const progress = (name: string) => resolve(store.generations.checkpoints(name))
