@@ -184,6 +184,7 @@ export function openApp(services: AppServices = new FakeServices(), options: Par
     logsWrites: false,
     probesInDetail: true,
     corsOrigins: [],
+    publicUrl: '',
     connections,
     appendTimeoutMs: 5000,
     ...options,
