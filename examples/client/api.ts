@@ -10,13 +10,13 @@ export interface paths {
         };
         /**
          * List all animals
-         * @description The animals in ascending order of id, page by page: as long as there is a next page, its address is in `Link`.
+         * @description Pets in ascending order of id, page by page. `Link` has the address of the next page, if there is one.
          */
         get: operations["listPets"];
         put?: never;
         /**
          * Add an animal
-         * @description The animal is durable when this is answered. Without `status` it is `available`. With an `Idempotency-Key` the request can be sent again, as often as need be, and adds one animal.
+         * @description The pet is durable when this is answered. Without `status` it is `available`. With an `Idempotency-Key` the request can be repeated any number of times, and adds one pet.
          */
         post: operations["createPet"];
         delete?: never;
@@ -55,13 +55,13 @@ export interface paths {
         };
         /**
          * List all orders (beta)
-         * @description The orders in ascending order of id, page by page: as long as there is a next page, its address is in `Link`. Ids say nothing of the order in time.
+         * @description Orders in ascending order of id, page by page. `Link` has the address of the next page, if there is one. Ids are not chronological.
          */
         get: operations["listOrders"];
         put?: never;
         /**
          * Order a pet (beta)
-         * @description An available pet can be ordered, and is pending from then on. With an `Idempotency-Key` the request can be sent again, as often as need be, and places one order.
+         * @description Orders an available pet, which is then pending. With an `Idempotency-Key` the request can be repeated any number of times, and places one order.
          */
         post: operations["placeOrder"];
         delete?: never;
@@ -85,8 +85,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Move an order on (beta)
-         * @description From placed to approved to delivered, which makes the pet sold; from placed or approved to cancelled, which makes it available again. An order that has the status already stays as it is, whatever `If-Match` says.
+         * Change the status of an order (beta)
+         * @description From placed to approved to delivered, which makes the pet sold; from placed or approved to cancelled, which makes it available again. An order that already has the status stays as it is, whatever `If-Match` says.
          */
         patch: operations["updateOrder"];
         trace?: never;
@@ -184,7 +184,7 @@ export interface components {
         Order: {
             /**
              * Format: int64
-             * @description Unique identifier assigned by the service; says nothing of the order in time
+             * @description Unique identifier assigned by the service; not chronological
              * @example 12
              */
             id: bigint;
@@ -217,14 +217,19 @@ export interface components {
              */
             petId: bigint;
         };
-        /** @description What is to become of an order */
+        /**
+         * @description A change of an order
+         * @example {
+         *       "status": "approved"
+         *     }
+         */
         OrderChange: {
             status: components["schemas"]["OrderStatus"];
         };
         /** @description A list of orders */
         Orders: components["schemas"]["Order"][];
         /**
-         * @description Where the order stands: placed, approved, delivered; or cancelled before it was delivered
+         * @description Status of the order: placed, approved, delivered, or cancelled before delivery
          * @enum {string}
          */
         OrderStatus: "placed" | "approved" | "delivered" | "cancelled";
@@ -395,10 +400,11 @@ export interface components {
         /** @description What went wrong */
         Error: {
             /**
-             * @description Machine-readable error code, see docs/errors.md
+             * @description Machine-readable error code. [The page of errors](/docs/errors) says what each means.
              * @example invalid_request
+             * @enum {string}
              */
-            code: string;
+            code: "invalid_request" | "invalid_json" | "invalid_cursor" | "invalid_idempotency_key" | "invalid_consistency_token" | "unauthorized" | "insufficient_scope" | "pet_not_found" | "order_not_found" | "route_not_found" | "method_not_allowed" | "pet_not_available" | "order_transition_invalid" | "precondition_failed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "unknown_pet" | "too_many_requests" | "quota_exceeded" | "headers_too_large" | "internal_error" | "event_parked" | "unsupported_transfer_coding" | "overloaded" | "conflict" | "stream_parked" | "event_log_unavailable" | "read_model_unavailable" | "read_model_rebuilding" | "read_model_behind" | "append_outcome_unknown";
             /** @description Human-readable description */
             message: string;
             /**
@@ -421,20 +427,15 @@ export interface operations {
             query?: {
                 /** @description Maximum number of animals returned */
                 limit?: number;
+                /** @description Availability of the animal */
                 status?: components["schemas"]["PetStatus"];
                 /** @description Where the page begins: taken from the `Link` of the page before */
                 cursor?: string;
             };
             header?: {
-                /**
-                 * @description One or several of the tokens of earlier answers, separated by commas: this answer is at least as new as those.
-                 * @example ZTNiMDdiZmYtZjdiMS00YmZhLTkyYTctN2VmZmJlOThhNTQxOjA6Mjo3ZjUyNDA0Yg
-                 */
+                /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
                 "Consistency-Token"?: string;
-                /**
-                 * @description `wait=N`: at most how many seconds, 0 to 10, to wait until the answer has what the `Consistency-Token` stands for (RFC 7240). Without it one second.
-                 * @example wait=0
-                 */
+                /** @description `wait=N` waits up to N seconds, 0 to 10, until the answer includes what the `Consistency-Token` stands for (RFC 7240). The default is one second. */
                 Prefer?: string;
             };
             path?: never;
@@ -447,9 +448,9 @@ export interface operations {
                 headers: {
                     /** @description The next page, if there is one (RFC 8288): `<…>; rel="next"` */
                     Link?: string;
-                    /** @description For requests that are to see nothing older, where the request had one, anywhere */
+                    /** @description Pass it to requests that must see nothing older than this answer; sent if the request had one, on any instance */
                     "Consistency-Token"?: string;
-                    /** @description `wait=N`, where the request said how long to wait */
+                    /** @description `wait=N`, if the request said how long to wait */
                     "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
@@ -501,10 +502,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description API key without the scope for this */
+            /** @description API key without the required scope */
             403: {
                 headers: {
-                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the scope that is needed */
+                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the required scope */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -512,17 +513,17 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "insufficient_scope",
-                     *       "message": "This API key is not for this: it lacks the scope write.",
+                     *       "message": "This API key lacks the scope write.",
                      *       "status": 403
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Too many requests, in flight or in a time */
+            /** @description Too many concurrent requests, or too many requests in a period */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try */
+                    /** @description Seconds to wait before the next attempt */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -530,7 +531,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "too_many_requests",
-                     *       "message": "This API key has 1000 requests in flight already.",
+                     *       "message": "This API key already has 1000 requests in flight.",
                      *       "status": 429
                      *     }
                      */
@@ -553,10 +554,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not possible at the moment */
+            /** @description Temporarily unavailable */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try */
+                    /** @description Seconds to wait before the next attempt */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -586,20 +587,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A string of 1 to 255 characters in double quotes. All requests of one API key with it get the animal of the first.
-                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
-                 */
+                /** @description A string of 1 to 255 characters in double quotes. All requests of one API key with the same string get the pet of the first. */
                 "Idempotency-Key"?: string;
-                /**
-                 * @description One or several of the tokens of earlier answers, separated by commas: this answer is at least as new as those.
-                 * @example ZTNiMDdiZmYtZjdiMS00YmZhLTkyYTctN2VmZmJlOThhNTQxOjA6Mjo3ZjUyNDA0Yg
-                 */
+                /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
                 "Consistency-Token"?: string;
-                /**
-                 * @description `wait=N`: at most how many seconds, 0 to 10, to wait until the animal can be read (RFC 7240). Without it one second.
-                 * @example wait=0
-                 */
+                /** @description `wait=N` waits up to N seconds, 0 to 10, until the pet can be read (RFC 7240). The default is one second. */
                 Prefer?: string;
             };
             path?: never;
@@ -614,17 +606,17 @@ export interface operations {
             /** @description Animal added; the body carries the assigned `id` */
             201: {
                 headers: {
-                    /** @description The path of the new animal */
+                    /** @description The path of the new pet */
                     Location?: string;
-                    /** @description Of this state, and never of another one (RFC 9110) */
+                    /** @description Identifies this state, and never any other (RFC 9110) */
                     ETag?: string;
-                    /** @description For requests that are to see this animal, anywhere */
+                    /** @description Pass it to requests that must see this pet, on any instance */
                     "Consistency-Token"?: string;
-                    /** @description `true` where this is the answer to an earlier request once more */
+                    /** @description `true` if this repeats the answer to an earlier request */
                     "Idempotency-Replayed"?: string;
-                    /** @description `?1` if the animal can be read now, `?0` if not yet; not with an Idempotency-Key */
+                    /** @description `?1` if the pet can be read now, `?0` if not yet; absent with an Idempotency-Key */
                     "Read-Model-Applied"?: string;
-                    /** @description `wait=N`, where the request said how long to wait */
+                    /** @description `wait=N`, if the request said how long to wait */
                     "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
@@ -674,10 +666,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description API key without the scope for this */
+            /** @description API key without the required scope */
             403: {
                 headers: {
-                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the scope that is needed */
+                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the required scope */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -685,7 +677,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "insufficient_scope",
-                     *       "message": "This API key is not for this: it lacks the scope write.",
+                     *       "message": "This API key lacks the scope write.",
                      *       "status": 403
                      *     }
                      */
@@ -708,7 +700,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Body not JSON by its type */
+            /** @description Body is not application/json */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -724,7 +716,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Another animal was sent under this key */
+            /** @description This key was used for another pet */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -733,17 +725,17 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "idempotency_key_reused",
-                     *       "message": "Another pet was sent before.",
+                     *       "message": "This Idempotency-Key was already used for a different request.",
                      *       "status": 422
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Too many requests, in flight or in a time */
+            /** @description Too many concurrent requests, or too many requests in a period */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try */
+                    /** @description Seconds to wait before the next attempt */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -751,7 +743,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "too_many_requests",
-                     *       "message": "This API key has 1000 requests in flight already.",
+                     *       "message": "This API key already has 1000 requests in flight.",
                      *       "status": 429
                      *     }
                      */
@@ -774,10 +766,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not possible at the moment */
+            /** @description Temporarily unavailable */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try */
+                    /** @description Seconds to wait before the next attempt */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -801,7 +793,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "append_outcome_unknown",
-                     *       "message": "The animal may have been stored, or be stored later.",
+                     *       "message": "The pet may have been stored, or be stored later.",
                      *       "status": 504
                      *     }
                      */
@@ -823,20 +815,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description `*` or a list of entity tags: 304 if one is of the present state (RFC 9110)
-                 * @example "e3b07bff-pets-5.orders-1-2"
-                 */
+                /** @description `*` or a list of entity tags: 304 if one of them is the current tag (RFC 9110) */
                 "If-None-Match"?: string;
-                /**
-                 * @description One or several of the tokens of earlier answers, separated by commas: this answer is at least as new as those.
-                 * @example ZTNiMDdiZmYtZjdiMS00YmZhLTkyYTctN2VmZmJlOThhNTQxOjA6Mjo3ZjUyNDA0Yg
-                 */
+                /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
                 "Consistency-Token"?: string;
-                /**
-                 * @description `wait=N`: at most how many seconds, 0 to 10, to wait until the answer has what the `Consistency-Token` stands for (RFC 7240). Without it one second.
-                 * @example wait=0
-                 */
+                /** @description `wait=N` waits up to N seconds, 0 to 10, until the answer includes what the `Consistency-Token` stands for (RFC 7240). The default is one second. */
                 Prefer?: string;
             };
             path: {
@@ -853,17 +836,17 @@ export interface operations {
             /** @description The requested animal */
             200: {
                 headers: {
-                    /** @description Of this state, and never of another one (RFC 9110) */
+                    /** @description Identifies this state, and never any other (RFC 9110) */
                     ETag?: string;
-                    /** @description For requests that are to see nothing older, where the request had one, anywhere */
+                    /** @description Pass it to requests that must see nothing older than this answer; sent if the request had one, on any instance */
                     "Consistency-Token"?: string;
-                    /** @description `wait=N`, where the request said how long to wait */
+                    /** @description `wait=N`, if the request said how long to wait */
                     "Preference-Applied"?: string;
-                    /** @description Since when it is deprecated (RFC 9745) */
+                    /** @description Date since which it is deprecated (RFC 9745) */
                     Deprecation?: string;
-                    /** @description When it is removed (RFC 8594) */
+                    /** @description Date of its removal (RFC 8594) */
                     Sunset?: string;
-                    /** @description The successor and the notice */
+                    /** @description Links to the successor and the deprecation notice */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -879,20 +862,20 @@ export interface operations {
                     "application/json": components["schemas"]["Pet"];
                 };
             };
-            /** @description The client has it as it is already */
+            /** @description The client already has the current state */
             304: {
                 headers: {
-                    /** @description Of this state, and never of another one (RFC 9110) */
+                    /** @description Identifies this state, and never any other (RFC 9110) */
                     ETag?: string;
-                    /** @description For requests that are to see nothing older, where the request had one, anywhere */
+                    /** @description Pass it to requests that must see nothing older than this answer; sent if the request had one, on any instance */
                     "Consistency-Token"?: string;
-                    /** @description `wait=N`, where the request said how long to wait */
+                    /** @description `wait=N`, if the request said how long to wait */
                     "Preference-Applied"?: string;
-                    /** @description Since when it is deprecated (RFC 9745) */
+                    /** @description Date since which it is deprecated (RFC 9745) */
                     Deprecation?: string;
-                    /** @description When it is removed (RFC 8594) */
+                    /** @description Date of its removal (RFC 8594) */
                     Sunset?: string;
-                    /** @description The successor and the notice */
+                    /** @description Links to the successor and the deprecation notice */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -901,11 +884,11 @@ export interface operations {
             /** @description Invalid request */
             400: {
                 headers: {
-                    /** @description Since when it is deprecated (RFC 9745) */
+                    /** @description Date since which it is deprecated (RFC 9745) */
                     Deprecation?: string;
-                    /** @description When it is removed (RFC 8594) */
+                    /** @description Date of its removal (RFC 8594) */
                     Sunset?: string;
-                    /** @description The successor and the notice */
+                    /** @description Links to the successor and the deprecation notice */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -925,11 +908,11 @@ export interface operations {
                 headers: {
                     /** @description `Bearer realm="petstore"`, with `error="invalid_token"` when a key was sent */
                     "WWW-Authenticate"?: string;
-                    /** @description Since when it is deprecated (RFC 9745) */
+                    /** @description Date since which it is deprecated (RFC 9745) */
                     Deprecation?: string;
-                    /** @description When it is removed (RFC 8594) */
+                    /** @description Date of its removal (RFC 8594) */
                     Sunset?: string;
-                    /** @description The successor and the notice */
+                    /** @description Links to the successor and the deprecation notice */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -944,16 +927,16 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description API key without the scope for this */
+            /** @description API key without the required scope */
             403: {
                 headers: {
-                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the scope that is needed */
+                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the required scope */
                     "WWW-Authenticate"?: string;
-                    /** @description Since when it is deprecated (RFC 9745) */
+                    /** @description Date since which it is deprecated (RFC 9745) */
                     Deprecation?: string;
-                    /** @description When it is removed (RFC 8594) */
+                    /** @description Date of its removal (RFC 8594) */
                     Sunset?: string;
-                    /** @description The successor and the notice */
+                    /** @description Links to the successor and the deprecation notice */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -961,21 +944,21 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "insufficient_scope",
-                     *       "message": "This API key is not for this: it lacks the scope write.",
+                     *       "message": "This API key lacks the scope write.",
                      *       "status": 403
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No such animal */
+            /** @description No such pet */
             404: {
                 headers: {
-                    /** @description Since when it is deprecated (RFC 9745) */
+                    /** @description Date since which it is deprecated (RFC 9745) */
                     Deprecation?: string;
-                    /** @description When it is removed (RFC 8594) */
+                    /** @description Date of its removal (RFC 8594) */
                     Sunset?: string;
-                    /** @description The successor and the notice */
+                    /** @description Links to the successor and the deprecation notice */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -990,16 +973,16 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Too many requests, in flight or in a time */
+            /** @description Too many concurrent requests, or too many requests in a period */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try */
+                    /** @description Seconds to wait before the next attempt */
                     "Retry-After"?: number;
-                    /** @description Since when it is deprecated (RFC 9745) */
+                    /** @description Date since which it is deprecated (RFC 9745) */
                     Deprecation?: string;
-                    /** @description When it is removed (RFC 8594) */
+                    /** @description Date of its removal (RFC 8594) */
                     Sunset?: string;
-                    /** @description The successor and the notice */
+                    /** @description Links to the successor and the deprecation notice */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -1007,7 +990,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "too_many_requests",
-                     *       "message": "This API key has 1000 requests in flight already.",
+                     *       "message": "This API key already has 1000 requests in flight.",
                      *       "status": 429
                      *     }
                      */
@@ -1017,11 +1000,11 @@ export interface operations {
             /** @description Unexpected error */
             500: {
                 headers: {
-                    /** @description Since when it is deprecated (RFC 9745) */
+                    /** @description Date since which it is deprecated (RFC 9745) */
                     Deprecation?: string;
-                    /** @description When it is removed (RFC 8594) */
+                    /** @description Date of its removal (RFC 8594) */
                     Sunset?: string;
-                    /** @description The successor and the notice */
+                    /** @description Links to the successor and the deprecation notice */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -1036,16 +1019,16 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not possible at the moment */
+            /** @description Temporarily unavailable */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try */
+                    /** @description Seconds to wait before the next attempt */
                     "Retry-After"?: number;
-                    /** @description Since when it is deprecated (RFC 9745) */
+                    /** @description Date since which it is deprecated (RFC 9745) */
                     Deprecation?: string;
-                    /** @description When it is removed (RFC 8594) */
+                    /** @description Date of its removal (RFC 8594) */
                     Sunset?: string;
-                    /** @description The successor and the notice */
+                    /** @description Links to the successor and the deprecation notice */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -1063,11 +1046,11 @@ export interface operations {
             /** @description Any other error */
             default: {
                 headers: {
-                    /** @description Since when it is deprecated (RFC 9745) */
+                    /** @description Date since which it is deprecated (RFC 9745) */
                     Deprecation?: string;
-                    /** @description When it is removed (RFC 8594) */
+                    /** @description Date of its removal (RFC 8594) */
                     Sunset?: string;
-                    /** @description The successor and the notice */
+                    /** @description Links to the successor and the deprecation notice */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -1082,20 +1065,15 @@ export interface operations {
             query?: {
                 /** @description Maximum number of orders returned */
                 limit?: number;
+                /** @description Status of the order: placed, approved, delivered, or cancelled before delivery */
                 status?: components["schemas"]["OrderStatus"];
                 /** @description Where the page begins: taken from the `Link` of the page before */
                 cursor?: string;
             };
             header?: {
-                /**
-                 * @description One or several of the tokens of earlier answers, separated by commas: this answer is at least as new as those.
-                 * @example ZTNiMDdiZmYtZjdiMS00YmZhLTkyYTctN2VmZmJlOThhNTQxOjA6Mjo3ZjUyNDA0Yg
-                 */
+                /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
                 "Consistency-Token"?: string;
-                /**
-                 * @description `wait=N`: at most how many seconds, 0 to 10, to wait until the answer has what the `Consistency-Token` stands for (RFC 7240). Without it one second.
-                 * @example wait=0
-                 */
+                /** @description `wait=N` waits up to N seconds, 0 to 10, until the answer includes what the `Consistency-Token` stands for (RFC 7240). The default is one second. */
                 Prefer?: string;
             };
             path?: never;
@@ -1108,9 +1086,9 @@ export interface operations {
                 headers: {
                     /** @description The next page, if there is one (RFC 8288): `<…>; rel="next"` */
                     Link?: string;
-                    /** @description For requests that are to see nothing older, where the request had one, anywhere */
+                    /** @description Pass it to requests that must see nothing older than this answer; sent if the request had one, on any instance */
                     "Consistency-Token"?: string;
-                    /** @description `wait=N`, where the request said how long to wait */
+                    /** @description `wait=N`, if the request said how long to wait */
                     "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
@@ -1163,10 +1141,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description API key without the scope for this */
+            /** @description API key without the required scope */
             403: {
                 headers: {
-                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the scope that is needed */
+                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the required scope */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -1174,17 +1152,17 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "insufficient_scope",
-                     *       "message": "This API key is not for this: it lacks the scope write.",
+                     *       "message": "This API key lacks the scope write.",
                      *       "status": 403
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Too many requests, in flight or in a time */
+            /** @description Too many concurrent requests, or too many requests in a period */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try */
+                    /** @description Seconds to wait before the next attempt */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -1192,7 +1170,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "too_many_requests",
-                     *       "message": "This API key has 1000 requests in flight already.",
+                     *       "message": "This API key already has 1000 requests in flight.",
                      *       "status": 429
                      *     }
                      */
@@ -1215,10 +1193,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not possible at the moment */
+            /** @description Temporarily unavailable */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try */
+                    /** @description Seconds to wait before the next attempt */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -1248,20 +1226,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A string of 1 to 255 characters in double quotes. All requests of one API key with it for one pet get the order of the first.
-                 * @example "8e03978e-40d5-43e8-bc93-6894a57f9324"
-                 */
+                /** @description A string of 1 to 255 characters in double quotes. All requests of one API key with the same string for the same pet get the order of the first. */
                 "Idempotency-Key"?: string;
-                /**
-                 * @description One or several of the tokens of earlier answers, separated by commas: this answer is at least as new as those.
-                 * @example ZTNiMDdiZmYtZjdiMS00YmZhLTkyYTctN2VmZmJlOThhNTQxOjA6Mjo3ZjUyNDA0Yg
-                 */
+                /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
                 "Consistency-Token"?: string;
-                /**
-                 * @description `wait=N`: at most how many seconds, 0 to 10, to wait until the answer has what the `Consistency-Token` stands for (RFC 7240). Without it one second.
-                 * @example wait=0
-                 */
+                /** @description `wait=N` waits up to N seconds, 0 to 10, until the answer includes what the `Consistency-Token` stands for (RFC 7240). The default is one second. */
                 Prefer?: string;
             };
             path?: never;
@@ -1278,13 +1247,13 @@ export interface operations {
                 headers: {
                     /** @description The path of the new order */
                     Location?: string;
-                    /** @description Of this state, and never of another one (RFC 9110) */
+                    /** @description Identifies this state, and never any other (RFC 9110) */
                     ETag?: string;
-                    /** @description For requests that are to see this order, anywhere */
+                    /** @description Pass it to requests that must see this order, on any instance */
                     "Consistency-Token"?: string;
-                    /** @description `true` where this is the answer to an earlier request once more */
+                    /** @description `true` if this repeats the answer to an earlier request */
                     "Idempotency-Replayed"?: string;
-                    /** @description `wait=N`, where the request said how long to wait */
+                    /** @description `wait=N`, if the request said how long to wait */
                     "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
@@ -1335,10 +1304,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description API key without the scope for this */
+            /** @description API key without the required scope */
             403: {
                 headers: {
-                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the scope that is needed */
+                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the required scope */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -1346,14 +1315,14 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "insufficient_scope",
-                     *       "message": "This API key is not for this: it lacks the scope write.",
+                     *       "message": "This API key lacks the scope write.",
                      *       "status": 403
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The pet is ordered already, or sold */
+            /** @description The pet is already ordered, or sold */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1385,7 +1354,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Body not JSON by its type */
+            /** @description Body is not application/json */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -1417,10 +1386,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Too many requests, in flight or in a time */
+            /** @description Too many concurrent requests, or too many requests in a period */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try */
+                    /** @description Seconds to wait before the next attempt */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -1428,7 +1397,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "too_many_requests",
-                     *       "message": "This API key has 1000 requests in flight already.",
+                     *       "message": "This API key already has 1000 requests in flight.",
                      *       "status": 429
                      *     }
                      */
@@ -1451,10 +1420,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not possible at the moment */
+            /** @description Temporarily unavailable */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try */
+                    /** @description Seconds to wait before the next attempt */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -1472,7 +1441,7 @@ export interface operations {
             /** @description Outcome unknown */
             504: {
                 headers: {
-                    /** @description The path of the order that may be there */
+                    /** @description The path of the order that may exist */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -1502,26 +1471,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description `*` or a list of entity tags: 304 if one is of the present state (RFC 9110)
-                 * @example "e3b07bff-pets-5.orders-1-2"
-                 */
+                /** @description `*` or a list of entity tags: 304 if one of them is the current tag (RFC 9110) */
                 "If-None-Match"?: string;
-                /**
-                 * @description One or several of the tokens of earlier answers, separated by commas: this answer is at least as new as those.
-                 * @example ZTNiMDdiZmYtZjdiMS00YmZhLTkyYTctN2VmZmJlOThhNTQxOjA6Mjo3ZjUyNDA0Yg
-                 */
+                /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
                 "Consistency-Token"?: string;
-                /**
-                 * @description `wait=N`: at most how many seconds, 0 to 10, to wait until the answer has what the `Consistency-Token` stands for (RFC 7240). Without it one second.
-                 * @example wait=0
-                 */
+                /** @description `wait=N` waits up to N seconds, 0 to 10, until the answer includes what the `Consistency-Token` stands for (RFC 7240). The default is one second. */
                 Prefer?: string;
             };
             path: {
                 /**
                  * @description Identifier of the order
-                 * @example 12
+                 * @example 2
                  */
                 orderId: bigint;
             };
@@ -1532,11 +1492,11 @@ export interface operations {
             /** @description The requested order */
             200: {
                 headers: {
-                    /** @description Of this state, and never of another one (RFC 9110) */
+                    /** @description Identifies this state, and never any other (RFC 9110) */
                     ETag?: string;
-                    /** @description For requests that are to see nothing older, where the request had one, anywhere */
+                    /** @description Pass it to requests that must see nothing older than this answer; sent if the request had one, on any instance */
                     "Consistency-Token"?: string;
-                    /** @description `wait=N`, where the request said how long to wait */
+                    /** @description `wait=N`, if the request said how long to wait */
                     "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
@@ -1553,14 +1513,14 @@ export interface operations {
                     "application/json": components["schemas"]["Order"];
                 };
             };
-            /** @description The client has it as it is already */
+            /** @description The client already has the current state */
             304: {
                 headers: {
-                    /** @description Of this state, and never of another one (RFC 9110) */
+                    /** @description Identifies this state, and never any other (RFC 9110) */
                     ETag?: string;
-                    /** @description For requests that are to see nothing older, where the request had one, anywhere */
+                    /** @description Pass it to requests that must see nothing older than this answer; sent if the request had one, on any instance */
                     "Consistency-Token"?: string;
-                    /** @description `wait=N`, where the request said how long to wait */
+                    /** @description `wait=N`, if the request said how long to wait */
                     "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
@@ -1600,10 +1560,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description API key without the scope for this */
+            /** @description API key without the required scope */
             403: {
                 headers: {
-                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the scope that is needed */
+                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the required scope */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -1611,7 +1571,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "insufficient_scope",
-                     *       "message": "This API key is not for this: it lacks the scope write.",
+                     *       "message": "This API key lacks the scope write.",
                      *       "status": 403
                      *     }
                      */
@@ -1634,10 +1594,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Too many requests, in flight or in a time */
+            /** @description Too many concurrent requests, or too many requests in a period */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try */
+                    /** @description Seconds to wait before the next attempt */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -1645,7 +1605,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "too_many_requests",
-                     *       "message": "This API key has 1000 requests in flight already.",
+                     *       "message": "This API key already has 1000 requests in flight.",
                      *       "status": 429
                      *     }
                      */
@@ -1668,10 +1628,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not possible at the moment */
+            /** @description Temporarily unavailable */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try */
+                    /** @description Seconds to wait before the next attempt */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -1701,26 +1661,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description `*` or a list of entity tags: 412 unless one is of the present state (RFC 9110)
-                 * @example "e3b07bff-pets-5.orders-1-2"
-                 */
+                /** @description `*` or a list of entity tags: 412 unless one of them is the current tag (RFC 9110) */
                 "If-Match"?: string;
-                /**
-                 * @description One or several of the tokens of earlier answers, separated by commas: this answer is at least as new as those.
-                 * @example ZTNiMDdiZmYtZjdiMS00YmZhLTkyYTctN2VmZmJlOThhNTQxOjA6Mjo3ZjUyNDA0Yg
-                 */
+                /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
                 "Consistency-Token"?: string;
-                /**
-                 * @description `wait=N`: at most how many seconds, 0 to 10, to wait until the answer has what the `Consistency-Token` stands for (RFC 7240). Without it one second.
-                 * @example wait=0
-                 */
+                /** @description `wait=N` waits up to N seconds, 0 to 10, until the answer includes what the `Consistency-Token` stands for (RFC 7240). The default is one second. */
                 Prefer?: string;
             };
             path: {
                 /**
                  * @description Identifier of the order
-                 * @example 12
+                 * @example 2
                  */
                 orderId: bigint;
             };
@@ -1735,11 +1686,11 @@ export interface operations {
             /** @description The order with that status */
             200: {
                 headers: {
-                    /** @description Of this state, and never of another one (RFC 9110) */
+                    /** @description Identifies this state, and never any other (RFC 9110) */
                     ETag?: string;
-                    /** @description For requests that are to see this status, anywhere */
+                    /** @description Pass it to requests that must see this status, on any instance */
                     "Consistency-Token"?: string;
-                    /** @description `wait=N`, where the request said how long to wait */
+                    /** @description `wait=N`, if the request said how long to wait */
                     "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
@@ -1790,10 +1741,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description API key without the scope for this */
+            /** @description API key without the required scope */
             403: {
                 headers: {
-                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the scope that is needed */
+                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the required scope */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -1801,7 +1752,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "insufficient_scope",
-                     *       "message": "This API key is not for this: it lacks the scope write.",
+                     *       "message": "This API key lacks the scope write.",
                      *       "status": 403
                      *     }
                      */
@@ -1824,7 +1775,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not from where the order stands */
+            /** @description The order cannot change to this status */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1840,7 +1791,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The order is in another state than `If-Match` says */
+            /** @description The order has changed since the state that `If-Match` names */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -1849,7 +1800,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "precondition_failed",
-                     *       "message": "Order 12 is in another state than If-Match says.",
+                     *       "message": "Order 12 has changed since the state that If-Match names.",
                      *       "status": 412
                      *     }
                      */
@@ -1872,10 +1823,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Body not JSON by its type */
+            /** @description Body is not application/json */
             415: {
                 headers: {
-                    /** @description What the body can be */
+                    /** @description Media types that the body may have */
                     "Accept-Patch"?: string;
                     [name: string]: unknown;
                 };
@@ -1890,10 +1841,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Too many requests, in flight or in a time */
+            /** @description Too many concurrent requests, or too many requests in a period */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try */
+                    /** @description Seconds to wait before the next attempt */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -1901,7 +1852,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "too_many_requests",
-                     *       "message": "This API key has 1000 requests in flight already.",
+                     *       "message": "This API key already has 1000 requests in flight.",
                      *       "status": 429
                      *     }
                      */
@@ -1924,10 +1875,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not possible at the moment */
+            /** @description Temporarily unavailable */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try */
+                    /** @description Seconds to wait before the next attempt */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -1978,15 +1929,9 @@ export interface operations {
                 cursor?: string;
             };
             header?: {
-                /**
-                 * @description One or several of the tokens of earlier answers, separated by commas: this answer is at least as new as those.
-                 * @example ZTNiMDdiZmYtZjdiMS00YmZhLTkyYTctN2VmZmJlOThhNTQxOjA6Mjo3ZjUyNDA0Yg
-                 */
+                /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
                 "Consistency-Token"?: string;
-                /**
-                 * @description `wait=N`: at most how many seconds, 0 to 10, to wait until the answer has what the `Consistency-Token` stands for (RFC 7240). Without it one second.
-                 * @example wait=0
-                 */
+                /** @description `wait=N` waits up to N seconds, 0 to 10, until the answer includes what the `Consistency-Token` stands for (RFC 7240). The default is one second. */
                 Prefer?: string;
             };
             path: {
@@ -2005,9 +1950,9 @@ export interface operations {
                 headers: {
                     /** @description The next page, if there is one (RFC 8288): `<…>; rel="next"` */
                     Link?: string;
-                    /** @description For requests that are to see nothing older, where the request had one, anywhere */
+                    /** @description Pass it to requests that must see nothing older than this answer; sent if the request had one, on any instance */
                     "Consistency-Token"?: string;
-                    /** @description `wait=N`, where the request said how long to wait */
+                    /** @description `wait=N`, if the request said how long to wait */
                     "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
@@ -2069,10 +2014,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description API key without the scope for this */
+            /** @description API key without the required scope */
             403: {
                 headers: {
-                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the scope that is needed */
+                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the required scope */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -2080,7 +2025,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "insufficient_scope",
-                     *       "message": "This API key is not for this: it lacks the scope write.",
+                     *       "message": "This API key lacks the scope write.",
                      *       "status": 403
                      *     }
                      */
@@ -2103,10 +2048,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Too many requests, in flight or in a time */
+            /** @description Too many concurrent requests, or too many requests in a period */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try */
+                    /** @description Seconds to wait before the next attempt */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2114,7 +2059,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "too_many_requests",
-                     *       "message": "This API key has 1000 requests in flight already.",
+                     *       "message": "This API key already has 1000 requests in flight.",
                      *       "status": 429
                      *     }
                      */
@@ -2137,10 +2082,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not possible at the moment */
+            /** @description Temporarily unavailable */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try */
+                    /** @description Seconds to wait before the next attempt */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2233,10 +2178,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description API key without the scope for this */
+            /** @description API key without the required scope */
             403: {
                 headers: {
-                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the scope that is needed */
+                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the required scope */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -2244,17 +2189,17 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "insufficient_scope",
-                     *       "message": "This API key is not for this: it lacks the scope write.",
+                     *       "message": "This API key lacks the scope write.",
                      *       "status": 403
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Too many requests, in flight or in a time */
+            /** @description Too many concurrent requests, or too many requests in a period */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try */
+                    /** @description Seconds to wait before the next attempt */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2262,7 +2207,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "too_many_requests",
-                     *       "message": "This API key has 1000 requests in flight already.",
+                     *       "message": "This API key already has 1000 requests in flight.",
                      *       "status": 429
                      *     }
                      */
@@ -2285,10 +2230,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Not possible at the moment */
+            /** @description Temporarily unavailable */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try */
+                    /** @description Seconds to wait before the next attempt */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };

@@ -31,6 +31,8 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     /** Undefined: the public port serves the probes. */
     adminPort: variables.ADMIN_PORT,
     corsOrigins: list(variables.CORS_ORIGINS),
+    /** Empty: the address is not known. */
+    publicUrl: readPublicUrl(variables.PUBLIC_URL),
     dataDir: variables.DATA_DIR,
     apiKeysFile: variables.API_KEYS_FILE ?? join(variables.DATA_DIR, 'api-keys.json'),
     apiKeys: readGivenKeys(variables.API_KEYS),
@@ -57,6 +59,17 @@ function readGivenKeys(text: string | undefined): readonly string[] {
     throw new ConfigError(`API_KEYS contains a key shorter than ${givenKeyLengthMin} characters: use longer keys.`)
   }
   return keys
+}
+
+/** An address to which a path can be appended. */
+function readPublicUrl(text: string | undefined): string {
+  if (text === undefined) return ''
+  const url = URL.parse(text)
+  const isPlain = url !== null && !/[?#]/.test(text) && url.username === '' && url.password === ''
+  if (!isPlain || !/^https?:$/.test(url.protocol)) {
+    throw new ConfigError(`PUBLIC_URL=${text} must be an address such as https://petstore.example, without /v1.`)
+  }
+  return url.href.replace(/\/+$/, '')
 }
 
 function readRate(text: string | undefined) {

@@ -26,6 +26,7 @@ export const Environment = Type.Object({
     pattern: '^https?://[^\\s,/*]+(,\\s*https?://[^\\s,/*]+)*$',
     description: 'origins such as https://shop.example, separated by commas',
   }),
+  PUBLIC_URL: optionalText(),
   DATA_DIR: text('./data'),
   API_KEYS_FILE: optionalText(),
   API_KEYS: optionalText(),

@@ -64,11 +64,11 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     metrics: serviceMetrics({ lag, log: storage.log, feed: api?.events, shards }),
     draining: () => draining,
   }
-  const { host, port, adminPort, logsWrites, corsOrigins, appendTimeoutMs } = config
+  const { host, port, adminPort, logsWrites, corsOrigins, publicUrl, appendTimeoutMs } = config
   const app = await buildApp(
     { api: api?.services, ...probed },
     {
-      ...{ logger, logsWrites, corsOrigins, appendTimeoutMs },
+      ...{ logger, logsWrites, corsOrigins, publicUrl, appendTimeoutMs },
       connections: connectionLimits(config),
       probesInDetail: adminPort === undefined && isLoopback(host),
     },

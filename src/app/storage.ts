@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { EventLog } from '../event-log/event-log.ts'
 import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
 import { tuneProcess } from '../event-log/kafka/process-tuning.ts'
+import { copySqliteEventLog } from '../event-log/sqlite/copy-log.ts'
 import { openSqliteEventLog } from '../event-log/sqlite/sqlite-event-log.ts'
 import { lockFile } from '../lib/file-lock.ts'
 import { readModelVersion, shardVersions, versionOfLog } from '../projector/definition.ts'
@@ -62,10 +64,14 @@ export async function openStorage(config: Config, logger: Logger): Promise<Stora
 /** Opens existing storage only, also beside a running process. Waits less long for brokers than `openStorage`. */
 export async function openStorageBeside(config: Config, logger: Logger): Promise<Storage> {
   if (config.brokers !== undefined) return openBrokers(config, config.brokers, logger, openTimeoutMs)
+  expectEmbeddedLog(config)
+  return openFiles(config, false)
+}
+
+function expectEmbeddedLog(config: Config): void {
   if (!existsSync(eventLogFile(config))) {
     throw new ConfigError(`There is no event log in ${config.dataDir}: set DATA_DIR, or KAFKA_BROKERS and REDIS_URL.`)
   }
-  return openFiles(config, false)
 }
 
 /** Opens empty read models in a file of their own. */
@@ -73,7 +79,13 @@ export function openScratch(file: string): ReadModelStore {
   return openSqliteReadModels({ file, version, home, isOwner: true })
 }
 
-export function eventLogFile({ dataDir }: Config): string {
+/** Copies the embedded log to a folder as it is now, also beside a process that serves it. Returns how many events it has. */
+export function copyEmbeddedLog(config: Config, folder: string): number {
+  expectEmbeddedLog(config)
+  return copySqliteEventLog(eventLogFile(config), { file: eventLogFile({ dataDir: folder }), logId: randomUUID() })
+}
+
+function eventLogFile({ dataDir }: Pick<Config, 'dataDir'>): string {
   return join(dataDir, 'event-log.db')
 }
 

@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { closeSync, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { readConfig } from '../app/config.ts'
 import { ConfigError } from '../app/environment.ts'
-import { eventLogFile } from '../app/storage.ts'
-import { copySqliteEventLog } from '../event-log/sqlite/copy-log.ts'
+import { copyEmbeddedLog } from '../app/storage.ts'
 import { does, type Outcome } from './output.ts'
 
 export function addBackupCommand(program: Command): void {
@@ -13,7 +11,7 @@ export function addBackupCommand(program: Command): void {
   does(program.command('backup <folder>'), description, backup)
 }
 
-/** The read models are left out: a start makes them anew of the log. */
+/** The read models are left out: the next start builds them from the log. */
 function backup(folder: string): Outcome {
   const config = readConfig(process.env)
   if (config.brokers !== undefined) {
@@ -22,11 +20,8 @@ function backup(folder: string): Outcome {
       `The log is in Kafka: back up the topics ${topic} and ${topic}.id-blocks by its tools, as docs/operations.md says.`,
     )
   }
-  if (!existsSync(eventLogFile(config))) {
-    throw new ConfigError(`There is no event log in ${config.dataDir}: set DATA_DIR to the folder of the service.`)
-  }
   openEmpty(folder)
-  const events = copySqliteEventLog(eventLogFile(config), { file: join(folder, 'event-log.db'), logId: randomUUID() })
+  const events = copyEmbeddedLog(config, folder)
   const hasKeys = existsSync(config.apiKeysFile)
   if (hasKeys) copyFileSync(config.apiKeysFile, join(folder, 'api-keys.json'))
   sync(folder)

@@ -59,7 +59,7 @@ const checkPet = compileCheck(PetSchema)
 const checkOrderEvent = compileCheck(OrderEventData)
 const checkDiscarded = compileCheck(EventDiscardedData)
 
-/** By the type that they read. None is needed yet; test/domain/upcasting.unit.test.ts shows how a version is raised. */
+/** Upcasters, by the type that they read. None is needed yet; test/domain/upcasting.unit.test.ts shows how a version is raised. */
 const upcasters: ReadonlyMap<string, Upcaster> = new Map()
 
 /** Reads what an event says. */

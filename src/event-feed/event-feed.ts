@@ -56,8 +56,8 @@ export class EventFeed {
   }
 
   /**
-   * The events of a stream that took effect, oldest first: up to `limit` of those behind the offset `after`. Of a stream
-   * with more than a thousand, the last thousand are told. Throws what `ReadModel.load` and `EventLog.read` throw.
+   * The events of a stream that took effect, oldest first: up to `limit` of those behind the offset `after`. If a stream
+   * has more than a thousand, only its last thousand are told. Throws what `ReadModel.load` and `EventLog.read` throw.
    */
   async history(
     stream: StreamId,

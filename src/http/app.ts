@@ -23,7 +23,7 @@ export interface ApiServices extends EventServices {
   readonly maxInFlightPerKey: number
   /** Undefined: no limit. */
   readonly rate: Rate | undefined
-  /** Of the events; null where there is no Kafka. */
+  /** The topic of the events; null where there is no Kafka. */
   readonly topic: string | null
 }
 
@@ -40,6 +40,8 @@ export interface AppOptions {
   readonly probesInDetail: boolean
   /** Origins of pages that may call the API from a browser. */
   readonly corsOrigins: readonly string[]
+  /** What clients reach this service under, without a slash at its end. Empty: what they took the document from. */
+  readonly publicUrl: string
   readonly connections: ConnectionLimits
   /** Longest wait for a command, in milliseconds. */
   readonly appendTimeoutMs: number
@@ -51,13 +53,13 @@ const otherWaitsMs = 10_000
 /** The HTTP server, ready to listen or to receive injected requests. Closing it finishes its current requests. */
 export async function buildApp(
   services: AppServices,
-  { logger, logsWrites, probesInDetail, corsOrigins, connections, appendTimeoutMs }: AppOptions,
+  { logger, logsWrites, probesInDetail, corsOrigins, publicUrl, connections, appendTimeoutMs }: AppOptions,
 ): Promise<FastifyInstance> {
   const app = newApp(services, { logger, connections, answerWithinMs: appendTimeoutMs + otherWaitsMs })
   if (logger) addRequestLog(app, logger, logsWrites)
   addHealthRoutes(app, services, { details: probesInDetail })
   if (corsOrigins.length > 0) await app.register(cors, { ...corsOptions, origin: [...corsOrigins] })
-  if (services.api !== undefined) await addApi(app, services.api)
+  if (services.api !== undefined) await addApi(app, services.api, publicUrl)
   await app.ready()
   return app
 }
@@ -95,8 +97,8 @@ const corsOptions = {
   maxAge: 3600, // seconds
 }
 
-async function addApi(app: FastifyInstance, api: ApiServices): Promise<void> {
-  await addOpenApi(app)
+async function addApi(app: FastifyInstance, api: ApiServices, publicUrl: string): Promise<void> {
+  await addOpenApi(app, publicUrl)
   addAsyncApi(app, api.topic)
   addDocs(app)
   await app.register(

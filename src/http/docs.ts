@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { FastifyInstance } from 'fastify'
+import { errorsPage } from './errors-page.ts'
 
 /** Nothing from another host, no inline script or style; Swagger UI draws its icons from data: URLs. */
 const contentSecurityPolicy =
@@ -11,52 +12,33 @@ const html = 'text/html; charset=utf-8'
 const css = 'text/css; charset=utf-8'
 const javascript = 'text/javascript; charset=utf-8'
 
-const page = `<!DOCTYPE html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Petstore Animals</title>
-    <link rel="stylesheet" href="/docs/static/swagger-ui.css">
-    <link rel="icon" type="image/png" href="/docs/static/favicon-32x32.png">
-  </head>
-  <body>
-    <div id="swagger-ui"></div>
-    <script src="/docs/static/swagger-ui-bundle.js"></script>
-    <script src="/docs/static/swagger-initializer.js"></script>
-  </body>
-</html>
-`
-
-/** `validatorUrl`: else a badge is fetched from elsewhere. The other layout applies an inline style. */
-const initializer = `SwaggerUIBundle({
-  url: '/openapi.json',
-  dom_id: '#swagger-ui',
-  layout: 'BaseLayout',
-  deepLinking: true,
-  validatorUrl: null,
-})
-`
-
 /** The files of Swagger UI that the page needs. */
-const files = {
+const viewerFiles = {
   'swagger-ui.css': css,
   'swagger-ui-bundle.js': javascript,
   'favicon-32x32.png': 'image/png',
 }
 
-/** `/docs` shows `/openapi.json`. All of it is kept in memory: a request costs no file descriptor. */
+/** Our own, beside them. */
+const ownFiles = { 'page.css': css, 'page.js': javascript, 'exact-json.js': javascript }
+
+/** `/docs` shows `/openapi.json`, and `/` leads there. All of it is kept in memory: a request costs no file descriptor. */
 export function addDocs(app: FastifyInstance): void {
   const { resolve } = createRequire(import.meta.url)
+  const ownFile = (name: string) => readFileSync(new URL(`docs-page/${name}`, import.meta.url))
   function serve(url: string, type: string, content: string | Buffer): void {
     app.get(url, { schema: { hide: true } }, async (_request, reply) => {
       reply.type(type).headers({ 'content-security-policy': contentSecurityPolicy, 'cache-control': 'max-age=3600' })
       return content
     })
   }
-  serve('/docs', html, page)
-  serve('/docs/static/swagger-initializer.js', javascript, initializer)
-  for (const [name, type] of Object.entries(files)) {
+  for (const url of ['/', '/docs/']) {
+    app.get(url, { schema: { hide: true } }, (_request, reply) => reply.redirect('/docs'))
+  }
+  serve('/docs', html, ownFile('index.html'))
+  serve('/docs/errors', html, errorsPage())
+  for (const [name, type] of Object.entries(ownFiles)) serve(`/docs/static/${name}`, type, ownFile(name))
+  for (const [name, type] of Object.entries(viewerFiles)) {
     serve(`/docs/static/${name}`, type, readFileSync(resolve(`@fastify/swagger-ui/static/${name}`)))
   }
 }

@@ -110,7 +110,11 @@ export const orderSchemas = {
   ),
   OrderChange: Type.Object(
     { status: OrderStatus },
-    { additionalProperties: false, description: 'A change of an order' },
+    {
+      additionalProperties: false,
+      description: 'A change of an order',
+      examples: [{ status: 'approved' }],
+    },
   ),
   Orders: Type.Array(OrderSchema, { description: 'A list of orders' }),
   OrderStatus,
@@ -118,7 +122,7 @@ export const orderSchemas = {
 export const ordersTag = { name: 'store', description: 'Orders of pets (beta)' }
 
 const beta = { tags: [ordersTag.name], 'x-stability': 'beta' }
-const params = Type.Object({ orderId: Int64Schema({ description: 'Identifier of the order', examples: [12] }) })
+const params = Type.Object({ orderId: Int64Schema({ description: 'Identifier of the order', examples: [2] }) })
 
 const path = '/v1/store/orders/12'
 const placedAt = '2026-11-20T09:30:00.000Z'

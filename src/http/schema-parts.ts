@@ -1,13 +1,14 @@
 import { type TProperties, type TSchema, Type } from 'typebox'
-import type { ErrorCode } from '../lib/errors.ts'
+import { type ErrorCode, errorFacts } from '../lib/errors.ts'
 import { statusOf } from './error-replies.ts'
 
 export const pageLimit = { minimum: 1, maximum: 100, default: 20 } as const
 
 export const ErrorSchema = Type.Object(
   {
-    code: Type.String({
-      description: 'Machine-readable error code, see docs/errors.md',
+    code: Type.Enum(Object.keys(errorFacts) as ErrorCode[], {
+      type: 'string',
+      description: 'Machine-readable error code. [The page of errors](/docs/errors) says what each means.',
       examples: ['invalid_request'],
     }),
     message: Type.String({ description: 'Human-readable description' }),
@@ -74,24 +75,22 @@ export const anyCommand = {
 
 const token = 'ZTNiMDdiZmYtZjdiMS00YmZhLTkyYTctN2VmZmJlOThhNTQxOjA6Mjo3ZjUyNDA0Yg'
 const tag = '"e3b07bff-pets-5.orders-1-2"'
-const condition = (what: string) => header(`\`*\` or a list of entity tags: ${what} (RFC 9110)`, tag)
+const condition = (what: string) => header(`\`*\` or a list of entity tags: ${what} (RFC 9110)`)
 const tokens = 'One or several tokens from earlier answers, separated by commas'
 
-/** Headers of requests. */
+/** Optional headers of requests. They have no examples: viewers would send those, and no token, tag or key of ours fits. */
 export const asked = {
   idempotencyKey: (what: string) => ({
     'Idempotency-Key': header(
       `A string of 1 to 255 characters in double quotes. All requests of one API key with the same string ${what}.`,
-      '"8e03978e-40d5-43e8-bc93-6894a57f9324"',
     ),
   }),
   ifMatch: { 'If-Match': condition('412 unless one of them is the current tag') },
   ifNoneMatch: { 'If-None-Match': condition('304 if one of them is the current tag') },
   consistency: (awaited = 'the answer includes what the `Consistency-Token` stands for') => ({
-    'Consistency-Token': header(`${tokens}: the answer is at least as new as all of them.`, token),
+    'Consistency-Token': header(`${tokens}: the answer is at least as new as all of them.`),
     Prefer: header(
       `\`wait=N\` waits up to N seconds, 0 to 10, until ${awaited} (RFC 7240). The default is one second.`,
-      'wait=0',
     ),
   }),
 }

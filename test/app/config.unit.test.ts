@@ -63,6 +63,12 @@ describe('configuration', () => {
     expect(readConfig({ PORT: '', API_KEYS: '', KAFKA_BROKERS: '' })).toMatchObject({ port: 3000, apiKeys: [] })
   })
 
+  it('reads PUBLIC_URL without the slash at its end', () => {
+    expect(readConfig({}).publicUrl).toBe('')
+    expect(readConfig({ PUBLIC_URL: 'https://petstore.example/' }).publicUrl).toBe('https://petstore.example')
+    expect(readConfig({ PUBLIC_URL: 'http://127.0.0.1:8080/pets/' }).publicUrl).toBe('http://127.0.0.1:8080/pets')
+  })
+
   it.each([
     ['PORT', { PORT: 'eighty' }],
     ['PORT', { PORT: '65536' }],
@@ -100,6 +106,12 @@ describe('configuration', () => {
     ['ADMIN_PORT', { ADMIN_PORT: '65536' }],
     ['CORS_ORIGINS', { CORS_ORIGINS: '*' }],
     ['CORS_ORIGINS', { CORS_ORIGINS: 'https://shop.example/path' }],
+    ['PUBLIC_URL', { PUBLIC_URL: 'petstore.example' }],
+    ['PUBLIC_URL', { PUBLIC_URL: '/v1' }],
+    ['PUBLIC_URL', { PUBLIC_URL: 'ftp://petstore.example' }],
+    ['PUBLIC_URL', { PUBLIC_URL: 'https://petstore.example?a=b' }],
+    ['PUBLIC_URL', { PUBLIC_URL: 'https://petstore.example/#' }],
+    ['PUBLIC_URL', { PUBLIC_URL: 'https://user:secret@petstore.example' }],
     ['RATE_LIMIT', { RATE_LIMIT: '100' }],
     ['RATE_LIMIT', { RATE_LIMIT: '0/10' }],
     ['PETS_PER_KEY_AND_DAY', { PETS_PER_KEY_AND_DAY: '0' }],

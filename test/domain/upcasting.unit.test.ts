@@ -68,6 +68,6 @@ describe('an event of an earlier version', () => {
 
   it('is parked by a release without its upcaster, as one of a newer version is', async () => {
     const { parked } = summary(await (await project([created('v0', {})])).read())
-    expect(parked).toEqual({ 0: 'type petstore.PetCreated.v0 is not known' })
+    expect(parked).toEqual({ 0: 'type petstore.PetCreated.v0 is unknown' })
   })
 })

@@ -11,7 +11,7 @@ export interface ToldEvent {
 /** Follows the feed of an instance, and of another one from where it ended. What it was told twice it has once. */
 export class FeedClient {
   readonly events: ToldEvent[] = []
-  /** Of those that were told again. */
+  /** How many of them were told again. */
   repeated = 0
   lastEventId = ''
   readonly #known = new Set<string>()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 
-/** Of release 1.0.0, the one before this: replaced with each release. */
+/** The commit of release 1.0.0, the one before this: replaced with each release. */
 const commit = 'c28e1015f6857b2586f91a13bd79479250c318a4'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))

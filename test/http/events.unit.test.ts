@@ -91,7 +91,7 @@ describe('the feed', () => {
     ['?petId=rex', {}, 'invalid_request', 'query: petId'],
     ['?since=1', {}, 'invalid_request', 'query'],
     ['', { 'last-event-id': other }, 'invalid_consistency_token', 'Last-Event-ID belongs to another event log'],
-    ['', { 'last-event-id': '12' }, 'invalid_consistency_token', 'Last-Event-ID is not one'],
+    ['', { 'last-event-id': '12' }, 'invalid_consistency_token', 'Last-Event-ID was not issued'],
   ] as const)('%s with %j is 400 %s', async (query, headers, code, message) => {
     expectError(await server.get(`/v1/events${query}`, headers), 400, code, message)
     expect(server.services.followed).toEqual([])

@@ -96,7 +96,7 @@ export class FakeServices implements AppServices {
       return { outcome: 'replayed', record, position: { partition: 0, offset: record.offset } }
     },
   }
-  /** Of each event the number in `events`, as its offset and as all that its CloudEvent says. */
+  /** Tells the number of each event in `events`, as its offset and as all that its CloudEvent says. */
   readonly feed: { -readonly [Name in keyof Events]: Events[Name] } = {
     history: async (stream, { after = -1, limit }, atLeast) => {
       this.atLeast.push(atLeast)
@@ -205,6 +205,7 @@ export function openApp(services: AppServices = new FakeServices(), options: Par
     logsWrites: false,
     probesInDetail: true,
     corsOrigins: [],
+    publicUrl: '',
     connections,
     appendTimeoutMs: 5000,
     ...options,

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, describe, expect, it } from 'vitest'
 import { orderStatuses } from '../../src/domain/order.ts'
 import { petStatuses } from '../../src/domain/pet.ts'
+import { errorFacts } from '../../src/lib/errors.ts'
 import { authorization, FakeServices, openApp } from './fake-services.ts'
 
 interface Schema {
@@ -18,7 +21,7 @@ interface Operation {
   readonly tags: string[]
   readonly security: object[]
   readonly deprecated?: boolean
-  readonly parameters?: { name: string; in: string; required: boolean; schema: Schema }[]
+  readonly parameters?: { name: string; in: string; description?: string; required: boolean; schema: Schema }[]
   readonly requestBody?: { required: boolean; content: Record<string, { schema: Schema }> }
   readonly responses: Record<string, Response>
 }
@@ -38,6 +41,33 @@ it('is OpenAPI 3.1 of version 1.0.0 under /v1, served as JSON without a key', ()
   expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8'])
   expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' }, servers: [{ url: '/v1' }] })
   expect(document.tags).toMatchObject([{ name: 'animals' }, { name: 'store' }, { name: 'events' }])
+})
+
+it('names licence and contact, and its server by PUBLIC_URL', async () => {
+  expect(document.info).toMatchObject({ license: { identifier: 'MIT' }, contact: { url: '/docs' } })
+  const publicUrl = 'https://petstore.example/shop'
+  const published = await openApp(new FakeServices(), { publicUrl })
+  const { servers, info } = (await published.inject('/openapi.json')).json()
+  expect([servers, info.contact.url]).toEqual([[{ url: `${publicUrl}/v1` }], `${publicUrl}/docs`])
+  await published.close()
+})
+
+it('is valid, by a validator of the specification', async () => {
+  expect(await new Validator().validate(document)).toMatchObject({ valid: true })
+})
+
+it('is the copy in docs/openapi.json (npm run schemas writes it)', () => {
+  const copy = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'))
+  expect(copy).toEqual(document)
+})
+
+it('describes every parameter, and proposes no value for an optional header', () => {
+  for (const { parameters = [] } of operations) {
+    for (const { name, in: place, description, ...parameter } of parameters) {
+      expect([name, description]).toEqual([name, expect.stringMatching(/\w/)])
+      if (place === 'header') expect(JSON.stringify(parameter)).not.toMatch(/example|default/)
+    }
+  }
 })
 
 it('has the operations of the specification, those of orders and events in beta, and no other', () => {
@@ -85,23 +115,34 @@ it('has schemas with the fields of the specification and the design', () => {
   const newPet = { name, categoryId: int64, status: reference('PetStatus') }
   const order = { id: int64, petId: int64, status: reference('OrderStatus'), placedAt: time, updatedAt: time }
   const error = { code: { type: 'string' }, message: { type: 'string' }, status: { type: 'integer' } }
+  const open = { type: 'object' }
   const closed = { type: 'object', additionalProperties: false }
   expect(schemas).toMatchObject({
-    Pet: { ...closed, required: ['id', 'name', 'categoryId', 'status'], properties: { id: int64, ...newPet } },
+    Pet: { ...open, required: ['id', 'name', 'categoryId', 'status'], properties: { id: int64, ...newPet } },
     NewPet: { ...closed, required: ['name', 'categoryId'], properties: newPet },
     Pets: { type: 'array', items: reference('Pet') },
     PetStatus: { type: 'string', enum: [...petStatuses] },
-    Order: { ...closed, required: Object.keys(order), properties: order },
+    Order: { ...open, required: Object.keys(order), properties: order },
     NewOrder: { ...closed, required: ['petId'], properties: { petId: int64 } },
     OrderChange: { ...closed, required: ['status'], properties: { status: reference('OrderStatus') } },
     Orders: { type: 'array', items: reference('Order') },
     OrderStatus: { type: 'string', enum: [...orderStatuses] },
-    Error: { ...closed, required: ['code', 'message', 'status'], properties: error },
+    Error: { ...open, required: ['code', 'message', 'status'], properties: error },
   })
+  // A client must accept members that a later release adds.
+  for (const answered of [Pet, Order, schemas.Error]) expect(answered).not.toHaveProperty('additionalProperties')
+  expect(schemas.Error.properties.code.enum).toEqual(Object.keys(errorFacts))
   const names = 'Pet NewPet Pets PetStatus Order NewOrder OrderChange Orders OrderStatus PetEvent PetEvents Error'
   expect(Object.keys(schemas)).toEqual(names.split(' '))
   expect(Pet.properties).toEqual({ ...NewPet.properties, id: Pet.properties.id })
   expect(Object.keys(Order.properties)).toEqual(Object.keys(order))
+})
+
+it('is answered in JSON whatever Accept says, as RFC 9110 section 12.5.1 allows', async () => {
+  for (const accept of ['text/html', 'application/json;q=0', 'rubbish']) {
+    const { statusCode, headers } = await app.inject({ url: '/v1/pets', headers: { authorization, accept } })
+    expect([statusCode, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8'])
+  }
 })
 
 describe('the requests', () => {
@@ -213,10 +254,23 @@ describe('/docs', () => {
       expect(url).toMatch(/^\/docs\/static\//)
       expect((await app.inject(url)).statusCode).toBe(200)
     }
-    const { body } = await app.inject('/docs/static/swagger-initializer.js')
+    const { body } = await app.inject('/docs/static/page.js')
     expect(body).toContain('validatorUrl: null') // else a badge is fetched from elsewhere
     expect(body).toContain("url: '/openapi.json'")
     expect(body).toContain("layout: 'BaseLayout'") // the other one applies an inline style, which the policy forbids
+  })
+
+  it.each(['/', '/docs/'])('is where %s leads, by HEAD as well', async (url) => {
+    for (const method of ['GET', 'HEAD'] as const) {
+      const { statusCode, headers } = await app.inject({ method, url })
+      expect([method, statusCode, headers.location]).toEqual([method, 302, '/docs'])
+    }
+  })
+
+  it('has a page of errors with an anchor for each code', async () => {
+    const { body } = await app.inject('/docs/errors')
+    const anchors = [...body.matchAll(/<dt id="(\w+)">/g)].map(([, code]) => code)
+    expect(anchors).toEqual(Object.keys(errorFacts))
   })
 
   it('is what the deprecation notice leads to', async () => {

@@ -7,7 +7,7 @@ interface FetchedMessage {
   readonly offset: string
   readonly key: Buffer | null
   readonly value: Buffer | null
-  /** Of a transaction: no record. */
+  /** Whether it marks the end of a transaction, and is no record. */
   readonly isControlRecord?: boolean
 }
 
