@@ -20,7 +20,8 @@ const retryMs = 500
 
 export function addSeedCommand(program: Command): void {
   const seeding = program
-    .command('seed <pets>')
+    .command('seed')
+    .argument('<pets>', 'how many pets there are to be', wholeNumber)
     .option('--orders <n>', 'how many of them to order', wholeNumber, 0)
     .option('--name <name>', 'of the seed: the same one adds nothing twice', 'seed')
     .option('--url <url>', 'of the service: by default on this machine, at PORT')
@@ -34,8 +35,7 @@ function wholeNumber(text: string): number {
   throw new InvalidArgumentError('It must be a whole number.')
 }
 
-async function seed(given: string, { orders, name, url, json = false }: Options): Promise<Outcome> {
-  const pets = wholeNumber(given)
+async function seed(pets: number, { orders, name, url, json = false }: Options): Promise<Outcome> {
   if (orders > pets) throw new ConfigError(`--orders ${orders} is more than the ${pets} pets there will be.`)
   const api = new Api(url ?? `http://127.0.0.1:${readConfig(process.env).port}`)
   const progress = showProgress(json)

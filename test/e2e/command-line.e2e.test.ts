@@ -25,12 +25,15 @@ const commands = {
   'parked list': [],
   'parked show': ['0/0'],
   'parked discard': ['0/0'],
+  events: [],
+  backup: ['folder'],
+  seed: ['1'],
   'keys issue': ['--name', 'somebody'],
   'keys list': [],
   'keys revoke': ['nobody'],
 }
 const names = Object.keys(commands)
-const onStorage = Object.entries(commands).filter(([name]) => !name.startsWith('keys'))
+const onStorage = Object.entries(commands).filter(([name]) => !/^(keys|backup|seed)/.test(name))
 
 describe('the command line', () => {
   it('tells of every command and its options', { timeout }, async () => {
@@ -63,6 +66,12 @@ describe('the command line', () => {
       ['verify', {}, /no event log in .*DATA_DIR/],
       ['keys list', { PORT: 'eighty' }, /PORT/],
       ['stats', { KAFKA_BROKERS: '127.0.0.1:9092' }, /REDIS_URL/],
+      ['events --from 1', {}, /--from 1 is not PARTITION\/OFFSET/],
+      ['backup folder', { KAFKA_BROKERS: '127.0.0.1:9092', REDIS_URL: 'redis://127.0.0.1' }, /back up the topics/],
+      ['backup folder', {}, /no event log in .*DATA_DIR/],
+      ['seed one', {}, /whole number/],
+      ['seed 1 --orders 2', {}, /--orders 2 is more than/],
+      ['seed 1', {}, /PETSTORE_KEY/],
     ]
     await inParallel(cases.length, 4, async (i) => {
       const [args, environment, named] = cases[i] as (typeof cases)[number]
