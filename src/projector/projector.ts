@@ -6,7 +6,7 @@ import type { Checkpoints } from '../read-models/generations.ts'
 import { IncompleteGenerations } from '../read-models/incomplete.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 import type { Look, Tracker } from '../read-models/tracker.ts'
-import { Applier } from './applier.ts'
+import { Applier, type Discarded } from './applier.ts'
 import type { StreamDefinition } from './definition.ts'
 import { recordIdentity } from './stream-event.ts'
 
@@ -39,6 +39,8 @@ export interface ProjectorOptions<State, Event> {
   readonly lost?: (reason: string) => void
   /** Hears of a generation that lacks something that was put into it; unless there is one, this projector sees to it. */
   readonly incomplete?: Pick<IncompleteGenerations, 'found'>
+  /** Hears of each discard that took effect; of all of them again where read models are built anew. */
+  readonly discarded?: (discarded: Discarded) => void
 }
 
 /**
@@ -66,7 +68,7 @@ export class Projector<State, Event> implements Subscriber {
     this.#options = options
     const { lost, incomplete = new IncompleteGenerations(store.generations, log.logId, logger) } = options
     this.#applier = new Applier({
-      ...{ log, definition, logger, store: store.projection },
+      ...{ log, definition, logger, store: store.projection, discarded: options.discarded },
       incomplete: (generation) => {
         if (lost === undefined) incomplete.found(generation)
         else lost('it lacks something that was put into it')
