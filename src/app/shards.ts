@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { auditTo } from '../lib/audit.ts'
 import { type Lag, LagMeter } from '../projector/lag-meter.ts'
 import { Projector } from '../projector/projector.ts'
 import { type Stall, StallWatch } from '../projector/stall-watch.ts'
@@ -41,8 +42,10 @@ export async function startProjectors(
   group: string,
   logger: Logger,
 ): Promise<Projectors> {
+  const audit = auditTo(logger)
+  const discarded = (details: object) => audit('event discarded', details)
   const projectors = await Promise.all(
-    shards.map((shard) => Projector.start({ ...shard, definition: petStreams, group, logger })),
+    shards.map((shard) => Projector.start({ ...shard, definition: petStreams, group, logger, discarded })),
   )
   return {
     get state(): Projectors['state'] {

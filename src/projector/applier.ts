@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { RecordBatch } from '../event-log/event-log.ts'
+import type { Offset, RecordBatch } from '../event-log/event-log.ts'
 import { type Checkpoint, encodeCheckpoint } from '../read-models/checkpoint.ts'
 import type { ApplyResult, LoadRequest, PartitionState, ProjectionStore } from '../read-models/projection-store.ts'
 import type { StreamId } from '../read-models/stream-row.ts'
@@ -17,6 +17,15 @@ export interface ApplierOptions<State, Event> extends Rules<State, Event> {
   readonly logger: Logger
   /** Called when a batch was refused because the generation is incomplete. */
   readonly incomplete?: (generation: string) => void
+  /** Told of each discard that took effect. */
+  readonly discarded?: ((discarded: Discarded) => void) | undefined
+}
+
+/** What an operator left out, and the record that says so. Both places are `partition/offset`. */
+export interface Discarded {
+  readonly event: string
+  readonly stream: StreamId
+  readonly decision: string
 }
 
 /** Reads records, determines their outcomes, and has the store apply them. */
@@ -64,7 +73,10 @@ export class Applier<State, Event> {
     while (isAsExpected) {
       const changes = classify(this.#options, lookup, expected, batch)
       const result = await store.apply(generation, changes)
-      if (result.outcome === 'applied') return this.#report(expected, changes.checkpoint, partition)
+      if (result.outcome === 'applied') {
+        this.#tellDiscarded(batch, changes.withoutEffect)
+        return this.#report(expected, changes.checkpoint, partition)
+      }
       if (result.outcome === 'exist') isAsExpected = await lookup.learn(result)
       else if (result.outcome === 'later') await delay(laterMs)
       else {
@@ -73,6 +85,14 @@ export class Applier<State, Event> {
       }
     }
     return undefined
+  }
+
+  #tellDiscarded({ partition, events }: ReadBatch<Event>, withoutEffect: readonly Offset[]): void {
+    for (const event of events) {
+      if (event?.discards === undefined || withoutEffect.includes(event.offset)) continue
+      const { stream, offset, discards } = event
+      this.#options.discarded?.({ event: `${partition}/${discards}`, stream, decision: `${partition}/${offset}` })
+    }
   }
 
   #report(before: Checkpoint, after: Checkpoint, partition: number): Checkpoint {

@@ -6,7 +6,7 @@ import type { Checkpoints } from '../read-models/generations.ts'
 import { IncompleteGenerations } from '../read-models/incomplete.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 import type { Look, Tracker } from '../read-models/tracker.ts'
-import { Applier } from './applier.ts'
+import { Applier, type Discarded } from './applier.ts'
 import type { StreamDefinition } from './definition.ts'
 import { recordIdentity } from './stream-event.ts'
 
@@ -41,6 +41,8 @@ export interface ProjectorOptions<State, Event> {
   readonly lost?: (reason: string) => void
   /** Called with a generation that is incomplete. By default this projector handles it. */
   readonly incomplete?: Pick<IncompleteGenerations, 'found'>
+  /** Hears of each discard that took effect; of all of them again where read models are built anew. */
+  readonly discarded?: (discarded: Discarded) => void
 }
 
 /**
@@ -71,7 +73,7 @@ export class Projector<State, Event> implements Subscriber {
     this.#options = options
     const { lost, incomplete = new IncompleteGenerations(store.generations, log.logId, logger) } = options
     this.#applier = new Applier({
-      ...{ log, definition, logger, store: store.projection },
+      ...{ log, definition, logger, store: store.projection, discarded: options.discarded },
       incomplete: (generation) => {
         if (lost === undefined) incomplete.found(generation)
         else lost('it is incomplete')

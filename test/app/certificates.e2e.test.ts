@@ -1,7 +1,6 @@
-import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { it, onTestFinished } from 'vitest'
+import { certificates } from '../brokers/certificates.ts'
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
 import { startKafka, startRedis } from '../brokers/processes.ts'
 import { freePort } from '../brokers/ready.ts'
@@ -10,24 +9,9 @@ import { brokerEnvironment, dataFolder, expectRefused, expectVerified, startServ
 
 const timeout = 120_000
 
-/** An authority, and a certificate that it gave to a server on this machine and to its clients alike. */
-function certificates() {
-  const folder = dataFolder()
-  const [ca, caKey, cert, key, request, both] = ['ca', 'ca-key', 'cert', 'key', 'request', 'both'].map((name) =>
-    join(folder, `${name}.pem`),
-  ) as [string, string, string, string, string, string]
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'ignore' })
-  openssl('req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', caKey, '-out', ca, '-subj', '/CN=test')
-  const subject = ['-subj', '/CN=petstore', '-addext', 'subjectAltName=IP:127.0.0.1']
-  openssl('req', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', request, ...subject)
-  openssl('x509', '-req', '-in', request, '-CA', ca, '-CAkey', caKey, '-out', cert, '-copy_extensions', 'copy')
-  writeFileSync(both, readFileSync(key, 'utf8') + readFileSync(cert, 'utf8'))
-  return { ca, cert, key, both }
-}
-
 describeWithLocalBrokers('Kafka and Redis that ask for a certificate', () => {
   it('let the service in with one, and it says which is missing without', { timeout }, async () => {
-    const { ca, cert, key, both } = certificates()
+    const { ca, cert, key, both } = certificates(dataFolder())
     const [caText, certText, keyText] = [ca, cert, key].map((file) => readFileSync(file, 'utf8')) as [
       string,
       string,

@@ -1,7 +1,8 @@
 import { afterAll, expect, it } from 'vitest'
 import { table } from '../../src/cli/output.ts'
+import { describeWithBrokers } from '../brokers/describe.ts'
 import { Client } from '../e2e/client.ts'
-import { dataFolder, serviceCommand, startService } from '../e2e/service.ts'
+import { brokerEnvironment, dataFolder, type Environment, serviceCommand, startService } from '../e2e/service.ts'
 import { type Attack, Attackers } from './attackers.ts'
 import { describeOnLinux, memoryGrowthMiB, type Seen, watch } from './well-behaved.ts'
 
@@ -12,7 +13,7 @@ const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`
 const endless = head('POST /v1/pets HTTP/1.1', 'Content-Type: application/json', 'Transfer-Encoding: chunked')
 
 /** What somebody without a key can send. */
-const attacks: Readonly<Record<string, Attack>> = {
+const attacks = {
   '3,000 requests sent at once on a connection': { connections: 1, first: get('/v1/pets').repeat(3000), reads: true },
   '13 connections that never stop sending requests': {
     connections: 13,
@@ -37,35 +38,52 @@ const attacks: Readonly<Record<string, Attack>> = {
     everyMs: 20,
     reads: true,
   },
-}
+} satisfies Readonly<Record<string, Attack>>
 
 const seen: Record<string, Seen & { readonly alone: number }> = {}
 const descriptorsMax = 512
 
 describeOnLinux.each(Object.entries(attacks))('%s', (name, attack) => {
   it('stays within its share, and others are served', async () => {
-    const service = await startService({ DATA_DIR: dataFolder(), LOG_LEVEL: 'warn' }, [
-      'prlimit',
-      `--nofile=${descriptorsMax}:${descriptorsMax}`,
-      ...serviceCommand,
-    ])
-    const client = new Client(service)
-    await client.create('Rex')
-    const alone = await watch(service, 1000)
-    const attackers = new Attackers(Number(new URL(service.url).port), attack)
-    const during = await watch(service, 4000)
-    seen[name] = { ...during, alone: alone.p99Ms }
-    expect([...during.statuses]).toEqual([200])
-    expect((await client.request('/livez')).status).toBe(200)
-    expect((await client.create('Bello')).name).toBe('Bello')
-    await attackers.stop()
-    expect(during.descriptors).toBeLessThan(descriptorsMax)
-    expect(during.memoryMiB - alone.memoryMiB).toBeLessThan(memoryGrowthMiB)
-    // A stranger's doing is no error of the service.
-    expect(service.output()).not.toMatch(/"level":[56]0/)
-    expect(await service.end('SIGTERM'), service.output()).toBe(0)
+    await expectHolds(name, attack, { DATA_DIR: dataFolder(), LOG_LEVEL: 'warn' })
   })
 })
+
+describeWithBrokers('on Kafka and Redis, a process with ROLE=api', (brokers) => {
+  describeOnLinux.each([
+    '3,000 requests sent at once on a connection',
+    '13 connections that never stop sending requests',
+    '50 bodies without an end',
+  ] as const)('%s', (name) => {
+    it('takes no more than its share, and others are served', { timeout: 120_000 }, async () => {
+      const environment = brokerEnvironment(brokers)
+      await startService({ ...environment, ROLE: 'projector' })
+      await expectHolds(`${name}, ROLE=api`, attacks[name], { ...environment, ROLE: 'api' })
+    })
+  })
+})
+
+async function expectHolds(name: string, attack: Attack, environment: Environment): Promise<void> {
+  const limit = ['prlimit', `--nofile=${descriptorsMax}:${descriptorsMax}`, ...serviceCommand]
+  const service = await startService(environment, limit)
+  const client = new Client(service)
+  const { id } = await client.create('Rex')
+  await expect.poll(async () => (await client.get(id)).status, { timeout: 10_000 }).toBe(200)
+  const watched = { path: `/v1/pets/${id}` }
+  const alone = await watch(service, 1000, watched)
+  const attackers = new Attackers(Number(new URL(service.url).port), attack)
+  const during = await watch(service, 4000, watched)
+  seen[name] = { ...during, alone: alone.p99Ms }
+  expect([...during.statuses]).toEqual([200])
+  expect((await client.request('/livez')).status).toBe(200)
+  expect((await client.create('Bello')).name).toBe('Bello')
+  await attackers.stop()
+  expect(during.descriptors).toBeLessThan(descriptorsMax)
+  expect(during.memoryMiB - alone.memoryMiB).toBeLessThan(memoryGrowthMiB)
+  // A stranger's doing is no error of the service.
+  expect(service.output()).not.toMatch(/"level":[56]0/)
+  expect(await service.end('SIGTERM'), service.output()).toBe(0)
+}
 
 afterAll(() => {
   const rows = Object.entries(seen).map(([name, { alone, p99Ms, memoryMiB, descriptors }]) => {

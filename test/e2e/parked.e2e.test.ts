@@ -19,7 +19,8 @@ interface Parked {
 describeWithBrokers('events that cannot be applied', (brokers) => {
   it('are parked, looked at, and discarded; then what waited behind them is applied', { timeout }, async () => {
     const environment = brokerEnvironment(brokers)
-    const client = new Client(await startService(environment))
+    const service = await startService(environment)
+    const client = new Client(service)
     const [pet] = (await createMany(client, 10)) as [Pet]
     const usurper = petCreated({ eventId: 'usurper', pet: { ...pet, name: 'usurper' }, streamversion: 2 })
     const late: Pet = { id: 5_000_001, name: 'late', categoryId: 1, status: 'sold' }
@@ -64,6 +65,9 @@ describeWithBrokers('events that cannot be applied', (brokers) => {
     )
     const done = { code: 0, output: expect.stringContaining(first), errors: audited }
     expect(await command('discard', first, '--yes')).toMatchObject(done)
+    const { partition, stream } = named(usurper)
+    const effect = `"audit":"event discarded","event":"${first}","stream":"${stream}","decision":"${partition}/`
+    await vi.waitFor(() => expect(service.output()).toContain(effect), patience)
     expect((await command('discard', first, '--yes')).code).toBe(1)
     for (const middle of [behind, later]) {
       const errors = expect.stringContaining('discard that one first')

