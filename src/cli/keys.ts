@@ -85,7 +85,7 @@ async function revoke(id: string, options: { readonly yes?: boolean }): Promise<
 }
 
 function unknownKey(id: string): Error {
-  return new Error(`There is no key with the id ${id}; 'petstore keys list' shows them.`)
+  return new Error(`There is no key with the id ${id}; 'npm run petstore -- keys list' shows them.`)
 }
 
 function keyFile(): string {

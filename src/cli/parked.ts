@@ -74,7 +74,7 @@ async function expectParked(stores: Stores, place: string): Promise<ParkedEvent>
   const [, partition, offset] = /^(\d+)\/(\d+)$/.exec(place) ?? []
   const event = offset && (await find(stores, parkedId({ partition: Number(partition), offset: Number(offset) })))
   if (event) return event
-  throw new Error(`No event is parked at ${place}; 'petstore parked list' shows those that are.`)
+  throw new Error(`No event is parked at ${place}; 'npm run petstore -- parked list' shows those that are.`)
 }
 
 async function find(stores: Stores, id: string): Promise<ParkedEvent | undefined> {

@@ -27,17 +27,23 @@ describe('the README', () => {
     const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
     const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', elsewhere], { env: { PATH, DATA_DIR } })
     expect(stdout).toContain('HTTP/1.1 201 Created')
-    expect(stdout.match(/"name":"Rex"/g)).toHaveLength(4) // added, read, in the list of all, in that of the sold ones
+    const [tour = '', feed = ''] = stdout.split(/^retry: 2000$/m)
+    expect(tour.match(/"name":"Rex"/g)).toHaveLength(5) // added, read, in the list of all, in that of the sold ones, its event
     expect(stdout).toMatch(/link: <\/v1\/pets\?limit=2&status=sold&cursor=\S+>; rel="next"/)
     expect(stdout).toMatch(/\[\{[^\]]*"name":"Ada"[^\]]*"name":"Bo"[^\]]*\}\]/)
-    expect(stdout.match(/"name":"Dot"/g)).toHaveLength(3) // twice as an answer, once in the list of all
+    expect(tour.match(/"name":"Dot"/g)).toHaveLength(3) // twice as an answer, once in the list of all
     expect(stdout.match(/idempotency-replayed: true/g)).toHaveLength(1)
     expect(stdout).toMatch(/\[\{.*"name":"Eve".*\}\]/)
-    const [placed, approved, delivered, sold] = stdout.trimEnd().split('\n').slice(-4)
+    const [placed, approved, delivered, sold, history] = tour.trimEnd().split('\n').slice(-5)
     expect(placed).toMatch(/^\{"id":\d+,"petId":\d+,"status":"placed",/)
     expect(approved).toContain('"status":"approved"')
     expect(delivered).toContain('"status":"delivered"')
     expect(sold).toMatch(/^\[.*"name":"Rex","categoryId":7,"status":"sold"\}/)
+    const life = ['PetCreated', 'OrderPlaced', 'OrderApproved', 'OrderDelivered']
+    const types = JSON.parse(history ?? '').map(({ type }: { type: string }) => type.split('.')[1])
+    expect(types).toEqual(life)
+    expect(feed.match(/^event: petstore\.PetCreated\.v1$/gm)).toHaveLength(6)
+    expect(feed).toMatch(/^id: \S+\nevent: petstore\.OrderDelivered\.v1\ndata: \{.*\}$/m)
     expect(stdout).not.toMatch(/"status":[45]\d\d/)
   })
 })
