@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser)('the docs page', () => {
     const block = blockOf(page, { operationId: 'getPet', tags: ['animals'] })
     await block.locator('.opblock-summary-control').click()
     const line = block.locator('.error-line', { hasText: 'pet_not_found' })
-    expect(await line.innerText()).toMatch(/404\s+No such animal: pet_not_found/)
+    expect(await line.innerText()).toMatch(/404\s+No such pet: pet_not_found/)
     expect(await block.locator('.error-line pre').count()).toBe(0)
     expect(await block.locator('.opblock-title_normal, .opblock-deprecated').first().innerText()).toMatch(/deprecated/i)
     await picture(page, 'errors-and-deprecation')
