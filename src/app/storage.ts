@@ -49,6 +49,10 @@ export function prepareProcess({ brokers, role }: Pick<Config, 'brokers' | 'role
 export async function openStorage(config: Config, logger: Logger): Promise<Storage> {
   if (config.brokers !== undefined) return openBrokers(config, config.brokers, logger)
   openDataFolder(config.dataDir)
+  return orDiskFull(config, () => openAlone(config))
+}
+
+function openAlone(config: Config): Storage {
   const lock = lockFile(join(config.dataDir, 'server.lock'), 0)
   if (lock === undefined) {
     throw new ConfigError(`Another server is using ${config.dataDir}: stop it, or set DATA_DIR to another folder.`)
@@ -65,7 +69,22 @@ export async function openStorage(config: Config, logger: Logger): Promise<Stora
 export async function openStorageBeside(config: Config, logger: Logger): Promise<Storage> {
   if (config.brokers !== undefined) return openBrokers(config, config.brokers, logger, openTimeoutMs)
   expectEmbeddedLog(config)
-  return openFiles(config, false)
+  return orDiskFull(config, () => openFiles(config, false))
+}
+
+/** SQLITE_FULL and, of the memory that processes share, SQLITE_IOERR_SHMSIZE. */
+const fullCodes = [13, 4874]
+
+/** SQLite needs some space even to read. */
+function orDiskFull<T>({ dataDir }: Config, open: () => T): T {
+  try {
+    return open()
+  } catch (cause) {
+    const { errcode, code } = cause as { errcode?: number; code?: string }
+    if (!fullCodes.includes(errcode ?? 0) && code !== 'ENOSPC') throw cause
+    const remedy = 'free some space, or set DATA_DIR to a folder on another disk'
+    throw new ConfigError(`DATA_DIR=${dataDir} is on a disk that is full: ${remedy}.`, { cause })
+  }
 }
 
 function expectEmbeddedLog(config: Config): void {

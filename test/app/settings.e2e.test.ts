@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createServer } from 'node:tls'
 import { expect, it, onTestFinished } from 'vitest'
-import { dataFolder, expectRefused, startService } from '../e2e/service.ts'
+import { dataFolder, expectRefused, petstore, startService } from '../e2e/service.ts'
 
 const file = (name: string, content: string) => {
   const path = join(dataFolder(), name)
@@ -28,6 +28,26 @@ it('a port that is taken stops the start with one line, and says which', async (
   const line = new RegExp(`petstore: PORT=${port} is already in use on 127.0.0.1: stop the other process, or set PORT`)
   await expectRefused({ DATA_DIR: dataFolder(), PORT: port }, line)
 })
+
+// Only root can make a disk that is full.
+if (process.platform === 'linux' && process.getuid?.() === 0) {
+  it('a full disk stops the start, and a command, with one line', async () => {
+    const DATA_DIR = dataFolder()
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', DATA_DIR])
+    onTestFinished(() => void execFileSync('umount', ['-l', DATA_DIR]))
+    const service = await startService({ DATA_DIR })
+    expect(await service.end('SIGTERM')).toBe(0)
+    try {
+      for (;;) writeFileSync(join(DATA_DIR, 'filler'), Buffer.alloc(4096), { flag: 'a' })
+    } catch {
+      // full
+    }
+    const line = /^petstore: DATA_DIR=\S+ is on a disk that is full: free some space, or set DATA_DIR to .*\n$/
+    await expectRefused({ DATA_DIR }, line)
+    const { code, errors } = await petstore({ DATA_DIR }, 'stats')
+    expect([code, errors]).toEqual([2, expect.stringMatching(line)])
+  })
+}
 
 it('an old Node is told which one is needed, before anything is imported', () => {
   const old = file('old.cjs', "Object.defineProperty(process.versions, 'node', { value: '24.15.9' })")
