@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from './app/environment.ts'
 import { addBackupCommand } from './cli/backup.ts'
+import { addDoctorCommand } from './cli/doctor.ts'
 import { addEventsCommand } from './cli/events.ts'
 import { addKeyCommands } from './cli/keys.ts'
 import { escaped, exitCodes } from './cli/output.ts'
@@ -32,6 +33,7 @@ addParkedCommands(program)
 addEventsCommand(program)
 addBackupCommand(program)
 addSeedCommand(program)
+addDoctorCommand(program)
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.badUsage

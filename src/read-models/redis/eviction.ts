@@ -25,7 +25,7 @@ export class EvictionWatch {
 
   /** Throws if the server may evict keys. From then on each newly connected server is checked. */
   async start(): Promise<void> {
-    const found = await warningAbout(this.#redis)
+    const found = await evictionWarning(this.#redis)
     if (found?.code === evicts) throw new Error(found.message)
     this.#note(found)
     this.#redis.on('ready', () => void this.#lookAgain())
@@ -33,7 +33,7 @@ export class EvictionWatch {
 
   async #lookAgain(): Promise<void> {
     try {
-      this.#note(await warningAbout(this.#redis))
+      this.#note(await evictionWarning(this.#redis))
     } catch (error) {
       // If the connection was lost again, the next server is checked as well.
       this.#logger.warn({ err: error }, `Redis at ${address(this.#redis)}: maxmemory-policy could not be checked`)
@@ -48,7 +48,7 @@ export class EvictionWatch {
   }
 }
 
-async function warningAbout(redis: Redis): Promise<Warning | undefined> {
+export async function evictionWarning(redis: Redis): Promise<Warning | undefined> {
   const policy = await policyOf(redis)
   const where = `Redis at ${address(redis)}`
   if (policy === 'noeviction') return undefined

@@ -111,7 +111,7 @@ async function end(redis: Redis): Promise<void> {
 }
 
 /** Resolves once the server answers. Throws if it refuses this client; OutOfReachError if it does not answer. */
-function untilReady(redis: Redis, limitMs: number): Promise<void> {
+export function untilReady(redis: Redis, limitMs: number): Promise<void> {
   let lastError: Error | undefined
   const ready = new Promise<void>((resolve, reject) => {
     redis.once('ready', resolve)

@@ -1,0 +1,15 @@
+import type { Command } from 'commander'
+import { checkUp } from '../app/checkup.ts'
+import { does, exitCodes, type Outcome, table } from './output.ts'
+
+export function addDoctorCommand(program: Command): void {
+  const description = 'Check settings, folder, brokers, topics, keys and clock, and say what to do. It changes nothing'
+  does(program.command('doctor'), description, examine)
+}
+
+async function examine(): Promise<Outcome> {
+  const findings = await checkUp(process.env)
+  if (findings.some(({ state }) => state === 'failed')) process.exitCode = exitCodes.notAsItShouldBe
+  const rows = findings.map(({ what, state, detail }) => [state, what, detail])
+  return { json: findings, text: table(['STATE', 'WHAT', 'DETAIL'], rows) }
+}
