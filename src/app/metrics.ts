@@ -1,16 +1,22 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { EventFeed } from '../event-feed/event-feed.ts'
 import type { EventLog } from '../event-log/event-log.ts'
+import type { GroupCommit } from '../event-log/group-commit.ts'
 import type { Metrics } from '../http/health.ts'
+import type { Traffic } from '../http/traffic.ts'
+import { release } from '../lib/release.ts'
 import { type Lag, type PartitionLag, parkedIn } from '../projector/lag-meter.ts'
 import type { IncompleteGenerations } from '../read-models/incomplete.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
+import { addTrafficMetrics, addWriteMetrics } from './request-metrics.ts'
 
 export interface MetricsSources {
   readonly lag: { readonly lag: Lag }
   readonly log: Pick<EventLog, 'undecodable' | 'warnings'>
   /** Undefined in a process that serves no API. */
   readonly feed: Pick<EventFeed, 'followers'> | undefined
+  readonly appender: Pick<GroupCommit, 'queued' | 'batches' | 'seconds'> | undefined
+  readonly traffic: Pick<Traffic, 'inFlight' | 'refusals' | 'tallies'>
   readonly shards: readonly {
     readonly store: Pick<ReadModelStore, 'warnings'>
     readonly incomplete: Pick<IncompleteGenerations, 'count'>
@@ -22,10 +28,8 @@ const outcomes = ['applied', 'duplicate', 'superseded', 'discarded', 'skipped'] 
 /**
  * What operators watch, in the text format of Prometheus. Values are taken when they are asked for, from the last look
  * of the lag meter; what that does not know has no line, so that no stale or made-up figure is drawn.
- *
- * Requests are not counted here, as that would cost each of them: decision 0014.
  */
-export function serviceMetrics({ lag: source, log, feed, shards }: MetricsSources): Metrics {
+export function serviceMetrics({ lag: source, log, feed, appender, shards, traffic }: MetricsSources): Metrics {
   const registry = new Registry() // not the global one, which outlives a service closed in this process
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -121,6 +125,15 @@ export function serviceMetrics({ lag: source, log, feed, shards }: MetricsSource
     const { lag } = source
     return upOf(lag.status === 'known' || lag.readModelsAnswer)
   })
+  addWriteMetrics(registry, appender)
+  addTrafficMetrics(registry, traffic)
+  const build = { version: release, node: process.versions.node }
+  new Gauge({
+    registers,
+    name: 'petstore_build_info',
+    help: 'Always 1: the release of this process, and that of Node',
+    labelNames: Object.keys(build),
+  }).set(build, 1)
   return { contentType: registry.contentType, text: () => registry.metrics() }
 }
 

@@ -11,6 +11,7 @@ import { defaultLimits, GroupCommit } from '../event-log/group-commit.ts'
 import { type ApiServices, buildAdminApp, buildApp } from '../http/app.ts'
 import { PetQuota } from '../http/pet-quota.ts'
 import { drain } from '../http/server.ts'
+import { Traffic } from '../http/traffic.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { readModelVersion } from '../projector/definition.ts'
 import { startRetention } from '../read-models/retention.ts'
@@ -58,10 +59,12 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const api = config.role === 'projector' ? undefined : startApi(config, storage, shards, logger)
   const lag = watchLag(shards, config.projectorStallSeconds * 1000, projectors)
   const health = serviceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag })
+  const traffic = new Traffic()
   let draining = false
   const probed = {
     health,
-    metrics: serviceMetrics({ lag, log: storage.log, feed: api?.events, shards }),
+    traffic,
+    metrics: serviceMetrics({ lag, log: storage.log, feed: api?.events, appender: api?.appender, shards, traffic }),
     draining: () => draining,
   }
   const { host, port, adminPort, logsWrites, corsOrigins, publicUrl, appendTimeoutMs } = config
@@ -119,6 +122,7 @@ async function listen(app: FastifyInstance, variable: string, host: string, port
 interface Api {
   readonly services: ApiServices
   readonly events: EventFeed
+  readonly appender: GroupCommit
   readonly readSide: ReadSide
   readonly keys: KeyRing
   close(): Promise<void>
@@ -156,7 +160,7 @@ function startApi(config: Config, { log }: Storage, shards: readonly TrackedShar
     readSide.close()
     keys.close()
   }
-  return { services, events, readSide, keys, close }
+  return { services, events, appender, readSide, keys, close }
 }
 
 /** Embedded mode works at once: the first start issues a key if there is none. */

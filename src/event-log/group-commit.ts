@@ -1,3 +1,4 @@
+import { Distribution } from '../lib/distribution.ts'
 import { ServiceError } from '../lib/errors.ts'
 import type { EventLog, NewRecord, Position } from './event-log.ts'
 
@@ -38,12 +39,20 @@ export class GroupCommit {
   #gathering = 0
   #scheduled = false
   #idle: (() => void) | undefined
+  /** Of each append, whether it succeeded or not: its records, and how long it took. */
+  readonly batches = new Distribution([1, 2, 5, 10, 25, 50, 100, 250, 500, 1000])
+  readonly seconds = new Distribution([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10])
 
   constructor(log: Pick<EventLog, 'append' | 'partitions'>, limits: GroupCommitLimits) {
     this.#log = log
     this.#limits = limits
     this.#queues = Array.from({ length: log.partitions }, () => [])
     this.#sweep = setInterval(() => this.#expire(), sweepMs).unref()
+  }
+
+  /** Records waiting or in flight. */
+  get queued(): number {
+    return this.#queued
   }
 
   /** The partition to append to next. */
@@ -100,6 +109,7 @@ export class GroupCommit {
     this.#gathering = (partition + 1) % this.#queues.length
     const batch = this.#takeBatch(partition)
     this.#inFlight = batch
+    const begun = performance.now()
     try {
       const records = batch.map(({ record }) => record)
       const first = await this.#log.append(partition, records)
@@ -107,6 +117,8 @@ export class GroupCommit {
     } catch (error) {
       for (const { reject } of batch) reject(error as Error)
     }
+    this.batches.add(batch.length)
+    this.seconds.add((performance.now() - begun) / 1000)
     this.#inFlight = []
     this.#settled(batch.length)
     this.#schedule(1) // waiting records were collected meanwhile

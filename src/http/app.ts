@@ -75,12 +75,16 @@ export async function buildAdminApp(services: ProbedServices, logger: Logger | f
   return app
 }
 
-function newApp({ draining }: ProbedServices, options: Omit<ServerOptions, 'isClosing'>): FastifyInstance {
-  const app: FastifyInstance = newServer({ ...options, isClosing: () => draining() && !app.server.listening })
+function newApp(
+  { draining, traffic }: ProbedServices,
+  options: Omit<ServerOptions, 'isClosing' | 'traffic'>,
+): FastifyInstance {
+  const app: FastifyInstance = newServer({ ...options, traffic, isClosing: () => draining() && !app.server.listening })
   app.setValidatorCompiler(compileRequestCheck)
   app.setSerializerCompiler(() => JSON.stringify) // response schemas are only for documentation; answers are sent as text
   app.removeAllContentTypeParsers() // only /v1 reads bodies: elsewhere a body changes no answer
   app.addHook('onRequest', (request, reply, done) => {
+    traffic.assign(request, reply)
     reply.header('cache-control', 'no-store')
     // Fastify expects a body even if there is none.
     done(messageProblem(request.raw) ?? (request.is404 ? notFound(request, reply) : undefined))

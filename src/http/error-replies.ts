@@ -1,9 +1,10 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { type ErrorCode, ServiceError } from '../lib/errors.ts'
 import { securityHeaders } from './security-headers.ts'
+import { countRefusal } from './traffic.ts'
 
 /**
  * For each error code its HTTP status and, if a retry may succeed, after how many seconds (RFC 9110 section 10.2.3).
@@ -84,6 +85,7 @@ export function replyWithError(raised: unknown, request: FastifyRequest, reply: 
   // A bug: the client learns no details, and `cause` keeps them for the log.
   const error = toServiceError(raised, ['internal_error', 'An unexpected error occurred.'])
   const { code } = error
+  countRefusal(reply, code)
   logServerError(error, request)
   const [status, retryAfter] = replies[code]
   if (retryAfter !== undefined && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter)
@@ -125,24 +127,27 @@ interface HttpSocket extends Socket {
   }
 }
 
-/** Node's clientError: bytes that are not a request, or not a complete one, so there is no reply object to send. */
-export function replyToBrokenRequest(raised: Error, socket: HttpSocket): void {
+/**
+ * Node's clientError: bytes that are not a request, or not a complete one, so there is no reply object to send. Returns the
+ * code that was sent, if any.
+ */
+export function replyToBrokenRequest(raised: Error, socket: HttpSocket): ErrorCode | undefined {
   if (!socket.writable) {
     socket.destroy(raised)
-    return
+    return undefined
   }
   const pending = socket._httpMessage
   if (pending?.req.complete) {
     // The client would take an answer written now for that of the complete request before the broken one.
     pending.once('finish', () => socket.destroySoon())
-    return
+    return undefined
   }
-  endWithError(socket, toServiceError(raised, ['invalid_request', 'The request is not valid HTTP/1.1.']))
+  return endWithError(socket, toServiceError(raised, ['invalid_request', 'The request is not valid HTTP/1.1.']))
 }
 
 /** Node's connect event: a proxy method, whose connection Node would close without an answer. */
-export function replyToTunnel(_request: IncomingMessage, socket: Duplex): void {
-  endWithError(
+export function replyToTunnel(socket: Duplex): ErrorCode {
+  return endWithError(
     socket,
     new ServiceError('method_not_allowed', 'This server is not a proxy: it does not support CONNECT.'),
     'Allow: \r\n',
@@ -154,7 +159,7 @@ const securityLines = Object.entries(securityHeaders)
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('')
 
-function endWithError(socket: Duplex, error: ServiceError, headers = ''): void {
+function endWithError(socket: Duplex, error: ServiceError, headers = ''): ErrorCode {
   const status = statusOf(error.code)
   const body = errorBody(error)
   socket.end(
@@ -162,4 +167,5 @@ function endWithError(socket: Duplex, error: ServiceError, headers = ''): void {
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     () => socket.destroy(),
   )
+  return error.code
 }

@@ -27,8 +27,10 @@ export function addEventRoutes(instance: FastifyInstance, services: EventService
     replyWithHistory(services, request.params.petId, request.query, reply),
   )
   // A HEAD would wait for the end of what has none.
-  app.get('/events', { schema: feedSchema, onRequest, exposeHeadRoute: false }, (request, reply) =>
-    replyWithFeed(services, request.query, reply),
+  app.get(
+    '/events',
+    { schema: feedSchema, onRequest, exposeHeadRoute: false, config: { isEndless: true } },
+    (request, reply) => replyWithFeed(services, request.query, reply),
   )
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { jsonType } from './error-replies.ts'
+import type { Traffic } from './traffic.ts'
 
 /** The state of one part: one word, and details for operators. Must be JSON. */
 export interface Check {
@@ -27,6 +28,8 @@ export interface Metrics {
 export interface ProbedServices {
   readonly health: Health
   readonly metrics: Metrics
+  /** Counts the requests of both ports. */
+  readonly traffic: Traffic
   /**
    * Whether this process is about to end. `/readyz` is then 503, and once the server no longer listens, every response
    * asks its client to close the connection.

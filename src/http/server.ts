@@ -7,6 +7,7 @@ import { type ConnectionLimits, inTurn, limitConnections } from './connections.t
 import { replyToBrokenRequest, replyToTunnel, replyWithError } from './error-replies.ts'
 import { hasUnreadBody } from './messages.ts'
 import { securityHeaders } from './security-headers.ts'
+import type { Traffic } from './traffic.ts'
 
 export interface ServerOptions {
   readonly logger: FastifyBaseLogger | false
@@ -15,13 +16,14 @@ export interface ServerOptions {
   readonly answerWithinMs: number
   /** Whether each response asks its client to close the connection. */
   readonly isClosing: () => boolean
+  readonly traffic: Traffic
 }
 
 /** How long a client may accept no byte of an answer that is ready, in milliseconds. */
 const receiveWithinMs = 20_000
 
 /** A server without routes. Each of its answers has a status of the catalogue, and each of its resources is bounded. */
-export function newServer({ logger, connections, answerWithinMs, isClosing }: ServerOptions): FastifyInstance {
+export function newServer({ logger, connections, answerWithinMs, isClosing, traffic }: ServerOptions): FastifyInstance {
   const app = Fastify({
     // With a logger of its own Fastify would listen to each response, for lines that are not wanted. Errors of a
     // request are logged anyway.
@@ -40,7 +42,10 @@ export function newServer({ logger, connections, answerWithinMs, isClosing }: Se
           requireHostHeader: false, // Node itself answers a request without Host, but without a body
           ServerResponse: responseClass(isClosing),
         },
-        inTurn(handle),
+        inTurn((request, response) => {
+          traffic.takeUp(response)
+          handle(request, response)
+        }),
       )
       server.setTimeout(answerWithinMs + receiveWithinMs)
       limitConnections(server, connections, logger)
@@ -48,7 +53,7 @@ export function newServer({ logger, connections, answerWithinMs, isClosing }: Se
       // ones.
       server.on('checkContinue', (request, response) => server.emit('request', request, response))
       server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-      server.on('connect', replyToTunnel)
+      server.on('connect', (_request, socket) => traffic.refuse(replyToTunnel(socket)))
       return server
     },
     return503OnClosing: false,
@@ -58,7 +63,10 @@ export function newServer({ logger, connections, answerWithinMs, isClosing }: Se
     frameworkErrors: (error, request, reply) => {
       replyWithError(error, request, reply.header('cache-control', 'no-store')) // no hooks run for a malformed URL
     },
-    clientErrorHandler: replyToBrokenRequest,
+    clientErrorHandler: (error, socket) => {
+      const code = replyToBrokenRequest(error, socket)
+      if (code !== undefined) traffic.refuse(code)
+    },
   })
   app.setErrorHandler(replyWithError)
   return app

@@ -15,6 +15,7 @@ import type { EventServices } from '../../src/http/events.ts'
 import type { Rate } from '../../src/http/key-limits.ts'
 import type { PetQuota } from '../../src/http/pet-quota.ts'
 import type { RouteServices } from '../../src/http/resource.ts'
+import { Traffic } from '../../src/http/traffic.ts'
 import { type ErrorCode, ServiceError } from '../../src/lib/errors.ts'
 import { noRecords } from '../../src/read-models/checkpoint.ts'
 import type { StoredDocument } from '../../src/read-models/document.ts'
@@ -130,6 +131,7 @@ export class FakeServices implements AppServices {
     live: () => ({ live: this.isLive, checks: { projector: { status: this.isLive ? 'ok' : 'stalled' } } }),
     ready: async () => ({ ready: this.isReady, checks: { eventLog: { status: this.isReady ? 'ok' : 'down' } } }),
   }
+  readonly traffic = new Traffic()
   readonly metrics = {
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
     text: async () => 'petstore_parked_events 3\n',

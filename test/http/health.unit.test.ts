@@ -31,8 +31,8 @@ it('/metrics is text in the format of Prometheus', async () => {
 })
 
 it('a process without the API has nothing but the probes and the metrics', async () => {
-  const { health, metrics, draining } = server.services
-  const projector = await openApp({ health, metrics, draining })
+  const { health, metrics, draining, traffic } = server.services
+  const projector = await openApp({ health, metrics, draining, traffic })
   for (const url of ['/livez', '/readyz', '/metrics']) expect((await projector.inject(url)).statusCode).toBe(200)
   for (const url of ['/v1/pets', '/v1/pets/1', '/docs', '/openapi.json', '/asyncapi.json']) {
     expectError(await projector.inject({ url, headers: { authorization } }), 404, 'route_not_found')

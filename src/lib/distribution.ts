@@ -1,0 +1,20 @@
+/** How often values lay within each of some bounds, and their sum: as cheap to add to as can be. */
+export class Distribution {
+  /** Upper bounds, ascending. */
+  readonly bounds: readonly number[]
+  /** Of each bound, the values up to it and beyond the one before; at the end, those beyond all. */
+  readonly counts: number[]
+  sum = 0
+
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds
+    this.counts = [...bounds, 0].map(() => 0)
+  }
+
+  add(value: number): void {
+    let bucket = 0
+    while (value > (this.bounds[bucket] ?? Number.POSITIVE_INFINITY)) bucket++
+    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1
+    this.sum += value
+  }
+}

@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { serviceMetrics } from '../../src/app/metrics.ts'
+import { Traffic } from '../../src/http/traffic.ts'
+import { Distribution } from '../../src/lib/distribution.ts'
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+const rules = read('ops/alerts.yml')
+const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name)
+
+/** Of each metric its samples' names, with those of a histogram. */
+async function servedNames(): Promise<ReadonlySet<string>> {
+  const metrics = serviceMetrics({
+    lag: { lag: { status: 'unknown', reason: 'not looked at yet' } },
+    log: { undecodable: [], warnings: [] },
+    feed: { followers: 0 },
+    appender: { queued: 0, batches: new Distribution([1]), seconds: new Distribution([1]) },
+    traffic: new Traffic(),
+    shards: [],
+  })
+  const text = await metrics.text()
+  const types = [...text.matchAll(/^# TYPE (\S+) (\S+)/gm)]
+  return new Set(
+    types.flatMap(([, name = '', type]) =>
+      type === 'histogram' ? ['bucket', 'sum', 'count'].map((part) => `${name}_${part}`) : [name],
+    ),
+  )
+}
+
+describe('the alerts', () => {
+  it('are there, each once', () => {
+    expect(alerts).toHaveLength(new Set(alerts).size)
+    expect(alerts.length).toBeGreaterThanOrEqual(11)
+  })
+
+  it.each(alerts)('%s has its section in the runbook, and a test that it fires and one that it does not', (name) => {
+    expect(rules).toContain(`runbook: docs/runbook.md#${name.toLowerCase()}\n`)
+    expect(read('docs/runbook.md')).toContain(`\n## ${name}\n`)
+    const tests = read('ops/alerts.test.yml')
+    for (const outcome of ['fires', 'is silent']) expect(tests).toContain(`- name: ${name} ${outcome}\n`)
+  })
+
+  it('have no section in the runbook beside them', () => {
+    const sections = [...read('docs/runbook.md').matchAll(/^## (.+)$/gm)].map(([, name]) => name)
+    expect(sections).toEqual(alerts)
+  })
+})
+
+it.each(readdirSync(new URL('../../ops', import.meta.url)))('ops/%s names only metrics that exist', async (file) => {
+  const served = await servedNames()
+  const named = read(`ops/${file}`).match(/\b(petstore|nodejs|process)_\w+/g) ?? []
+  expect([...new Set(named)].filter((name) => !served.has(name))).toEqual([])
+})
+
+it('the dashboard shows metrics, and every expression of it names one', () => {
+  const { panels } = JSON.parse(read('ops/dashboard.json')) as { panels: { targets: { expr: string }[] }[] }
+  const expressions = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))
+  expect(expressions.length).toBeGreaterThan(15)
+  for (const expr of expressions) expect(expr).toMatch(/\b(petstore|nodejs|process)_\w+|\bup\{/)
+})
