@@ -39,7 +39,7 @@ export class GroupCommit {
   #gathering = 0
   #scheduled = false
   #idle: (() => void) | undefined
-  /** Of each append, whether it succeeded or not: its records, and how long it took. */
+  /** The records of each append, and how long it took, whether it succeeded or not. */
   readonly batches = new Distribution([1, 2, 5, 10, 25, 50, 100, 250, 500, 1000])
   readonly seconds = new Distribution([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10])
 

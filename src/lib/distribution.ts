@@ -2,7 +2,7 @@
 export class Distribution {
   /** Upper bounds, ascending. */
   readonly bounds: readonly number[]
-  /** Of each bound, the values up to it and beyond the one before; at the end, those beyond all. */
+  /** How many values are up to each bound and beyond the one before; at the end, how many are beyond all. */
   readonly counts: number[]
   sum = 0
 
