@@ -8,7 +8,7 @@ const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta
 const rules = read('ops/alerts.yml')
 const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name)
 
-/** What belongs to each metric its samples' names, with those of a histogram. */
+/** The names of the samples of each metric, and those of a histogram. */
 async function servedNames(): Promise<ReadonlySet<string>> {
   const metrics = serviceMetrics({
     lag: { lag: { status: 'unknown', reason: 'not looked at yet' } },
