@@ -10,7 +10,7 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 it('npm run dev starts the service again when a file changes, on the same data', async () => {
   const folder = dataFolder()
-  for (const name of ['package.json', 'src', 'projections']) {
+  for (const name of ['package.json', 'src', 'projections', 'docs']) {
     cpSync(join(root, name), join(folder, name), { recursive: true })
   }
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
