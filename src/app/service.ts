@@ -12,6 +12,7 @@ import { type ApiServices, buildAdminApp, buildApp } from '../http/app.ts'
 import { PetQuota } from '../http/pet-quota.ts'
 import { drain } from '../http/server.ts'
 import { timeOfDay } from '../lib/clock.ts'
+import { Tracing } from '../lib/tracing.ts'
 import { readModelVersion } from '../projector/definition.ts'
 import { startRetention } from '../read-models/retention.ts'
 import type { Config } from './config.ts'
@@ -45,7 +46,8 @@ const idleMs = 500
 export async function startService(config: Config, logger: Logger): Promise<Service> {
   const storage = await openStorage(config, logger)
   const shards = trackShards(storage, logger)
-  const projectors = config.role === 'api' ? undefined : await startProjectors(shards, storage.group, logger)
+  const tracing = Tracing.find(config.brokers?.kafka.topic)
+  const projectors = config.role === 'api' ? undefined : await startProjectors(shards, storage.group, logger, tracing)
   const stopRetention = startRetention(
     storage.stores.map(({ generations }) => generations),
     {
@@ -55,7 +57,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       logger,
     },
   )
-  const api = config.role === 'projector' ? undefined : startApi(config, storage, shards, logger)
+  const api = config.role === 'projector' ? undefined : startApi(config, storage, shards, logger, tracing)
   const lag = watchLag(shards, config.projectorStallSeconds * 1000, projectors)
   const health = serviceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag })
   let draining = false
@@ -124,7 +126,13 @@ interface Api {
   close(): Promise<void>
 }
 
-function startApi(config: Config, { log }: Storage, shards: readonly TrackedShard[], logger: Logger): Api {
+function startApi(
+  config: Config,
+  { log }: Storage,
+  shards: readonly TrackedShard[],
+  logger: Logger,
+  tracing: Tracing | undefined,
+): Api {
   const keys = openKeyRing({ path: config.apiKeysFile, given: config.apiKeys, now: timeOfDay, logger })
   const timeoutMs = config.appendTimeoutMs
   const appender = new GroupCommit(log, { ...defaultLimits, timeoutMs })
@@ -137,6 +145,7 @@ function startApi(config: Config, { log }: Storage, shards: readonly TrackedShar
     kind: petKind,
     now: timeOfDay,
     timeoutMs,
+    tracing,
   })
   const events = new EventFeed({ definition: petStreams, log, readModel: readSide.readModel })
   const services: ApiServices = {
@@ -148,6 +157,7 @@ function startApi(config: Config, { log }: Storage, shards: readonly TrackedShar
     readModelVersion: readModelVersion(petStreams.projections),
     maxInFlightPerKey: config.maxInFlightPerKey,
     rate: config.rate,
+    tracing,
     topic: config.brokers?.kafka.topic ?? null,
     petQuota: config.petsPerKeyAndDay === undefined ? undefined : new PetQuota(config.petsPerKeyAndDay, timeOfDay),
   }
