@@ -93,6 +93,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     await Promise.all(shards.map(({ tracker }) => tracker.close()))
     await stopRetention()
     await storage.close()
+    await tracing?.flush(logger)
   }
   return { url, issuedKey, logReplaced: storage.log.replaced, close }
 }

@@ -10,11 +10,16 @@ import {
   SpanStatusCode,
   TraceFlags,
   type Tracer,
+  type TracerProvider,
   trace,
 } from '@opentelemetry/api'
+import type { Logger } from 'pino'
 import { ServiceError } from './errors.ts'
+import { withTimeout } from './with-timeout.ts'
 
 const instrumentation = 'petstore-animals'
+/** A closing process does not wait any longer for a collector that is unavailable. */
+const flushMs = 1000
 const operations = {
   append: { kind: SpanKind.PRODUCER, type: 'send' },
   apply: { kind: SpanKind.CONSUMER, type: 'process' },
@@ -29,13 +34,15 @@ export interface EventSpan {
   readonly startTime?: Date | undefined
 }
 
-/** Makes spans with the OpenTelemetry SDK of this process (decision 0036). */
+/** Makes spans with the OpenTelemetry SDK of this process (decision 0041). */
 export class Tracing {
+  readonly #provider: TracerProvider
   readonly #tracer: Tracer
   readonly #log: Attributes
 
-  private constructor(tracer: Tracer, log: Attributes) {
-    this.#tracer = tracer
+  private constructor(provider: TracerProvider, log: Attributes) {
+    this.#provider = provider
+    this.#tracer = provider.getTracer(instrumentation)
     this.#log = log
   }
 
@@ -44,7 +51,7 @@ export class Tracing {
     const provider = trace.getTracerProvider()
     const hasSdk = !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer('') !== undefined
     if (!hasSdk) return undefined
-    return new Tracing(provider.getTracer(instrumentation), {
+    return new Tracing(provider, {
       'messaging.system': topic === undefined ? 'sqlite' : 'kafka',
       'messaging.destination.name': topic ?? 'event-log',
     })
@@ -54,6 +61,20 @@ export class Tracing {
   start(name: string, parent: SpanContext | undefined, options: SpanOptions): Span {
     const active = context.active()
     return this.#tracer.startSpan(name, options, parent === undefined ? active : trace.setSpanContext(active, parent))
+  }
+
+  /**
+   * Exports the spans that the SDK still holds, which does not know that the process is about to end. Spans that cannot be
+   * exported in time are lost. `forceFlush` is not part of the API, but of the SDKs for Node.
+   */
+  async flush(logger: Logger): Promise<void> {
+    const proxy = this.#provider as TracerProvider & { getDelegate?(): TracerProvider }
+    const sdk = (proxy.getDelegate?.() ?? proxy) as TracerProvider & { forceFlush?(): Promise<void> }
+    try {
+      if (sdk.forceFlush !== undefined) await withTimeout(flushMs, sdk.forceFlush())
+    } catch (error) {
+      logger.warn({ err: error }, 'the last spans were not exported')
+    }
   }
 
   /** A span about one event, by the semantic conventions for messaging. */

@@ -152,6 +152,32 @@ it('a failed append shows the error in its span', async () => {
   expect(span?.status.code).toBe(SpanStatusCode.ERROR)
 })
 
+describe('the end of the process', () => {
+  const withFlush = (forceFlush: () => Promise<void>) => {
+    const provider = new BasicTracerProvider()
+    provider.forceFlush = forceFlush
+    return vi.spyOn(trace, 'getTracerProvider').mockReturnValue(provider)
+  }
+  async function flush(): Promise<string> {
+    const lines: string[] = []
+    await Tracing.find(undefined)?.flush(pino({}, { write: (line) => void lines.push(line) }))
+    return lines.join('')
+  }
+
+  it.each([
+    ['is unavailable', () => Promise.reject(new Error('connect ECONNREFUSED'))],
+    ['does not answer', () => new Promise<void>(() => {})],
+  ])('is not held up by a collector that %s', async (_, forceFlush) => {
+    using _spy = withFlush(forceFlush)
+    expect(await flush()).toContain('the last spans were not exported')
+  })
+
+  it('is silent about spans that were exported', async () => {
+    using _spy = withFlush(async () => {})
+    expect(await flush()).toBe('')
+  })
+})
+
 describe('an event that is applied', () => {
   const now = new Date('2026-11-20T12:00:00Z')
   function apply(more: object): void {

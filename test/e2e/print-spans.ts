@@ -1,6 +1,6 @@
-// For `node --import`: an SDK as an operator loads one, which prints each span that has ended as a line of JSON.
+// For `node --import`: an SDK as an operator loads one. It prints spans as lines of JSON, and holds them until it is told.
 import { trace } from '@opentelemetry/api'
-import { BasicTracerProvider, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { BasicTracerProvider, BatchSpanProcessor, type ReadableSpan } from '@opentelemetry/sdk-trace-base'
 
 export interface PrintedSpan {
   readonly span: string
@@ -24,4 +24,5 @@ const exporter = {
   },
   shutdown: async () => {},
 }
-trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }))
+const processor = new BatchSpanProcessor(exporter, { scheduledDelayMillis: 3_600_000 })
+trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [processor] }))
