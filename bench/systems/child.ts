@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { join, resolve } from 'node:path'
 import { until } from '../../test/brokers/ready.ts'
 import { apiKey } from '../load/load.ts'
 
@@ -14,10 +14,13 @@ export interface Server {
 export interface ServerOptions {
   readonly environment?: Readonly<Record<string, string>>
   readonly arguments?: readonly string[]
+  /** The checkout that the script is in; by default this one. */
+  readonly root?: string
   /** Options of Node itself. */
   readonly node?: readonly string[]
 }
 
+const here = join(import.meta.dirname, '../..')
 const startMs = 60_000
 const endMs = 15_000
 
@@ -52,9 +55,9 @@ export async function runScript(
 function spawnServer(
   stack: AsyncDisposableStack,
   script: string,
-  { environment, arguments: args = [], node = [] }: ServerOptions,
+  { environment, arguments: args = [], root = here, node = [] }: ServerOptions,
 ) {
-  const path = fileURLToPath(new URL(`../../${script}`, import.meta.url))
+  const path = resolve(root, script)
   const { PATH } = process.env
   const child = spawn(process.execPath, [...node, path, ...args], {
     env: { PATH, NODE_ENV: 'production', PORT: '0', API_KEYS: apiKey, ...environment },

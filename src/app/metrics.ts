@@ -15,7 +15,7 @@ export interface MetricsSources {
   readonly log: Pick<EventLog, 'undecodable' | 'warnings'>
   /** Undefined in a process that serves no API. */
   readonly feed: Pick<EventFeed, 'followers'> | undefined
-  readonly appender: Pick<GroupCommit, 'queued' | 'batches' | 'seconds'> | undefined
+  readonly appender: Pick<GroupCommit, 'queued' | 'appendRecords' | 'appendSeconds'> | undefined
   readonly traffic: Pick<Traffic, 'inFlight' | 'refusals' | 'tallies'>
   readonly shards: readonly {
     readonly store: Pick<ReadModelStore, 'warnings'>

@@ -47,7 +47,7 @@ export function addTrafficMetrics(
 /** Undefined `appender`: this process serves no API, and there are no lines. */
 export function addWriteMetrics(
   registry: Registry,
-  appender: Pick<GroupCommit, 'queued' | 'batches' | 'seconds'> | undefined,
+  appender: Pick<GroupCommit, 'queued' | 'appendRecords' | 'appendSeconds'> | undefined,
 ): void {
   new Gauge({
     registers: [registry],
@@ -59,10 +59,10 @@ export function addWriteMetrics(
     },
   })
   addHistogram(registry, 'petstore_append_batch_records', 'Records in each append to the log', () =>
-    appender === undefined ? [] : [[{}, appender.batches]],
+    appender === undefined ? [] : [[{}, appender.appendRecords]],
   )
   addHistogram(registry, 'petstore_append_duration_seconds', 'How long each append to the log took', () =>
-    appender === undefined ? [] : [[{}, appender.seconds]],
+    appender === undefined ? [] : [[{}, appender.appendSeconds]],
   )
 }
 

@@ -13,6 +13,7 @@ import { PetQuota } from '../http/pet-quota.ts'
 import { drain } from '../http/server.ts'
 import { Traffic } from '../http/traffic.ts'
 import { timeOfDay } from '../lib/clock.ts'
+import { Tracing } from '../lib/tracing.ts'
 import { readModelVersion } from '../projector/definition.ts'
 import { startRetention } from '../read-models/retention.ts'
 import type { Config } from './config.ts'
@@ -46,7 +47,8 @@ const idleMs = 500
 export async function startService(config: Config, logger: Logger): Promise<Service> {
   const storage = await openStorage(config, logger)
   const shards = trackShards(storage, logger)
-  const projectors = config.role === 'api' ? undefined : await startProjectors(shards, storage.group, logger)
+  const tracing = Tracing.find(config.brokers?.kafka.topic)
+  const projectors = config.role === 'api' ? undefined : await startProjectors(shards, storage.group, logger, tracing)
   const stopRetention = startRetention(
     storage.stores.map(({ generations }) => generations),
     {
@@ -56,7 +58,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
       logger,
     },
   )
-  const api = config.role === 'projector' ? undefined : startApi(config, storage, shards, logger)
+  const api = config.role === 'projector' ? undefined : startApi(config, storage, shards, logger, tracing)
   const lag = watchLag(shards, config.projectorStallSeconds * 1000, projectors)
   const health = serviceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag })
   const traffic = new Traffic()
@@ -94,6 +96,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     await Promise.all(shards.map(({ tracker }) => tracker.close()))
     await stopRetention()
     await storage.close()
+    await tracing?.flush(logger)
   }
   return { url, issuedKey, logReplaced: storage.log.replaced, close }
 }
@@ -128,7 +131,13 @@ interface Api {
   close(): Promise<void>
 }
 
-function startApi(config: Config, { log }: Storage, shards: readonly TrackedShard[], logger: Logger): Api {
+function startApi(
+  config: Config,
+  { log }: Storage,
+  shards: readonly TrackedShard[],
+  logger: Logger,
+  tracing: Tracing | undefined,
+): Api {
   const keys = openKeyRing({ path: config.apiKeysFile, given: config.apiKeys, now: timeOfDay, logger })
   const timeoutMs = config.appendTimeoutMs
   const appender = new GroupCommit(log, { ...defaultLimits, timeoutMs })
@@ -141,6 +150,7 @@ function startApi(config: Config, { log }: Storage, shards: readonly TrackedShar
     kind: petKind,
     now: timeOfDay,
     timeoutMs,
+    tracing,
   })
   const events = new EventFeed({ definition: petStreams, log, readModel: readSide.readModel })
   const services: ApiServices = {
@@ -152,6 +162,7 @@ function startApi(config: Config, { log }: Storage, shards: readonly TrackedShar
     readModelVersion: readModelVersion(petStreams.projections),
     maxInFlightPerKey: config.maxInFlightPerKey,
     rate: config.rate,
+    tracing,
     topic: config.brokers?.kafka.topic ?? null,
     petQuota: config.petsPerKeyAndDay === undefined ? undefined : new PetQuota(config.petsPerKeyAndDay, timeOfDay),
   }

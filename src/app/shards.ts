@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { auditTo } from '../lib/audit.ts'
+import type { Tracing } from '../lib/tracing.ts'
 import { type Lag, LagMeter } from '../projector/lag-meter.ts'
 import { Projector } from '../projector/projector.ts'
 import { type Stall, StallWatch } from '../projector/stall-watch.ts'
@@ -41,11 +42,12 @@ export async function startProjectors(
   shards: readonly TrackedShard[],
   group: string,
   logger: Logger,
+  tracing?: Tracing,
 ): Promise<Projectors> {
   const audit = auditTo(logger)
   const discarded = (details: object) => audit('event discarded', details)
   const projectors = await Promise.all(
-    shards.map((shard) => Projector.start({ ...shard, definition: petStreams, group, logger, discarded })),
+    shards.map((shard) => Projector.start({ ...shard, definition: petStreams, group, logger, discarded, tracing })),
   )
   return {
     get state(): Projectors['state'] {

@@ -32,7 +32,7 @@ async function generationsIn(store: ReadModelStore, version: string, log: EventL
     const contents = await store.inspection.contents(name)
     if (contents === undefined) continue // removed meanwhile
     const position = [...contents.snapshot.checkpoints.values()].reduce((sum, { next }) => sum + next, 0)
-    // Of one that is made from another log nobody can tell how many records it has not handled yet.
+    // Nobody can tell how many records one of another log has not handled yet.
     const lag = logId === log.logId ? Math.max(0, end - position) : undefined
     const parked = contents.sizes.get('parked')?.recorded ?? 0
     generations.push({
@@ -49,7 +49,7 @@ async function generationsIn(store: ReadModelStore, version: string, log: EventL
   return generations
 }
 
-/** By collection; undefined where another release wrote them in a way that this one does not know. */
+/** Keyed by collection; undefined where another release wrote them in a way that this one does not know. */
 function documentsIn({ sizes, snapshot }: Contents): Readonly<Record<string, number>> | undefined {
   if (sizes.size === 0 && snapshot.checkpoints.size > 0) return undefined
   return Object.fromEntries(petStreams.projections.map(({ name }) => [name, sizes.get(name)?.recorded ?? 0]))

@@ -90,7 +90,7 @@ export async function allParked(stores: Stores): Promise<readonly ParkedEvent[]>
   return events.sort((a, b) => a.partition - b.partition || a.offset - b.offset)
 }
 
-/** By id, as one may come twice; undefined where the generation is there no longer. */
+/** Keyed by id, as one may come twice; undefined if the generation was removed. */
 async function parkedTexts(inspection: Inspection, generation: string): Promise<Map<string, string> | undefined> {
   const texts = new Map<string, string>()
   let from: string | undefined

@@ -58,7 +58,7 @@ async function seed(pets: number, { orders, name, url, json = false }: Options):
   return { json: counts, text: `There are ${counts.pets} pets and ${counts.orders} orders of this seed${again}.` }
 }
 
-/** Of three orders one stays placed, one is approved, and one is delivered. */
+/** One order in three stays placed, one is approved, and one is delivered. */
 async function order(api: Api, petId: number, key: string, index: number): Promise<void> {
   const { id } = await api.post('/v1/store/orders', { petId }, key)
   for (const status of ['approved', 'delivered'].slice(0, index % 3))

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { EventLog, NewRecord, Position, Recorded } from '../event-log/event-log.ts'
 import type { GroupCommit } from '../event-log/group-commit.ts'
+import { endWith, readSpanContext, type Tracing, traceparentOf } from '../lib/tracing.ts'
 import type { IdempotencyKey } from '../read-models/idempotency-record.ts'
 import type { StreamId } from '../read-models/stream-row.ts'
 import type { IdAllocator } from './id-allocator.ts'
@@ -13,7 +14,7 @@ export interface EventContext {
   readonly version: number
   /** RFC 3339, UTC. */
   readonly time: string
-  /** W3C Trace Context of the request, if it had one. */
+  /** W3C Trace Context: what wrote the event, or the request if nothing is traced. */
   readonly traceparent?: string | undefined
   /** Present if the request had an Idempotency-Key. */
   readonly idempotency?: Idempotency | undefined
@@ -25,6 +26,8 @@ export interface EventWriterParts<Event> {
   readonly ids: IdAllocator
   readonly kind: { encode(event: Event, context: EventContext): NewRecord }
   readonly now: () => Date
+  /** Undefined: nothing is traced. */
+  readonly tracing?: Tracing | undefined
 }
 
 /** What the caller knows before an event is written. */
@@ -81,12 +84,19 @@ export class EventWriter<Event> {
   }
 
   async append(request: WriteRequest, target: Target, event: Event, version: number): Promise<Written<Event>> {
-    const { kind, now, appender } = this.#parts
-    const { stream, traceparent, idempotency } = request
+    const { kind, now, appender, tracing } = this.#parts
+    const { stream, idempotency } = request
+    const { partition } = target
     const eventId = stream === 'new' && idempotency ? eventIdOf(idempotency) : randomUUIDv7()
+    const span = tracing?.startOfEvent({
+      ...{ operation: 'append', parent: readSpanContext(request.traceparent), partition },
+      attributes: { 'messaging.message.id': eventId },
+    })
+    const traceparent = span === undefined ? request.traceparent : traceparentOf(span)
     const time = now().toISOString()
     const record = kind.encode(event, { eventId, version, time, traceparent, idempotency })
-    const position = await appender.append(target.partition, record)
+    const appended = appender.append(partition, record)
+    const position = await (span === undefined ? appended : endWith(span, appended))
     return { ...target, event, version, time, key: this.keyOf(request), position }
   }
 

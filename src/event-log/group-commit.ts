@@ -30,6 +30,9 @@ const gatheringTurnsMax = 8
  * that each append has one batch and one outcome (decision 0003). Partitions with waiting records take turns.
  */
 export class GroupCommit {
+  /** Records in each append, and how long it took, whether it succeeded or not. */
+  readonly appendRecords = new Distribution([1, 2, 5, 10, 25, 50, 100, 250, 500, 1000])
+  readonly appendSeconds = new Distribution([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10])
   readonly #log: Pick<EventLog, 'append' | 'partitions'>
   readonly #limits: GroupCommitLimits
   readonly #queues: Queued[][]
@@ -39,9 +42,6 @@ export class GroupCommit {
   #gathering = 0
   #scheduled = false
   #idle: (() => void) | undefined
-  /** The records of each append, and how long it took, whether it succeeded or not. */
-  readonly batches = new Distribution([1, 2, 5, 10, 25, 50, 100, 250, 500, 1000])
-  readonly seconds = new Distribution([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10])
 
   constructor(log: Pick<EventLog, 'append' | 'partitions'>, limits: GroupCommitLimits) {
     this.#log = log
@@ -117,8 +117,8 @@ export class GroupCommit {
     } catch (error) {
       for (const { reject } of batch) reject(error as Error)
     }
-    this.batches.add(batch.length)
-    this.seconds.add((performance.now() - begun) / 1000)
+    this.appendRecords.add(batch.length)
+    this.appendSeconds.add((performance.now() - begun) / 1000)
     this.#inFlight = []
     this.#settled(batch.length)
     this.#schedule(1) // waiting records were collected meanwhile

@@ -11,6 +11,7 @@ export interface CloudEvent {
   readonly time?: string | undefined
   readonly data?: unknown
   /** Extension attributes as found, by name. */
+  readonly traceparent?: unknown
   readonly streamversion?: unknown
   readonly idempotencykey?: unknown
   readonly requestfingerprint?: unknown
@@ -77,7 +78,7 @@ export function readCloudEvent(value: Uint8Array | null, readData?: QuickReader)
 /** Only for speed: reads an event in the form of `writeCloudEvent` with one regular expression (decision 0010). */
 const ownForm = new RegExp(
   String.raw`^\{"specversion":"1\.0","id":"([\w-]+)","type":"([\w.]+)","source":"([\w/]+)","subject":"([\w-]+)",` +
-    String.raw`"time":"([\w:.-]+)","datacontenttype":"application/json",(?:"traceparent":"[\w-]+",)?` +
+    String.raw`"time":"([\w:.-]+)","datacontenttype":"application/json",(?:"traceparent":"([\w-]+)",)?` +
     String.raw`(?:"idempotencykey":"([\w-]+)","requestfingerprint":"([\w-]+)",)?` +
     String.raw`(?:"streamversion":([1-9]\d{0,14}),)?"data":(\{.*\})\}$`,
 )
@@ -86,12 +87,23 @@ const ownForm = new RegExp(
 function readOwnForm(text: string, readData?: QuickReader): CloudEvent | undefined {
   const match = ownForm.exec(text)
   if (match === null) return undefined
-  const [, id = '', type = '', source = '', subject, time, idempotencykey, requestfingerprint, version, json = ''] =
-    match
+  const [
+    ,
+    id = '',
+    type = '',
+    source = '',
+    subject,
+    time,
+    traceparent,
+    idempotencykey,
+    requestfingerprint,
+    version,
+    json = '',
+  ] = match
   try {
     const data = readData?.(json) ?? parseExactJson(json)
     const streamversion = version === undefined ? undefined : Number(version)
-    return { id, type, source, subject, time, idempotencykey, requestfingerprint, streamversion, data }
+    return { id, type, source, subject, time, traceparent, idempotencykey, requestfingerprint, streamversion, data }
   } catch {
     return undefined // the data may end earlier and be followed by other members
   }

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { auditTo } from '../lib/audit.ts'
 import { ServiceError } from '../lib/errors.ts'
+import type { Tracing } from '../lib/tracing.ts'
 import { addAsyncApi } from './asyncapi.ts'
 import { requireApiKey } from './auth.ts'
 import type { ConnectionLimits } from './connections.ts'
@@ -16,6 +17,7 @@ import { addOpenApi } from './openapi.ts'
 import { addOrderRoutes } from './orders.ts'
 import { addPetRoutes } from './pets.ts'
 import { Refusals } from './refusals.ts'
+import { traceRequests } from './request-spans.ts'
 import { compileRequestCheck, readOnlyJson } from './request-values.ts'
 import { newServer, type ServerOptions } from './server.ts'
 
@@ -23,6 +25,8 @@ export interface ApiServices extends EventServices {
   readonly maxInFlightPerKey: number
   /** Undefined: no limit. */
   readonly rate: Rate | undefined
+  /** Undefined: nothing is traced. */
+  readonly tracing?: Tracing | undefined
   /** The topic of the events; null where there is no Kafka. */
   readonly topic: string | null
 }
@@ -107,6 +111,7 @@ async function addApi(app: FastifyInstance, api: ApiServices, publicUrl: string)
   addDocs(app)
   await app.register(
     async (v1) => {
+      if (api.tracing !== undefined) traceRequests(v1, api.tracing)
       readOnlyJson(v1)
       await requireApiKey(v1, api.findKey)
       if (api.rate !== undefined) limitRate(v1, api.rate)

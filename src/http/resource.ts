@@ -8,8 +8,9 @@ import { ServiceError } from '../lib/errors.ts'
 import type { Int64 } from '../lib/int64.ts'
 import type { AtLeast, Reached, ReadModel, Wait } from '../read-models/read-model.ts'
 import { jsonType } from './error-replies.ts'
-import { isNamed, readCondition, readPrefer, readTraceparent, type TagScope, writeTag } from './headers.ts'
+import { isNamed, readCondition, readPrefer, type TagScope, writeTag } from './headers.ts'
 import type { PetQuota } from './pet-quota.ts'
+import { traceparentOfRequest } from './request-spans.ts'
 import { pageLimit } from './schema-parts.ts'
 import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from './tokens.ts'
 
@@ -157,7 +158,7 @@ export async function handle(
   command: (id: number) => PetCommand,
   request: Pick<CommandOptions, 'stream' | 'drawsId' | 'idempotency'>,
 ): Promise<Handled<PetState>> {
-  const traceparent = readTraceparent(reply.request.headers.traceparent)
+  const traceparent = traceparentOfRequest(reply.request)
   const handled = await services.commands.handle(petDecider, command, { ...request, traceparent, atLeast, wait })
   if (handled.outcome !== 'replayed' && handled.state === undefined) throw new Error('a command left no pet')
   return handled as Handled<PetState>

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type Server, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type Server } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { type ConnectionLimits, inTurn, limitConnections } from './connections.ts'
 import { replyToBrokenRequest, replyToTunnel, replyWithError } from './error-replies.ts'
 import { hasUnreadBody } from './messages.ts'
 import { securityHeaders } from './security-headers.ts'
-import type { Traffic } from './traffic.ts'
+import { CountedResponse, type Traffic } from './traffic.ts'
 
 export interface ServerOptions {
   readonly logger: FastifyBaseLogger | false
@@ -88,7 +88,7 @@ function requestId({ headers }: IncomingMessage): string {
  * cost several times as much, and would miss answers that are sent before hooks run.
  */
 function responseClass(isClosing: () => boolean) {
-  return class<Request extends IncomingMessage> extends ServerResponse<Request> {
+  return class<Request extends IncomingMessage> extends CountedResponse<Request> {
     // Fastify passes all headers here, as one object. If one were set separately, Node would set each of them again.
     override writeHead(status: number, ...rest: never[]): this {
       const headers: OutgoingHttpHeaders = rest[0] ?? {}

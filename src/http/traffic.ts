@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Distribution } from '../lib/distribution.ts'
 import type { ErrorCode } from '../lib/errors.ts'
@@ -21,10 +21,10 @@ export interface RouteTally {
 }
 
 /** A response, and what its request counts towards. */
-interface CountedResponse extends ServerResponse {
-  traffic?: Traffic
-  tally?: RouteTally
-  takenUpAt?: number
+export class CountedResponse<Request extends IncomingMessage> extends ServerResponse<Request> {
+  traffic: Traffic | undefined
+  tally: RouteTally | undefined
+  takenUpAt = 0
 }
 
 const unknownRoute = 'unknown'
@@ -44,7 +44,7 @@ export class Traffic {
 
   /** Counts the request of a response that has its socket. */
   takeUp(response: ServerResponse): void {
-    const counted: CountedResponse = response
+    const counted = response as CountedResponse<IncomingMessage>
     counted.traffic = this
     counted.takenUpAt = performance.now()
     counted.on('close', settle)
@@ -53,7 +53,7 @@ export class Traffic {
 
   /** Without this call a request counts towards the unknown route. */
   assign({ method, routeOptions: { url, config } }: FastifyRequest, { raw }: FastifyReply): void {
-    const counted: CountedResponse = raw
+    const counted = raw as CountedResponse<IncomingMessage>
     counted.tally = this.#tallyOf(url ?? unknownRoute, method, config.isEndless)
   }
 
@@ -61,7 +61,7 @@ export class Traffic {
     this.refusals.set(code, (this.refusals.get(code) ?? 0) + 1)
   }
 
-  settle({ tally, takenUpAt = 0, req, headersSent, statusCode }: CountedResponse): void {
+  settle({ tally, takenUpAt, req, headersSent, statusCode }: CountedResponse<IncomingMessage>): void {
     const { byStatus, seconds } = tally ?? this.#tallyOf(unknownRoute, req.method ?? '')
     const status = headersSent ? statusCode : clientLeft
     byStatus.set(status, (byStatus.get(status) ?? 0) + 1)
@@ -82,11 +82,11 @@ export class Traffic {
 
 /** Counts an error answer. Without effect on a response that is not counted. */
 export function countRefusal({ raw }: FastifyReply, code: ErrorCode): void {
-  const counted: CountedResponse = raw
+  const counted = raw as CountedResponse<IncomingMessage>
   counted.traffic?.refuse(code)
 }
 
 /** One function for all responses: a closure for each would cost more than the counting. */
-function settle(this: CountedResponse): void {
+function settle(this: CountedResponse<IncomingMessage>): void {
   this.traffic?.settle(this)
 }

@@ -1,9 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Offset, RecordBatch } from '../event-log/event-log.ts'
+import { timeOfDay } from '../lib/clock.ts'
+import type { Tracing } from '../lib/tracing.ts'
 import { type Checkpoint, encodeCheckpoint } from '../read-models/checkpoint.ts'
 import type { ApplyResult, LoadRequest, PartitionState, ProjectionStore } from '../read-models/projection-store.ts'
 import type { StreamId } from '../read-models/stream-row.ts'
+import { traceApplied } from './apply-spans.ts'
 import { classify, documentName, Known, type ReadBatch } from './classify.ts'
 import type { Rules } from './definition.ts'
 import { readEvent, readParked } from './stream-event.ts'
@@ -19,6 +22,8 @@ export interface ApplierOptions<State, Event> extends Rules<State, Event> {
   readonly incomplete?: (generation: string) => void
   /** Told of each discard that took effect. */
   readonly discarded?: ((discarded: Discarded) => void) | undefined
+  /** Undefined: nothing is traced. */
+  readonly tracing?: Tracing | undefined
 }
 
 /** What an operator left out, and the record that says so. Both places are `partition/offset`. */
@@ -62,8 +67,9 @@ export class Applier<State, Event> {
     expected: Checkpoint,
     batch: ReadBatch<Event>,
   ): Promise<Checkpoint | undefined> {
-    const { store } = this.#options
+    const { store, tracing } = this.#options
     const { partition, events } = batch
+    const since = tracing && timeOfDay()
     const lookup = new Lookup(this.#options, async (request) => {
       const state = await store.load(generation, { partition, ...request })
       const isExpected = state !== undefined && encodeCheckpoint(state.checkpoint) === encodeCheckpoint(expected)
@@ -75,6 +81,7 @@ export class Applier<State, Event> {
       const result = await store.apply(generation, changes)
       if (result.outcome === 'applied') {
         this.#tellDiscarded(batch, changes.withoutEffect)
+        if (tracing && since) traceApplied(tracing, batch, changes.withoutEffect, since)
         return this.#report(expected, changes.checkpoint, partition)
       }
       if (result.outcome === 'exist') isAsExpected = await lookup.learn(result)

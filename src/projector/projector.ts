@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { EventLog, LogRecord, Offset, RecordBatch, Subscriber, Subscription } from '../event-log/event-log.ts'
+import type { Tracing } from '../lib/tracing.ts'
 import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../read-models/checkpoint.ts'
 import type { Checkpoints } from '../read-models/generations.ts'
 import { IncompleteGenerations } from '../read-models/incomplete.ts'
@@ -43,6 +44,8 @@ export interface ProjectorOptions<State, Event> {
   readonly incomplete?: Pick<IncompleteGenerations, 'found'>
   /** Hears of each discard that took effect; of all of them again where read models are built anew. */
   readonly discarded?: (discarded: Discarded) => void
+  /** Undefined: nothing is traced. */
+  readonly tracing?: Tracing | undefined
 }
 
 /**
@@ -73,7 +76,7 @@ export class Projector<State, Event> implements Subscriber {
     this.#options = options
     const { lost, incomplete = new IncompleteGenerations(store.generations, log.logId, logger) } = options
     this.#applier = new Applier({
-      ...{ log, definition, logger, store: store.projection, discarded: options.discarded },
+      ...{ log, definition, logger, store: store.projection, discarded: options.discarded, tracing: options.tracing },
       incomplete: (generation) => {
         if (lost === undefined) incomplete.found(generation)
         else lost('it is incomplete')

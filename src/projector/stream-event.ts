@@ -15,6 +15,8 @@ export interface StreamEvent<Event> {
   /** Undefined if it cannot be read. */
   readonly version: number | undefined
   readonly time: string
+  /** As found: it may be malformed. */
+  readonly traceparent: string | undefined
   /** Its idempotency key. */
   readonly key: string | undefined
   readonly fingerprint: string
@@ -48,9 +50,10 @@ export function readEvent<Event>(
   const version = definition.streamVersion(envelope)
   if (decoded.outcome === 'newer_type' && version === undefined) return undefined
   const { type, idempotencykey, requestfingerprint, time = '' } = envelope
+  const traceparent = typeof envelope.traceparent === 'string' ? envelope.traceparent : undefined
   const key = typeof idempotencykey === 'string' ? idempotencykey.toWellFormed() : undefined
   const fingerprint = typeof requestfingerprint === 'string' ? requestfingerprint : ''
-  return { offset, stream, type, version, time, key, fingerprint, decoded, value }
+  return { offset, stream, type, version, time, traceparent, key, fingerprint, decoded, value }
 }
 
 /** The meaning of a parked event for this release; undefined if this release does not consider it an event. */

@@ -14,7 +14,7 @@ async function servedNames(): Promise<ReadonlySet<string>> {
     lag: { lag: { status: 'unknown', reason: 'not looked at yet' } },
     log: { undecodable: [], warnings: [] },
     feed: { followers: 0 },
-    appender: { queued: 0, batches: new Distribution([1]), seconds: new Distribution([1]) },
+    appender: { queued: 0, appendRecords: new Distribution([1]), appendSeconds: new Distribution([1]) },
     traffic: new Traffic(),
     shards: [],
   })

@@ -21,10 +21,19 @@ const undecodable = [{ partition: 1, offset: 7, reason: 'unexpected end of file'
 const warnings = [1, 2].map(() => ({ code: 'too_few_replicas', message: 'Give it 3.' }))
 const evicts = { code: 'keys_can_be_evicted', message: 'Set it to noeviction.' }
 const shards = [{ store: { warnings: [evicts] }, incomplete: { count: 2 } }]
+function distributionOf(bounds: number[], ...values: number[]): Distribution {
+  const distribution = new Distribution(bounds)
+  for (const value of values) distribution.add(value)
+  return distribution
+}
 const metricsOf = (lag: { readonly lag: Lag }) =>
   serviceMetrics({
     ...{ lag, log: { undecodable, warnings }, feed: { followers: 3 }, shards, traffic: new Traffic() },
-    appender: { queued: 9, batches: new Distribution([1]), seconds: new Distribution([1]) },
+    appender: {
+      queued: 9,
+      appendRecords: distributionOf([1, 10], 1, 3, 3, 20),
+      appendSeconds: distributionOf([1], 0.5),
+    },
   })
 const always = [
   'petstore_feed_followers 3',
@@ -95,6 +104,22 @@ describe('metrics', () => {
     expect(await one.text()).toMatch(/^process_cpu_seconds_total \d/m)
     expect(await other.text()).toMatch(/^nodejs_eventloop_lag_p99_seconds \d/m)
     expect(one.contentType).toBe('text/plain; version=0.0.4; charset=utf-8')
+  })
+
+  it('tell how many records wait and how appends went', async () => {
+    const lines = (await metricsOf({ lag: known }).text()).split('\n')
+    expect(lines.filter((line) => /^petstore_(write|append)/.test(line))).toEqual([
+      'petstore_write_queue_records 9',
+      'petstore_append_batch_records_bucket{le="1"} 1',
+      'petstore_append_batch_records_bucket{le="10"} 3',
+      'petstore_append_batch_records_bucket{le="+Inf"} 4',
+      'petstore_append_batch_records_sum 27',
+      'petstore_append_batch_records_count 4',
+      'petstore_append_duration_seconds_bucket{le="1"} 1',
+      'petstore_append_duration_seconds_bucket{le="+Inf"} 1',
+      'petstore_append_duration_seconds_sum 0.5',
+      'petstore_append_duration_seconds_count 1',
+    ])
   })
 
   it('each stand in the operations manual, and no other does', async () => {

@@ -9,7 +9,7 @@ const table: Record<string, Allowed> = {
     folders: ['src/app', 'src/cli', 'src/lib', 'src/projector'],
     packages: ['close-with-grace', 'commander', 'pino'],
   },
-  'src/lib': { folders: [], packages: ['ajv', 'typebox', 'pino'] },
+  'src/lib': { folders: [], packages: ['@opentelemetry/api', 'ajv', 'typebox', 'pino'] },
   'src/event-log': { folders: ['src/lib'], packages: [] },
   'src/event-log/kafka': {
     folders: ['src/event-log', 'src/lib'],
@@ -53,6 +53,7 @@ const table: Record<string, Allowed> = {
       'pino',
       '@fastify/swagger',
       '@fastify/type-provider-typebox',
+      '@opentelemetry/api',
       'fastify',
       'typebox',
     ],

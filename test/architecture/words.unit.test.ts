@@ -5,7 +5,7 @@ import { readSources } from './imports.ts'
 
 const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md', ...pagesIn('docs')]
 const code = [...readSources(['src', 'projections', 'bench', 'test'])].filter(
-  ([file]) => file !== 'test/architecture/words.unit.test.ts' && !file.startsWith('src/cli'),
+  ([file]) => file !== 'test/architecture/words.unit.test.ts',
 )
 
 function pagesIn(folder: string): string[] {

@@ -65,6 +65,15 @@ describe('group commit', () => {
       append.settle(0)
     }
     await Promise.all(all)
+    expect(commit.appendRecords).toMatchObject({ sum: 4, counts: expect.arrayContaining([2, 1]) })
+  })
+
+  it('counts an append that fails, too', async () => {
+    const { log, commit } = open()
+    const refused = expect(commit.append(0, record('a'))).rejects.toThrow('away')
+    ;(await log.nextAppend(0)).settle(new Error('away'))
+    await refused
+    expect(commit.appendSeconds.counts.reduce((sum, count) => sum + count)).toBe(1)
   })
 
   it('gathers for another partition while one is being appended', async () => {
