@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '../lib/errors.ts'
 import { holderOf } from './auth.ts'
+import { bodyLimit } from './request-values.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -57,6 +58,7 @@ interface Window {
 /**
  * Refuses requests of an owner beyond the rate, for reads and writes separately, and announces the limit in the headers
  * of draft-ietf-httpapi-ratelimit-headers-10. A period begins with its first request. Each process counts on its own.
+ * A request counts once for each KiB of its body that is begun: a flood of large ones would cost more than its share.
  */
 export function limitRate(app: FastifyInstance, { requests: max, seconds }: Rate): void {
   const windows = { reads: new Map<string, Window>(), writes: new Map<string, Window>() }
@@ -66,10 +68,11 @@ export function limitRate(app: FastifyInstance, { requests: max, seconds }: Rate
     const now = performance.now()
     const window = windows[kind].get(owner)
     if (window === undefined || window.endsAt <= now) {
-      windows[kind].set(owner, { count: 1, endsAt: now + seconds * 1000 })
+      windows[kind].set(owner, { count: costOf(request), endsAt: now + seconds * 1000 })
       return done()
     }
-    if (++window.count <= max) return done()
+    window.count += costOf(request)
+    if (window.count <= max) return done()
     const endsIn = Math.ceil((window.endsAt - now) / 1000)
     reply.headers({
       'retry-after': endsIn,
@@ -83,4 +86,10 @@ export function limitRate(app: FastifyInstance, { requests: max, seconds }: Rate
       ),
     )
   })
+}
+
+function costOf({ raw: { headers } }: FastifyRequest): number {
+  const isChunked = headers['transfer-encoding'] !== undefined // then nobody knows how much comes
+  const bytes = isChunked ? bodyLimit : Math.min(Number(headers['content-length'] ?? 0), bodyLimit)
+  return Math.max(1, Math.ceil(bytes / 1024))
 }

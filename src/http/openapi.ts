@@ -19,9 +19,10 @@ const nameByText = new Map(Object.entries(named).map(([name, schema]) => [JSON.s
 export async function addOpenApi(app: FastifyInstance, publicUrl: string): Promise<void> {
   const schemas = Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, componentOf(name, schema)]))
   const title = 'Petstore Animals'
-  const description = 'A pet store: list its pets, add one, read one; and, in beta, order them.'
+  const description = 'A pet store: list its pets, add one, read one; in beta, order them and follow their events.'
   const license = { name: 'MIT', identifier: 'MIT' }
   const contact = { name: 'Petstore Animals', url: `${publicUrl}/docs` }
+  const topic = { description: 'The topic, as AsyncAPI', url: `${publicUrl}/asyncapi.json` }
   const apiKey = 'The API key, as `Authorization: Bearer <API key>`'
   await app.register(swagger, {
     openapi: {
@@ -29,7 +30,7 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string): Promi
       info: { title, version: '1.0.0', description, license, contact },
       servers: [{ url: `${publicUrl}/v1` }],
       externalDocs: { description: 'What each error code means', url: `${publicUrl}/docs/errors` },
-      tags: [petsTag, ordersTag, eventsTag],
+      tags: [petsTag, ordersTag, { ...eventsTag, externalDocs: topic }],
       components: {
         securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: apiKey } },
         schemas,

@@ -6,7 +6,7 @@ import { parseInt64 } from '../lib/int64.ts'
 import { compileCheck } from '../lib/validation.ts'
 
 /** Bytes. Checked by Content-Length first, then counted while the body arrives. */
-const bodyLimit = 16 * 1024
+export const bodyLimit = 16 * 1024
 
 // Fastify matches a normalised form of the header. RFC 8259 section 8.1: JSON between systems is UTF-8.
 const utf8Json = /^application\/json(?:; charset="utf-8")?$/i

@@ -34,6 +34,19 @@ it('refuses requests of a key beyond its rate, reads and writes separately, and 
   expect([(await list()).statusCode, (await list()).statusCode, (await list()).statusCode]).toEqual([200, 200, 429])
 })
 
+it.each([
+  ['names its length', {}],
+  ['comes in chunks, of which it counts as many as there may be', { 'transfer-encoding': 'chunked' }],
+])('a body that %s counts once for each KiB towards the rate', async (_, headers) => {
+  const { add, app } = await open({ rate: { requests: 18, seconds: 60 } })
+  const large = await app.inject({
+    ...{ method: 'POST', url: '/v1/pets', headers: { authorization, 'content-type': 'application/json', ...headers } },
+    payload: JSON.stringify(pet).padEnd(16 * 1024),
+  })
+  expect([large.statusCode, (await add()).statusCode, (await add()).statusCode]).toEqual([201, 201, 201])
+  expect((await add()).statusCode).toBe(429)
+})
+
 it('refuses pets of a key beyond its daily quota, and counts only added pets', async () => {
   let time = new Date('2026-11-20T23:59:00Z')
   const { services, add, list } = await open({ petQuota: new PetQuota(2, () => time) })
