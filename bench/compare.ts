@@ -35,6 +35,8 @@ interface Cost {
   readonly cpu: number
 }
 
+const settingsOfSdk = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('OTEL_')))
+
 await runToEnd(async () => {
   const cycles: Record<Name, Cost>[] = []
   for (let round = 1; round <= options.rounds; round++) {
@@ -65,7 +67,7 @@ async function measure(name: Name): Promise<Cost> {
   stack.defer(() => rmSync(folder, { recursive: true }))
   const isChanged = name === 'changed'
   const { url } = await startServer(stack, 'src/main.ts', {
-    environment: { DATA_DIR: folder },
+    environment: { DATA_DIR: folder, ...(isChanged && settingsOfSdk) },
     root: isChanged ? '.' : options.base,
     node: isChanged && options.import !== undefined ? ['--import', resolve(options.import)] : [],
   })
