@@ -47,10 +47,11 @@ describeWithBrokers('redis read models', ({ redisUrl }) => {
       await store.generations.start(newGeneration(), generation)
       await store.generations.build(newGeneration())
       const { active, building, replaced } = redisKeys({ prefix: fixture.prefix, version: 'v1' })
-      const { set, sizes } = keysOf(generation)
+      const { set } = keysOf(generation)
       const sets = ['pets', 'pets:a', 'pets:b', 'orders', 'orders:a', 'rows', 'keys', 'parked', 'parked-queue'].map(set)
-      const checkpoints = (await store.generations.all()).map(({ name }) => keysOf(name).checkpoints)
-      const declared = [active, building, replaced, sizes, ...sets, ...checkpoints]
+      const generations = (await store.generations.all()).map(({ name }) => keysOf(name))
+      const ofEach = generations.flatMap(({ checkpoints, sizes }) => [checkpoints, sizes])
+      const declared = [active, building, replaced, ...sets, ...ofEach]
       expect((await fixture.keys()).sort()).toEqual(declared.sort())
       for (const key of declared) expect(key.startsWith(`{${fixture.prefix}:v1}:`)).toBe(true)
     })
@@ -73,6 +74,19 @@ describeWithBrokers('redis read models', ({ redisUrl }) => {
       }
       await client.del(set('parked-queue'))
       expect(await store.reads.load(generation, { stream: 'a' })).toMatchObject({ proof: { isComplete: false } })
+    })
+
+    it('tell that sets were lost together with their recorded sizes', async () => {
+      await applyAll(store, generation, fullBatch())
+      const { set, sizes } = keysOf(generation)
+      await fixture.client.del(sizes, set('pets'), set('pets:a'), set('rows'))
+      const proof = { isComplete: false }
+      expect(await page()).toMatchObject({ proof })
+      expect(await store.reads.find(generation, { collection: 'pets', id: 1 })).toMatchObject({ proof })
+      expect(await store.reads.load(generation, { stream: '1' })).toMatchObject({ proof })
+      expect(await store.generations.isComplete(generation)).toBe(false)
+      const next = batchAfter(fullBatch(), { documents: added(pet(3)) })
+      expect(await store.projection.apply(generation, next)).toEqual({ outcome: 'incomplete' })
     })
 
     it('tell what is parked of a stream from that of others whose names begin likewise', async () => {

@@ -33,6 +33,7 @@ for field, checkpoint in pairs(before == '' and {} or fieldsOf(KEYS[4])) do
   end
 end
 
+if redis.call('EXISTS', KEYS[6]) == 0 then return 'incomplete' end
 local sizes, looked = fieldsOf(KEYS[6]), {}
 for i = 7, #KEYS do
   local size = redis.call(redis.call('TYPE', KEYS[i]).ok == 'hash' and 'HLEN' or 'ZCARD', KEYS[i])

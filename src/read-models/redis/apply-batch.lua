@@ -31,6 +31,7 @@ if isActive and paused then
   if pausedMs >= 0 and pausedMs < 300 then return {'later'} end
 end
 if (stored or '') ~= ARGV[3] then return {'checkpoint_mismatch'} end
+if redis.call('EXISTS', sizes) == 0 then return {'incomplete'} end
 
 local names = {ARGV[9], 'rows', 'keys', 'parked', 'parked-queue'}
 for set = 1, setCount do names[5 + set] = ARGV[11 + 3 * set] end

@@ -15,9 +15,10 @@ local names = {}
 for name in string.gmatch(ARGV[1], '[^%z]+') do names[#names + 1] = name end
 local isHash = {rows = true, keys = true, parked = true}
 local complete = #names > 0 and redis.call('HMGET', KEYS[3], unpack(names)) or {}
+local hasSizes = redis.call('EXISTS', KEYS[3]) == 1 or redis.call('EXISTS', KEYS[2]) == 0 -- no such generation
 for set, recorded in ipairs(complete) do
   local actual = redis.call(isHash[names[set]] and 'HLEN' or 'ZCARD', KEYS[set + 3])
-  complete[set] = actual == tonumber(recorded or 0) and 1 or 0
+  complete[set] = hasSizes and actual == tonumber(recorded or 0) and 1 or 0
 end
 
 local find = {}

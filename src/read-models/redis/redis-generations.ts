@@ -69,14 +69,17 @@ export function redisGenerations(
     },
 
     async isComplete(generation) {
-      const sizes = (await contentsOf(redis, own, generation))?.sizes ?? new Map()
-      return [...sizes.values()].every(({ actual, recorded }) => actual === recorded)
+      const sizes = (await contentsOf(redis, own, generation))?.sizes
+      if (sizes === undefined) return true // it is gone
+      const hasSizes = (await answer(redis.exists(own.generation(generation).sizes))) === 1
+      return hasSizes && [...sizes.values()].every(({ actual, recorded }) => actual === recorded)
     },
 
     listen: (listener) => listeners.add(listener),
 
     async start({ name, logId }, instead) {
-      const keys = [own.active, own.replaced, own.generation(name).checkpoints]
+      const { checkpoints, sizes } = own.generation(name)
+      const keys = [own.active, own.replaced, checkpoints, sizes]
       const args = [name, logId, instead ?? '', own.progress, progressMessage(name)]
       return Number(await run(redis, 'start-generation', keys, args)) === 1
     },
@@ -94,7 +97,8 @@ export function redisGenerations(
 
     async build({ name, logId }) {
       for (;;) {
-        const keys = [own.building, own.generation(name).checkpoints]
+        const { checkpoints, sizes } = own.generation(name)
+        const keys = [own.building, checkpoints, sizes]
         const [built, builtLogId] = await run(redis, 'build-generation', keys, [name, logId])
         if (builtLogId === logId) return { name: built, logId }
         await remove(own, built, 0)

@@ -46,7 +46,10 @@ export interface GenerationKeys {
    * `<partition>`: the checkpoint as `encodeCheckpoint` writes it.
    */
   readonly checkpoints: string
-  /** Hash: name of each set -> number of entries that `apply-batch.lua` has added, less those that it removed. */
+  /**
+   * Hash: name of each set -> number of entries that `apply-batch.lua` has added, less those that it removed. It exists
+   * from the start: without it, sets that are gone as well would look as if nothing had been added.
+   */
   readonly sizes: string
   /**
    * The key of each set, by its name:

@@ -1,5 +1,6 @@
 --[[ start-generation: makes an empty generation the active one if the one to be replaced is still active.
   KEYS[1] active, hash    KEYS[2] replaced, sorted set    KEYS[3] checkpoints of the new generation, hash
+  KEYS[4] its sizes, hash
   ARGV[1] name    ARGV[2] log id    ARGV[3] name of the generation to be replaced, '' for none
   ARGV[4] progress channel    ARGV[5] progress message
   Returns 1; or 0, having written nothing ]]
@@ -11,5 +12,6 @@ if before then redis.call('ZADD', KEYS[2], now, before) end
 redis.call('DEL', KEYS[1])
 redis.call('HSET', KEYS[1], 'name', ARGV[1], 'epoch', ARGV[2], 'since', now, 'continues', '')
 redis.call('HSET', KEYS[3], 'epoch', ARGV[2])
+redis.call('HSET', KEYS[4], 'keys', 0)
 redis.call('PUBLISH', ARGV[4], ARGV[5])
 return 1
