@@ -79,6 +79,7 @@ describeWithBrokers('redis read models', ({ redisUrl }) => {
     it('tell that sets were lost together with their recorded sizes', async () => {
       await applyAll(store, generation, fullBatch())
       const { set, sizes } = keysOf(generation)
+      expect(await store.generations.isComplete(generation)).toBe(true)
       await fixture.client.del(sizes, set('pets'), set('pets:a'), set('rows'))
       const proof = { isComplete: false }
       expect(await page()).toMatchObject({ proof })

@@ -71,7 +71,7 @@ export function redisGenerations(
     async isComplete(generation) {
       const sizes = (await contentsOf(redis, own, generation))?.sizes
       if (sizes === undefined) return true // it is gone
-      const hasSizes = (await answer(redis.exists(own.generation(generation).sizes))) === 1
+      const hasSizes = Number(await answer(redis.exists(own.generation(generation).sizes))) === 1
       return hasSizes && [...sizes.values()].every(({ actual, recorded }) => actual === recorded)
     },
 
