@@ -1,10 +1,15 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, describe, expect, it } from 'vitest'
 import { orderStatuses } from '../../src/domain/order.ts'
 import { petStatuses } from '../../src/domain/pet.ts'
 import { errorFacts } from '../../src/lib/errors.ts'
 import { authorization, FakeServices, openApp } from './fake-services.ts'
+
+const execute = promisify(execFile)
 
 interface Schema {
   readonly [keyword: string]: unknown
@@ -54,6 +59,14 @@ it('names licence and contact, and its server by PUBLIC_URL', async () => {
 
 it('is valid, by a validator of the specification', async () => {
   expect(await new Validator().validate(document)).toMatchObject({ valid: true })
+})
+
+it('has no flaw, by the strict rules of a linter', { timeout: 60_000 }, async () => {
+  const linter = fileURLToPath(new URL('../../node_modules/@redocly/cli/bin/cli.js', import.meta.url))
+  const copy = fileURLToPath(new URL('../../docs/openapi.json', import.meta.url))
+  const env = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+  const lint = execute(process.execPath, [linter, 'lint', copy, '--extends', 'recommended-strict'], { env })
+  expect((await lint).stderr).toContain('Your API description is valid')
 })
 
 it('is the copy in docs/openapi.json (npm run schemas writes it)', () => {
