@@ -30,7 +30,7 @@ export interface EventSpan {
   readonly parent: SpanContext | undefined
   readonly partition: number
   readonly attributes: Attributes
-  /** By default now. */
+  /** Now, if not given. */
   readonly startTime?: Date | undefined
 }
 

@@ -80,7 +80,8 @@ describeWithBrokers('redis read models', ({ redisUrl }) => {
       await applyAll(store, generation, fullBatch())
       const { set, sizes } = keysOf(generation)
       expect(await store.generations.isComplete(generation)).toBe(true)
-      await fixture.client.del(sizes, set('pets'), set('pets:a'), set('rows'))
+      const sets = ['pets', 'pets:a', 'pets:b', 'orders', 'orders:a', 'rows', 'keys', 'parked', 'parked-queue']
+      await fixture.client.del(sizes, ...sets.map(set))
       const proof = { isComplete: false }
       expect(await page()).toMatchObject({ proof })
       expect(await store.reads.find(generation, { collection: 'pets', id: 1 })).toMatchObject({ proof })
@@ -88,6 +89,13 @@ describeWithBrokers('redis read models', ({ redisUrl }) => {
       expect(await store.generations.isComplete(generation)).toBe(false)
       const next = batchAfter(fullBatch(), { documents: added(pet(3)) })
       expect(await store.projection.apply(generation, next)).toEqual({ outcome: 'incomplete' })
+    })
+
+    it('do not take over without their recorded sizes', async () => {
+      const next = newGeneration()
+      await store.generations.build(next)
+      await fixture.client.del(keysOf(next.name).sizes)
+      expect(await store.generations.activate(next.name)).toBe('incomplete')
     })
 
     it('tell what is parked of a stream from that of others whose names begin likewise', async () => {

@@ -69,9 +69,9 @@ export function redisGenerations(
     },
 
     async isComplete(generation) {
-      const sizes = (await contentsOf(redis, own, generation))?.sizes
-      if (sizes === undefined) return true // it is gone
       const hasSizes = Number(await answer(redis.exists(own.generation(generation).sizes))) === 1
+      const sizes = (await contentsOf(redis, own, generation))?.sizes
+      if (sizes === undefined) return true // it is gone, maybe only just now
       return hasSizes && [...sizes.values()].every(({ actual, recorded }) => actual === recorded)
     },
 
