@@ -87,22 +87,21 @@ export interface LineChart {
   readonly title: string
   /** What the axes show, with their units. */
   readonly axes: { readonly x: string; readonly y: string }
-  /** Values of x are above 0: their axis is logarithmic. */
+  /** The x axis: logarithmic for the few values above 0 that it names, or linear from 0, for many points. */
+  readonly x?: 'logarithmic' | 'linear'
   readonly series: readonly {
     readonly name: string
     readonly points: readonly { readonly x: number; readonly y: number }[]
   }[]
 }
 
-/** Lines over a logarithmic x and a y from zero, as SVG, with their names on the right. */
-export function lineChart({ title, axes, series }: LineChart): string {
+/** Lines over x and a y from zero, as SVG, with their names on the right. */
+export function lineChart({ title, axes, x: kind = 'logarithmic', series }: LineChart): string {
   const [height, left, right, top, bottom] = [380, 80, width - 150, 50, 310]
   const points = series.flatMap((one) => one.points)
-  const xs = [...new Set(points.map(({ x }) => x))].toSorted((a, b) => a - b)
+  const { marks, share } = (kind === 'linear' ? linearAxis : logarithmicAxis)(points.map(({ x }) => x))
   const ticks = ticksTo(Math.max(...points.map(({ y }) => y)))
-  const first = Math.log10(xs[0] ?? 1)
-  const decades = Math.log10(xs.at(-1) ?? 1) - first || 1
-  const atX = (x: number) => short(left + ((Math.log10(x) - first) / decades) * (right - left))
+  const atX = (x: number) => short(left + share(x) * (right - left))
   const atY = (y: number) => short(bottom - (y / (ticks.at(-1) ?? 1)) * (bottom - top))
   const grid = ticks.flatMap((tick) => [
     line([left, atY(tick), right, atY(tick)], faint),
@@ -115,17 +114,36 @@ export function lineChart({ title, axes, series }: LineChart): string {
     const nameY = top + 18 * index
     return [
       `<polyline points="${places.join(' ')}" fill="none" stroke="${colour}" stroke-width="2"/>`,
-      ...points.map(({ x, y }) => dot(atX(x), atY(y))),
+      ...(kind === 'linear' ? [] : points.map(({ x, y }) => dot(atX(x), atY(y)))),
       dot(right + 16, nameY),
       text(right + 26, nameY + 4, name, 'start'),
     ]
   })
   const captions = [
-    ...xs.map((x) => text(atX(x), bottom + 20, grouped(x))),
+    ...marks.map((x) => text(atX(x), bottom + 20, grouped(x))),
     text((left + right) / 2, bottom + 48, axes.x),
     text(24, (top + bottom) / 2, axes.y, 'middle', `transform="rotate(-90 24 ${(top + bottom) / 2})"`),
   ]
   return svg(title, height, [...grid, ...lines, ...captions])
+}
+
+interface XAxis {
+  /** Values that are named. */
+  readonly marks: readonly number[]
+  /** How far along the axis a value lies, from 0 to 1. */
+  readonly share: (x: number) => number
+}
+
+function logarithmicAxis(values: readonly number[]): XAxis {
+  const marks = [...new Set(values)].toSorted((a, b) => a - b)
+  const first = Math.log10(marks[0] ?? 1)
+  const decades = Math.log10(marks.at(-1) ?? 1) - first || 1
+  return { marks, share: (x) => (Math.log10(x) - first) / decades }
+}
+
+function linearAxis(values: readonly number[]): XAxis {
+  const end = values.reduce((highest, value) => Math.max(highest, value), 0)
+  return { marks: ticksTo(end).filter((mark) => mark <= end), share: (x) => x / end }
 }
 
 /** The common part of all charts: a background of its own, so that it is legible on any page, and a title. */

@@ -7,6 +7,7 @@ import { apiKey } from '../load/load.ts'
 /** A server as a process of its own. */
 export interface Server {
   readonly url: string
+  readonly pid: number
   /** Ends it in order; resolves once it is gone. */
   end(): Promise<void>
 }
@@ -37,7 +38,7 @@ export async function startServer(
     url = /(http:\/\/127\.0\.0\.1:\d+)/.exec(output())?.[1]
     return url !== undefined
   })
-  return { url: url ?? '', end: () => end(child) }
+  return { url: url ?? '', pid: child.pid ?? 0, end: () => end(child) }
 }
 
 /** Runs a script until it, or `stack`, ends; resolves to what it printed. Throws unless its exit code is 0. */

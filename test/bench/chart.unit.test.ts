@@ -49,4 +49,19 @@ describe('a chart', () => {
     expect(high).toBeLessThan(low)
     for (const { name } of series) expect(svg).toContain(`>${name}</text>`)
   })
+
+  it('of lines may have a linear x from zero, without a dot for each of its many points', () => {
+    const points = [15, 30, 60].map((x) => ({ x, y: 1 }))
+    const svg = lineChart({
+      title: 'Memory',
+      axes: { x: 'minutes', y: 'MiB' },
+      x: 'linear',
+      series: [{ name: 'one', points }],
+    })
+    const [line = ''] = attributes(svg, 'polyline', 'points')
+    const [first = 0, second = 0, third = 0] = (line ?? '').split(' ').map((point) => Number(point.split(',')[0]))
+    expect(third - second).toBeCloseTo(2 * (second - first), 0)
+    expect(attributes(svg, 'circle', 'cx')).toHaveLength(1) // beside the name
+    for (const mark of ['0', '20', '40', '60']) expect(svg).toContain(`>${mark}</text>`)
+  })
 })

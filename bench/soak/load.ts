@@ -1,0 +1,116 @@
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { Distribution } from '../../src/lib/distribution.ts'
+import { requestHeaders } from '../load/load.ts'
+import { type Call, MixedCalls } from './mix.ts'
+
+const answerWithinMs = 60_000
+
+/** Milliseconds from 0.1 to a minute and a half, each 2 % more than the one before. */
+const latencyBounds = Array.from({ length: 700 }, (_, index) => 0.1 * 1.02 ** index)
+
+/** What was counted in a stretch of time. */
+export interface Tally {
+  /** Requests with a status of success. */
+  answered: number
+  /** Those of them that added an event. */
+  events: number
+  /** How many failed with each status and code, or network error. */
+  readonly failures: Map<string, number>
+  /** Requests that were not sent, because too many were in flight. */
+  late: number
+  /** Milliseconds. */
+  readonly latencies: Distribution
+}
+
+/** Sends the mixed load, and counts what comes of it. */
+export class MixedLoad {
+  readonly #calls = new MixedCalls()
+  readonly #agent: Agent
+  readonly #url: URL
+  readonly #inFlightMax: number
+  readonly #inFlight = new Set<Promise<void>>()
+  #tally = newTally()
+
+  constructor(url: string, inFlightMax: number) {
+    this.#url = new URL(url)
+    this.#inFlightMax = inFlightMax
+    this.#agent = new Agent({ keepAlive: true, maxSockets: inFlightMax })
+  }
+
+  /** What was counted since the last call. */
+  take(): Tally {
+    const tally = this.#tally
+    this.#tally = newTally()
+    return tally
+  }
+
+  /** Resolves once the request is answered or has failed. */
+  async send(): Promise<void> {
+    const call = this.#calls.next()
+    const start = performance.now()
+    try {
+      const answer = await this.#exchange(call)
+      const { statusCode: status = 0, headers } = answer
+      if (status >= 200 && status <= 299) {
+        await drained(answer)
+        this.#succeeded(call, headers, performance.now() - start)
+      } else this.#failed(`${status} ${codeOf(await text(answer))}`.trimEnd())
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      this.#failed(code ?? message)
+    }
+  }
+
+  /** Sends the request at once and without waiting for its answer, unless too many are in flight. */
+  sendOrSkip(): void {
+    if (this.#inFlight.size >= this.#inFlightMax) {
+      this.#tally.late++
+      return
+    }
+    const sent: Promise<void> = this.send().finally(() => this.#inFlight.delete(sent))
+    this.#inFlight.add(sent)
+  }
+
+  /** Resolves once nothing is in flight. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#inFlight)
+  }
+
+  #exchange({ method, path, headers, body }: Call): Promise<IncomingMessage> {
+    const { hostname, port } = this.#url
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+    const all = { ...requestHeaders, ...headers }
+    const sent = request({ agent: this.#agent, hostname, port, method, path, headers: all, timeout: answerWithinMs })
+    sent.once('response', resolve).on('error', reject)
+    sent.once('timeout', () => sent.destroy(new Error(`no answer within ${answerWithinMs} ms`)))
+    sent.end(body)
+    return promise
+  }
+
+  #succeeded({ addsEvent, answered }: Call, headers: IncomingHttpHeaders, ms: number): void {
+    this.#tally.answered++
+    if (addsEvent) this.#tally.events++
+    this.#tally.latencies.add(ms)
+    answered?.(headers)
+  }
+
+  #failed(kind: string): void {
+    this.#tally.failures.set(kind, (this.#tally.failures.get(kind) ?? 0) + 1)
+  }
+}
+
+function newTally(): Tally {
+  return { answered: 0, events: 0, failures: new Map(), late: 0, latencies: new Distribution(latencyBounds) }
+}
+
+function drained(answer: IncomingMessage): Promise<void> {
+  return new Promise((resolve, reject) => {
+    answer.once('end', resolve).once('error', reject).resume()
+  })
+}
+
+/** The code in the body of an error; empty where there is none. */
+function codeOf(body: string): string {
+  return /"code":"(\w+)"/.exec(body)?.[1] ?? ''
+}
