@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { retry } from '../lib/retry.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
@@ -7,24 +8,34 @@ import type { Generations } from './generations.ts'
 /** Marks a generation that replaced an incomplete one. */
 const replacementMark = '.replacement'
 
+/** How long a replacement that lost data stays: whatever keeps removing data costs one rebuild in this time. */
+const defaultPauseMs = 10_000
+
 /**
- * Replaces a generation with a set that does not have its recorded size by an empty one, which the projectors fill. It
- * does so once: if the replacement becomes incomplete too, something keeps removing data, and a person has to decide.
+ * Replaces a generation with a set that does not have its recorded size by an empty one, which the projectors fill: at
+ * once, and after a pause if it was a replacement itself.
  */
 export class IncompleteGenerations {
   readonly #generations: Pick<Generations, 'start' | 'isComplete'>
   readonly #logId: string
   readonly #logger: Logger
+  readonly #pauseMs: number
   readonly #reported = new Set<string>()
   readonly #looking = new SingleFlight(() => this.#look())
   #count = 0
   #toLookAt = ''
   #incomplete: string | undefined
 
-  constructor(generations: Pick<Generations, 'start' | 'isComplete'>, logId: string, logger: Logger) {
+  constructor(
+    generations: Pick<Generations, 'start' | 'isComplete'>,
+    logId: string,
+    logger: Logger,
+    pauseMs = defaultPauseMs,
+  ) {
     this.#generations = generations
     this.#logId = logId
     this.#logger = logger
+    this.#pauseMs = pauseMs
   }
 
   /** How often this process has found one. */
@@ -49,12 +60,7 @@ export class IncompleteGenerations {
     if (this.#reported.has(generation)) return
     this.#reported.add(generation)
     this.#count++
-    if (generation.endsWith(replacementMark)) {
-      this.#logger.error(
-        { generation },
-        'the read models lost data again after they were replaced: look for what removes it',
-      )
-    } else void this.#replace(generation)
+    void (generation.endsWith(replacementMark) ? this.#replaceAgain(generation) : this.#replace(generation))
   }
 
   async #look(): Promise<void> {
@@ -65,6 +71,14 @@ export class IncompleteGenerations {
     } catch {
       // the store reports its own problems, and there is another look in a second
     }
+  }
+
+  async #replaceAgain(generation: string): Promise<void> {
+    const again = 'the read models lost data again after they were replaced: look for what removes it'
+    this.#logger.error({ generation }, again)
+    await delay(this.#pauseMs, undefined, { ref: false })
+    if (this.#incomplete === generation) await this.#replace(generation)
+    else this.#reported.delete(generation) // another process has replaced it
   }
 
   async #replace(generation: string): Promise<void> {

@@ -121,7 +121,7 @@ it('shards tell the lag of every partition, and of none while a shard is without
   await vi.waitFor(() => expect(behind()).toBe('no read models have been started'), until)
 })
 
-it('a set that nobody reads is missed all the same: replaced once, and then left to a person', async () => {
+it('a set that nobody reads is missed all the same: replaced at once, and the replacement only after a pause', async () => {
   const { data, tracked, reads } = await start(3, 40)
   await vi.waitFor(async () => expect(await allIds(reads.readModel)).toHaveLength(40), until)
   const [, second] = data
