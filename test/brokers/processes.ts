@@ -111,7 +111,7 @@ async function started({ command, args, env, folder, answers }: Definition): Pro
 }
 
 /** Ends the child however this process ends, kill -9 included: the guard's standard input closes with this process. */
-function endWithThisProcess(child: ChildProcess): void {
+export function endWithThisProcess(child: ChildProcess): void {
   if (child.pid === undefined) return
   const guard = spawn('sh', ['-c', `read _; kill -9 -${child.pid}`], {
     detached: true,

@@ -1,0 +1,118 @@
+import * as onBrokers from './broker-scenes.ts'
+import { Clients } from './clients.ts'
+import { type Lane, last } from './fault.ts'
+import type { Contradiction, History } from './history.ts'
+import { type FaultSummary, Journal } from './journal.ts'
+import { contradictionsOf, healed, wrong } from './judgement.ts'
+import { petstore } from './operators.ts'
+import { Random } from './random.ts'
+import { Recorder } from './recorder.ts'
+import { apiKey, embedded, type Scene, type Stage } from './scene.ts'
+
+export const stages = { embedded, ...onBrokers } satisfies Record<string, Stage>
+export type ScenarioName = keyof typeof stages
+
+const clientCount = 12
+const recoveryMs = 120_000
+/** Between two faults of a lane: long enough for clients to be served in between. */
+const pauseMs = { least: 500, most: 5000 }
+
+export interface Run {
+  readonly seed: number
+  readonly scenario: ScenarioName
+  readonly minutes: number
+  /** For data, and the output of the processes. */
+  readonly folder: string
+}
+
+export interface Outcome {
+  readonly faults: FaultSummary[]
+  readonly faultCount: number
+  readonly answers: number
+  readonly contradictions: readonly Contradiction[]
+  /** One for each time between losses of the log. */
+  readonly histories: readonly History[]
+}
+
+/** One scenario under the faults of one seed, and what was untrue in it. What it starts ends with `stack`. */
+export async function runCampaign(
+  stack: AsyncDisposableStack,
+  { seed, scenario, minutes, folder }: Run,
+): Promise<Outcome> {
+  const journal = new Journal()
+  const recorder = new Recorder((exchange) => journal.answered(exchange))
+  const judge = new Judge(recorder)
+  const scene = await stages[scenario](stack, folder, {
+    recorder,
+    wrong: (what) => judge.found([wrong('a fault told of it', what)]),
+    beforeLoss: () => judge.compare(scene),
+    afterLoss: async () => {
+      await untilVerified(scene)
+      clients.beginAnew()
+      judge.beginAnew()
+    },
+  })
+  await Promise.all(scene.services.map((service) => service.untilReady()))
+  const options = { recorder, instances: scene.apis, apiKey, random: new Random(seed) }
+  const clients = new Clients(options, clientCount)
+  const untilMs = performance.now() + minutes * 60_000
+  await Promise.all(scene.lanes.map((lane, index) => inflict(lane, untilMs, new Random(seed * 100 + index), journal)))
+  judge.found(await healed(scene, recorder))
+  await clients.stop()
+  await judge.compare(scene)
+  const { contradictions, histories } = judge
+  return {
+    faults: journal.summary(),
+    faultCount: journal.faults,
+    answers: journal.answers,
+    contradictions,
+    histories,
+  }
+}
+
+async function inflict({ faults }: Lane, untilMs: number, random: Random, journal: Journal): Promise<void> {
+  while (performance.now() < untilMs) {
+    await last(random, pauseMs.least, pauseMs.most)
+    const { kind, inflict } = random.pick(faults)
+    const startMs = performance.now()
+    await inflict(random)
+    journal.inflicted({ kind, startMs, endMs: performance.now() })
+  }
+}
+
+/** After a loss other faults go on, so it takes as long as they let it. */
+async function untilVerified({ environment }: Scene): Promise<void> {
+  const deadline = performance.now() + recoveryMs
+  while ((await petstore(environment, 'verify')).code !== 0) {
+    if (performance.now() > deadline)
+      throw new Error('the read models are not those of the log two minutes after a loss')
+  }
+}
+
+/** Compares what was answered with the log, as often as the log is about to lose something, and at the end. */
+class Judge {
+  readonly histories: History[] = []
+  readonly contradictions: Contradiction[] = []
+  readonly #recorder: Recorder
+
+  constructor(recorder: Recorder) {
+    this.#recorder = recorder
+  }
+
+  found(contradictions: readonly Contradiction[]): void {
+    this.contradictions.push(...contradictions)
+  }
+
+  /** All that was answered before the log is read. */
+  async compare({ readLog, partitions }: Scene): Promise<void> {
+    const nowMs = performance.now()
+    const exchanges = this.#recorder.exchanges.filter(({ answeredMs }) => answeredMs < nowMs)
+    const history = { log: await readLog(), exchanges }
+    this.found(contradictionsOf(history, partitions, this.histories.length === 0))
+    this.histories.push(history)
+  }
+
+  beginAnew(): void {
+    this.#recorder.forget()
+  }
+}

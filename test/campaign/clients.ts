@@ -1,0 +1,147 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Exchange, Order, Pet } from './history.ts'
+import type { Random } from './random.ts'
+import type { Question, Recorder } from './recorder.ts'
+import type { Supervised } from './supervised.ts'
+
+const thinkMs = 25
+const attemptsMax = 40
+
+export interface ClientOptions {
+  readonly recorder: Recorder
+  readonly instances: readonly Supervised[]
+  readonly apiKey: string
+  readonly random: Random
+}
+
+/** What the clients tell each other of: pets and orders to be rivals about. */
+class Market {
+  readonly #pets: number[] = []
+  readonly #orders: number[] = []
+
+  pet(random: Random): number | undefined {
+    return recent(this.#pets, random)
+  }
+
+  order(random: Random): number | undefined {
+    return recent(this.#orders, random)
+  }
+
+  tell({ operation, status, body }: Exchange): void {
+    if (status === 201 && operation === 'createPet') this.#pets.push((body as Pet).id)
+    if (status === 201 && operation === 'placeOrder') this.#orders.push((body as Order).id)
+  }
+}
+
+/** Mostly one of the last few, so that several clients are about the same. */
+function recent(ids: readonly number[], random: Random): number | undefined {
+  const among = random.chance(0.8) ? 12 : ids.length
+  return ids.at(-1 - random.below(Math.min(among, ids.length) || 1))
+}
+
+type Asked = Omit<Question, 'session' | 'token' | 'apiKey'>
+
+/** Clients that add, order, change and read pets, whatever they are answered; most of them pass on their tokens. */
+export class Clients {
+  readonly #options: ClientOptions
+  readonly #market = new Market()
+  readonly #done: Promise<unknown>
+  #isStopped = false
+  #names = 0
+  /** Raised to have every session begin anew. */
+  #era = 0
+
+  constructor(options: ClientOptions, count: number) {
+    this.#options = options
+    this.#done = Promise.all(Array.from({ length: count }, (_, index) => this.#live(index)))
+    this.#done.catch(() => {}) // told by `stop`
+  }
+
+  /** Every session forgets its token. */
+  beginAnew(): void {
+    this.#era++
+  }
+
+  /** Resolves once everybody has their last answer. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#done
+  }
+
+  async #live(index: number): Promise<void> {
+    let token: string | undefined
+    let era = this.#era
+    const hasSession = index % 3 !== 2
+    const ask = async (asked: Asked) => {
+      if (era !== this.#era) token = undefined
+      era = this.#era
+      const { recorder, instances, apiKey, random } = this.#options
+      const session = hasSession ? `${index}.${era}` : undefined
+      const own = { session, apiKey, ...(token !== undefined && { token }) }
+      const answer = await recorder.ask(random.pick(instances), { ...asked, ...own })
+      if (hasSession && era === this.#era) token = answer?.tokenAfter ?? token
+      if (answer !== undefined) this.#market.tell(answer)
+      await delay(this.#options.random.below(thinkMs * 2))
+      return answer
+    }
+    while (!this.#isStopped) await this.#act(ask)
+  }
+
+  async #act(ask: (asked: Asked) => ReturnType<Recorder['ask']>): Promise<void> {
+    const { random } = this.#options
+    const chance = random.next()
+    const pet = this.#market.pet(random)
+    const order = this.#market.order(random)
+    if (pet === undefined || chance < 0.22) await this.#insist(ask, this.#newPet())
+    else if (chance < 0.4) await this.#insist(ask, this.#newOrder(pet))
+    else if (order !== undefined && chance < 0.58) {
+      const status = random.pick(['approved', 'approved', 'delivered', 'cancelled'])
+      await ask({ operation: 'updateOrder', id: order, wanted: { status } })
+    } else if (order !== undefined && chance < 0.66) await ask({ operation: 'getOrder', id: order })
+    else if (chance < 0.8) await ask({ operation: 'getPet', id: pet })
+    else await this.#browse(ask)
+  }
+
+  #newPet(): Asked {
+    const { random } = this.#options
+    const name = `pet ${this.#names++}`
+    const status = random.pick([undefined, 'available', 'available', 'pending', 'sold'])
+    const wanted = { name, categoryId: random.below(5), ...(status !== undefined && { status }) }
+    return { operation: 'createPet', wanted, ...(random.chance(0.5) && { idempotencyKey: name }) }
+  }
+
+  #newOrder(id: number): Asked {
+    const isKeyed = this.#options.random.chance(0.4)
+    return { operation: 'placeOrder', id, ...(isKeyed && { idempotencyKey: `order ${this.#names++}` }) }
+  }
+
+  /** What has a key is sent until its outcome is known. Sometimes it is sent once more. */
+  async #insist(ask: (asked: Asked) => ReturnType<Recorder['ask']>, asked: Asked): Promise<void> {
+    const era = this.#era
+    for (let attempt = 0; attempt < attemptsMax; attempt++) {
+      const answer = await ask(asked)
+      if (asked.idempotencyKey === undefined || this.#isStopped || era !== this.#era) return
+      const isOpen = answer?.status === undefined || answer.status >= 500
+      if (!isOpen && !this.#options.random.chance(0.2)) return
+    }
+  }
+
+  /** A list, and mostly its next pages. */
+  async #browse(ask: (asked: Asked) => ReturnType<Recorder['ask']>): Promise<void> {
+    const { random } = this.#options
+    const isOfPets = random.chance(0.65)
+    const limit = random.pick([5, 20, 100])
+    const status = random.chance(0.5)
+      ? undefined
+      : random.pick(isOfPets ? ['available', 'pending', 'sold'] : ['placed', 'approved', 'delivered', 'cancelled'])
+    const operation = isOfPets ? 'listPets' : 'listOrders'
+    let after = 0
+    let path: string | undefined
+    do {
+      const page = { after, limit, ...(status !== undefined && { status }) }
+      const answer = await ask({ operation, page, ...(path !== undefined && { path }) })
+      path = answer?.link
+      after = (answer?.body as { id: number }[] | undefined)?.at(-1)?.id ?? 0
+    } while (path !== undefined && !this.#isStopped && random.chance(0.7))
+  }
+}

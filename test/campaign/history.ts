@@ -1,0 +1,112 @@
+/**
+ * What happened in a run, as plain data: every request of every client with what it was answered, and the event log at
+ * the end. The checkers read this and nothing else.
+ */
+export interface History {
+  readonly log: readonly LogRecord[]
+  /** In the order in which they were sent. */
+  readonly exchanges: readonly Exchange[]
+}
+
+/** A record of the topic. Those of one partition are in the order of their offsets. */
+export interface LogRecord {
+  readonly partition: number
+  readonly offset: number
+  readonly key: string | null
+  /** The text of the event. */
+  readonly value: string | null
+}
+
+export type Operation = 'createPet' | 'placeOrder' | 'updateOrder' | 'getPet' | 'getOrder' | 'listPets' | 'listOrders'
+
+/** One request and its answer. */
+export interface Exchange {
+  /** Unique in the run. A write has it in its traceparent, see `traceparentOf`; so the log tells which request each event is of. */
+  readonly number: number
+  /** A client that passes on the last token it got, and sends one request after the other. Undefined: without tokens. */
+  readonly session: string | undefined
+  /**
+   * The process that answered, with the count of its starts: `api-1#2`. Undefined if it was started anew meanwhile, or if
+   * nobody answered.
+   */
+  readonly instance: string | undefined
+  /** Milliseconds of one monotonic clock. */
+  readonly sentMs: number
+  readonly answeredMs: number
+  readonly operation: Operation
+  /** Id of the pet, or of the order, that the path or the body names: of getPet, getOrder, placeOrder (the pet), updateOrder (the order). */
+  readonly id?: number
+  /** What a create or an update asks for. The name of a pet is unique for each Idempotency-Key, or without one for each request. */
+  readonly wanted?: { readonly name?: string; readonly categoryId?: number; readonly status?: string }
+  readonly idempotencyKey?: string
+  /** For a list: ids above `after`, under this status if there is one, `limit` at most. */
+  readonly page?: { readonly after: number; readonly limit: number; readonly status?: string }
+  /** The Consistency-Token that was sent. */
+  readonly token?: string
+  /** Undefined: the connection was lost, or the client gave up. Nobody knows what became of the request. */
+  readonly status: number | undefined
+  /** If it is an error. */
+  readonly code?: string
+  /** The body of a 2xx: a pet, an order, or an array of them. */
+  readonly body?: unknown
+  /** The Consistency-Token of the answer. */
+  readonly tokenAfter?: string
+  /** `Idempotency-Replayed: true` */
+  readonly isReplayed?: boolean
+  /** For a list: there is a link to a next page. */
+  readonly hasNext?: boolean
+}
+
+export interface Pet {
+  readonly id: number
+  readonly name: string
+  readonly categoryId: number
+  readonly status: 'available' | 'pending' | 'sold'
+}
+
+export interface Order {
+  readonly id: number
+  readonly petId: number
+  readonly status: 'placed' | 'approved' | 'delivered' | 'cancelled'
+  readonly placedAt: string
+  readonly updatedAt: string
+}
+
+/** Something that no correct service can have answered. */
+export interface Contradiction {
+  /** A short name of the rule that is broken, such as `stale read`. */
+  readonly rule: string
+  /** One sentence for people. */
+  readonly what: string
+  /** The exchanges that contradict each other, or the log. */
+  readonly exchanges: readonly Exchange[]
+  /** The records concerned. */
+  readonly records: readonly LogRecord[]
+}
+
+/** Errors after which an event of the request may have taken effect (docs/errors.md). After any other error none has. */
+export const codesThatMayHaveEffect: ReadonlySet<string> = new Set([
+  'append_outcome_unknown',
+  'internal_error',
+  'event_parked',
+])
+
+/** W3C Trace Context for the request of this number. */
+export function traceparentOf(number: number): string {
+  return `00-${(number + 1).toString(16).padStart(32, '0')}-0000000000000001-00`
+}
+
+/** The number of the exchange that wrote an event with this traceparent; undefined if it was not one of this run. */
+export function numberOf(traceparent: unknown): number | undefined {
+  const [, traceId] = /^00-([0-9a-f]{32})-/.exec(String(traceparent)) ?? []
+  const number = traceId === undefined ? Number.NaN : Number.parseInt(traceId, 16) - 1
+  return Number.isSafeInteger(number) && number >= 0 ? number : undefined
+}
+
+/** The last offset per partition that a Consistency-Token names. The text of a token is opaque to clients, not to this test. */
+export function positionsOf(token: string | undefined): ReadonlyMap<number, number> {
+  const content = Buffer.from(token ?? '', 'base64url').toString('latin1')
+  const [, pairs = ''] = /^[^,]+?:((?:\d+:\d+(?:,\d+:\d+)*)?):[0-9a-f]+$/.exec(content) ?? []
+  if (pairs === '') return new Map()
+  return new Map(pairs.split(',').map((pair) => pair.split(':').map(Number) as [number, number]))
+}

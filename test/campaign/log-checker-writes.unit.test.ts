@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+import {
+  a,
+  b,
+  c,
+  d,
+  type Given,
+  idsOf,
+  order,
+  pet,
+  rulesOf,
+  rulesOfAnswers,
+  scene,
+  token,
+} from './log-checker-scene.ts'
+
+describe('writes', () => {
+  const wanted = { name: pet(d).name, categoryId: 7 }
+  const create: Given = { operation: 'createPet', wanted, body: pet(d), tokenAfter: token([0, 4]) }
+  const place: Given = { operation: 'placeOrder', id: b, body: order(d, b), tokenAfter: token([0, 4]) }
+  const update: Given = { operation: 'updateOrder', id: c, wanted: { status: 'approved' }, tokenAfter: token([0, 3]) }
+
+  /** Each answer is of the request that wrote the event at 0:4, or of a repetition. */
+  function rulesOfWrites(kind: 'createPet' | 'placeOrder', ...exchanges: readonly Given[]): string[] {
+    const found = scene()
+    if (kind === 'createPet') found.created(pet(d), { request: 0, key: 'hash' })
+    else found.ordered('Placed', order(d, b), { version: 2, request: 0 })
+    for (const exchange of exchanges) found.answered(exchange)
+    return rulesOf(found)
+  }
+  const keyed: Given = { ...create, idempotencyKey: 'k' }
+  const unanswered: Given = { operation: 'createPet', wanted, status: undefined }
+  const keyedUnanswered: Given = { ...unanswered, idempotencyKey: 'k' }
+
+  it('are answered with their effect, again under the same key', () => {
+    expect(rulesOfWrites('createPet', keyed, { ...keyed, isReplayed: true })).toEqual([])
+    expect(rulesOfWrites('createPet', keyedUnanswered, { ...keyed, isReplayed: true })).toEqual([])
+    expect(rulesOfWrites('placeOrder', place)).toEqual([])
+    expect(rulesOfAnswers({ ...update, body: order(c, a, 'approved') })).toEqual([])
+  })
+
+  it('are not lost', () => {
+    expect(rulesOfAnswers(create)).toEqual(['lost write'])
+    expect(rulesOfAnswers({ ...update, wanted: { status: 'cancelled' }, body: order(c, a, 'cancelled') })).toEqual([
+      'lost write',
+    ])
+    const superseded = scene()
+    superseded.ordered('Placed', order(d, a), { version: 2, request: 0 })
+    superseded.answered({ ...place, id: a, body: order(d, a) })
+    expect(rulesOf(superseded)).toEqual(['lost write'])
+  })
+
+  it('take effect once', () => {
+    const found = scene()
+    const [twin = 0] = idsOf(1, 2).slice(1)
+    found.created(pet(d), { request: 0 })
+    found.created({ ...pet(twin), name: wanted.name })
+    found.answered(create)
+    expect(rulesOf(found)).toEqual(['doubled write'])
+  })
+
+  it('are answered with the truth', () => {
+    expect(rulesOfWrites('createPet', { ...create, body: pet(d, 'sold') })).toEqual(['untrue answer'])
+    expect(rulesOfWrites('createPet', { ...create, body: pet(b) })).toEqual(['untrue answer'])
+    expect(rulesOfWrites('placeOrder', { ...place, body: order(d, a) })).toEqual(['untrue answer'])
+    expect(rulesOfWrites('createPet', keyedUnanswered, keyed)).toEqual(['untrue answer'])
+    expect(rulesOfAnswers({ ...update, body: order(c, a, 'placed') })).toEqual(['untrue answer'])
+    const placed = { ...update, wanted: { status: 'placed' }, body: order(c, a), token: token([0, 3]) }
+    expect(rulesOfAnswers(placed)).toEqual(['untrue answer'])
+  })
+
+  it('have a token that covers their event', () => {
+    const rules = rulesOfWrites('createPet', { ...create, tokenAfter: token([0, 3]) })
+    expect(rules).toEqual(['token does not cover what was told'])
+  })
+
+  it('have one outcome under a key, and ids of their own', () => {
+    const again = { ...keyed, isReplayed: true, body: { ...pet(d), categoryId: 8 } }
+    expect(rulesOfWrites('createPet', keyed, again)).toContain('a key has two outcomes')
+    expect(rulesOfWrites('createPet', create, create)).toContain('id given twice')
+  })
+
+  it('have no effect if they were refused', () => {
+    const refused = { ...unanswered, status: 503 }
+    expect(rulesOfWrites('createPet', { ...refused, code: 'overloaded' })).toEqual(['refused, but in the log'])
+    expect(rulesOfWrites('createPet', { ...refused, code: 'append_outcome_unknown' })).toEqual([])
+    expect(rulesOfWrites('createPet', { ...refused, code: 'internal_error' })).toEqual(['internal error'])
+  })
+})
+
+describe('refusals', () => {
+  const late = token([0, 3])
+  const place = (id: number, code: string, more: object = {}): Given => ({ operation: 'placeOrder', id, code, ...more })
+  const update = (id: number, code: string, status: string, more: object = {}): Given => ({
+    ...{ operation: 'updateOrder', id, code, wanted: { status } },
+    ...more,
+  })
+
+  it.each([
+    place(a, 'pet_not_available', { token: late }),
+    place(b, 'unknown_pet', { token: token([0, 0]) }),
+    update(d, 'order_not_found', 'approved', { token: late }),
+    update(c, 'order_transition_invalid', 'delivered'),
+    update(c, 'order_transition_invalid', 'placed', { token: late }),
+  ])('have a reason: $code', (refusal) => {
+    expect(rulesOfAnswers(refusal)).toEqual([])
+  })
+
+  it.each([
+    ['impossible refusal', place(b, 'pet_not_available')],
+    ['impossible refusal', update(c, 'order_transition_invalid', 'cancelled')],
+    ['impossible refusal', { operation: 'createPet', code: 'idempotency_key_reused' } as const],
+    ['stale refusal', place(b, 'unknown_pet', { token: late })],
+    ['stale refusal', update(c, 'order_not_found', 'approved', { token: late })],
+    ['stale refusal', update(c, 'order_transition_invalid', 'delivered', { token: late })],
+  ])('%s: have none', (rule, refusal) => {
+    expect(rulesOfAnswers(refusal)).toEqual([rule])
+  })
+})

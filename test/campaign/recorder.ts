@@ -1,0 +1,121 @@
+import { type Exchange, type Operation, traceparentOf } from './history.ts'
+import type { Supervised } from './supervised.ts'
+
+const patienceMs = 20_000
+
+/** A request, before it is known who answers what. */
+export interface Question
+  extends Pick<Exchange, 'session' | 'operation' | 'id' | 'wanted' | 'idempotencyKey' | 'page' | 'token'> {
+  readonly apiKey: string
+  /** For a list: where the link of the page before led. */
+  readonly path?: string
+}
+
+const methods: Readonly<Record<Operation, 'GET' | 'POST' | 'PATCH'>> = {
+  createPet: 'POST',
+  placeOrder: 'POST',
+  updateOrder: 'PATCH',
+  getPet: 'GET',
+  getOrder: 'GET',
+  listPets: 'GET',
+  listOrders: 'GET',
+}
+
+/** Sends requests, and keeps each with what it was answered. */
+export class Recorder {
+  readonly #heard: (exchange: Exchange) => void
+  #exchanges: Exchange[] = []
+  #count = 0
+
+  /** `heard` is told each answer. */
+  constructor(heard: (exchange: Exchange) => void = () => {}) {
+    this.#heard = heard
+  }
+
+  /** All since the last `take`, in the order in which they were sent. */
+  get exchanges(): readonly Exchange[] {
+    return this.#exchanges.toSorted((one, other) => one.number - other.number)
+  }
+
+  /** Forgets what there was so far. */
+  forget(): void {
+    this.#exchanges = []
+  }
+
+  /** Undefined where nobody took the connection: then nothing was asked. `link` is where a list goes on. */
+  async ask(
+    to: Supervised,
+    question: Question,
+  ): Promise<(Exchange & { readonly link?: string | undefined }) | undefined> {
+    const { apiKey: _, path: __, ...asked } = question
+    const number = this.#count++
+    const before = to.instance
+    const sentMs = performance.now()
+    try {
+      const response = await fetch(new URL(pathOf(question), to.url), requestOf(question, number))
+      const text = await response.text()
+      const instance = to.instance === before ? before : undefined
+      const exchange = {
+        number,
+        ...asked,
+        instance,
+        sentMs,
+        answeredMs: performance.now(),
+        ...answerOf(response, text),
+      }
+      return { ...this.#keep(exchange), link: linkOf(response) }
+    } catch (error) {
+      if ((error as { cause?: { code?: string } }).cause?.code === 'ECONNREFUSED') return undefined
+      const answeredMs = performance.now()
+      return this.#keep({ number, ...asked, instance: undefined, sentMs, answeredMs, status: undefined })
+    }
+  }
+
+  #keep(exchange: Exchange): Exchange {
+    this.#exchanges.push(exchange)
+    this.#heard(exchange)
+    return exchange
+  }
+}
+
+function pathOf({ operation, id, page, path }: Question): string {
+  if (path !== undefined) return path
+  const collection = operation.endsWith('Pet') || operation === 'listPets' ? '/v1/pets' : '/v1/store/orders'
+  if (page !== undefined) {
+    return `${collection}?limit=${page.limit}${page.status === undefined ? '' : `&status=${page.status}`}`
+  }
+  return operation === 'createPet' || operation === 'placeOrder' ? collection : `${collection}/${id}`
+}
+
+function requestOf({ operation, id, wanted, idempotencyKey, token, apiKey }: Question, number: number): RequestInit {
+  const method = methods[operation]
+  const body = operation === 'placeOrder' ? { petId: id } : wanted
+  return {
+    method,
+    signal: AbortSignal.timeout(patienceMs),
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      traceparent: traceparentOf(number),
+      ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': `"${idempotencyKey}"` }),
+      ...(token === undefined ? {} : { 'consistency-token': token }),
+    },
+    ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
+  }
+}
+
+function answerOf({ ok, status, headers }: Response, text: string) {
+  const content = JSON.parse(text)
+  const tokenAfter = headers.get('consistency-token')
+  return {
+    status,
+    ...(ok ? { body: content } : { code: content.code }),
+    ...(tokenAfter === null ? {} : { tokenAfter }),
+    ...(headers.get('idempotency-replayed') === 'true' ? { isReplayed: true } : {}),
+    ...(Array.isArray(content) ? { hasNext: headers.get('link') !== null } : {}),
+  }
+}
+
+function linkOf({ headers }: Response): string | undefined {
+  return /^<(.+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1]
+}

@@ -1,0 +1,81 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Command, Option } from 'commander'
+import { type Outcome, runCampaign, type ScenarioName, stages } from './campaign.ts'
+import type { FaultSummary } from './journal.ts'
+import { describeContradiction, faultTable } from './report.ts'
+
+const scenarios = Object.keys(stages) as ScenarioName[]
+
+interface Options {
+  readonly seed: number
+  readonly seeds: number
+  readonly minutes: number
+  readonly scenario?: ScenarioName
+  readonly json?: string
+}
+
+const program = new Command('campaign')
+  .description('Throws faults at real brokers and processes, and compares every answer with the log')
+  .option('--seed <n>', 'what the faults are drawn from', Number, 1)
+  .option('--seeds <n>', 'how many seeds, one after the other', Number, 1)
+  .option('--minutes <n>', 'how long there are faults, for each seed', Number, 1)
+  .addOption(new Option('--scenario <name>', 'by default the seeds take turns').choices(scenarios))
+  .option('--json <file>', 'write the faults of all seeds to a file')
+const { seed: first, seeds, minutes, scenario: given, json } = program.parse().opts<Options>()
+
+/** What a signal has to end before this process: brokers, services, file systems. */
+const interrupted = new AsyncDisposableStack()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void interrupted.disposeAsync().finally(() => process.exit(1)))
+}
+
+const faults: FaultSummary[] = []
+let [failed, count, answers] = [0, 0, 0]
+for (let seed = first; seed < first + seeds; seed++) {
+  const scenario = given ?? (scenarios[seed % scenarios.length] as ScenarioName)
+  const folder = mkdtempSync(join(tmpdir(), `petstore-campaign-${seed}-`))
+  const started = performance.now()
+  const stack = interrupted.use(new AsyncDisposableStack())
+  const outcome = await runCampaign(stack, { seed, scenario, minutes, folder }).catch(
+    (error: unknown) => error as Error,
+  )
+  await stack.disposeAsync()
+  const seconds = Math.round((performance.now() - started) / 1000)
+  if (outcome instanceof Error) {
+    failed++
+    say(`seed ${seed}, ${scenario}: THE CAMPAIGN FAILED after ${seconds} s, kept in ${folder}: ${outcome.stack}`)
+    continue
+  }
+  faults.push(...outcome.faults)
+  count += outcome.faultCount
+  answers += outcome.answers
+  const verdict = outcome.contradictions.length === 0 ? 'no contradiction' : 'CONTRADICTED'
+  say(`seed ${seed}, ${scenario}: ${outcome.faultCount} faults, ${outcome.answers} answers, ${seconds} s: ${verdict}`)
+  if (outcome.contradictions.length === 0) rmSync(folder, { recursive: true, force: true })
+  else {
+    failed++
+    keep(folder, outcome)
+  }
+}
+say(`${seeds} seeds, ${count} faults, ${answers} answers, ${failed} contradicted or failed\n`)
+say(faultTable(faults))
+if (json !== undefined) writeFileSync(json, JSON.stringify(faults))
+process.exit(failed === 0 ? 0 : 1)
+
+function keep(folder: string, { contradictions, histories }: Outcome): void {
+  mkdirSync(join(folder, 'histories'))
+  for (const [index, history] of histories.entries()) {
+    writeFileSync(join(folder, 'histories', `${index}.json`), JSON.stringify(history))
+  }
+  writeFileSync(join(folder, 'histories', 'contradictions.json'), JSON.stringify(contradictions, null, 1))
+  say(`  kept in ${folder}: the histories, and the logs of the processes`)
+  const byRule = Map.groupBy(contradictions, ({ rule }) => rule)
+  for (const [rule, same] of byRule) say(`  ${same.length} times ${rule}`)
+  if (contradictions[0] !== undefined) say(describeContradiction(contradictions[0]))
+}
+
+function say(what: string): void {
+  process.stdout.write(`${what}\n`)
+}
