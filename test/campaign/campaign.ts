@@ -1,13 +1,13 @@
-import * as onBrokers from './broker-scenes.ts'
 import { Clients } from './clients.ts'
-import { type Lane, last } from './fault.ts'
+import { type Lane, last } from './faults/fault.ts'
+import { petstore } from './faults/operators.ts'
 import type { Contradiction, History } from './history.ts'
 import { type FaultSummary, Journal } from './journal.ts'
 import { contradictionsOf, healed, wrong } from './judgement.ts'
-import { petstore } from './operators.ts'
 import { Random } from './random.ts'
 import { Recorder } from './recorder.ts'
-import { apiKey, embedded, type Scene, type Stage } from './scene.ts'
+import * as onBrokers from './system/broker-scenes.ts'
+import { apiKey, embedded, type Scene, type Stage } from './system/scene.ts'
 
 export const stages = { embedded, ...onBrokers } satisfies Record<string, Stage>
 export type ScenarioName = keyof typeof stages
@@ -15,7 +15,7 @@ export type ScenarioName = keyof typeof stages
 const clientCount = 12
 const recoveryMs = 120_000
 /** Between two faults of a lane: long enough for clients to be served in between. */
-const pauseMs = { least: 500, most: 5000 }
+const pauseMs = { least: 1000, most: 13_000 }
 
 export interface Run {
   readonly seed: number

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Exchange, Order, Pet } from './history.ts'
 import type { Random } from './random.ts'
 import type { Question, Recorder } from './recorder.ts'
-import type { Supervised } from './supervised.ts'
+import type { Supervised } from './system/supervised.ts'
 
-const thinkMs = 25
+const thinkMs = 8
 const attemptsMax = 40
 
 export interface ClientOptions {

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { checkAgainstLog } from './checkers/log-checker.ts'
+import { checkPets } from './checkers/pet-checker.ts'
+import { petstore } from './faults/operators.ts'
 import type { Contradiction, Exchange, History } from './history.ts'
-import { checkAgainstLog } from './log-checker.ts'
-import { petstore } from './operators.ts'
-import { checkPets } from './pet-checker.ts'
 import type { Recorder } from './recorder.ts'
-import { apiKey, type Scene } from './scene.ts'
+import { apiKey, type Scene } from './system/scene.ts'
 
 const healedWithinMs = 30_000
 

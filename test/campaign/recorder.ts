@@ -1,5 +1,5 @@
 import { type Exchange, type Operation, traceparentOf } from './history.ts'
-import type { Supervised } from './supervised.ts'
+import type { Supervised } from './system/supervised.ts'
 
 const patienceMs = 20_000
 

@@ -1,0 +1,97 @@
+import { type Exchange, positionsOf } from '../history.ts'
+import { type Claim, isSuccess, membersOf } from './log-checker-answers.ts'
+import { type Collection, type DocumentHistory, type Prefixes, textOf } from './prefixes.ts'
+
+/** What a read says of one partition. */
+export interface PartitionAnswer {
+  readonly partition: number
+  readonly claims: readonly Claim[]
+  readonly showsDocuments: boolean
+  /** The smallest prefix that the token of the read allows. */
+  readonly tokenFloor: number
+}
+
+const collections: Readonly<Partial<Record<Exchange['operation'], Collection>>> = {
+  getPet: 'pets',
+  listPets: 'pets',
+  getOrder: 'orders',
+  listOrders: 'orders',
+}
+
+/** What a read is about; undefined of writes. */
+export function collectionOf({ operation }: Exchange): Collection | undefined {
+  return collections[operation]
+}
+
+export function answersOf(exchange: Exchange, prefixes: Prefixes): PartitionAnswer[] {
+  const { operation, id = 0, page, body, token } = exchange
+  const collection = collectionOf(exchange) ?? 'pets'
+  const positions = positionsOf(token)
+  const floorOf = (partition: number) => (positions.get(partition) ?? -1) + 1
+  if (operation === 'listPets' || operation === 'listOrders') {
+    const claims = new PageClaims(exchange, collection, prefixes)
+    return [...prefixes.records.keys()].map((partition) => ({
+      ...{ partition, ...claims.of(partition, page?.status) },
+      tokenFloor: floorOf(partition),
+    }))
+  }
+  const document = prefixes.document(collection, id)
+  const { partition } = document
+  const claim = isSuccess(exchange) ? shows(document, body) : isAbsent(document)
+  return [{ partition, claims: [claim], showsDocuments: isSuccess(exchange), tokenFloor: floorOf(partition) }]
+}
+
+function shows(document: DocumentHistory, body: unknown): Claim {
+  const text = textOf(body)
+  return { document, holds: (state) => state?.text === text }
+}
+
+export function isAbsent(document: DocumentHistory): Claim {
+  return { document, holds: (state) => state === undefined }
+}
+
+/** What a page says: its documents are as shown, and every other of its range is absent, or under another status. */
+class PageClaims {
+  readonly #shown: ReadonlyMap<number, readonly Claim[]>
+  readonly #ids: ReadonlySet<number>
+  readonly #range: (partition: number) => readonly DocumentHistory[]
+
+  constructor({ body, page, hasNext }: Exchange, collection: Collection, prefixes: Prefixes) {
+    const ids = idsOf(body)
+    const claims = itemsOf(body).map((item, at) => shows(prefixes.document(collection, ids[at] ?? 0), item))
+    const last = (hasNext && ids.at(-1)) || Number.POSITIVE_INFINITY
+    this.#shown = Map.groupBy(claims, ({ document }) => document.partition)
+    this.#ids = new Set(ids)
+    this.#range = (partition) => prefixes.documents(collection, partition, page?.after ?? 0, last)
+  }
+
+  of(partition: number, status: string | undefined): Pick<PartitionAnswer, 'claims' | 'showsDocuments'> {
+    const shown = this.#shown.get(partition) ?? []
+    const holds: Claim['holds'] = (state) => state === undefined || (status !== undefined && state.status !== status)
+    const others = this.#range(partition).filter(({ id }) => !this.#ids.has(id))
+    return { claims: [...shown, ...others.map((document) => ({ document, holds }))], showsDocuments: shown.length > 0 }
+  }
+}
+
+/** What is wrong with a page, whatever the log has; undefined also of a read by id. */
+export function pageFlaw({ operation, page, body, hasNext, id }: Exchange): string | undefined {
+  if (operation !== 'listPets' && operation !== 'listOrders') {
+    const isOther = body !== undefined && membersOf(body).id !== id
+    return isOther ? 'it is about another id' : undefined
+  }
+  const ids = idsOf(body)
+  const { after = 0, limit = Number.POSITIVE_INFINITY, status } = page ?? {}
+  if (!Array.isArray(body)) return 'it is not a list'
+  if (ids.some((each, at) => !(each > (ids[at - 1] ?? after)))) return `its ids do not ascend from ${after}`
+  if (hasNext ? ids.length !== limit : ids.length > limit) return `it has ${ids.length} documents of ${limit}`
+  const isOther = status !== undefined && itemsOf(body).some((item) => membersOf(item).status !== status)
+  return isOther ? `it shows others than ${status}` : undefined
+}
+
+function itemsOf(body: unknown): readonly unknown[] {
+  return Array.isArray(body) ? body : []
+}
+
+function idsOf(body: unknown): number[] {
+  return itemsOf(body).map((item) => Number(membersOf(item).id))
+}

@@ -1,0 +1,106 @@
+import type { Contradiction, Exchange, History } from '../history.ts'
+import {
+  checkToken,
+  type Floor,
+  firstPrefix,
+  isSuccess,
+  judge,
+  nameOf,
+  recordsFor,
+  type Verdict,
+} from './log-checker-answers.ts'
+import { answersOf, collectionOf, type PartitionAnswer, pageFlaw } from './log-checker-pages.ts'
+import type { Prefixes } from './prefixes.ts'
+
+/** Each read is a prefix of each partition, not below its token, nor below what the same instance showed before. */
+export function* checkReads({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
+  const floors = new InstanceFloors()
+  for (const { exchange, isAnswer } of inTimeOrder(exchanges.filter(isRead))) {
+    if (isAnswer) yield* checkRead(exchange, prefixes, floors)
+    else floors.sent(exchange)
+  }
+}
+
+function isRead(exchange: Exchange): boolean {
+  if (collectionOf(exchange) === undefined) return false
+  return isSuccess(exchange) || exchange.code === 'pet_not_found' || exchange.code === 'order_not_found'
+}
+
+/** At one moment, what was sent comes first: an answer of that moment promises it nothing. */
+function inTimeOrder(reads: readonly Exchange[]) {
+  const events = reads.flatMap((exchange) => [
+    { exchange, isAnswer: false, ms: exchange.sentMs },
+    { exchange, isAnswer: true, ms: exchange.answeredMs },
+  ])
+  return events.sort((one, other) => one.ms - other.ms || Number(one.isAnswer) - Number(other.isAnswer))
+}
+
+/** The prefixes that the answers of each instance have shown. */
+class InstanceFloors {
+  readonly #now = new Map<string | undefined, Map<number, Floor>>()
+  readonly #whenSent = new Map<Exchange, ReadonlyMap<number, Floor>>()
+
+  sent(exchange: Exchange): void {
+    this.#whenSent.set(exchange, new Map(this.#now.get(exchange.instance)))
+  }
+
+  of(exchange: Exchange, partition: number): Floor {
+    return this.#whenSent.get(exchange)?.get(partition) ?? { n: 0 }
+  }
+
+  answered(by: Exchange, shown: ReadonlyMap<number, number>): void {
+    this.#whenSent.delete(by)
+    if (by.instance === undefined) return
+    const floors = this.#now.get(by.instance) ?? new Map<number, Floor>()
+    this.#now.set(by.instance, floors)
+    for (const [partition, n] of shown) {
+      if (n > (floors.get(partition)?.n ?? 0)) floors.set(partition, { n, by })
+    }
+  }
+}
+
+function* checkRead(exchange: Exchange, prefixes: Prefixes, floors: InstanceFloors): Generator<Contradiction> {
+  const shown = new Map<number, number>()
+  const flaw = pageFlaw(exchange)
+  const answers = flaw === undefined ? answersOf(exchange, prefixes) : []
+  if (flaw !== undefined) {
+    yield { rule: 'impossible read', what: `${nameOf(exchange)}: ${flaw}.`, exchanges: [exchange], records: [] }
+  }
+  for (const answer of answers) {
+    const largest = prefixes.largestAt(answer.partition, exchange.answeredMs)
+    const ofInstance = floors.of(exchange, answer.partition)
+    const verdict = judge(answer.claims, Math.max(answer.tokenFloor, ofInstance.n), largest)
+    if (verdict.flaw === undefined) shown.set(answer.partition, verdict.n)
+    else {
+      const isOfToken = judge(answer.claims, answer.tokenFloor, largest).flaw !== undefined
+      const floor = isOfToken ? { n: answer.tokenFloor } : ofInstance
+      const records = recordsFor(prefixes, answer.claims, floor.n)
+      yield { ...contradiction(exchange, answer.partition, verdict.flaw, floor), records }
+    }
+  }
+  floors.answered(exchange, shown)
+  const isTold = exchange.token !== undefined || exchange.tokenAfter !== undefined
+  if (isSuccess(exchange) && isTold) yield* checkToken(exchange, toldIn(answers), prefixes)
+}
+
+/** The last record of each partition that the documents in an answer need. */
+function toldIn(answers: readonly PartitionAnswer[]): [number, number][] {
+  return answers.flatMap(({ partition, claims, showsDocuments, tokenFloor }): [number, number][] => {
+    const n = showsDocuments ? firstPrefix(claims, tokenFloor) : undefined
+    return n === undefined ? [] : [[partition, n - 1]]
+  })
+}
+
+type Flaw = Exclude<Verdict['flaw'], undefined>
+
+function contradiction(exchange: Exchange, partition: number, flaw: Flaw, { n, by }: Floor): Contradiction {
+  const why = by === undefined ? 'its token names' : `the same instance had shown in ${nameOf(by)}`
+  const whats: Readonly<Record<Flaw, string>> = {
+    impossible: `is what no prefix of partition ${partition} shows`,
+    stale: `is older than the prefix ${n} of partition ${partition}, which ${why}`,
+    'of the future': `shows of partition ${partition} what was not asked for yet`,
+  }
+  const rule = flaw === 'of the future' ? 'read of the future' : `${flaw} read`
+  const exchanges = flaw === 'stale' && by !== undefined ? [by, exchange] : [exchange]
+  return { rule, what: `${nameOf(exchange)} ${whats[flaw]}.`, exchanges, records: [] }
+}

@@ -1,0 +1,63 @@
+import { type Contradiction, codesThatMayHaveEffect, type Exchange, type History } from '../history.ts'
+import { type Claim, isSuccess, judge, nameOf, recordsFor, tokenFloor } from './log-checker-answers.ts'
+import { collectionOf, isAbsent } from './log-checker-pages.ts'
+import type { Prefixes, State } from './prefixes.ts'
+
+/** What was refused has no effect, and there was a reason to refuse it. */
+export function* checkRefusals({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
+  const effects = Map.groupBy(prefixes.effects, ({ request }) => request)
+  for (const exchange of exchanges) {
+    const { number, status, code = '' } = exchange
+    if (status === undefined || isSuccess(exchange)) continue
+    if (code === 'internal_error') yield contradiction(exchange, 'internal error', 'is a bug of the service')
+    const effective = codesThatMayHaveEffect.has(code) ? [] : (effects.get(number) ?? [])
+    if (effective.length > 0) {
+      const records = effective.slice(0, 5).map(({ record }) => record)
+      yield { ...contradiction(exchange, 'refused, but in the log', 'was refused, but its event took effect'), records }
+    }
+    if (code === 'idempotency_key_reused') {
+      yield contradiction(exchange, 'impossible refusal', 'has the same body as all requests of its key')
+    }
+    yield* checkReason(exchange, prefixes)
+  }
+}
+
+/** A command is decided on a prefix that its token allows. */
+function* checkReason(exchange: Exchange, prefixes: Prefixes): Generator<Contradiction> {
+  const claim = reasonOf(exchange, prefixes)
+  if (claim === undefined) return
+  const { partition } = claim.document
+  const floor = tokenFloor(exchange.token, partition)
+  const { flaw } = judge([claim], floor, prefixes.largestAt(partition, exchange.answeredMs))
+  if (flaw === undefined) return
+  const rule = flaw === 'of the future' ? 'refusal of the future' : `${flaw} refusal`
+  const found = contradiction(exchange, rule, `has no reason in partition ${partition} from the prefix ${floor} on`)
+  yield { ...found, records: recordsFor(prefixes, [claim], floor) }
+}
+
+function reasonOf(exchange: Exchange, prefixes: Prefixes): Claim | undefined {
+  const { code, id = 0, wanted } = exchange
+  if (collectionOf(exchange) !== undefined) return undefined
+  if (code === 'unknown_pet' || code === 'pet_not_found') return isAbsent(prefixes.document('pets', id))
+  if (code === 'order_not_found') return isAbsent(prefixes.document('orders', id))
+  if (code === 'pet_not_available') {
+    const holds = (state?: State) => state !== undefined && state.status !== 'available'
+    return { document: prefixes.document('pets', id), holds }
+  }
+  if (code !== 'order_transition_invalid') return undefined
+  const holds = (state?: State) => state !== undefined && !mayBecome(state.status, wanted?.status)
+  return { document: prefixes.document('orders', id), holds }
+}
+
+const followers: Readonly<Record<string, readonly string[]>> = {
+  placed: ['approved', 'cancelled'],
+  approved: ['delivered', 'cancelled'],
+}
+
+function mayBecome(status: string, wanted: string | undefined): boolean {
+  return status === wanted || followers[status]?.includes(wanted ?? '') === true
+}
+
+function contradiction(exchange: Exchange, rule: string, what: string): Contradiction {
+  return { rule, what: `${nameOf(exchange)} ${what}.`, exchanges: [exchange], records: [] }
+}

@@ -1,0 +1,116 @@
+import { partitionOf } from '../../../src/event-log/kafka/default-partitioner.ts'
+import { writeToken } from '../../../src/http/tokens.ts'
+import { type Exchange, type History, type LogRecord, type Order, type Pet, traceparentOf } from '../history.ts'
+import { checkAgainstLog } from './log-checker.ts'
+
+export const partitions = 2
+
+const time = '2026-11-20T09:30:00.000Z'
+
+/** The ids of a partition, in ascending order. */
+export function idsOf(partition: number, count: number): number[] {
+  return Array.from({ length: 100 }, (_, at) => at + 1)
+    .filter((id) => partitionOf(String(id), partitions) === partition)
+    .slice(0, count)
+}
+
+export function pet(id: number, status: Pet['status'] = 'available'): Pet {
+  return { id, name: `pet ${id}`, categoryId: 7, status }
+}
+
+export function order(id: number, petId: number, status: Order['status'] = 'placed'): Order {
+  return { id, petId, status, placedAt: time, updatedAt: time }
+}
+
+export function token(...positions: readonly (readonly [number, number])[]): string {
+  const named = positions.map(([partition, offset]) => ({ partition, offset }))
+  return writeToken({ logId: 'log', partitions }, named)
+}
+
+/** Part of an exchange. */
+export type Given = Partial<Exchange> & Pick<Exchange, 'operation'>
+
+interface EventOptions {
+  readonly version: number
+  readonly request?: number
+  readonly key?: string
+}
+
+/** A history that grows: events at the end of their partitions, exchanges of 5 ms every 10 ms. */
+export class Scene {
+  readonly #log: LogRecord[] = []
+  readonly #exchanges: Exchange[] = []
+
+  get history(): History {
+    return { log: this.#log, exchanges: this.#exchanges }
+  }
+
+  /** Its offset. */
+  created(created: Pet, options: Partial<EventOptions> = {}): number {
+    return this.#append('PetCreated', created.id, created, { version: 1, ...options })
+  }
+
+  ordered(type: 'Placed' | 'Approved' | 'Delivered' | 'Cancelled', of: Order, options: EventOptions): number {
+    return this.#append(`Order${type}`, of.petId, { orderId: of.id, petId: of.petId }, options)
+  }
+
+  /** A record that the service would never write. */
+  record(record: LogRecord): void {
+    this.#log.push(record)
+  }
+
+  /** Its number. Success unless it says something else. */
+  answered(exchange: Given): number {
+    const number = this.#exchanges.length
+    const times = { sentMs: number * 10, answeredMs: number * 10 + 5 }
+    const isCreate = exchange.operation === 'createPet' || exchange.operation === 'placeOrder'
+    const status = exchange.code === undefined ? (isCreate ? 201 : 200) : 409
+    this.#exchanges.push({ number, session: undefined, instance: 'api-1#1', ...times, status, ...exchange })
+    return number
+  }
+
+  get nextNumber(): number {
+    return this.#exchanges.length
+  }
+
+  #append(type: string, petId: number, data: object, { version, request, key }: EventOptions): number {
+    const subject = String(petId)
+    const partition = partitionOf(subject, partitions)
+    const offset = this.#log.filter((record) => record.partition === partition).length
+    const envelope = {
+      specversion: '1.0',
+      id: `${partition}-${offset}`,
+      type: `petstore.${type}.v1`,
+      source: '/v1/pets',
+    }
+    const traceparent = request === undefined ? undefined : traceparentOf(request)
+    const event = { ...envelope, subject, time, traceparent, idempotencykey: key, streamversion: version, data }
+    this.#log.push({ partition, offset, key: subject, value: JSON.stringify(event) })
+    return offset
+  }
+}
+
+export const [a = 0, b = 0, c = 0, d = 0] = idsOf(0, 4)
+export const [other = 0] = idsOf(1, 1)
+
+export function rulesOf({ history }: Scene): string[] {
+  return checkAgainstLog(history, partitions).map(({ rule }) => rule)
+}
+
+/** Partition 0: pet a, then pet b, then order c of pet a, which is approved. Partition 1: a pet. */
+export function scene(): Scene {
+  const scene = new Scene()
+  scene.created(pet(a))
+  scene.created(pet(b))
+  scene.ordered('Placed', order(c, a), { version: 2 })
+  scene.ordered('Approved', order(c, a), { version: 3 })
+  scene.created(pet(other))
+  return scene
+}
+
+/** Asks for these answers in this order, beside the log of `scene`. */
+export function rulesOfAnswers(...exchanges: readonly Given[]): string[] {
+  const found = scene()
+  for (const exchange of exchanges) found.answered(exchange)
+  return rulesOf(found)
+}

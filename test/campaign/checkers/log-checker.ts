@@ -1,0 +1,22 @@
+import type { Contradiction, History } from '../history.ts'
+import { checkLog } from './log-checker-log.ts'
+import { checkReads } from './log-checker-reads.ts'
+import { checkRefusals } from './log-checker-refusals.ts'
+import { checkWrites } from './log-checker-writes.ts'
+import { Prefixes } from './prefixes.ts'
+
+/** More of the same rule tell nothing new. */
+const perRuleMax = 20
+
+/** Compares every answer with the prefixes of the log, which has this number of partitions. */
+export function checkAgainstLog(history: History, partitions: number): Contradiction[] {
+  const prefixes = new Prefixes(history, partitions)
+  const found = [
+    ...checkLog(prefixes),
+    ...checkReads(history, prefixes),
+    ...checkWrites(history, prefixes),
+    ...checkRefusals(history, prefixes),
+  ]
+  const byRule = Map.groupBy(found, ({ rule }) => rule)
+  return [...byRule.values()].flatMap((contradictions) => contradictions.slice(0, perRuleMax))
+}

@@ -1,0 +1,37 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Random } from '../random.ts'
+
+/** Something that goes wrong, and is put right again. */
+export interface Fault {
+  /** As it stands in the table of docs/faults.md. */
+  readonly kind: string
+  /** Resolves once it is put right. Throws only if the campaign itself is wrong. */
+  inflict(random: Random): Promise<void>
+}
+
+/** Faults of which one happens at a time; those of different lanes overlap. */
+export interface Lane {
+  readonly name: string
+  readonly faults: readonly Fault[]
+}
+
+/** A fault that lasts. */
+export async function last(random: Random, leastMs = 300, mostMs = 3000): Promise<void> {
+  await delay(leastMs + random.below(mostMs - leastMs))
+}
+
+/** Breaks something, waits and mends it, whatever happens meanwhile. */
+export function lasting(kind: string, pick: (random: Random) => { wrong(): unknown; right(): unknown }): Fault {
+  return {
+    kind,
+    inflict: async (random) => {
+      const { wrong, right } = pick(random)
+      try {
+        await wrong()
+        await last(random)
+      } finally {
+        await right()
+      }
+    },
+  }
+}

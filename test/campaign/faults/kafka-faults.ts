@@ -1,0 +1,86 @@
+import type { KafkaBroker } from '../../brokers/brokers.ts'
+import { until } from '../../brokers/ready.ts'
+import { empty, fill } from '../system/small-disk.ts'
+import { asAdmin } from '../system/topic-admin.ts'
+import { type Fault, last, lasting } from './fault.ts'
+
+const inSyncMs = 30_000
+
+export interface KafkaUnderFaults {
+  /** host:port of each, by comma, past all links. */
+  readonly brokers: string
+  readonly nodes: readonly KafkaBroker[]
+  /** The topics of the log. */
+  readonly topics: readonly string[]
+}
+
+/** Faults of a cluster of which one broker may be away: after each, all replicas are in sync again. */
+export function kafkaFaults(kafka: KafkaUnderFaults): Fault[] {
+  const { nodes } = kafka
+  const faults: Fault[] = [
+    lasting('kill -9 of a Kafka broker', (random) => {
+      const node = random.pick(nodes)
+      return { wrong: () => node.kill(), right: () => node.start() }
+    }),
+    {
+      kind: 'restart of a Kafka broker',
+      inflict: async (random) => {
+        const node = random.pick(nodes)
+        await node.stop()
+        await node.start()
+      },
+    },
+    lasting('a Kafka broker stands still (SIGSTOP)', (random) => {
+      const node = random.pick(nodes)
+      return { wrong: () => node.pause(), right: () => node.resume() }
+    }),
+    { kind: 'leaders move', inflict: () => moveLeaders(kafka) },
+  ]
+  return faults.map(({ kind, inflict }) => ({
+    kind,
+    inflict: async (random) => {
+      await inflict(random)
+      await untilInSync(kafka)
+    },
+  }))
+}
+
+/** The broker whose data is on a small file system. It ends when that is full, and is started again when it is not. */
+export function fullKafkaDisk(kafka: KafkaUnderFaults, node: KafkaBroker, mount: string): Fault {
+  return {
+    kind: 'disk of a Kafka broker is full',
+    inflict: async (random) => {
+      await fill(mount)
+      await last(random, 1000, 4000)
+      empty(mount)
+      await node.kill()
+      await node.start()
+      await untilInSync(kafka)
+    },
+  }
+}
+
+/** Each partition gets the next of its replicas as its preferred leader. */
+async function moveLeaders({ brokers, topics }: KafkaUnderFaults): Promise<void> {
+  await asAdmin(brokers, async (admin) => {
+    const metadata = await admin.fetchTopicMetadata({ topics: [...topics] })
+    const moved = metadata.topics.map(({ name, partitions }) => ({
+      topic: name,
+      partitionAssignment: partitions.map(({ partitionId, replicas: [first, ...others] }) => ({
+        partition: partitionId,
+        replicas: [...others, first ?? 1],
+      })),
+    }))
+    await admin.alterPartitionReassignments({ topics: moved })
+  })
+}
+
+export async function untilInSync({ brokers, topics }: KafkaUnderFaults): Promise<void> {
+  await until('all replicas are in sync', inSyncMs, () =>
+    asAdmin(brokers, async (admin) => {
+      const metadata = await admin.fetchTopicMetadata({ topics: [...topics] })
+      const partitions = metadata.topics.flatMap((topic) => topic.partitions)
+      return partitions.length > 0 && partitions.every(({ isr, replicas }) => isr.length === replicas.length)
+    }).catch(() => false),
+  )
+}

@@ -1,0 +1,95 @@
+import { readdirSync, statSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
+import type { KafkaCluster } from '../../brokers/clusters.ts'
+import { until } from '../../brokers/ready.ts'
+import type { Random } from '../random.ts'
+import type { Witness } from '../system/scene.ts'
+import { asAdmin } from '../system/topic-admin.ts'
+import { type Fault, last } from './fault.ts'
+import { untilInSync } from './kafka-faults.ts'
+
+const waitMs = 30_000
+
+export interface LossyLog {
+  readonly cluster: KafkaCluster
+  readonly folderOf: (id: number) => string
+  readonly topic: string
+  readonly witness: Witness
+}
+
+/** Events on brokers 1 and 2, of which either may lead with whatever it has; the ids on broker 3 alone. */
+export async function makeLossyTopics({ brokers }: KafkaCluster, topic: string): Promise<void> {
+  const kept = ['retention.ms', 'retention.bytes'].map((name) => ({ name, value: '-1' }))
+  const unsafe = [
+    { name: 'unclean.leader.election.enable', value: 'true' },
+    { name: 'min.insync.replicas', value: '1' },
+  ]
+  const events = Array.from({ length: 6 }, (_, partition) => ({ partition, replicas: [1, 2] }))
+  const ids = [{ name: 'flush.messages', value: '1' }]
+  await asAdmin(brokers, (admin) =>
+    admin.createTopics({
+      topics: [
+        { topic, replicaAssignment: events, configEntries: [...kept, ...unsafe] },
+        {
+          topic: `${topic}.id-blocks`,
+          replicaAssignment: [{ partition: 0, replicas: [3] }],
+          configEntries: [...kept, ...ids],
+        },
+      ],
+    }),
+  )
+}
+
+/** Faults by which records are lost that were acknowledged. */
+export function lossFaults(log: LossyLog): Fault[] {
+  return [
+    { kind: 'unclean election: the new leader lacks the last records', inflict: (random) => electBehind(log, random) },
+    { kind: 'the tails of the log are truncated', inflict: (random) => truncateTails(log, random) },
+  ]
+}
+
+/** The follower stands still, so that it lacks the last records, and then is the only one. */
+async function electBehind({ cluster, topic, witness }: LossyLog, random: Random): Promise<void> {
+  const [leader, follower] = cluster.nodes
+  await follower?.pause()
+  await until('the follower is out of sync', waitMs, async () => (await inSync(cluster, topic)).join() === '1')
+  await last(random, 500, 1500)
+  await witness.beforeLoss()
+  await leader?.kill()
+  await follower?.resume()
+  await until('the follower leads', waitMs, async () => (await inSync(cluster, topic)).join() === '2')
+  await last(random, 200, 1500)
+  await leader?.start()
+  await untilInSync({ ...cluster, topics: [topic] })
+  await witness.afterLoss()
+}
+
+/** Some bytes less, in the files of both replicas. */
+async function truncateTails({ cluster, folderOf, topic, witness }: LossyLog, random: Random): Promise<void> {
+  const replicas = cluster.nodes.slice(0, 2)
+  await witness.beforeLoss()
+  await Promise.all(replicas.map((node) => node.kill()))
+  for (let partition = 0; partition < 6; partition++) {
+    const files = [1, 2].map((id) => segmentOf(join(folderOf(id), 'data', `${topic}-${partition}`)))
+    const shortest = Math.min(...files.map((file) => statSync(file).size))
+    const kept = Math.max(0, shortest - random.below(3000))
+    for (const file of files) truncateSync(file, kept)
+  }
+  await Promise.all(replicas.map((node) => node.start()))
+  await untilInSync({ ...cluster, topics: [topic] })
+  await witness.afterLoss()
+}
+
+function segmentOf(folder: string): string {
+  const [first = ''] = readdirSync(folder).filter((name) => name.endsWith('.log'))
+  return join(folder, first)
+}
+
+/** The brokers that have all of some partition. */
+async function inSync({ brokers }: KafkaCluster, topic: string): Promise<number[]> {
+  const isr = await asAdmin(brokers, async (admin) => {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
+    return topics.flatMap(({ partitions }) => partitions.flatMap((partition) => partition.isr))
+  }).catch(() => [])
+  return [...new Set(isr)].sort()
+}

@@ -1,0 +1,42 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Supervised } from '../system/supervised.ts'
+import { type Fault, lasting } from './fault.ts'
+
+/** Faults of the processes of the service. */
+export function processFaults(services: readonly Supervised[]): Fault[] {
+  const kinds = [...new Set(services.map(kindOf))]
+  return kinds.flatMap((kind) => {
+    const own = services.filter((service) => kindOf(service) === kind)
+    return [
+      { kind: `kill -9 of ${kind}`, inflict: (random) => random.pick(own).end('SIGKILL') },
+      { kind: `restart of ${kind}`, inflict: (random) => random.pick(own).end('SIGTERM') },
+      lasting(`${kind} stands still (SIGSTOP)`, (random) => {
+        const service = random.pick(own)
+        return { wrong: () => service.pause(), right: () => service.resume() }
+      }),
+      lasting(`clock of ${kind} is hours off`, (random) => {
+        const service = random.pick(own)
+        return { wrong: () => service.setClock(random.below(13) - 6), right: () => service.setClock(0) }
+      }),
+    ] satisfies Fault[]
+  })
+}
+
+/** One process after the other is ended in order and has to be ready again before the next one. */
+export function rollingDeploy(services: readonly Supervised[]): Fault {
+  return {
+    kind: 'rolling deploy',
+    inflict: async () => {
+      for (const service of services) {
+        await service.end('SIGTERM')
+        const deadline = performance.now() + 10_000
+        while (performance.now() < deadline && !(await service.isReady())) await delay(100)
+      }
+    },
+  }
+}
+
+/** `api-2` is an api. */
+function kindOf({ name }: Supervised): string {
+  return name.replace(/-\d+$/, '')
+}

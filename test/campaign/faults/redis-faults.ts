@@ -1,0 +1,141 @@
+import { cpSync, existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { RedisServer } from '../../brokers/brokers.ts'
+import { askRedis } from '../../brokers/ready.ts'
+import type { Random } from '../random.ts'
+import type { Link } from '../system/link.ts'
+import { type Fault, lasting } from './fault.ts'
+
+/** A server with the folder of its data. */
+export interface RedisNode extends RedisServer {
+  readonly folder: string
+}
+
+/** Faults of single servers. `prefix` is that of the keys of the service. */
+export function redisFaults(nodes: readonly RedisNode[], prefix: string): Fault[] {
+  return [
+    lasting('kill -9 of Redis', (random) => {
+      const node = random.pick(nodes)
+      return { wrong: () => node.kill(), right: () => node.start() }
+    }),
+    {
+      kind: 'restart of Redis',
+      inflict: async (random) => {
+        const node = random.pick(nodes)
+        await node.stop()
+        await node.start()
+      },
+    },
+    lasting('Redis stands still (SIGSTOP)', (random) => {
+      const node = random.pick(nodes)
+      return { wrong: () => node.pause(), right: () => node.resume() }
+    }),
+    { kind: 'FLUSHALL', inflict: (random) => command(random.pick(nodes), 'FLUSHALL') },
+    { kind: 'an older snapshot of Redis', inflict: (random) => goBack(random.pick(nodes)) },
+    { kind: 'single keys of Redis are removed', inflict: (random) => removeKeys(random.pick(nodes), prefix, random) },
+    lasting('eviction of Redis is switched on', (random) => {
+      const node = random.pick(nodes)
+      return { wrong: () => evict(node), right: () => keep(node) }
+    }),
+  ]
+}
+
+async function command({ url }: RedisServer, name: string, ...args: (string | number)[]): Promise<void> {
+  await askRedis(url, (redis) => redis.call(name, ...args))
+}
+
+/** What it has now is what it has again a few seconds later. */
+async function goBack(node: RedisNode): Promise<void> {
+  const data = join(node.folder, 'appendonlydir')
+  const older = join(node.folder, 'older')
+  await node.stop()
+  if (existsSync(data)) cpSync(data, older, { recursive: true })
+  await node.start()
+  await delay(2500)
+  await node.kill()
+  rmSync(data, { recursive: true, force: true })
+  if (existsSync(older)) cpSync(older, data, { recursive: true })
+  rmSync(older, { recursive: true, force: true })
+  await node.start()
+}
+
+async function removeKeys({ url }: RedisServer, prefix: string, random: Random): Promise<void> {
+  await askRedis(url, async (redis) => {
+    const keys = (await redis.keys(`*${prefix}*`)).sort()
+    if (keys.length === 0) return
+    for (const key of random.shuffle(keys).slice(0, 1 + random.below(2))) await redis.unlink(key)
+  })
+}
+
+async function evict(node: RedisServer): Promise<void> {
+  await command(node, 'CONFIG', 'SET', 'maxmemory-policy', 'allkeys-random')
+  const used = await askRedis(node.url, async (redis) => /used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
+  await command(node, 'CONFIG', 'SET', 'maxmemory', Math.floor(Number(used) * 0.97))
+}
+
+async function keep(node: RedisServer): Promise<void> {
+  await command(node, 'CONFIG', 'SET', 'maxmemory', 0)
+  await command(node, 'CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+}
+
+export interface Replicated {
+  /** One of them is the master. */
+  readonly nodes: readonly [RedisNode, RedisNode]
+  /** From the replica to the master. */
+  readonly replication: Link
+  /** From each process to the master. */
+  readonly links: readonly Link[]
+}
+
+/** A master, and how its replica takes over: `promote` while `isStale` without the last writes. */
+export class Failover {
+  readonly #parts: Replicated
+  #master = 0
+
+  constructor(parts: Replicated) {
+    this.#parts = parts
+  }
+
+  get master(): RedisNode {
+    return this.#parts.nodes[this.#master] as RedisNode
+  }
+
+  faults(): Fault[] {
+    return [
+      { kind: 'a replica of Redis is promoted', inflict: () => this.#promote() },
+      { kind: 'a stale replica of Redis is promoted', inflict: () => this.#promoteStale() },
+    ]
+  }
+
+  /** Faults of whichever is the master when they happen. */
+  faultsOfMaster(prefix: string): Fault[] {
+    return redisFaults([this.master], prefix).map(({ kind }, index) => ({
+      kind,
+      inflict: async (random) => await redisFaults([this.master], prefix)[index]?.inflict(random),
+    }))
+  }
+
+  async #promoteStale(): Promise<void> {
+    const { replication } = this.#parts
+    replication.disturb({ kind: 'cut' })
+    try {
+      await delay(1500)
+      await this.#promote()
+    } finally {
+      replication.heal()
+    }
+  }
+
+  /** The one before becomes its replica. */
+  async #promote(): Promise<void> {
+    const { replication, links } = this.#parts
+    const before = this.master
+    this.#master = 1 - this.#master
+    await command(this.master, 'REPLICAOF', 'NO', 'ONE')
+    const port = Number(new URL(this.master.url).port)
+    for (const link of links) link.turnTo(port)
+    replication.turnTo(port)
+    await command(before, 'REPLICAOF', '127.0.0.1', replication.port)
+  }
+}

@@ -1,0 +1,187 @@
+import { join } from 'node:path'
+import { startRedisCluster } from '../../brokers/clusters.ts'
+import { startRedis } from '../../brokers/processes.ts'
+import { askRedis, until } from '../../brokers/ready.ts'
+import type { Lane } from '../faults/fault.ts'
+import { fullKafkaDisk, kafkaFaults } from '../faults/kafka-faults.ts'
+import { lossFaults, makeLossyTopics } from '../faults/loss-faults.ts'
+import { networkFaults } from '../faults/network-faults.ts'
+import { processFaults } from '../faults/process-faults.ts'
+import { Failover, type RedisNode, redisFaults } from '../faults/redis-faults.ts'
+import { type KafkaSide, linkTo, names, startKafka } from './kafka-side.ts'
+import type { Link } from './link.ts'
+import { apiKey, operatorLane, type Stage } from './scene.ts'
+import { Supervised } from './supervised.ts'
+import { readTopic } from './topic-admin.ts'
+
+const topic = 'campaign'
+const prefix = 'campaign'
+const partitions = 6
+/** What the Redis of a scene is, and what can happen to it. */
+interface RedisSide {
+  /** Past all links. */
+  readonly url: string
+  readonly urlOf: (name: string) => string
+  readonly environment?: Readonly<Record<string, string>>
+  readonly lanes: readonly Lane[]
+}
+
+/** A single Redis. */
+export const redis: Stage = onKafka(async (stack, folder) => {
+  const node = await redisNode(stack, join(folder, 'redis'))
+  const links = await linksTo(stack, portOf(node.url))
+  return {
+    url: node.url,
+    urlOf: (name) => urlTo(links.get(name)),
+    lanes: [
+      { name: 'redis', faults: redisFaults([node], prefix) },
+      { name: 'network of Redis', faults: networkFaults('to Redis', [names.flatMap((name) => links.get(name) ?? [])]) },
+    ],
+  }
+})
+
+/** A master with a replica that takes its place. */
+export const replica: Stage = onKafka(async (stack, folder) => {
+  const [master, other] = [
+    await redisNode(stack, join(folder, 'redis-1')),
+    await redisNode(stack, join(folder, 'redis-2')),
+  ]
+  const links = await linksTo(stack, portOf(master.url))
+  const replication = await linkTo(stack, portOf(master.url))
+  await askRedis(other.url, (client) => client.replicaof('127.0.0.1', replication.port))
+  await until('the replica follows', 20_000, () =>
+    askRedis(other.url, async (client) => (await client.info('replication')).includes('master_link_status:up')),
+  )
+  const failover = new Failover({ nodes: [master, other], replication, links: [...links.values()] })
+  return {
+    url: urlTo(links.get('operator')),
+    urlOf: (name) => urlTo(links.get(name)),
+    lanes: [
+      { name: 'redis', faults: [...failover.faults(), ...failover.faults(), ...failover.faultsOfMaster(prefix)] },
+      { name: 'network of Redis', faults: networkFaults('to Redis', [names.flatMap((name) => links.get(name) ?? [])]) },
+    ],
+  }
+})
+
+/** Three masters, and a shard of the read models for each. */
+export const cluster: Stage = onKafka(async (stack) => {
+  const [toMasters, amongMasters]: [Link[], Link[]] = [[], []]
+  const masters = await startRedisCluster(async ({ client, bus }) => {
+    const [link, busLink] = [await linkTo(stack, client), await linkTo(stack, bus)]
+    toMasters.push(link)
+    amongMasters.push(busLink)
+    const announced = { ip: '127.0.0.1', port: link.port, 'bus-port': busLink.port }
+    return Object.entries(announced).flatMap(([name, value]) => [`--cluster-announce-${name}`, String(value)])
+  })
+  stack.defer(() => masters.remove())
+  return {
+    url: masters.url,
+    urlOf: () => urlTo(toMasters[0]),
+    environment: { READ_MODEL_SHARDS: '3' },
+    lanes: [
+      { name: 'redis', faults: redisFaults(masters.masters, prefix) },
+      { name: 'network of Redis', faults: networkFaults('to Redis masters', [toMasters]) },
+      { name: 'bus of Redis', faults: networkFaults('among Redis masters', [amongMasters]) },
+    ],
+  }
+})
+
+/** A topic that may lose what was acknowledged, and does. */
+export const lossy: Stage = async (stack, folder, witness) => {
+  const kafka = await startKafka(stack, folder)
+  const node = await redisNode(stack, join(folder, 'redis'))
+  await makeLossyTopics(kafka.cluster, topic)
+  const { environment, services, apis } = await startServices(stack, folder, kafka, {
+    url: node.url,
+    urlOf: () => node.url,
+    lanes: [],
+  })
+  const loss = lossFaults({ cluster: kafka.cluster, folderOf: kafka.folderOf, topic, witness })
+  return {
+    apis,
+    services,
+    environment,
+    partitions,
+    lanes: [
+      { name: 'loss', faults: loss },
+      { name: 'process', faults: processFaults(services) },
+      { name: 'redis', faults: redisFaults([node], prefix) },
+      operatorLane({ environment, apis, ...witness }, services),
+    ],
+    readLog: () => readTopic(kafka.cluster.brokers, topic),
+  }
+}
+
+/** A scene on three Kafka brokers, with two processes of each kind. */
+function onKafka(startRedisSide: (stack: AsyncDisposableStack, folder: string) => Promise<RedisSide>): Stage {
+  return async (stack, folder, witness) => {
+    const [kafka, redisSide] = await Promise.all([startKafka(stack, folder), startRedisSide(stack, folder)])
+    const { environment, services, apis } = await startServices(stack, folder, kafka, redisSide)
+    const { cluster, among } = kafka
+    const underFaults = { brokers: cluster.brokers, nodes: cluster.nodes, topics: [topic, `${topic}.id-blocks`] }
+    const full = cluster.nodes[2] && fullKafkaDisk(underFaults, cluster.nodes[2], kafka.smallDisk)
+    return {
+      apis,
+      services,
+      environment,
+      partitions,
+      lanes: [
+        { name: 'process', faults: processFaults(services) },
+        { name: 'kafka', faults: [...kafkaFaults(underFaults), ...(full ? [full] : [])] },
+        { name: 'network of Kafka', faults: networkFaults('to Kafka', names.map(kafka.linksOf)) },
+        { name: 'network among Kafka brokers', faults: networkFaults('among Kafka brokers', [among]) },
+        ...redisSide.lanes,
+        operatorLane({ environment, apis, ...witness }, services),
+      ],
+      readLog: () => readTopic(cluster.brokers, topic),
+    }
+  }
+}
+
+async function startServices(
+  stack: AsyncDisposableStack,
+  folder: string,
+  { cluster, linksOf }: KafkaSide,
+  { url, urlOf, environment: own = {} }: RedisSide,
+) {
+  const common = {
+    ...own,
+    KAFKA_TOPIC: topic,
+    REDIS_PREFIX: prefix,
+    DATA_DIR: join(folder, 'service'),
+    API_KEYS: apiKey,
+  }
+  const services = await Promise.all(
+    names.map((name) => {
+      const brokers = linksOf(name).map(({ port }) => `127.0.0.1:${port}`)
+      const ROLE = name.replace(/-\d$/, '')
+      const environment = { ...common, ROLE, KAFKA_BROKERS: brokers.join(), REDIS_URL: urlOf(name) }
+      return Supervised.start({ name, folder, environment })
+    }),
+  )
+  for (const service of services) stack.defer(() => service.remove())
+  const apis = services.filter(({ name }) => name.startsWith('api'))
+  return { services, apis, environment: { ...common, KAFKA_BROKERS: cluster.brokers, REDIS_URL: url } }
+}
+
+async function redisNode(stack: AsyncDisposableStack, folder: string): Promise<RedisNode> {
+  const node = await startRedis({}, { folder })
+  stack.defer(() => node.remove())
+  return { ...node, folder }
+}
+
+/** From each process, and from the command line, to one port. */
+async function linksTo(stack: AsyncDisposableStack, port: number): Promise<Map<string, Link>> {
+  const links = await Promise.all(
+    [...names, 'operator'].map(async (name) => [name, await linkTo(stack, port)] as const),
+  )
+  return new Map(links)
+}
+
+function portOf(url: string): number {
+  return Number(new URL(url).port)
+}
+
+function urlTo(link: Link | undefined): string {
+  return `redis://127.0.0.1:${link?.port}`
+}

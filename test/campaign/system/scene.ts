@@ -1,0 +1,90 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type Fault, type Lane, last } from '../faults/fault.ts'
+import { type KeyedService, keyRevocation, rebuild } from '../faults/operators.ts'
+import { processFaults, rollingDeploy } from '../faults/process-faults.ts'
+import type { LogRecord } from '../history.ts'
+import type { Recorder } from '../recorder.ts'
+import { empty, fill, mountSmall } from './small-disk.ts'
+import { Supervised } from './supervised.ts'
+
+/** Not a secret: the service and its clients run on this machine alone, for a minute. */
+export const apiKey = 'the-key-of-the-campaign'
+
+/** Whom the faults of a scene tell of what they do. */
+export interface Witness {
+  readonly recorder: Recorder
+  wrong(what: string): void
+  /** Records that were acknowledged are about to be lost: everything so far is compared with the log as it stands. */
+  beforeLoss(): Promise<void>
+  /** The loss is over. Resolves once the read models are those of the log again. */
+  afterLoss(): Promise<void>
+}
+
+/** A system that runs, and what can happen to it. */
+export interface Scene {
+  readonly apis: readonly Supervised[]
+  readonly services: readonly Supervised[]
+  /** Variables of the service, past all links. */
+  readonly environment: Readonly<Record<string, string>>
+  readonly partitions: number
+  readonly lanes: readonly Lane[]
+  readLog(): Promise<LogRecord[]>
+}
+
+/** Builds one in a folder. It ends with `stack`. */
+export type Stage = (stack: AsyncDisposableStack, folder: string, witness: Witness) => Promise<Scene>
+
+/** One process with everything in it, whose data is on a small disk. */
+export const embedded: Stage = async (stack, folder, witness) => {
+  const dataFolder = await mountSmall(stack, join(folder, 'data'), 48)
+  const environment = { DATA_DIR: dataFolder, API_KEYS: apiKey }
+  const service = await Supervised.start({ name: 'service', environment, folder })
+  stack.defer(() => service.remove())
+  const services = [service]
+  return {
+    apis: services,
+    services,
+    environment,
+    partitions: 1,
+    lanes: [
+      { name: 'process', faults: processFaults(services) },
+      { name: 'disk', faults: [fullDisk(service, dataFolder)] },
+      operatorLane({ environment, apis: services, ...witness }, services),
+    ],
+    readLog: async () => readFile(join(dataFolder, 'event-log.db')),
+  }
+}
+
+export function operatorLane(keyed: KeyedService, services: readonly Supervised[]): Lane {
+  return { name: 'operator', faults: [rebuild(keyed.environment), keyRevocation(keyed), rollingDeploy(services)] }
+}
+
+/** Until there is room again; a process that ended meanwhile is started again. */
+function fullDisk(service: Supervised, folder: string): Fault {
+  return {
+    kind: 'disk of the embedded service is full',
+    inflict: async (random) => {
+      await fill(folder)
+      await last(random, 500, 3000)
+      empty(folder)
+      await service.untilReady()
+    },
+  }
+}
+
+function readFile(file: string): LogRecord[] {
+  const database = new DatabaseSync(file, { readOnly: true })
+  try {
+    const rows = database.prepare('SELECT "offset", key, value FROM records ORDER BY "offset"').all()
+    const text = (bytes: unknown) => (bytes === null ? null : Buffer.from(bytes as Uint8Array).toString())
+    return rows.map(({ offset, key, value }) => ({
+      partition: 0,
+      offset: Number(offset),
+      key: text(key),
+      value: text(value),
+    }))
+  } finally {
+    database.close()
+  }
+}

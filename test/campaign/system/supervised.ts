@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { endWithThisProcess } from '../../brokers/processes.ts'
+import { freePort, until } from '../../brokers/ready.ts'
+
+const main = join(import.meta.dirname, '../../../src/main.ts')
+const pauseBeforeRestartMs = 200
+
+/** Sets the clock of a process, and leaves monotonic time alone. */
+const clockLibrary = '/usr/lib/$LIB/faketime/libfaketime.so.1'
+
+export interface SupervisedOptions {
+  readonly name: string
+  readonly environment: Readonly<Record<string, string>>
+  /** For its output and its clock. */
+  readonly folder: string
+}
+
+/** A process of the service, which is started again whenever it ends, as an orchestrator would. */
+export class Supervised {
+  readonly name: string
+  readonly url: string
+  readonly #environment: Readonly<Record<string, string>>
+  readonly #outputFile: string
+  readonly #clockFile: string
+  #child: ChildProcess | undefined
+  #starts = 0
+  #isStopped = false
+
+  private constructor({ name, environment, folder }: SupervisedOptions, port: number) {
+    this.name = name
+    this.url = `http://127.0.0.1:${port}`
+    this.#outputFile = join(folder, `${name}.log`)
+    this.#clockFile = join(folder, `${name}.clock`)
+    this.setClock(0)
+    const clock = { LD_PRELOAD: clockLibrary, FAKETIME_TIMESTAMP_FILE: this.#clockFile, FAKETIME_CACHE_DURATION: '1' }
+    const { PATH = '' } = process.env
+    this.#environment = { PATH, PORT: String(port), ...clock, FAKETIME_DONT_FAKE_MONOTONIC: '1', ...environment }
+  }
+
+  static async start(options: SupervisedOptions): Promise<Supervised> {
+    const supervised = new Supervised(options, await freePort())
+    void supervised.#keepRunning()
+    return supervised
+  }
+
+  /** The process that runs now, with the count of its starts. */
+  get instance(): string {
+    return `${this.name}#${this.#starts}`
+  }
+
+  /** Resolves to whether all is served. */
+  async isReady(): Promise<boolean> {
+    const answer = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
+    return answer?.ok ?? false
+  }
+
+  async untilReady(timeoutMs = 60_000): Promise<void> {
+    await until(`${this.name} is ready`, timeoutMs, () => this.isReady())
+  }
+
+  /** Resolves once it is gone; it is started again. */
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    const child = this.#child
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, 'exit')
+    child.kill(signal)
+    await gone
+  }
+
+  pause(): void {
+    this.#child?.kill('SIGSTOP')
+  }
+
+  resume(): void {
+    this.#child?.kill('SIGCONT')
+  }
+
+  /** Hours before or behind the true time. */
+  setClock(hours: number): void {
+    writeFileSync(this.#clockFile, `${hours >= 0 ? '+' : ''}${hours}h\n`)
+  }
+
+  /** Ends it for good. */
+  async remove(): Promise<void> {
+    this.#isStopped = true
+    await this.end('SIGKILL')
+  }
+
+  async #keepRunning(): Promise<void> {
+    while (!this.#isStopped) {
+      const output = openSync(this.#outputFile, 'a')
+      this.#starts++
+      const child = spawn(process.execPath, [main], {
+        env: this.#environment,
+        stdio: ['ignore', output, output],
+        detached: true, // Ctrl-C in the terminal reaches the campaign alone
+      })
+      closeSync(output)
+      endWithThisProcess(child)
+      this.#child = child
+      await once(child, 'exit')
+      await delay(pauseBeforeRestartMs)
+    }
+  }
+}
