@@ -40,12 +40,18 @@ function recent(ids: readonly number[], random: Random): number | undefined {
 }
 
 type Asked = Omit<Question, 'session' | 'token' | 'apiKey'>
+type Ask = (asked: Asked) => ReturnType<Recorder['ask']>
+
+/** A place in a list, for anybody to go on from. */
+type Place = Required<Pick<Asked, 'operation' | 'page'>> & Pick<Asked, 'path'>
+const placesMax = 30
 
 /** Clients that add, order, change and read pets, whatever they are answered; most of them pass on their tokens. */
 export class Clients {
   readonly #options: ClientOptions
   readonly #market = new Market()
   readonly #done: Promise<unknown>
+  readonly #places: Place[] = []
   #isStopped = false
   #names = 0
   /** Raised to have every session begin anew. */
@@ -87,16 +93,16 @@ export class Clients {
     while (!this.#isStopped) await this.#act(ask)
   }
 
-  async #act(ask: (asked: Asked) => ReturnType<Recorder['ask']>): Promise<void> {
+  async #act(ask: Ask): Promise<void> {
     const { random } = this.#options
     const chance = random.next()
     const pet = this.#market.pet(random)
     const order = this.#market.order(random)
-    if (pet === undefined || chance < 0.22) await this.#insist(ask, this.#newPet())
-    else if (chance < 0.4) await this.#insist(ask, this.#newOrder(pet))
+    if (pet === undefined || chance < 0.22) await this.#readBack(ask, await this.#insist(ask, this.#newPet()))
+    else if (chance < 0.4) await this.#readBack(ask, await this.#insist(ask, this.#newOrder(pet)))
     else if (order !== undefined && chance < 0.58) {
       const status = random.pick(['approved', 'approved', 'delivered', 'cancelled'])
-      await ask({ operation: 'updateOrder', id: order, wanted: { status } })
+      await this.#readBack(ask, await ask({ operation: 'updateOrder', id: order, wanted: { status } }))
     } else if (order !== undefined && chance < 0.66) await ask({ operation: 'getOrder', id: order })
     else if (chance < 0.8) await ask({ operation: 'getPet', id: pet })
     else await this.#browse(ask)
@@ -116,32 +122,51 @@ export class Clients {
   }
 
   /** What has a key is sent until its outcome is known. Sometimes it is sent once more. */
-  async #insist(ask: (asked: Asked) => ReturnType<Recorder['ask']>, asked: Asked): Promise<void> {
+  async #insist(ask: Ask, asked: Asked): ReturnType<Ask> {
     const era = this.#era
-    for (let attempt = 0; attempt < attemptsMax; attempt++) {
-      const answer = await ask(asked)
-      if (asked.idempotencyKey === undefined || this.#isStopped || era !== this.#era) return
+    let answer = await ask(asked)
+    for (let attempt = 1; attempt < attemptsMax; attempt++) {
+      if (asked.idempotencyKey === undefined || this.#isStopped || era !== this.#era) break
       const isOpen = answer?.status === undefined || answer.status >= 500
-      if (!isOpen && !this.#options.random.chance(0.2)) return
+      if (!isOpen && !this.#options.random.chance(0.2)) break
+      answer = await ask(asked)
     }
+    return answer
   }
 
-  /** A list, and mostly its next pages. */
-  async #browse(ask: (asked: Asked) => ReturnType<Recorder['ask']>): Promise<void> {
+  /** Many look at once at what they wrote. */
+  async #readBack(ask: Ask, answer: Awaited<ReturnType<Ask>>): Promise<void> {
+    const { status = 0, operation, body } = answer ?? {}
+    if (status >= 300 || status === 0 || this.#options.random.chance(0.4)) return
+    await ask({ operation: operation === 'createPet' ? 'getPet' : 'getOrder', id: (body as Pet | Order).id })
+  }
+
+  /** A list from its beginning, or from where somebody left off, and mostly its next pages. */
+  async #browse(ask: Ask): Promise<void> {
+    const { random } = this.#options
+    const isAnew = this.#places.length === 0 || random.chance(0.5)
+    let place: Place | undefined = isAnew ? this.#firstPage() : random.pick(this.#places)
+    do {
+      const answer: Awaited<ReturnType<Ask>> = await ask(place)
+      place = nextPlace(place, answer)
+      if (place !== undefined) this.#places.push(place)
+      if (this.#places.length > placesMax) this.#places.shift()
+    } while (place !== undefined && !this.#isStopped && random.chance(0.7))
+  }
+
+  #firstPage(): Place {
     const { random } = this.#options
     const isOfPets = random.chance(0.65)
-    const limit = random.pick([5, 20, 100])
-    const status = random.chance(0.5)
-      ? undefined
-      : random.pick(isOfPets ? ['available', 'pending', 'sold'] : ['placed', 'approved', 'delivered', 'cancelled'])
-    const operation = isOfPets ? 'listPets' : 'listOrders'
-    let after = 0
-    let path: string | undefined
-    do {
-      const page = { after, limit, ...(status !== undefined && { status }) }
-      const answer = await ask({ operation, page, ...(path !== undefined && { path }) })
-      path = answer?.link
-      after = (answer?.body as { id: number }[] | undefined)?.at(-1)?.id ?? 0
-    } while (path !== undefined && !this.#isStopped && random.chance(0.7))
+    const statuses = isOfPets ? ['available', 'pending', 'sold'] : ['placed', 'approved', 'delivered', 'cancelled']
+    const status = random.chance(0.5) ? {} : { status: random.pick(statuses) }
+    const page = { after: 0, limit: random.pick([5, 20, 100]), ...status }
+    return { operation: isOfPets ? 'listPets' : 'listOrders', page }
   }
+}
+
+function nextPlace({ operation, page }: Place, answer: Awaited<ReturnType<Ask>>): Place | undefined {
+  const { link, body } = answer ?? {}
+  if (link === undefined) return undefined
+  const after = (body as readonly { readonly id: number }[]).at(-1)?.id ?? 0
+  return { operation, page: { ...page, after }, path: link }
 }

@@ -16,7 +16,7 @@ export interface Lane {
 }
 
 /** A fault that lasts. */
-export async function last(random: Random, leastMs = 300, mostMs = 3000): Promise<void> {
+export async function last(random: Random, leastMs = 300, mostMs = 4000): Promise<void> {
   await delay(leastMs + random.below(mostMs - leastMs))
 }
 

@@ -60,11 +60,15 @@ async function goBack(node: RedisNode): Promise<void> {
   await node.start()
 }
 
+/** Mostly keys of the generation that is served. */
 async function removeKeys({ url }: RedisServer, prefix: string, random: Random): Promise<void> {
   await askRedis(url, async (redis) => {
     const keys = (await redis.keys(`*${prefix}*`)).sort()
-    if (keys.length === 0) return
-    for (const key of random.shuffle(keys).slice(0, 1 + random.below(2))) await redis.unlink(key)
+    const actives = keys.filter((key) => key.endsWith(':active'))
+    const names = await Promise.all(actives.map((key) => redis.hget(key, 'name')))
+    const served = keys.filter((key) => names.some((name) => name !== null && key.includes(name)))
+    const some = served.length > 0 && random.chance(0.8) ? served : keys
+    for (const key of random.shuffle(some).slice(0, 1 + random.below(2))) await redis.unlink(key)
   })
 }
 
