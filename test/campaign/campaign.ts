@@ -15,7 +15,7 @@ export type ScenarioName = keyof typeof stages
 const clientCount = 12
 const recoveryMs = 120_000
 /** Between two faults of a lane: long enough for clients to be served in between. */
-const pauseMs = { least: 1000, most: 13_000 }
+const pauseMs = { least: 1000, most: 10_000 }
 
 export interface Run {
   readonly seed: number

@@ -120,6 +120,10 @@ function onKafka(startRedisSide: (stack: AsyncDisposableStack, folder: string) =
     const { cluster, among } = kafka
     const underFaults = { brokers: cluster.brokers, nodes: cluster.nodes, topics: [topic, `${topic}.id-blocks`] }
     const full = cluster.nodes[2] && fullKafkaDisk(underFaults, cluster.nodes[2], kafka.smallDisk)
+    const amongBrokers = networkFaults(
+      'among Kafka brokers',
+      among.map((link) => [link]),
+    )
     return {
       apis,
       services,
@@ -127,9 +131,9 @@ function onKafka(startRedisSide: (stack: AsyncDisposableStack, folder: string) =
       partitions,
       lanes: [
         { name: 'process', faults: processFaults(services) },
-        { name: 'kafka', faults: [...kafkaFaults(underFaults), ...(full ? [full] : [])] },
+        // one broker at a time: two are needed to confirm a write
+        { name: 'kafka', faults: [...kafkaFaults(underFaults), ...(full ? [full] : []), ...amongBrokers] },
         { name: 'network of Kafka', faults: networkFaults('to Kafka', names.map(kafka.linksOf)) },
-        { name: 'network among Kafka brokers', faults: networkFaults('among Kafka brokers', [among]) },
         ...redisSide.lanes,
         operatorLane({ environment, apis, ...witness }, services),
       ],
