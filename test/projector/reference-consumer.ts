@@ -28,7 +28,8 @@ export class ReferenceConsumer {
   }
 }
 
-class MapMemory implements Memory {
+/** What a consumer of any partitions remembers. */
+export class MapMemory implements Memory {
   readonly #versions = new Map<string, number>()
   readonly #keys = new Set<string>()
   readonly #pets = new Map<number, Pet>()
@@ -36,8 +37,8 @@ class MapMemory implements Memory {
 
   versionOf = (stream: string) => this.#versions.get(stream) ?? 0
   setVersion = (stream: string, version: number) => void this.#versions.set(stream, version)
-  hasKey = (_partition: number, key: string) => this.#keys.has(key)
-  addKey = (_partition: number, key: string) => void this.#keys.add(key)
+  hasKey = (partition: number, key: string) => this.#keys.has(`${partition} ${key}`)
+  addKey = (partition: number, key: string) => void this.#keys.add(`${partition} ${key}`)
   pet = (id: number) => this.#pets.get(id)
   setPet = (pet: Pet) => void this.#pets.set(pet.id, pet)
   order = (id: number) => this.#orders.get(id)

@@ -1,5 +1,6 @@
 import { type Effect, type Memory, type Order, type Pet, takeRecord } from '../../../examples/events/rule.ts'
 import { partitionOf } from '../../../src/event-log/kafka/default-partitioner.ts'
+import { MapMemory } from '../../projector/reference-consumer.ts'
 import { type History, type LogRecord, numberOf } from '../history.ts'
 
 export type Collection = 'pets' | 'orders'
@@ -152,20 +153,4 @@ function firstIndex(length: number, passes: (index: number) => boolean): number 
     else low = middle + 1
   }
   return low
-}
-
-class MapMemory implements Memory {
-  readonly #versions = new Map<string, number>()
-  readonly #keys = new Set<string>()
-  readonly #pets = new Map<number, Pet>()
-  readonly #orders = new Map<number, Order>()
-
-  versionOf = (stream: string) => this.#versions.get(stream) ?? 0
-  setVersion = (stream: string, version: number) => void this.#versions.set(stream, version)
-  hasKey = (partition: number, key: string) => this.#keys.has(`${partition}/${key}`)
-  addKey = (partition: number, key: string) => void this.#keys.add(`${partition}/${key}`)
-  pet = (id: number) => this.#pets.get(id)
-  setPet = (pet: Pet) => void this.#pets.set(pet.id, pet)
-  order = (id: number) => this.#orders.get(id)
-  setOrder = (order: Order) => void this.#orders.set(order.id, order)
 }

@@ -2,7 +2,8 @@ import type { KafkaBroker } from '../../brokers/brokers.ts'
 import { until } from '../../brokers/ready.ts'
 import { empty, fill } from '../system/small-disk.ts'
 import { asAdmin } from '../system/topic-admin.ts'
-import { type Fault, last, lasting } from './fault.ts'
+import { brokerFaults } from './broker-faults.ts'
+import { type Fault, last } from './fault.ts'
 
 const inSyncMs = 30_000
 
@@ -18,22 +19,7 @@ export interface KafkaUnderFaults {
 export function kafkaFaults(kafka: KafkaUnderFaults): Fault[] {
   const { nodes } = kafka
   const faults: Fault[] = [
-    lasting('kill -9 of a Kafka broker', (random) => {
-      const node = random.pick(nodes)
-      return { wrong: () => node.kill(), right: () => node.start() }
-    }),
-    {
-      kind: 'restart of a Kafka broker',
-      inflict: async (random) => {
-        const node = random.pick(nodes)
-        await node.stop()
-        await node.start()
-      },
-    },
-    lasting('a Kafka broker stands still (SIGSTOP)', (random) => {
-      const node = random.pick(nodes)
-      return { wrong: () => node.pause(), right: () => node.resume() }
-    }),
+    ...brokerFaults('a Kafka broker', nodes),
     { kind: 'leaders move', inflict: () => moveLeaders(kafka) },
   ]
   return faults.map(({ kind, inflict }) => ({

@@ -5,6 +5,7 @@ import type { RedisServer } from '../../brokers/brokers.ts'
 import { askRedis } from '../../brokers/ready.ts'
 import type { Random } from '../random.ts'
 import type { Link } from '../system/link.ts'
+import { brokerFaults } from './broker-faults.ts'
 import { type Fault, lasting } from './fault.ts'
 
 /** A server with the folder of its data. */
@@ -15,22 +16,7 @@ export interface RedisNode extends RedisServer {
 /** Faults of single servers. `prefix` is that of the keys of the service. */
 export function redisFaults(nodes: readonly RedisNode[], prefix: string): Fault[] {
   return [
-    lasting('kill -9 of Redis', (random) => {
-      const node = random.pick(nodes)
-      return { wrong: () => node.kill(), right: () => node.start() }
-    }),
-    {
-      kind: 'restart of Redis',
-      inflict: async (random) => {
-        const node = random.pick(nodes)
-        await node.stop()
-        await node.start()
-      },
-    },
-    lasting('Redis stands still (SIGSTOP)', (random) => {
-      const node = random.pick(nodes)
-      return { wrong: () => node.pause(), right: () => node.resume() }
-    }),
+    ...brokerFaults('Redis', nodes),
     { kind: 'FLUSHALL', inflict: (random) => command(random.pick(nodes), 'FLUSHALL') },
     { kind: 'an older snapshot of Redis', inflict: (random) => goBack(random.pick(nodes)) },
     { kind: 'single keys of Redis are removed', inflict: (random) => removeKeys(random.pick(nodes), prefix, random) },
