@@ -5,6 +5,8 @@ import { requestHeaders } from '../load/load.ts'
 import { type Call, MixedCalls } from './mix.ts'
 
 const answerWithinMs = 60_000
+/** Less than the service keeps an idle connection: a request must not meet its end. */
+const idleMs = 30_000
 
 /** Milliseconds from 0.1 to a minute and a half, each 2 % more than the one before. */
 const latencyBounds = Array.from({ length: 700 }, (_, index) => 0.1 * 1.02 ** index)
@@ -35,7 +37,7 @@ export class MixedLoad {
   constructor(url: string, inFlightMax: number) {
     this.#url = new URL(url)
     this.#inFlightMax = inFlightMax
-    this.#agent = new Agent({ keepAlive: true, maxSockets: inFlightMax })
+    this.#agent = new Agent({ keepAlive: true, maxSockets: inFlightMax, timeout: idleMs })
   }
 
   /** What was counted since the last call. */

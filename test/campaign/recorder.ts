@@ -26,19 +26,22 @@ export class Recorder {
   readonly #heard: (exchange: Exchange) => void
   #exchanges: Exchange[] = []
   #count = 0
+  /** The number of the first question whose answer is kept. */
+  #first = 0
 
   /** `heard` is told each answer. */
   constructor(heard: (exchange: Exchange) => void = () => {}) {
     this.#heard = heard
   }
 
-  /** All since the last `take`, in the order in which they were sent. */
+  /** All since the last `forget`, in the order in which they were sent. */
   get exchanges(): readonly Exchange[] {
     return this.#exchanges.toSorted((one, other) => one.number - other.number)
   }
 
-  /** Forgets what there was so far. */
+  /** Forgets what was asked so far, whether or not it is answered. */
   forget(): void {
+    this.#first = this.#count
     this.#exchanges = []
   }
 
@@ -72,7 +75,7 @@ export class Recorder {
   }
 
   #keep(exchange: Exchange): Exchange {
-    this.#exchanges.push(exchange)
+    if (exchange.number >= this.#first) this.#exchanges.push(exchange)
     this.#heard(exchange)
     return exchange
   }

@@ -2,11 +2,13 @@ import { cpSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RedisServer } from '../../brokers/brokers.ts'
-import { askRedis } from '../../brokers/ready.ts'
+import { askRedis, until } from '../../brokers/ready.ts'
 import type { Random } from '../random.ts'
 import type { Link } from '../system/link.ts'
 import { brokerFaults } from './broker-faults.ts'
 import { type Fault, lasting } from './fault.ts'
+
+const reachEachOtherMs = 30_000
 
 /** A server with the folder of its data. */
 export interface RedisNode extends RedisServer {
@@ -46,8 +48,21 @@ async function goBack(node: RedisNode): Promise<void> {
   await node.start()
 }
 
+/** Masters of a cluster refuse it as long as they do not reach each other. */
+async function removeKeys(node: RedisServer, prefix: string, random: Random): Promise<void> {
+  await until('the cluster takes commands', reachEachOtherMs, () =>
+    removeSome(node, prefix, random).then(
+      () => true,
+      (error: Error) => {
+        if (!error.message.startsWith('CLUSTERDOWN')) throw error
+        return false
+      },
+    ),
+  )
+}
+
 /** Mostly keys of the generation that is served. */
-async function removeKeys({ url }: RedisServer, prefix: string, random: Random): Promise<void> {
+async function removeSome({ url }: RedisServer, prefix: string, random: Random): Promise<void> {
   await askRedis(url, async (redis) => {
     const keys = (await redis.keys(`*${prefix}*`)).sort()
     const actives = keys.filter((key) => key.endsWith(':active'))

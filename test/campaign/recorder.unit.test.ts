@@ -1,0 +1,44 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Recorder } from './recorder.ts'
+import type { Supervised } from './system/supervised.ts'
+
+const getPet = { session: undefined, operation: 'getPet', id: 1, apiKey: 'key' } as const
+
+const server = createServer((_, response) => server.emit('asked', response))
+let api: Supervised
+
+beforeEach(async () => {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  api = { name: 'api-1', instance: 'api-1#1', url } as Supervised
+})
+
+afterEach(async () => {
+  server.closeAllConnections()
+  await once(server.close(), 'close')
+})
+
+async function asked(): Promise<ServerResponse> {
+  const [response] = await once(server, 'asked')
+  return response
+}
+
+test('what was asked before all was forgotten is not kept when it is answered', async () => {
+  const heard: number[] = []
+  const recorder = new Recorder(({ number }) => heard.push(number))
+
+  const [first, before] = [asked(), recorder.ask(api, getPet)]
+  const open = await first
+  recorder.forget()
+  open.end('{}')
+  await before
+  const [second, after] = [asked(), recorder.ask(api, getPet)]
+  ;(await second).end('{}')
+  await after
+
+  expect(heard).toEqual([0, 1])
+  expect(recorder.exchanges.map(({ number }) => number)).toEqual([1])
+})
