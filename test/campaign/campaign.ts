@@ -1,9 +1,9 @@
 import { Clients } from './clients.ts'
-import { type Lane, last } from './faults/fault.ts'
+import { type Fault, type Lane, last } from './faults/fault.ts'
 import { petstore } from './faults/operators.ts'
 import type { Contradiction, History } from './history.ts'
 import { type FaultSummary, Journal } from './journal.ts'
-import { contradictionsOf, healed, wrong } from './judgement.ts'
+import { contradictionsOf, healed, servedAgain, wrong } from './judgement.ts'
 import { Random } from './random.ts'
 import { Recorder } from './recorder.ts'
 import * as onBrokers from './system/broker-scenes.ts'
@@ -14,8 +14,8 @@ export type ScenarioName = keyof typeof stages
 
 const clientCount = 12
 const recoveryMs = 120_000
-/** Between two faults of a lane: long enough for clients to be served in between. */
-const pauseMs = { least: 1000, most: 10_000 }
+/** At most between two faults, of all or of a lane: long enough for clients to be served in between. */
+const pauseMs = { alone: 3000, ofLane: 8000 }
 
 export interface Run {
   readonly seed: number
@@ -55,8 +55,16 @@ export async function runCampaign(
   await Promise.all(scene.services.map((service) => service.untilReady()))
   const options = { recorder, instances: scene.apis, apiKey, random: new Random(seed) }
   const clients = new Clients(options, clientCount)
-  const untilMs = performance.now() + minutes * 60_000
-  await Promise.all(scene.lanes.map((lane, index) => inflict(lane, untilMs, new Random(seed * 100 + index), journal)))
+  const halfMs = minutes * 30_000
+  await oneAtATime(scene, halfMs, new Random(seed * 100 + 99), (fault, random) =>
+    journal.during(fault, true, async () => {
+      await fault.inflict(random)
+      judge.found(await servedAgain(scene, recorder, `'${fault.kind}'`))
+    }),
+  )
+  await allLanesAtOnce(scene, halfMs, seed * 100, (fault, random) =>
+    journal.during(fault, false, () => fault.inflict(random)),
+  )
   judge.found(await healed(scene, recorder))
   await clients.stop()
   await judge.compare(scene)
@@ -70,13 +78,35 @@ export async function runCampaign(
   }
 }
 
-async function inflict({ faults }: Lane, untilMs: number, random: Random, journal: Journal): Promise<void> {
-  while (performance.now() < untilMs) {
-    await last(random, pauseMs.least, pauseMs.most)
-    const { kind, inflict } = random.pick(faults)
-    const startMs = performance.now()
-    await inflict(new Random(random.below(2 ** 32))) // however much it draws, the next fault is the same
-    journal.inflicted({ kind, startMs, endMs: performance.now() })
+type Inflict = (fault: Fault, random: Random) => Promise<void>
+
+function oneAtATime({ lanes }: Scene, ms: number, random: Random, inflict: Inflict): Promise<void> {
+  const faults = lanes.flatMap(({ faults }) => faults)
+  return inTurn({ faults, untilMs: performance.now() + ms, pauseMs: pauseMs.alone }, random, inflict)
+}
+
+async function allLanesAtOnce({ lanes }: Scene, ms: number, seed: number, inflict: Inflict): Promise<void> {
+  const untilMs = performance.now() + ms
+  await Promise.all(
+    lanes.map(({ faults }, lane) =>
+      inTurn({ faults, untilMs, pauseMs: pauseMs.ofLane }, new Random(seed + lane), inflict),
+    ),
+  )
+}
+
+interface Turns extends Pick<Lane, 'faults'> {
+  readonly untilMs: number
+  readonly pauseMs: number
+}
+
+/** One fault after the other: each of them once, in an order that `random` draws, then again. */
+async function inTurn({ faults, untilMs, pauseMs }: Turns, random: Random, inflict: Inflict): Promise<void> {
+  for (;;) {
+    for (const fault of random.shuffle(faults)) {
+      await last(random, 1000, pauseMs)
+      if (performance.now() > untilMs) return
+      await inflict(fault, new Random(random.below(2 ** 32))) // however much it draws, the next fault is the same
+    }
   }
 }
 

@@ -1,8 +1,11 @@
+import type { Fault } from './faults/fault.ts'
 import type { Exchange } from './history.ts'
 
 /** A fault as it happened. */
 interface Inflicted {
   readonly kind: string
+  /** Whether no other fault happened meanwhile. */
+  readonly isAlone: boolean
   readonly startMs: number
   readonly endMs: number
 }
@@ -16,11 +19,12 @@ interface Answer {
 export type Seen = '2xx' | '4xx' | '503' | '504' | '500' | 'lost'
 export const allSeen: readonly Seen[] = ['2xx', '4xx', '503', '504', '500', 'lost']
 
-/** A kind of fault, over all times that it happened. */
+/** A kind of fault. All but `times` is of those that were alone. */
 export interface FaultSummary {
   readonly kind: string
   readonly times: number
-  /** From the beginning until it was put right, the longest. */
+  readonly timesAlone: number
+  /** The longest, until all was served again. */
   readonly longestMs: number
   /** The longest time without any 2xx, from the fault's beginning to the first 2xx after its end. */
   readonly longestSilenceMs: number
@@ -28,7 +32,7 @@ export interface FaultSummary {
   readonly seen: Readonly<Record<Seen, number>>
 }
 
-/** Which faults happened when, and what clients were answered meanwhile. Faults overlap, so an answer counts for each. */
+/** Which faults happened when, and what clients were answered meanwhile. */
 export class Journal {
   readonly #inflicted: Inflicted[] = []
   readonly #answers: Answer[] = []
@@ -43,6 +47,13 @@ export class Journal {
 
   inflicted(fault: Inflicted): void {
     this.#inflicted.push(fault)
+  }
+
+  /** Keeps that a fault happened while `inflict` was under way. */
+  async during({ kind }: Pick<Fault, 'kind'>, isAlone: boolean, inflict: () => Promise<void>): Promise<void> {
+    const startMs = performance.now()
+    await inflict()
+    this.inflicted({ kind, isAlone, startMs, endMs: performance.now() })
   }
 
   answered({ status, answeredMs }: Exchange): void {
@@ -62,16 +73,18 @@ function seenOf(status: number | undefined): Seen {
   return status < 400 ? '2xx' : '4xx'
 }
 
-function summarise(kind: string, times: readonly Inflicted[], answers: readonly Answer[]): FaultSummary {
+function summarise(kind: string, all: readonly Inflicted[], answers: readonly Answer[]): FaultSummary {
+  const alone = all.filter(({ isAlone }) => isAlone)
   const seen = { '2xx': 0, '4xx': 0, '503': 0, '504': 0, '500': 0, lost: 0 }
   for (const { ms, seen: each } of answers) {
-    if (times.some(({ startMs, endMs }) => startMs <= ms && ms <= endMs)) seen[each]++
+    if (alone.some(({ startMs, endMs }) => startMs <= ms && ms <= endMs)) seen[each]++
   }
   return {
     kind,
-    times: times.length,
-    longestMs: Math.max(...times.map(({ startMs, endMs }) => endMs - startMs)),
-    longestSilenceMs: Math.max(...times.map((fault) => silenceOf(fault, answers))),
+    times: all.length,
+    timesAlone: alone.length,
+    longestMs: Math.max(0, ...alone.map(({ startMs, endMs }) => endMs - startMs)),
+    longestSilenceMs: Math.max(0, ...alone.map((fault) => silenceOf(fault, answers))),
     seen,
   }
 }
@@ -89,15 +102,15 @@ function silenceOf({ startMs, endMs }: Inflicted, answers: readonly Answer[]): n
 
 /** The same kinds of several runs as one. */
 export function added(summaries: readonly FaultSummary[]): FaultSummary[] {
-  const byKind = Map.groupBy(summaries, ({ kind }) => kind)
-  const sum = (same: readonly FaultSummary[], seen: Seen) => same.reduce((total, one) => total + one.seen[seen], 0)
-  const total = (same: readonly FaultSummary[]) =>
-    Object.fromEntries(allSeen.map((seen) => [seen, sum(same, seen)])) as Record<Seen, number>
-  return [...byKind].map(([kind, same]) => ({
-    kind,
-    times: same.reduce((count, { times }) => count + times, 0),
-    longestMs: Math.max(...same.map(({ longestMs }) => longestMs)),
-    longestSilenceMs: Math.max(...same.map(({ longestSilenceMs }) => longestSilenceMs)),
-    seen: total(same),
-  }))
+  return [...Map.groupBy(summaries, ({ kind }) => kind)].map(([kind, same]) => {
+    const sum = (of: (summary: FaultSummary) => number) => same.reduce((total, one) => total + of(one), 0)
+    return {
+      kind,
+      times: sum(({ times }) => times),
+      timesAlone: sum(({ timesAlone }) => timesAlone),
+      longestMs: Math.max(...same.map(({ longestMs }) => longestMs)),
+      longestSilenceMs: Math.max(...same.map(({ longestSilenceMs }) => longestSilenceMs)),
+      seen: Object.fromEntries(allSeen.map((each) => [each, sum(({ seen }) => seen[each])])) as Record<Seen, number>,
+    }
+  })
 }

@@ -11,7 +11,7 @@ function journalOf(answers: readonly Exchange[]): Journal {
   return journal
 }
 
-it('tells what clients saw during each kind of fault, and how long they got nothing', () => {
+it('tells what clients saw while a kind of fault happened alone, and how long they got nothing', () => {
   const journal = journalOf([
     answer(5, 201),
     answer(12, 503),
@@ -20,14 +20,16 @@ it('tells what clients saw during each kind of fault, and how long they got noth
     answer(40, 200),
     answer(90, 504),
   ])
-  journal.inflicted({ kind: 'kill', startMs: 10, endMs: 20 })
-  journal.inflicted({ kind: 'kill', startMs: 80, endMs: 110 })
-  journal.inflicted({ kind: 'flush', startMs: 0, endMs: 6 })
+  journal.inflicted({ kind: 'kill', isAlone: true, startMs: 10, endMs: 20 })
+  journal.inflicted({ kind: 'kill', isAlone: true, startMs: 80, endMs: 110 })
+  journal.inflicted({ kind: 'kill', isAlone: false, startMs: 0, endMs: 1000 })
+  journal.inflicted({ kind: 'flush', isAlone: true, startMs: 0, endMs: 6 })
   const [kill, flush] = journal.summary()
   const none = { '2xx': 0, '4xx': 0, '503': 0, '504': 0, '500': 0, lost: 0 }
   expect(kill).toEqual({
     kind: 'kill',
-    times: 2,
+    times: 3,
+    timesAlone: 2,
     longestMs: 30,
     longestSilenceMs: 30,
     seen: { ...none, '503': 1, '4xx': 1, '504': 1, lost: 1 },
@@ -37,8 +39,8 @@ it('tells what clients saw during each kind of fault, and how long they got noth
 
 it('adds up runs, and shows them as a table', () => {
   const journal = journalOf([answer(15, 201)])
-  journal.inflicted({ kind: 'kill', startMs: 10, endMs: 1510 })
+  journal.inflicted({ kind: 'kill', isAlone: true, startMs: 10, endMs: 1510 })
   const both = added([...journal.summary(), ...journal.summary()])
-  expect(both).toMatchObject([{ kind: 'kill', times: 2, longestMs: 1500, seen: { '2xx': 2 } }])
-  expect(faultTable(both)).toMatch(/\| kill +\| +2 \| +2 \|/)
+  expect(both).toMatchObject([{ kind: 'kill', times: 2, timesAlone: 2, longestMs: 1500, seen: { '2xx': 2 } }])
+  expect(faultTable(both)).toMatch(/\| kill +\| +2 \| +2 \| +2 \|/)
 })

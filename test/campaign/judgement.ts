@@ -5,6 +5,7 @@ import { petstore } from './faults/operators.ts'
 import type { Contradiction, Exchange, History } from './history.ts'
 import type { Recorder } from './recorder.ts'
 import { apiKey, type Scene } from './system/scene.ts'
+import type { Supervised } from './system/supervised.ts'
 
 const healedWithinMs = 30_000
 
@@ -41,37 +42,45 @@ function isUnexpected({ status = 503, code = '' }: Exchange): boolean {
   return status >= 400 && status !== 401 && status !== 503 && status !== 504 && !expected.has(code)
 }
 
-/**
- * After the last fault everything is served within 30 s by itself: each process adds a pet under a key and lists, all that was
- * added included; and `petstore verify` finds nothing. Resolves to what was not so.
- */
+/** After the last fault all is served within 30 s by itself, and `petstore verify` finds nothing. Resolves to what was not so. */
 export async function healed(scene: Scene, recorder: Recorder): Promise<Contradiction[]> {
   const deadline = performance.now() + healedWithinMs
+  const late = await servedAgain(scene, recorder, 'the last fault')
+  return [...late, ...(await verified(scene, deadline))]
+}
+
+/** Within 30 s each process adds a pet, and lists what was added. Resolves to what was not so. */
+export async function servedAgain({ apis }: Scene, recorder: Recorder, after: string): Promise<Contradiction[]> {
+  const deadline = performance.now() + healedWithinMs
   const late: Contradiction[] = []
-  for (const api of scene.apis) {
-    let last = 'nothing'
-    let attempt = 0
-    const key = `healed ${api.name} ${performance.now()}`
+  for (const api of apis) {
+    const key = `served ${api.name} ${performance.now()}`
     for (;;) {
-      const asked = { session: undefined, apiKey } as const
-      const own = { idempotencyKey: key, wanted: { name: key, categoryId: 1 } }
-      const created = await recorder.ask(api, { operation: 'createPet', ...own, ...asked })
-      const token = created?.tokenAfter
-      const listed =
-        token === undefined
-          ? created
-          : await recorder.ask(api, { operation: 'listPets', page: { after: 0, limit: 100 }, token, ...asked })
-      if (created?.status === 201 && listed?.status === 200 && (await api.isReady())) break
-      last = `${created?.status} ${created?.code ?? ''}, ${listed?.status} ${listed?.code ?? ''}`
+      const answers = await addAndList(api, recorder, key)
+      if (answers === '201 200' && (await api.isReady())) break
       if (performance.now() > deadline) {
-        late.push(wrong('not served again', `${api.instance}, 30 s after the last fault: ${last}, attempt ${attempt}`))
+        late.push(wrong('not served again', `${api.instance}, 30 s after ${after}: ${answers}`))
         break
       }
-      attempt++
       await delay(100)
     }
   }
-  return [...late, ...(await verified(scene, deadline))]
+  return late
+}
+
+/** Resolves to the two statuses, with codes. */
+async function addAndList(api: Supervised, recorder: Recorder, idempotencyKey: string): Promise<string> {
+  const asked = { session: undefined, apiKey }
+  const wanted = { name: idempotencyKey, categoryId: 1 }
+  const added = await recorder.ask(api, { operation: 'createPet', idempotencyKey, wanted, ...asked })
+  if (added?.tokenAfter === undefined) return textOf(added)
+  const page = { after: 0, limit: 100 }
+  const listed = await recorder.ask(api, { operation: 'listPets', page, token: added.tokenAfter, ...asked })
+  return `${textOf(added)} ${textOf(listed)}`
+}
+
+function textOf(answer: Exchange | undefined): string {
+  return [answer?.status ?? 'no answer', answer?.code].filter((part) => part !== undefined).join(' ')
 }
 
 async function verified({ environment }: Scene, deadline: number): Promise<Contradiction[]> {

@@ -2,19 +2,24 @@ import { table } from '../../bench/table.ts'
 import type { Contradiction } from './history.ts'
 import { added, allSeen, type FaultSummary } from './journal.ts'
 
-/** Markdown: every kind of fault, what clients saw while it lasted, and how long it took. */
+/** Markdown: every kind of fault, what clients saw while it happened alone, and how long it took. */
 export function faultTable(faults: readonly FaultSummary[]): string {
   const rows = added(faults).toSorted((one, other) => one.kind.localeCompare(other.kind))
   return table(
     [
       { title: 'fault', cell: ({ kind }) => kind },
       { title: 'times', cell: ({ times }) => String(times) },
-      ...allSeen.map((seen) => ({ title: seen, cell: (row: FaultSummary) => String(row.seen[seen]) })),
-      { title: 'longest, s', cell: ({ longestMs }) => asSeconds(longestMs) },
-      { title: 'without 2xx, s', cell: ({ longestSilenceMs }) => asSeconds(longestSilenceMs) },
+      { title: 'alone', cell: ({ timesAlone }) => String(timesAlone) },
+      ...allSeen.map((seen) => ({ title: seen, cell: ifAlone(({ seen: count }) => String(count[seen])) })),
+      { title: 'took, s', cell: ifAlone(({ longestMs }) => asSeconds(longestMs)) },
+      { title: 'without 2xx, s', cell: ifAlone(({ longestSilenceMs }) => asSeconds(longestSilenceMs)) },
     ],
     rows,
   )
+}
+
+function ifAlone(cell: (fault: FaultSummary) => string): (fault: FaultSummary) => string {
+  return (fault) => (fault.timesAlone === 0 ? '' : cell(fault))
 }
 
 function asSeconds(ms: number): string {
