@@ -69,7 +69,7 @@ export class EventFeed {
     const offsets = row?.offsets.filter((offset) => offset > after) ?? []
     const shown = offsets.slice(0, limit)
     const partition = log.partitionFor(stream)
-    const events = await Promise.all(shown.map((offset) => this.#event(partition, offset)))
+    const events = await Promise.all(shown.map((offset) => this.#event(stream, { partition, offset })))
     return { events, last: offsets.length > shown.length ? shown.at(-1) : undefined }
   }
 
@@ -124,10 +124,11 @@ export class EventFeed {
     }
   }
 
-  async #event(partition: number, offset: Offset): Promise<string> {
+  async #event(stream: StreamId, { partition, offset }: Position): Promise<string> {
     const { records } = await this.#parts.log.read(partition, offset, 1)
     const [record] = records
-    if (record?.offset === offset) return eventText(record.value)
+    // A log that has lost its end may have another record there, until the read models are built anew.
+    if (record?.offset === offset && record.key?.toString() === stream) return eventText(record.value)
     throw new ServiceError('event_log_unavailable', 'The event log does not have an event that the read models name.')
   }
 }

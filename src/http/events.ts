@@ -43,8 +43,8 @@ async function replyWithHistory(
   const list = `events:${petId}`
   const after = cursor === undefined ? undefined : readCursor(cursor, list) - 1
   const exchange = readExchange(services, pets, reply)
-  await findDocument(exchange, petId)
   const { events, last } = await services.events.history(String(petId), { after, limit }, exchange.atLeast)
+  await findDocument(exchange, petId) // afterwards, so that its token covers the events
   if (last !== undefined) {
     const next = `${pets.path}/${petId}/events?limit=${limit}&cursor=${writeCursor(last + 1, list)}`
     reply.header('link', `<${next}>; rel="next"`) // RFC 8288

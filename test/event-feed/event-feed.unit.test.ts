@@ -207,6 +207,17 @@ describe('a history', () => {
     expect(await feed.history('9', { limit: 2 })).toEqual({ events: [], last: undefined })
   })
 
+  it('has no event of another pet, though a log that lost its end may have one in that place', async () => {
+    async function readOther(real: EventLog, from: number) {
+      const { records, next } = await real.read(0, 1, 1)
+      return { records: records.map((record) => ({ ...record, offset: from })), next }
+    }
+    const world = await openFeed({ log: (real) => withMethods(real, { read: (_, from) => readOther(real, from) }) })
+    await world.append([petCreated({ id: 1 }), petCreated({ id: 2 })])
+    await untilCaughtUp(world)
+    await expect(world.feed.history('1', { limit: 20 })).rejects.toMatchObject({ code: 'event_log_unavailable' })
+  })
+
   it('has the last thousand events of a stream with more', async () => {
     const { feed, append, ...world } = await openFeed()
     const turns = Array.from({ length: 501 }, (_, turn) => [

@@ -1,5 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { writeCursor, writeToken } from '../../src/http/tokens.ts'
+import type { OrderId } from '../../src/domain/order.ts'
+import type { PetId } from '../../src/domain/pet.ts'
+import { readTokens, writeCursor, writeToken } from '../../src/http/tokens.ts'
 import { ServiceError } from '../../src/lib/errors.ts'
 import { authorization, expectError, headerOf, openApp, testServer, tokenScope } from './fake-services.ts'
 
@@ -32,6 +34,19 @@ describe('the events of a pet', () => {
     expect(headerOf(answer, 'consistency-token')).not.toBe(token)
     const asked = server.services.atLeast.map((each) => each?.positions)
     expect(asked).toEqual([[{ partition: 3, offset: 4 }], [{ partition: 3, offset: 4 }]])
+  })
+
+  it('are all covered by the token of their answer, also one that came in the meantime', async () => {
+    addPets()
+    const { services } = server
+    services.afterRead = () => {
+      services.append({ type: 'OrderPlaced', orderId: 7 as OrderId, petId: 1 as PetId })
+      services.afterRead = () => {}
+    }
+    const token = writeToken(tokenScope, [{ partition: 0, offset: 1 }])
+    const answer = await server.get('/v1/pets/1/events', { 'consistency-token': token })
+    const covered = readTokens(tokenScope, headerOf(answer, 'consistency-token')).map(({ offset }) => offset)
+    expect(Math.max(...answer.json())).toBeLessThanOrEqual(Math.max(...covered))
   })
 
   it.each([
