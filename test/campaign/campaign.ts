@@ -1,6 +1,7 @@
 import { Clients } from './clients.ts'
 import { type Fault, type Lane, last } from './faults/fault.ts'
 import { petstore } from './faults/operators.ts'
+import { Followers } from './followers.ts'
 import type { Contradiction, History } from './history.ts'
 import { type FaultSummary, Journal } from './journal.ts'
 import { contradictionsOf, healed, servedAgain, wrong } from './judgement.ts'
@@ -13,6 +14,7 @@ export const stages = { embedded, ...onBrokers } satisfies Record<string, Stage>
 export type ScenarioName = keyof typeof stages
 
 const clientCount = 12
+const followerCount = 2
 const recoveryMs = 120_000
 /** At most between two faults, of all or of a lane: long enough for clients to be served in between. */
 const pauseMs = { alone: 3000, ofLane: 8000 }
@@ -48,13 +50,14 @@ export async function runCampaign(
     beforeLoss: () => judge.compare(scene),
     afterLoss: async () => {
       await untilVerified(scene)
-      clients.beginAnew()
+      for (const each of [clients, followers]) each.beginAnew()
       judge.beginAnew()
     },
   })
   await Promise.all(scene.services.map((service) => service.untilReady()))
   const options = { recorder, instances: scene.apis, apiKey, random: new Random(seed) }
   const clients = new Clients(options, clientCount)
+  const followers = new Followers({ ...options, random: new Random(seed * 100 + 98) }, followerCount)
   const halfMs = minutes * 30_000
   await oneAtATime(scene, halfMs, new Random(seed * 100 + 99), (fault, random) =>
     journal.during(fault, true, async () => {
@@ -66,7 +69,7 @@ export async function runCampaign(
     journal.during(fault, false, () => fault.inflict(random)),
   )
   judge.found(await healed(scene, recorder))
-  await clients.stop()
+  await Promise.all([clients.stop(), followers.stop()])
   await judge.compare(scene)
   const { contradictions, histories } = judge
   return {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Exchange, Order, Pet } from './history.ts'
+import type { Exchange, Held, Order, Pet } from './history.ts'
 import type { Random } from './random.ts'
 import type { Question, Recorder } from './recorder.ts'
 import type { Supervised } from './system/supervised.ts'
@@ -14,10 +14,11 @@ export interface ClientOptions {
   readonly random: Random
 }
 
-/** What the clients tell each other of: pets and orders to be rivals about. */
+/** What the clients tell each other of: pets and orders to be rivals about, and what they were last told of each. */
 class Market {
   readonly #pets: number[] = []
   readonly #orders: number[] = []
+  readonly #held = new Map<string, Held>()
 
   pet(random: Random): number | undefined {
     return recent(this.#pets, random)
@@ -27,7 +28,19 @@ class Market {
     return recent(this.#orders, random)
   }
 
-  tell({ operation, status, body }: Exchange): void {
+  held(collection: 'pet' | 'order', id: number): Held | undefined {
+    return this.#held.get(`${collection} ${id}`)
+  }
+
+  /** Tags of what is lost may come again for something else. */
+  forgetTags(): void {
+    this.#held.clear()
+  }
+
+  tell({ operation, status, body, tag }: Exchange): void {
+    if (tag !== undefined) {
+      this.#held.set(`${operation.endsWith('Pet') ? 'pet' : 'order'} ${(body as Pet | Order).id}`, { tag, body })
+    }
     if (status === 201 && operation === 'createPet') this.#pets.push((body as Pet).id)
     if (status === 201 && operation === 'placeOrder') this.#orders.push((body as Order).id)
   }
@@ -66,6 +79,7 @@ export class Clients {
   /** Every session forgets its token. */
   beginAnew(): void {
     this.#era++
+    this.#market.forgetTags()
   }
 
   /** Resolves once everybody has their last answer. */
@@ -86,7 +100,7 @@ export class Clients {
       const own = { session, apiKey, ...(token !== undefined && { token }) }
       const answer = await recorder.ask(random.pick(instances), { ...asked, ...own })
       if (hasSession && era === this.#era) token = answer?.tokenAfter ?? token
-      if (answer !== undefined) this.#market.tell(answer)
+      if (answer !== undefined && era === this.#era) this.#market.tell(answer)
       await delay(this.#options.random.below(thinkMs * 2))
       return answer
     }
@@ -102,10 +116,22 @@ export class Clients {
     else if (chance < 0.4) await this.#readBack(ask, await this.#insist(ask, this.#newOrder(pet)))
     else if (order !== undefined && chance < 0.58) {
       const status = random.pick(['approved', 'approved', 'delivered', 'cancelled'])
-      await this.#readBack(ask, await ask({ operation: 'updateOrder', id: order, wanted: { status } }))
-    } else if (order !== undefined && chance < 0.66) await ask({ operation: 'getOrder', id: order })
-    else if (chance < 0.8) await ask({ operation: 'getPet', id: pet })
+      const wanted = { status }
+      await this.#readBack(
+        ask,
+        await ask({ operation: 'updateOrder', id: order, wanted, ...this.#held('order', order) }),
+      )
+    } else if (order !== undefined && chance < 0.65) {
+      await ask({ operation: 'getOrder', id: order, ...this.#held('order', order) })
+    } else if (chance < 0.77) await ask({ operation: 'getPet', id: pet, ...this.#held('pet', pet) })
+    else if (chance < 0.82) await ask({ operation: 'listEvents', id: pet })
     else await this.#browse(ask)
+  }
+
+  /** What somebody was told of it, and not always the latest. */
+  #held(collection: 'pet' | 'order', id: number): Pick<Asked, 'held'> {
+    const held = this.#options.random.chance(0.4) ? this.#market.held(collection, id) : undefined
+    return held === undefined ? {} : { held }
   }
 
   #newPet(): Asked {

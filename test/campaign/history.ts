@@ -17,9 +17,24 @@ export interface LogRecord {
   readonly value: string | null
 }
 
-export type Operation = 'createPet' | 'placeOrder' | 'updateOrder' | 'getPet' | 'getOrder' | 'listPets' | 'listOrders'
+export type Operation =
+  | 'createPet'
+  | 'placeOrder'
+  | 'updateOrder'
+  | 'getPet'
+  | 'getOrder'
+  | 'listPets'
+  | 'listOrders'
+  | 'listEvents'
+  | 'followEvents'
 
-/** One request and its answer. */
+/** A document that a client has, with the ETag that came with it. */
+export interface Held {
+  readonly tag: string
+  readonly body: unknown
+}
+
+/** One request and its answer; of followEvents one step of the answer, which has no end. */
 export interface Exchange {
   /** Unique in the run. A write has it in its traceparent, see `traceparentOf`; so the log tells which request each event is of. */
   readonly number: number
@@ -34,22 +49,26 @@ export interface Exchange {
   readonly sentMs: number
   readonly answeredMs: number
   readonly operation: Operation
-  /** Id of the pet, or of the order, that the path or the body names: of getPet, getOrder, placeOrder (the pet), updateOrder (the order). */
+  /** Id that the path or the body names: of the order for getOrder and updateOrder, else of the pet. */
   readonly id?: number
   /** What a create or an update asks for. The name of a pet is unique for each Idempotency-Key, or without one for each request. */
   readonly wanted?: { readonly name?: string; readonly categoryId?: number; readonly status?: string }
   readonly idempotencyKey?: string
   /** For a list: ids above `after`, under this status if there is one, `limit` at most. */
   readonly page?: { readonly after: number; readonly limit: number; readonly status?: string }
-  /** The Consistency-Token that was sent. */
+  /** The Consistency-Token that was sent; the id from which a step of a feed goes on. */
   readonly token?: string
+  /** What the client has: its tag was sent as If-None-Match of a GET, or as If-Match of an update. */
+  readonly held?: Held
   /** Undefined: the connection was lost, or the client gave up. Nobody knows what became of the request. */
   readonly status: number | undefined
   /** If it is an error. */
   readonly code?: string
-  /** The body of a 2xx: a pet, an order, or an array of them. */
+  /** The body of a 2xx: a pet, an order, an event, or an array of them. A 304 says that it is that of `held`. */
   readonly body?: unknown
-  /** The Consistency-Token of the answer. */
+  /** The ETag of the answer. */
+  readonly tag?: string
+  /** The Consistency-Token of the answer; the id of a step of a feed. */
   readonly tokenAfter?: string
   /** `Idempotency-Replayed: true` */
   readonly isReplayed?: boolean

@@ -13,6 +13,7 @@ const healedWithinMs = 30_000
 const expected = new Set([
   'pet_not_available',
   'order_transition_invalid',
+  'precondition_failed',
   'pet_not_found',
   'order_not_found',
   'unknown_pet',

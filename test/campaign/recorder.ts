@@ -5,20 +5,16 @@ const patienceMs = 20_000
 
 /** A request, before it is known who answers what. */
 export interface Question
-  extends Pick<Exchange, 'session' | 'operation' | 'id' | 'wanted' | 'idempotencyKey' | 'page' | 'token'> {
+  extends Pick<Exchange, 'session' | 'operation' | 'id' | 'wanted' | 'idempotencyKey' | 'page' | 'token' | 'held'> {
   readonly apiKey: string
   /** For a list: where the link of the page before led. */
   readonly path?: string
 }
 
-const methods: Readonly<Record<Operation, 'GET' | 'POST' | 'PATCH'>> = {
+const methods: Readonly<Partial<Record<Operation, 'POST' | 'PATCH'>>> = {
   createPet: 'POST',
   placeOrder: 'POST',
   updateOrder: 'PATCH',
-  getPet: 'GET',
-  getOrder: 'GET',
-  listPets: 'GET',
-  listOrders: 'GET',
 }
 
 /** Sends requests, and keeps each with what it was answered. */
@@ -64,7 +60,7 @@ export class Recorder {
         instance,
         sentMs,
         answeredMs: performance.now(),
-        ...answerOf(response, text),
+        ...answerOf(response, text, question),
       }
       return { ...this.#keep(exchange), link: linkOf(response) }
     } catch (error) {
@@ -72,6 +68,11 @@ export class Recorder {
       const answeredMs = performance.now()
       return this.#keep({ number, ...asked, instance: undefined, sentMs, answeredMs, status: undefined })
     }
+  }
+
+  /** Keeps a step of a feed. */
+  followed(step: Omit<Exchange, 'number' | 'session' | 'operation'>): void {
+    this.#exchanges.push({ ...step, number: this.#count++, session: undefined, operation: 'followEvents' })
   }
 
   #keep(exchange: Exchange): Exchange {
@@ -83,6 +84,7 @@ export class Recorder {
 
 function pathOf({ operation, id, page, path }: Question): string {
   if (path !== undefined) return path
+  if (operation === 'listEvents') return `/v1/pets/${id}/events?limit=100`
   const collection = operation.endsWith('Pet') || operation === 'listPets' ? '/v1/pets' : '/v1/store/orders'
   if (page !== undefined) {
     return `${collection}?limit=${page.limit}${page.status === undefined ? '' : `&status=${page.status}`}`
@@ -90,8 +92,9 @@ function pathOf({ operation, id, page, path }: Question): string {
   return operation === 'createPet' || operation === 'placeOrder' ? collection : `${collection}/${id}`
 }
 
-function requestOf({ operation, id, wanted, idempotencyKey, token, apiKey }: Question, number: number): RequestInit {
-  const method = methods[operation]
+function requestOf(question: Question, number: number): RequestInit {
+  const { operation, id, wanted, idempotencyKey, token, held, apiKey } = question
+  const method = methods[operation] ?? 'GET'
   const body = operation === 'placeOrder' ? { petId: id } : wanted
   return {
     method,
@@ -102,17 +105,20 @@ function requestOf({ operation, id, wanted, idempotencyKey, token, apiKey }: Que
       ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
       ...(idempotencyKey === undefined ? {} : { 'idempotency-key': `"${idempotencyKey}"` }),
       ...(token === undefined ? {} : { 'consistency-token': token }),
+      ...(held === undefined ? {} : { [method === 'GET' ? 'if-none-match' : 'if-match']: held.tag }),
     },
     ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
   }
 }
 
-function answerOf({ ok, status, headers }: Response, text: string) {
-  const content = JSON.parse(text)
+function answerOf({ ok, status, headers }: Response, text: string, { held }: Question) {
+  const content = status === 304 ? held?.body : JSON.parse(text)
   const tokenAfter = headers.get('consistency-token')
+  const tag = headers.get('etag')
   return {
     status,
-    ...(ok ? { body: content } : { code: content.code }),
+    ...(ok || status === 304 ? { body: content } : { code: content.code }),
+    ...(tag === null ? {} : { tag }),
     ...(tokenAfter === null ? {} : { tokenAfter }),
     ...(headers.get('idempotency-replayed') === 'true' ? { isReplayed: true } : {}),
     ...(Array.isArray(content) ? { hasNext: headers.get('link') !== null } : {}),

@@ -1,4 +1,5 @@
 import { apiKey } from './client.ts'
+import { serverSentEvents } from './server-sent-events.ts'
 
 export interface ToldEvent {
   readonly id: string
@@ -40,27 +41,16 @@ export class FeedClient {
   }
 
   async #read(body: ReadableStream<Uint8Array>, onEvent?: (event: ToldEvent) => Promise<void>): Promise<void> {
-    let text = ''
-    for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
-      const blocks = (text + chunk).split('\n\n')
-      text = blocks.pop() ?? ''
-      for (const block of blocks) await this.#take(block, onEvent)
+    for await (const { id, data } of serverSentEvents(body)) {
+      if (data !== undefined) await this.#take(JSON.parse(data), onEvent)
+      if (id !== undefined) this.lastEventId = id
     }
   }
 
-  async #take(block: string, onEvent?: (event: ToldEvent) => Promise<void>): Promise<void> {
-    const fields = block
-      .split('\n')
-      .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)])
-    const data = fields.flatMap(([name, value]) => (name === 'data' ? [value] : [])).join('\n')
-    if (data !== '') {
-      const event: ToldEvent = JSON.parse(data)
-      await onEvent?.(event)
-      if (this.#known.has(event.id)) this.repeated++
-      else this.events.push(event)
-      this.#known.add(event.id)
-    }
-    const [, id] = fields.find(([name]) => name === 'id') ?? []
-    if (id !== undefined) this.lastEventId = id
+  async #take(event: ToldEvent, onEvent?: (event: ToldEvent) => Promise<void>): Promise<void> {
+    await onEvent?.(event)
+    if (this.#known.has(event.id)) this.repeated++
+    else this.events.push(event)
+    this.#known.add(event.id)
   }
 }

@@ -89,7 +89,7 @@ export function nameOf({ number, operation, id, status, code, instance }: Exchan
 }
 
 export function isSuccess({ status = 0 }: Exchange): boolean {
-  return status >= 200 && status < 300
+  return (status >= 200 && status < 300) || status === 304
 }
 
 export function membersOf(body: unknown): Readonly<Record<string, unknown>> {

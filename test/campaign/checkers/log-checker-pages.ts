@@ -16,6 +16,7 @@ const collections: Readonly<Partial<Record<Exchange['operation'], Collection>>> 
   listPets: 'pets',
   getOrder: 'orders',
   listOrders: 'orders',
+  listEvents: 'events',
 }
 
 /** What a read is about; undefined of writes. */
@@ -75,6 +76,7 @@ class PageClaims {
 
 /** What is wrong with a page, whatever the log has; undefined also of a read by id. */
 export function pageFlaw({ operation, page, body, hasNext, id }: Exchange): string | undefined {
+  if (operation === 'listEvents') return undefined
   if (operation !== 'listPets' && operation !== 'listOrders') {
     const isOther = body !== undefined && membersOf(body).id !== id
     return isOther ? 'it is about another id' : undefined

@@ -9,19 +9,27 @@ import {
   recordsFor,
   type Verdict,
 } from './log-checker-answers.ts'
+import { checkStep, shownByStep } from './log-checker-events.ts'
 import { answersOf, collectionOf, type PartitionAnswer, pageFlaw } from './log-checker-pages.ts'
 import type { Prefixes } from './prefixes.ts'
 
-/** Each read is a prefix of each partition, not below its token, nor below what the same instance showed before. */
+/**
+ * Each read is a prefix of each partition, not below its token, nor below what the same instance showed before, also to
+ * those who follow the events.
+ */
 export function* checkReads({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
   const floors = new InstanceFloors()
   for (const { exchange, isAnswer } of inTimeOrder(exchanges.filter(isRead))) {
-    if (isAnswer) yield* checkRead(exchange, prefixes, floors)
-    else floors.sent(exchange)
+    if (!isAnswer) floors.sent(exchange)
+    else if (exchange.operation === 'followEvents') {
+      yield* checkStep(exchange, prefixes)
+      floors.answered(exchange, shownByStep(exchange))
+    } else yield* checkRead(exchange, prefixes, floors)
   }
 }
 
 function isRead(exchange: Exchange): boolean {
+  if (exchange.operation === 'followEvents') return isSuccess(exchange)
   if (collectionOf(exchange) === undefined) return false
   return isSuccess(exchange) || exchange.code === 'pet_not_found' || exchange.code === 'order_not_found'
 }

@@ -1,7 +1,7 @@
 import { type Contradiction, codesThatMayHaveEffect, type Exchange, type History } from '../history.ts'
 import { type Claim, isSuccess, judge, nameOf, recordsFor, tokenFloor } from './log-checker-answers.ts'
 import { collectionOf, isAbsent } from './log-checker-pages.ts'
-import type { Prefixes, State } from './prefixes.ts'
+import { type Prefixes, type State, textOf } from './prefixes.ts'
 
 /** What was refused has no effect, and there was a reason to refuse it. */
 export function* checkRefusals({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
@@ -36,13 +36,17 @@ function* checkReason(exchange: Exchange, prefixes: Prefixes): Generator<Contrad
 }
 
 function reasonOf(exchange: Exchange, prefixes: Prefixes): Claim | undefined {
-  const { code, id = 0, wanted } = exchange
+  const { code, id = 0, wanted, held } = exchange
   if (collectionOf(exchange) !== undefined) return undefined
   if (code === 'unknown_pet' || code === 'pet_not_found') return isAbsent(prefixes.document('pets', id))
   if (code === 'order_not_found') return isAbsent(prefixes.document('orders', id))
   if (code === 'pet_not_available') {
     const holds = (state?: State) => state !== undefined && state.status !== 'available'
     return { document: prefixes.document('pets', id), holds }
+  }
+  if (code === 'precondition_failed') {
+    const text = textOf(held?.body)
+    return { document: prefixes.document('orders', id), holds: (state) => state !== undefined && state.text !== text }
   }
   if (code !== 'order_transition_invalid') return undefined
   const holds = (state?: State) => state !== undefined && !mayBecome(state.status, wanted?.status)

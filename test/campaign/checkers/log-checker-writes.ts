@@ -4,7 +4,7 @@ import { type Effective, type Prefixes, textOf } from './prefixes.ts'
 
 /** A write that was confirmed has one effect, and was answered with it. */
 export function* checkWrites({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
-  const writes = exchanges.filter(({ operation }) => !/^(get|list)/.test(operation))
+  const writes = exchanges.filter(({ operation }) => !/^(get|list|follow)/.test(operation))
   const byNumber = new Map(writes.map((exchange) => [exchange.number, exchange]))
   const names = new Set(writes.map(({ wanted }) => wanted?.name))
   const effects = Map.groupBy(prefixes.effects, ({ request }) => outcomeOf(byNumber.get(request ?? Number.NaN)))

@@ -2,6 +2,7 @@ import type { Contradiction, History } from '../history.ts'
 import { checkLog } from './log-checker-log.ts'
 import { checkReads } from './log-checker-reads.ts'
 import { checkRefusals } from './log-checker-refusals.ts'
+import { checkTags } from './log-checker-tags.ts'
 import { checkWrites } from './log-checker-writes.ts'
 import { Prefixes } from './prefixes.ts'
 
@@ -16,6 +17,7 @@ export function checkAgainstLog(history: History, partitions: number): Contradic
     ...checkReads(history, prefixes),
     ...checkWrites(history, prefixes),
     ...checkRefusals(history, prefixes),
+    ...checkTags(history, prefixes),
   ]
   const byRule = Map.groupBy(found, ({ rule }) => rule)
   return [...byRule.values()].flatMap((contradictions) => contradictions.slice(0, perRuleMax))

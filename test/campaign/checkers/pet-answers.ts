@@ -18,7 +18,7 @@ export interface Request {
 }
 
 export function isToldOf({ status = 0 }: Exchange): boolean {
-  return status >= 200 && status < 300
+  return (status >= 200 && status < 300) || status === 304
 }
 
 export function mayHaveEffect(exchange: Exchange): boolean {

@@ -6,9 +6,10 @@ import { Owners, View } from './pet-views.ts'
 /** A pet with more writes of which nobody knows whether they happened is not checked: there are too many possibilities. */
 export const undecidedMax = 16
 
-/** Finds contradictions in the answers alone, pet by pet. It never looks at the log. */
+/** Finds contradictions in the answers about pets and orders alone, pet by pet. It never looks at events. */
 export function checkPets(history: History): Contradiction[] {
-  return [...checkAnswers(history), ...tellPets(history).filter(isChecked).flatMap(checkPet)]
+  const told = { ...history, exchanges: history.exchanges.filter(({ operation }) => !operation.endsWith('Events')) }
+  return [...checkAnswers(told), ...tellPets(told).filter(isChecked).flatMap(checkPet)]
 }
 
 /** Ids of the pets with too many possibilities. */
@@ -123,7 +124,9 @@ function collectObservations({ exchanges }: History, owners: Owners): ReadonlyMa
     const knownAfter = isNewToken ? new Map<number, number>() : known
     const view = new View(exchange, owners)
     const behindOf = (petId: number) => (token === undefined ? undefined : known.get(petId))
-    for (const petId of new Set([...view.news, ...(token === undefined ? [] : known.keys())])) {
+    // Only a list tells of pets that it does not show.
+    const hidden = token === undefined || exchange.page === undefined ? [] : known.keys()
+    for (const petId of new Set([...view.news, ...hidden])) {
       const shown = view.of(petId)
       const behind = behindOf(petId)
       if (shown === undefined || (!shown.isNews && behind === undefined)) continue

@@ -1,9 +1,10 @@
-import { type Effect, type Memory, type Order, type Pet, takeRecord } from '../../../examples/events/rule.ts'
+import { type Effect, type Memory, takeRecord } from '../../../examples/events/rule.ts'
 import { partitionOf } from '../../../src/event-log/kafka/default-partitioner.ts'
 import { MapMemory } from '../../projector/reference-consumer.ts'
 import { type History, type LogRecord, numberOf } from '../history.ts'
 
-export type Collection = 'pets' | 'orders'
+/** `events`: of each pet the list of its events that took effect. */
+export type Collection = 'pets' | 'orders' | 'events'
 
 /** What a document is from a prefix on. The prefix n of a partition is its records with offsets below n. */
 export interface State {
@@ -37,7 +38,13 @@ export class Prefixes {
   readonly #partitions: number
   readonly #records: LogRecord[][]
   readonly #ofRequest = new Map<number, LogRecord[]>()
-  readonly #byId = { pets: new Map<number, Growing>(), orders: new Map<number, Growing>() }
+  readonly #byId = {
+    pets: new Map<number, Growing>(),
+    orders: new Map<number, Growing>(),
+    events: new Map<number, Growing>(),
+  }
+  readonly #effectsOf: Effective[][]
+  readonly #events = new Map<number, readonly unknown[]>()
   readonly #sorted: Readonly<Record<Collection, DocumentHistory[][]>>
   /** For each record of a partition: the latest time at which a request of the records up to it was sent. */
   readonly #latestSent: number[][]
@@ -46,6 +53,7 @@ export class Prefixes {
     this.#partitions = partitions
     this.#records = Array.from({ length: partitions }, () => [])
     this.#latestSent = Array.from({ length: partitions }, () => [])
+    this.#effectsOf = Array.from({ length: partitions }, () => [])
     const sentMs = new Map(exchanges.map((exchange) => [exchange.number, exchange.sentMs]))
     const memory = new MapMemory()
     for (const record of log) {
@@ -53,7 +61,7 @@ export class Prefixes {
       this.#add(record, request, sentMs.get(request ?? Number.NaN))
       this.#fold(record, request, memory)
     }
-    this.#sorted = { pets: this.#sort('pets'), orders: this.#sort('orders') }
+    this.#sorted = { pets: this.#sort('pets'), orders: this.#sort('orders'), events: this.#sort('events') }
   }
 
   get records(): readonly (readonly LogRecord[])[] {
@@ -79,6 +87,14 @@ export class Prefixes {
     const latest = this.#latestSent[partition] ?? []
     const index = firstIndex(latest.length, (at) => (latest[at] ?? 0) > ms)
     return this.#records[partition]?.[index]?.offset ?? Number.POSITIVE_INFINITY
+  }
+
+  /** What took effect in a partition behind the offset `after`, up to the offset `last`. */
+  effectsBetween(partition: number, after: number, last: number): readonly Effective[] {
+    const effects = this.#effectsOf[partition] ?? []
+    const firstAbove = (offset: number) =>
+      firstIndex(effects.length, (index) => (effects[index]?.record.offset ?? 0) > offset)
+    return effects.slice(firstAbove(after), firstAbove(last))
   }
 
   recordsOf(request: number): readonly LogRecord[] {
@@ -109,14 +125,24 @@ export class Prefixes {
       if (memory.versionOf(stream) > version) this.impossible.push(record)
       return
     }
-    this.effects.push({ ...effect, record, request })
-    this.#change('pets', effect.pet, record)
-    if (effect.order !== undefined) this.#change('orders', effect.order, record)
+    const effective = { ...effect, record, request }
+    this.effects.push(effective)
+    this.#effectsOf[partition]?.push(effective)
+    const { pet, order } = effect
+    this.#change('pets', pet, pet, record)
+    if (order !== undefined) this.#change('orders', order, order, record)
+    const events = [...(this.#events.get(pet.id) ?? []), eventIn(record)]
+    this.#events.set(pet.id, events)
+    this.#change('events', { id: pet.id, status: '' }, events, record)
   }
 
-  #change(collection: Collection, document: Pet | Order, record: LogRecord): void {
+  #change(
+    collection: Collection,
+    { id, status }: { readonly id: number; readonly status: string },
+    document: unknown,
+    record: LogRecord,
+  ): void {
     const { partition, offset } = record
-    const { id, status } = document
     const found = this.#byId[collection].get(id) ?? { id, partition, states: [] }
     this.#byId[collection].set(id, found)
     const text = textOf(document)
@@ -136,9 +162,14 @@ export function textOf(document: unknown): string {
   return JSON.stringify(members, (_name, value) => (typeof value === 'bigint' ? Number(value) : value))
 }
 
-function requestOf({ value }: LogRecord): number | undefined {
+/** Throws if there is none. */
+export function eventIn({ value }: LogRecord): { readonly traceparent?: unknown } {
+  return JSON.parse(value ?? '')
+}
+
+function requestOf(record: LogRecord): number | undefined {
   try {
-    return numberOf(JSON.parse(value ?? '').traceparent)
+    return numberOf(eventIn(record).traceparent)
   } catch {
     return undefined // not an event
   }

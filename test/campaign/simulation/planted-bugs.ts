@@ -1,5 +1,5 @@
 import { writeToken } from '../../../src/http/tokens.ts'
-import { type Exchange, type History, type Order, type Pet, positionsOf } from '../history.ts'
+import { type Exchange, type History, numberOf, type Order, type Pet, positionsOf } from '../history.ts'
 import type { Random } from '../random.ts'
 import { doubleRecord, freshId, loseRecord, swapRecords } from './planted-records.ts'
 import { partitions } from './simulated-log.ts'
@@ -21,12 +21,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   { name: 'a record is lost', seenBy: ['log'], plant: loseRecord },
   { name: 'a pet is written twice', seenBy: ['log'], plant: doubleRecord },
   { name: 'two events of a stream are swapped', seenBy: ['log'], plant: swapRecords },
-  answer('a token is sent, and an older order is read', both, (exchange, { exchanges }) => {
-    const { session, token, number } = exchange
-    const isNewer = (other: Exchange) =>
-      other.session === session && other.number < number && other.operation === 'updateOrder' && other.tokenAfter
-    const update = exchanges.find((other) => isNewer(other) && orderIn(other)?.id === exchange.id && isChanged(other))
-    return session && token && update ? asPlaced(exchange) : undefined
+  answer('a token is sent, and an older order is read', both, olderThanItsToken),
+  answer('a token is sent, and a 304 says that nothing has changed', both, (exchange, history) => {
+    const older = exchange.operation === 'getOrder' ? olderThanItsToken(exchange, history) : undefined
+    return older && { ...older, status: 304 }
   }),
   answer('an instance goes back', ['log'], (exchange, { exchanges }) => {
     const { instance, token, sentMs } = exchange
@@ -107,11 +105,69 @@ export const plantedBugs: readonly PlantedBug[] = [
     if (!isFree || petIn(exchange)?.status !== 'available') return undefined
     return { ...refused(exchange, 409, 'pet_not_available'), operation: 'placeOrder' }
   }),
+  answer('a feed leaves an event out', ['log'], (exchange) => {
+    const [, ...rest] = toldOf.feed(exchange)
+    return toldOf.feed(exchange).length > 0 ? { ...exchange, body: rest } : undefined
+  }),
+  answer('a feed tells of an event twice', ['log'], (exchange) => {
+    const [first, ...rest] = toldOf.feed(exchange)
+    return first ? { ...exchange, body: [first, first, ...rest] } : undefined
+  }),
+  answer('a feed goes back', ['log'], (exchange) => {
+    const { token, tokenAfter } = exchange
+    const isFurther = toldOf.feed(exchange).length > 0 && token !== undefined && tokenAfter !== undefined
+    return isFurther ? { ...exchange, body: [], token: tokenAfter, tokenAfter: token } : undefined
+  }),
+  answer('a read is behind what a feed of its instance told', ['log'], (exchange, { exchanges }) => {
+    const { operation, id, instance, token, sentMs } = exchange
+    const isTold = (one: Exchange) =>
+      one.instance === instance &&
+      one.answeredMs < sentMs &&
+      toldOf.feed(one).some((event) => (event as { subject: string }).subject === String(id))
+    if (operation !== 'getPet' || !instance || token || !isOk(exchange) || !exchanges.some(isTold)) return undefined
+    const { body: _, tag: __, ...rest } = exchange
+    return { ...rest, status: 404, code: 'pet_not_found' }
+  }),
+  answer('the events of a pet lack one', ['log'], (exchange) => {
+    const [, ...rest] = toldOf.pet(exchange)
+    return rest.length > 0 ? { ...exchange, body: rest } : undefined
+  }),
+  answer('a token lacks the last event told', ['log'], (exchange, { log }) => {
+    const { token } = exchange
+    const last = JSON.stringify(toldOf.pet(exchange).at(-1))
+    const { partition = 0, offset = -1 } = log.find(({ value }) => value === last) ?? {}
+    return token && offset > (positionsOf(token).get(partition) ?? -1) ? { ...exchange, tokenAfter: token } : undefined
+  }),
+  answer('one tag is of two states', ['log'], (exchange, { exchanges }) => {
+    const other = exchanges.find((one) => one.operation === 'getOrder' && isOk(one) && one.id === exchange.id)
+    const isOther = exchange.operation === 'getOrder' && isOk(exchange) && other && other.tag !== exchange.tag
+    return isOther && other.tag ? { ...exchange, tag: other.tag } : undefined
+  }),
+  answer('an update passes over its If-Match', ['log'], (exchange, { log }) => {
+    const { operation, number, tag, body } = exchange
+    const isWritten = log.some(({ value }) => numberOf(JSON.parse(value ?? '').traceparent) === number)
+    return operation === 'updateOrder' && isOk(exchange) && isWritten && tag
+      ? { ...exchange, held: { tag, body } }
+      : undefined
+  }),
   answer('a read shows the future', both, (exchange, history) => {
     const isFree = exchange.operation === 'getPet' && isOk(exchange) && isNeverOrdered(exchange, history)
     return isFree && petIn(exchange)?.status === 'available' ? withBody(exchange, { status: 'pending' }) : undefined
   }),
 ]
+
+const toldOf = {
+  feed: ({ operation, body }: Exchange) => (operation === 'followEvents' ? ((body ?? []) as unknown[]) : []),
+  pet: ({ operation, body }: Exchange) => (operation === 'listEvents' ? ((body ?? []) as unknown[]) : []),
+}
+
+function olderThanItsToken(exchange: Exchange, { exchanges }: History): Exchange | undefined {
+  const { session, token, number } = exchange
+  const isNewer = (other: Exchange) =>
+    other.session === session && other.number < number && other.operation === 'updateOrder' && other.tokenAfter
+  const update = exchanges.find((other) => isNewer(other) && orderIn(other)?.id === exchange.id && isChanged(other))
+  return session && token && update ? asPlaced(exchange) : undefined
+}
 
 /** A bug in one answer. */
 function answer(name: string, seenBy: PlantedBug['seenBy'], spoil: Spoil): PlantedBug {

@@ -23,6 +23,10 @@ export interface Entry extends Position {
 export class View {
   readonly streams = new Map<number, { readonly state: PetState; readonly version: number }>()
   readonly orders = new Map<number, Order>()
+  /** The version at which each order last changed. */
+  readonly orderVersions = new Map<number, number>()
+  /** The events of each stream. */
+  readonly events = new Map<number, readonly unknown[]>()
   readonly decided = new Map<string, Entry>()
 
   apply(entry: Entry): void {
@@ -32,9 +36,11 @@ export class View {
     const state = petDecider.evolve(before?.state, entry)
     if (state === undefined) throw new Error('an event left no pet')
     this.streams.set(stream, { state, version })
+    this.events.set(stream, [...(this.events.get(stream) ?? []), JSON.parse(entry.value)])
     if (event.type !== 'PetCreated' && state.order !== undefined) {
-      const { version: _, ...order } = state.order
+      const { version: changedAt, ...order } = state.order
       this.orders.set(order.id, order)
+      this.orderVersions.set(order.id, changedAt)
     }
     if (idempotency !== undefined) this.decided.set(idempotency.key, entry)
   }
@@ -96,6 +102,12 @@ export class SimulatedLog {
   /** What the events of its partition amount to, up to this one. */
   viewAfter({ partition, offset }: Position): View {
     return this.view(Array.from({ length: partitions }, (_, at) => (at === partition ? offset + 1 : 0)))
+  }
+
+  /** The events behind one offset of a partition, before another one, that took effect. */
+  applied(partition: number, after: number, next: number): unknown[] {
+    const entries = this.#partitions[partition]?.slice(after + 1, next) ?? []
+    return entries.filter((entry) => this.isApplied(entry)).map(({ value }) => JSON.parse(value))
   }
 
   isApplied(entry: Entry): boolean {

@@ -9,10 +9,10 @@ import { partitionOf } from '../../../src/event-log/kafka/default-partitioner.ts
 import { writeToken } from '../../../src/http/tokens.ts'
 import { type Exchange, positionsOf } from '../history.ts'
 import type { Random } from '../random.ts'
-import { type Entry, partitions, type SimulatedLog } from './simulated-log.ts'
+import { type Entry, partitions, type SimulatedLog, type View } from './simulated-log.ts'
 
-export type Question = Pick<Exchange, 'operation' | 'id' | 'wanted' | 'idempotencyKey' | 'page' | 'token'>
-export type Answer = Pick<Exchange, 'status' | 'code' | 'body' | 'tokenAfter' | 'isReplayed' | 'hasNext'>
+export type Question = Pick<Exchange, 'operation' | 'id' | 'wanted' | 'idempotencyKey' | 'page' | 'token' | 'held'>
+export type Answer = Pick<Exchange, 'status' | 'code' | 'body' | 'tag' | 'tokenAfter' | 'isReplayed' | 'hasNext'>
 
 /** What goes on at the same time, step by step. */
 export type Steps<T = void> = Generator<void, T>
@@ -23,7 +23,12 @@ export interface Instance {
   readonly next: number[]
 }
 
-const statuses: Readonly<Record<string, number>> = { unknown_pet: 422, order_not_found: 404, pet_not_found: 404 }
+const statuses: Readonly<Record<string, number>> = {
+  unknown_pet: 422,
+  order_not_found: 404,
+  pet_not_found: 404,
+  precondition_failed: 412,
+}
 
 /** A small model of the service: instances that decide on what they have applied, and a log that decides between them. */
 export class SimulatedService {
@@ -40,10 +45,11 @@ export class SimulatedService {
 
   *answer(instance: Instance, question: Question, number: number): Steps<Answer> {
     const { operation, idempotencyKey, token } = question
-    const isRead = operation.startsWith('get') || operation.startsWith('list')
+    const isRead = /^(get|list|follow)/.test(operation)
     const isAlone = operation === 'createPet' && idempotencyKey === undefined
     yield
     if (this.#random.chance(0.04)) return refusal(isRead ? 'read_model_unavailable' : 'event_log_unavailable', 503)
+    if (operation === 'followEvents') return this.#follow(instance, token)
     const sent = [...positionsOf(token)].map(([partition, offset]) => ({ partition, offset }))
     if (!isAlone && !(yield* this.#reach(instance, sent, 12))) return refusal('read_model_behind', 503)
     return isRead ? this.#read(instance, question) : yield* this.#write(instance, question, number)
@@ -57,13 +63,26 @@ export class SimulatedService {
     return false
   }
 
-  #read({ next }: Instance, { operation, id = 0, page, token }: Question): Answer {
+  /** A step of a feed: what one partition has behind the token, as far as the instance has applied it. */
+  #follow({ next }: Instance, token: string | undefined): Answer {
+    if (token === undefined) return { status: 200, body: [], tokenAfter: tokenOf(undefined, []) }
+    const partition = this.#random.below(partitions)
+    const after = positionsOf(token).get(partition) ?? -1
+    const last = Math.max(after, (next[partition] ?? 0) - 1)
+    const body = this.#log.applied(partition, after, last + 1)
+    return { status: 200, body, tokenAfter: tokenOf(token, last < 0 ? [] : [{ partition, offset: last }]) }
+  }
+
+  #read({ next }: Instance, { operation, id = 0, page, token, held }: Question): Answer {
     const view = this.#log.view(next)
     const told = token === undefined ? {} : { tokenAfter: tokenOf(token, reached(next)) }
     if (page === undefined) {
-      const isOfPet = operation === 'getPet'
-      const body = isOfPet ? view.streams.get(id)?.state.pet : view.orders.get(id)
-      if (body !== undefined) return { status: 200, body, ...told }
+      const isOfPet = operation !== 'getOrder'
+      const document = isOfPet ? view.streams.get(id)?.state.pet : view.orders.get(id)
+      const body = operation === 'listEvents' ? view.events.get(id) : document
+      const tag = operation === 'listEvents' ? {} : { tag: tagOf(view, isOfPet, id) }
+      const status = tag.tag !== undefined && tag.tag === held?.tag ? 304 : 200
+      if (body !== undefined) return { status, body, ...tag, ...told }
       return { ...refusal(isOfPet ? 'pet_not_found' : 'order_not_found', 404), ...told }
     }
     const { after, limit, status } = page
@@ -91,8 +110,8 @@ export class SimulatedService {
       const partition = partitionOf(String(stream ?? idempotency?.key ?? this.#random.next()), partitions)
       const drawn = operation === 'updateOrder' ? id : this.#log.draw(partition)
       const before = view.streams.get(stream ?? drawn)
-      const event = petDecider.decide(commandOf(question, drawn, newPet), before?.state)
-      if (event === 'unchanged') return { status: 200, body: order, ...told }
+      const event = petDecider.decide(commandOf(question, drawn, newPet, view), before?.state)
+      if (event === 'unchanged') return { status: 200, body: order, tag: tagOf(view, false, id), ...told }
       if (event instanceof Rejected) return { ...refusal(event.code, statuses[event.code] ?? 409), ...toldOfOrder }
       yield
       const append = () =>
@@ -127,8 +146,13 @@ export class SimulatedService {
     const view = this.#log.viewAfter(entry)
     const body = event.type === 'PetCreated' ? view.streams.get(stream)?.state.pet : view.orders.get(event.orderId)
     if (body === undefined) throw new Error('the event had no effect')
-    return { status: 201, body, tokenAfter: tokenOf(token, [entry]) }
+    const tag = tagOf(view, event.type === 'PetCreated', body.id)
+    return { status: 201, body, tag, tokenAfter: tokenOf(token, [entry]) }
   }
+}
+
+function tagOf({ streams, orderVersions }: View, isOfPet: boolean, id: number): string {
+  return `"${isOfPet ? streams.get(id)?.state.petVersion : orderVersions.get(id)}"`
 }
 
 function refusal(code: string, status: number): Answer {
@@ -151,10 +175,13 @@ function idempotencyOf({ operation, id, idempotencyKey: key }: Question, newPet:
     : placeOrderIdempotency('owner', key, id as PetId)
 }
 
-function commandOf({ operation, id, wanted }: Question, drawn: number, newPet: NewPet): PetCommand {
+function commandOf(question: Question, drawn: number, newPet: NewPet, { orders, orderVersions }: View): PetCommand {
+  const { operation, id = 0, wanted, held } = question
   if (operation === 'createPet') return { type: 'createPet', id: drawn as PetId, newPet }
   const orderId = drawn as Order['id']
   if (operation === 'placeOrder') return { type: 'placeOrder', orderId, petId: id as PetId }
   const status = wanted?.status as OrderStatus
-  return { type: 'updateOrder', orderId, status, ifMatch: undefined, finalVersion: undefined }
+  const ifMatch = held && [Number(held.tag.slice(1, -1))]
+  const finalVersion = orders.get(id)?.status === 'cancelled' ? orderVersions.get(id) : undefined
+  return { type: 'updateOrder', orderId, status, ifMatch, finalVersion }
 }

@@ -1,4 +1,4 @@
-import type { Exchange, History, Order, Pet } from '../history.ts'
+import type { Exchange, Held, History, Order, Pet } from '../history.ts'
 import { Random } from '../random.ts'
 import { partitions, SimulatedLog } from './simulated-log.ts'
 import { type Answer, type Instance, type Question, SimulatedService, type Steps } from './simulated-service.ts'
@@ -29,6 +29,7 @@ class Simulation {
   readonly #exchanges: Exchange[] = []
   readonly #pets: number[] = []
   readonly #orders: number[] = []
+  readonly #held = new Map<string, Held>()
   #running: Steps[] = []
   #calls: Call[] = []
   #nowMs = 0
@@ -42,7 +43,7 @@ class Simulation {
   }
 
   run(): History {
-    this.#running = clients.map((session) => this.#live(session))
+    this.#running = [...clients.map((session) => this.#live(session)), this.#follow(), this.#follow()]
     while (this.#running.length > 0) {
       this.#nowMs += 1 + this.#random.below(3)
       const steps = this.#random.pick(this.#running)
@@ -92,10 +93,28 @@ class Simulation {
     else if (chance < 0.34) yield* this.#insist(ask, this.#newOrder(pet))
     else if (order !== undefined && chance < 0.52) {
       const status = this.#random.pick(['approved', 'approved', 'delivered', 'cancelled', 'cancelled', 'placed'])
-      yield* ask({ operation: 'updateOrder', id: order, wanted: { status } })
-    } else if (order !== undefined && chance < 0.66) yield* ask({ operation: 'getOrder', id: order })
-    else if (chance < 0.82) yield* ask({ operation: 'getPet', id: pet })
+      yield* ask({ operation: 'updateOrder', id: order, wanted: { status }, ...this.#heldOf('order', order) })
+    } else if (order !== undefined && chance < 0.64) {
+      yield* ask({ operation: 'getOrder', id: order, ...this.#heldOf('order', order) })
+    } else if (chance < 0.78) yield* ask({ operation: 'getPet', id: pet, ...this.#heldOf('pet', pet) })
+    else if (chance < 0.84) yield* ask({ operation: 'listEvents', id: pet })
     else yield* this.#browse(ask)
+  }
+
+  *#follow(): Steps {
+    let token: string | undefined
+    while (this.#asked < this.#exchangesMax) {
+      const asked: Question = { operation: 'followEvents', ...(token !== undefined && { token }) }
+      const { tokenAfter } = yield* this.#exchange(asked, undefined)
+      token = tokenAfter ?? token
+      for (let pause = this.#random.below(30); pause > 0; pause--) yield
+    }
+  }
+
+  /** What somebody was told of it last. */
+  #heldOf(collection: 'pet' | 'order', id: number): Pick<Question, 'held'> {
+    const held = this.#random.chance(0.4) ? this.#held.get(`${collection} ${id}`) : undefined
+    return held === undefined ? {} : { held }
   }
 
   #newPet(): Question {
@@ -145,7 +164,11 @@ class Simulation {
     const told = { instance: answer && instance.name, answeredMs: this.#nowMs, ...(answer ?? { status: undefined }) }
     const exchange: Exchange = { ...asked, ...told }
     this.#exchanges.push(exchange)
-    const { status, operation, body } = exchange
+    const { status, operation, body, tag } = exchange
+    if (tag !== undefined) {
+      const name = `${operation.endsWith('Pet') ? 'pet' : 'order'} ${(body as Pet | Order).id}`
+      this.#held.set(name, { tag, body })
+    }
     if (status === 201) (operation === 'createPet' ? this.#pets : this.#orders).push((body as Pet | Order).id)
     return exchange
   }

@@ -1,0 +1,40 @@
+import { type Contradiction, type Exchange, positionsOf } from '../history.ts'
+import { membersOf, nameOf } from './log-checker-answers.ts'
+import { eventIn, type Prefixes } from './prefixes.ts'
+
+/** A step of a feed has what took effect between its two ids, in the order of each partition, and nothing else. */
+export function* checkStep(exchange: Exchange, prefixes: Prefixes): Generator<Contradiction> {
+  const { token, body, tokenAfter } = exchange
+  const [before, after] = [positionsOf(token), positionsOf(tokenAfter)]
+  const partitionOf = (event: unknown) => prefixes.partitionFor(String(membersOf(event).subject))
+  const told = Map.groupBy(body as readonly unknown[], partitionOf)
+  for (const partition of prefixes.records.keys()) {
+    const from = before.get(partition) ?? -1
+    const to = token === undefined ? from : (after.get(partition) ?? -1) // the first id is where it begins
+    const expected = prefixes.effectsBetween(partition, from, to)
+    const isAsExpected = textOf(expected.map(({ record }) => eventIn(record))) === textOf(told.get(partition) ?? [])
+    const largest = prefixes.largestAt(partition, exchange.answeredMs)
+    const rules = [
+      { rule: 'feed goes back', isBroken: to < from },
+      { rule: 'feed differs from the log', isBroken: !isAsExpected },
+      { rule: 'read of the future', isBroken: expected.some(({ record }) => record.offset >= largest) },
+    ]
+    const broken = rules.find(({ isBroken }) => isBroken)
+    if (broken === undefined) continue
+    const what = `${nameOf(exchange)} is not what partition ${partition} has behind ${from} up to ${to}.`
+    const records = expected.slice(0, 5).map(({ record }) => record)
+    yield { rule: broken.rule, what, exchanges: [exchange], records }
+  }
+}
+
+function textOf(events: readonly unknown[]): string {
+  return events.map((event) => JSON.stringify(event)).join('\n')
+}
+
+/** The prefixes that the instance showed. The first id of a feed can be the end of the log, of which nothing is shown yet. */
+export function shownByStep({ token, tokenAfter }: Exchange): ReadonlyMap<number, number> {
+  if (token === undefined) return new Map()
+  const before = positionsOf(token)
+  const advanced = [...positionsOf(tokenAfter)].filter(([partition, last]) => last > (before.get(partition) ?? -1))
+  return new Map(advanced.map(([partition, last]) => [partition, last + 1]))
+}

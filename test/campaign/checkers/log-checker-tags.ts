@@ -1,0 +1,32 @@
+import type { Contradiction, Exchange, History } from '../history.ts'
+import { isSuccess, membersOf, nameOf } from './log-checker-answers.ts'
+import { type Prefixes, textOf } from './prefixes.ts'
+
+/** A tag is of one state, and an update with If-Match changed that state. */
+export function* checkTags({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
+  const tagged = exchanges.filter((exchange) => isSuccess(exchange) && exchange.tag !== undefined)
+  for (const same of Map.groupBy(tagged, tagOf).values()) {
+    const [first] = same
+    const other = same.find(({ body }) => textOf(body) !== textOf(first?.body))
+    if (first === undefined || other === undefined) continue
+    const what = `${nameOf(first)} and ${nameOf(other)} have the tag ${first.tag}, and differ.`
+    yield { rule: 'one tag, two states', what, exchanges: [first, other], records: [] }
+  }
+  const updates = tagged.filter(({ operation, held }) => operation === 'updateOrder' && held !== undefined)
+  for (const exchange of updates) yield* checkUpdate(exchange, prefixes)
+}
+
+function tagOf({ operation, body, tag }: Exchange): string {
+  return `${operation.endsWith('Pet') ? 'pet' : 'order'} ${membersOf(body).id} ${tag}`
+}
+
+function* checkUpdate(exchange: Exchange, prefixes: Prefixes): Generator<Contradiction> {
+  const { number, id = 0, held } = exchange
+  const effect = prefixes.effects.find(({ request }) => request === number)
+  if (effect === undefined) return // there was nothing to do
+  const { states } = prefixes.document('orders', id)
+  const before = states[states.findIndex(({ record }) => record === effect.record) - 1]
+  if (before?.text === textOf(held?.body)) return
+  const what = `${nameOf(exchange)} changed an order that was not as its If-Match says.`
+  yield { rule: 'If-Match was passed over', what, exchanges: [exchange], records: [effect.record] }
+}
