@@ -8,8 +8,12 @@ const run = promisify(execFile)
 /** A file system of so many MiB, in memory, until `stack` ends. Needs the rights of root. */
 export async function mountSmall(stack: AsyncDisposableStack, folder: string, mebibytes: number): Promise<string> {
   mkdirSync(folder)
-  await run('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'petstore-campaign', folder])
-  stack.defer(async () => void (await run('umount', ['--lazy', folder])))
+  const mounted = run('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'petstore-campaign', folder])
+  stack.defer(async () => {
+    await mounted // the campaign may be interrupted meanwhile
+    await run('umount', ['--lazy', folder])
+  })
+  await mounted
   return folder
 }
 
