@@ -31,8 +31,8 @@ export type Handled<State> =
       /** Whether it can be read now. Only a new stream without an Idempotency-Key may be unreadable yet. */
       readonly isReadable: boolean
     }
-  /** There was nothing to do. `version` is the version of the stream. */
-  | { readonly outcome: 'unchanged'; readonly state: State; readonly version: number }
+  /** There was nothing to do. `version` is the version of the stream, `position` that of its last event. */
+  | { readonly outcome: 'unchanged'; readonly state: State; readonly version: number; readonly position: Position }
   /** An earlier request with the same idempotency key did it. */
   | { readonly outcome: 'replayed'; readonly record: IdempotencyRecord; readonly position: Position }
 
@@ -128,7 +128,7 @@ class Execution<State, Command, Event> {
       if (isNew || target === undefined) target = await writer.target(options)
       const before = this.#read(basis.row)
       const event = this.#decide(target, before.state)
-      if (event === 'unchanged') return { outcome: 'unchanged', ...before }
+      if (event === 'unchanged') return { outcome: 'unchanged', ...before, position: lastOf(target, basis.row) }
       const written = await this.#append(target, event, before.version + 1)
       const learned = await this.#learn(written, options.idempotency?.fingerprint)
       const { outcome } = learned
@@ -221,6 +221,12 @@ class Execution<State, Command, Event> {
     const state = row?.version === version ? this.#read(row).state : this.#parts.decider.evolve(before, written)
     return { outcome: 'applied', state, version, position, isReadable: outcome === 'applied' }
   }
+}
+
+function lastOf({ stream, partition }: Target, row: StreamRow | undefined): Position {
+  const offset = row?.offsets.at(-1)
+  if (offset === undefined) throw new Error(`stream ${stream} has no event, and a command changes nothing in it`)
+  return { partition, offset }
 }
 
 function isUntold({ outcome }: Learned): boolean {

@@ -88,13 +88,13 @@ async function updateOrder(
   const finalVersion = order.status === 'cancelled' ? found.version : undefined
   const command = (): PetCommand => ({ type: 'updateOrder', orderId: order.id, status, ifMatch, finalVersion })
   const handled = await handle(exchange, command, { stream: String(order.petId) })
-  if (handled.outcome === 'applied') {
+  if (handled.outcome !== 'replayed' && handled.state.order?.id === order.id) {
     const changed = orderIn(handled)
     return replyToCommand(exchange, changed.version, orderDocument(changed), handled.position)
   }
-  // It already has that status.
-  const now = order.status === status ? found : await findDocument(exchange, orderId)
-  return replyToCommand(exchange, now.version, now.json, now.reached)
+  // The pet has a later order, so this one is cancelled for good.
+  const final = order.status === status ? found : await findDocument(exchange, orderId)
+  return replyToCommand(exchange, final.version, final.json, final.reached)
 }
 
 function orderIn({ state }: { readonly state: PetState }): VersionedOrder {

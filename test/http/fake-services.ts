@@ -174,7 +174,9 @@ export class FakeServices implements AppServices {
     const before = this.#streamOf(stream === 'new' ? String(id) : stream)
     const event = decider.decide(command(id), before.state)
     if (event instanceof Rejected) throw new ServiceError(event.code, event.message)
-    if (event === 'unchanged') return { outcome: 'unchanged', ...before }
+    if (event === 'unchanged') {
+      return { outcome: 'unchanged', ...before, position: { partition: 0, offset: this.events.length - 1 } }
+    }
     const after = this.append(event)
     const offset = this.events.length - 1
     if (idempotency !== undefined) {

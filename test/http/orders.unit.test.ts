@@ -3,7 +3,8 @@ import { UnknownOutcome } from '../../src/command-handling/command-handler.ts'
 import type { OrderId } from '../../src/domain/order.ts'
 import type { PetId } from '../../src/domain/pet.ts'
 import { writeTag } from '../../src/http/headers.ts'
-import { expectError, tagScope, testServer } from './fake-services.ts'
+import { readTokens } from '../../src/http/tokens.ts'
+import { expectError, tagScope, testServer, tokenScope } from './fake-services.ts'
 
 const server = testServer()
 const path = '/v1/store/orders'
@@ -153,6 +154,25 @@ describe('changing an order', () => {
     expect((await patch('approved', { 'if-match': '"x"' })).statusCode).toBe(200)
     expectError(await patch('placed', { 'if-match': '"x"' }), 412, 'precondition_failed')
     expectError(await patch('placed', { 'if-match': tag }), 409, 'order_transition_invalid')
+  })
+
+  it('that has the status by now is answered as it was then, whatever comes at once', async () => {
+    await given('placed')
+    const { services } = server
+    const about = { orderId: 2 as OrderId, petId: 1 as PetId }
+    services.afterRead = () => {
+      services.afterRead = () => {}
+      services.append({ type: 'OrderApproved', ...about })
+      services.beforeRead = () => void services.append({ type: 'OrderDelivered', ...about })
+    }
+    const response = await patch('approved')
+    expect([response.statusCode, response.json(), response.headers.etag]).toEqual([
+      200,
+      { id: 2, petId: 1, status: 'approved', placedAt, updatedAt: later },
+      writeTag(tagScope, 3),
+    ])
+    const told = readTokens(tokenScope, String(response.headers['consistency-token']))
+    expect(told).toEqual([{ partition: 0, offset: 2 }])
   })
 
   describe('of which the pet has a later one', () => {
