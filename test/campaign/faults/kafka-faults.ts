@@ -3,7 +3,7 @@ import { until } from '../../brokers/ready.ts'
 import { empty, fill } from '../system/small-disk.ts'
 import { asAdmin } from '../system/topic-admin.ts'
 import { brokerFaults } from './broker-faults.ts'
-import { type Fault, last } from './fault.ts'
+import { type Fault, last, lasting } from './fault.ts'
 
 const inSyncMs = 30_000
 
@@ -15,11 +15,18 @@ export interface KafkaUnderFaults {
   readonly topics: readonly string[]
 }
 
-/** Faults of a cluster of which one broker may be away: after each, all replicas are in sync again. */
+/** Faults of a cluster of three brokers: after each, all replicas are in sync again. */
 export function kafkaFaults(kafka: KafkaUnderFaults): Fault[] {
   const { nodes } = kafka
   const faults: Fault[] = [
     ...brokerFaults('a Kafka broker', nodes),
+    lasting('two of three Kafka brokers stand still', (random) => {
+      const most = random.shuffle(nodes).slice(0, 2)
+      return {
+        wrong: () => Promise.all(most.map((node) => node.pause())),
+        right: () => Promise.all(most.map((node) => node.resume())),
+      }
+    }),
     { kind: 'leaders move', inflict: () => moveLeaders(kafka) },
   ]
   return faults.map(({ kind, inflict }) => ({

@@ -20,6 +20,11 @@ export function redisFaults(nodes: readonly RedisNode[], prefix: string): Fault[
   return [
     ...brokerFaults('Redis', nodes),
     { kind: 'FLUSHALL', inflict: (random) => command(random.pick(nodes), 'FLUSHALL') },
+    { kind: 'SCRIPT FLUSH', inflict: (random) => command(random.pick(nodes), 'SCRIPT', 'FLUSH') },
+    {
+      kind: 'subscribers of Redis are cut off',
+      inflict: (random) => command(random.pick(nodes), 'CLIENT', 'KILL', 'TYPE', 'pubsub'),
+    },
     { kind: 'an older snapshot of Redis', inflict: (random) => goBack(random.pick(nodes)) },
     { kind: 'single keys of Redis are removed', inflict: (random) => removeKeys(random.pick(nodes), prefix, random) },
     lasting('eviction of Redis is switched on', (random) => {
