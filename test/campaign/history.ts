@@ -70,6 +70,8 @@ export interface Exchange {
   readonly tag?: string
   /** The Consistency-Token of the answer; the id of a step of a feed. */
   readonly tokenAfter?: string
+  /** `Read-Model-Applied`: whether the new pet can be read already. Every other write is answered only then. */
+  readonly isApplied?: boolean
   /** `Idempotency-Replayed: true` */
   readonly isReplayed?: boolean
   /** For a list: there is a link to a next page. */

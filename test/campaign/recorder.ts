@@ -115,10 +115,12 @@ function answerOf({ ok, status, headers }: Response, text: string, { held }: Que
   const content = status === 304 ? held?.body : JSON.parse(text)
   const tokenAfter = headers.get('consistency-token')
   const tag = headers.get('etag')
+  const applied = headers.get('read-model-applied')
   return {
     status,
     ...(ok || status === 304 ? { body: content } : { code: content.code }),
     ...(tag === null ? {} : { tag }),
+    ...(applied === null ? {} : { isApplied: applied === '?1' }),
     ...(tokenAfter === null ? {} : { tokenAfter }),
     ...(headers.get('idempotency-replayed') === 'true' ? { isReplayed: true } : {}),
     ...(Array.isArray(content) ? { hasNext: headers.get('link') !== null } : {}),

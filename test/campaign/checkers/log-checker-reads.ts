@@ -14,13 +14,15 @@ import { answersOf, collectionOf, type PartitionAnswer, pageFlaw } from './log-c
 import type { Prefixes } from './prefixes.ts'
 
 /**
- * Each read is a prefix of each partition, not below its token, nor below what the same instance showed before, also to
- * those who follow the events.
+ * Each read is a prefix of each partition, not below its token, nor below what the same instance showed before, to
+ * those who follow the events too, nor below the writes that it said were applied.
  */
 export function* checkReads({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
   const floors = new InstanceFloors()
-  for (const { exchange, isAnswer } of inTimeOrder(exchanges.filter(isRead))) {
+  const told = exchanges.filter((exchange) => isRead(exchange) || isAppliedWrite(exchange))
+  for (const { exchange, isAnswer } of inTimeOrder(told)) {
     if (!isAnswer) floors.sent(exchange)
+    else if (isAppliedWrite(exchange)) floors.answered(exchange, appliedBy(exchange, prefixes))
     else if (exchange.operation === 'followEvents') {
       yield* checkStep(exchange, prefixes)
       floors.answered(exchange, shownByStep(exchange))
@@ -32,6 +34,17 @@ function isRead(exchange: Exchange): boolean {
   if (exchange.operation === 'followEvents') return isSuccess(exchange)
   if (collectionOf(exchange) === undefined) return false
   return isSuccess(exchange) || exchange.code === 'pet_not_found' || exchange.code === 'order_not_found'
+}
+
+/** Only a pet that was added without a key may be readable later. */
+function isAppliedWrite({ operation, status, isApplied = true }: Exchange): boolean {
+  const isWrite = operation === 'createPet' || operation === 'placeOrder' || operation === 'updateOrder'
+  return isWrite && (status === 200 || status === 201) && isApplied
+}
+
+function appliedBy({ number }: Exchange, prefixes: Prefixes): ReadonlyMap<number, number> {
+  const record = prefixes.effectOf(number)?.record
+  return new Map(record === undefined ? [] : [[record.partition, record.offset + 1]])
 }
 
 /** At one moment, what was sent comes first: an answer of that moment promises it nothing. */

@@ -22,7 +22,7 @@ function tagOf({ operation, body, tag }: Exchange): string {
 
 function* checkUpdate(exchange: Exchange, prefixes: Prefixes): Generator<Contradiction> {
   const { number, id = 0, held } = exchange
-  const effect = prefixes.effects.find(({ request }) => request === number)
+  const effect = prefixes.effectOf(number)
   if (effect === undefined) return // there was nothing to do
   const { states } = prefixes.document('orders', id)
   const before = states[states.findIndex(({ record }) => record === effect.record) - 1]

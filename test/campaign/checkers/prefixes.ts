@@ -38,6 +38,7 @@ export class Prefixes {
   readonly #partitions: number
   readonly #records: LogRecord[][]
   readonly #ofRequest = new Map<number, LogRecord[]>()
+  readonly #effectOfRequest = new Map<number, Effective>()
   readonly #byId = {
     pets: new Map<number, Growing>(),
     orders: new Map<number, Growing>(),
@@ -97,6 +98,11 @@ export class Prefixes {
     return effects.slice(firstAbove(after), firstAbove(last))
   }
 
+  /** What took effect of what the request wrote. */
+  effectOf(request: number): Effective | undefined {
+    return this.#effectOfRequest.get(request)
+  }
+
   recordsOf(request: number): readonly LogRecord[] {
     return this.#ofRequest.get(request) ?? []
   }
@@ -127,6 +133,7 @@ export class Prefixes {
     }
     const effective = { ...effect, record, request }
     this.effects.push(effective)
+    if (request !== undefined) this.#effectOfRequest.set(request, effective)
     this.#effectsOf[partition]?.push(effective)
     const { pet, order } = effect
     this.#change('pets', pet, pet, record)

@@ -128,6 +128,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     const { body: _, tag: __, ...rest } = exchange
     return { ...rest, status: 404, code: 'pet_not_found' }
   }),
+  answer('a pet is said to be readable, and is not found', ['log'], (exchange, { exchanges }) => {
+    const isAdded = (one: Exchange) =>
+      one.operation === 'createPet' && one.isApplied === true && one.answeredMs < exchange.sentMs
+    const isSame = (one: Exchange) => petIn(one)?.id === exchange.id && one.instance === exchange.instance
+    if (exchange.operation !== 'getPet' || !isOk(exchange) || !exchange.instance || exchange.token) return undefined
+    return exchanges.some((one) => isAdded(one) && isSame(one)) ? refused(exchange, 404, 'pet_not_found') : undefined
+  }),
   answer('the events of a pet lack one', ['log'], (exchange) => {
     const [, ...rest] = toldOf.pet(exchange)
     return rest.length > 0 ? { ...exchange, body: rest } : undefined

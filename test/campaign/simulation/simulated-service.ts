@@ -12,7 +12,10 @@ import type { Random } from '../random.ts'
 import { type Entry, partitions, type SimulatedLog, type View } from './simulated-log.ts'
 
 export type Question = Pick<Exchange, 'operation' | 'id' | 'wanted' | 'idempotencyKey' | 'page' | 'token' | 'held'>
-export type Answer = Pick<Exchange, 'status' | 'code' | 'body' | 'tag' | 'tokenAfter' | 'isReplayed' | 'hasNext'>
+export type Answer = Pick<
+  Exchange,
+  'status' | 'code' | 'body' | 'tag' | 'tokenAfter' | 'isApplied' | 'isReplayed' | 'hasNext'
+>
 
 /** What goes on at the same time, step by step. */
 export type Steps<T = void> = Generator<void, T>
@@ -121,7 +124,10 @@ export class SimulatedService {
         )
       if (this.#random.chance(0.05)) return this.#loseOutcome(append)
       const entry = append()
-      if (operation === 'createPet' && idempotencyKey === undefined) return this.#created(entry, token)
+      if (operation === 'createPet' && idempotencyKey === undefined) {
+        const isApplied = yield* this.#reach(instance, [entry], 4)
+        return { ...this.#created(entry, token), isApplied }
+      }
       if (!(yield* this.#reach(instance, [entry], 25))) return refusal('append_outcome_unknown', 504)
       if (!this.#log.isApplied(entry)) continue
       return operation === 'updateOrder' ? { ...this.#created(entry, token), status: 200 } : this.#created(entry, token)
