@@ -20,15 +20,22 @@ export async function last(random: Random, leastMs = 300, mostMs = 4000): Promis
   await delay(leastMs + random.below(mostMs - leastMs))
 }
 
+/** Longer than Kafka waits for a member of a consumer group (6 s), so that others take over what it did. */
+export const forLong = { leastMs: 7000, mostMs: 12_000 }
+
 /** Breaks something, waits and mends it, whatever happens meanwhile. */
-export function lasting(kind: string, pick: (random: Random) => { wrong(): unknown; right(): unknown }): Fault {
+export function lasting(
+  kind: string,
+  pick: (random: Random) => { wrong(): unknown; right(): unknown },
+  { leastMs, mostMs }: Partial<typeof forLong> = {},
+): Fault {
   return {
     kind,
     inflict: async (random) => {
       const { wrong, right } = pick(random)
       try {
         await wrong()
-        await last(random)
+        await last(random, leastMs, mostMs)
       } finally {
         await right()
       }

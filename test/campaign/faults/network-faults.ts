@@ -1,10 +1,13 @@
 import type { Random } from '../random.ts'
 import type { Disturbance, Link } from '../system/link.ts'
-import { type Fault, lasting } from './fault.ts'
+import { type Fault, forLong, lasting } from './fault.ts'
 
-const disturbances: readonly (readonly [kind: string, draw: (random: Random) => Disturbance])[] = [
+type Kind = readonly [kind: string, draw: (random: Random) => Disturbance, lasts?: typeof forLong]
+
+const disturbances: readonly Kind[] = [
   ['is cut', () => ({ kind: 'cut' })],
   ['is silent', () => ({ kind: 'silence', there: true, back: true })],
+  ['is silent for long', () => ({ kind: 'silence', there: true, back: true }), forLong],
   ['is silent one way', (random) => oneWay(random.chance(0.5))],
   ['is late', (random) => ({ kind: 'delay', ms: 20 + random.below(400) })],
   ['is slow', (random) => ({ kind: 'slow bytes', bytesPerSecond: 2000 + random.below(30_000) })],
@@ -12,20 +15,24 @@ const disturbances: readonly (readonly [kind: string, draw: (random: Random) => 
 
 /** Faults of the network between some parts, one link or all of a group at once. `between` names them for the table. */
 export function networkFaults(between: string, groups: readonly (readonly Link[])[]): Fault[] {
-  return disturbances.map(([kind, draw]) =>
-    lasting(`network ${between} ${kind}`, (random) => {
-      const group = random.pick(groups)
-      const links = random.chance(0.5) ? group : [random.pick(group)]
-      const disturbance = draw(random)
-      return {
-        wrong: () => {
-          for (const link of links) link.disturb(disturbance)
-        },
-        right: () => {
-          for (const link of links) link.heal()
-        },
-      }
-    }),
+  return disturbances.map(([kind, draw, lasts]) =>
+    lasting(
+      `network ${between} ${kind}`,
+      (random) => {
+        const group = random.pick(groups)
+        const links = random.chance(0.5) ? group : [random.pick(group)]
+        const disturbance = draw(random)
+        return {
+          wrong: () => {
+            for (const link of links) link.disturb(disturbance)
+          },
+          right: () => {
+            for (const link of links) link.heal()
+          },
+        }
+      },
+      lasts,
+    ),
   )
 }
 

@@ -1,19 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Random } from '../random.ts'
 import type { Supervised } from '../system/supervised.ts'
-import { type Fault, lasting } from './fault.ts'
+import { type Fault, forLong, lasting } from './fault.ts'
 
 /** Faults of the processes of the service. */
 export function processFaults(services: readonly Supervised[]): Fault[] {
   const kinds = [...new Set(services.map(kindOf))]
   return kinds.flatMap((kind) => {
     const own = services.filter((service) => kindOf(service) === kind)
+    const standsStill = (random: Random) => {
+      const service = random.pick(own)
+      return { wrong: () => service.pause(), right: () => service.resume() }
+    }
     return [
       { kind: `kill -9 of ${kind}`, inflict: (random) => random.pick(own).end('SIGKILL') },
       { kind: `restart of ${kind}`, inflict: (random) => random.pick(own).end('SIGTERM') },
-      lasting(`${kind} stands still (SIGSTOP)`, (random) => {
-        const service = random.pick(own)
-        return { wrong: () => service.pause(), right: () => service.resume() }
-      }),
+      lasting(`${kind} stands still (SIGSTOP)`, standsStill),
+      lasting(`${kind} stands still for long (SIGSTOP)`, standsStill, forLong),
       lasting(`clock of ${kind} is hours off`, (random) => {
         const service = random.pick(own)
         return { wrong: () => service.setClock(random.below(13) - 6), right: () => service.setClock(0) }
