@@ -1,11 +1,7 @@
 import { pino } from 'pino'
 import { petStreams } from '../../../src/app/petstore.ts'
-import {
-  type CommandHandler,
-  type CommandOptions,
-  createCommandHandler,
-  type Handled,
-} from '../../../src/command-handling/command-handler.ts'
+import type { CommandHandler, CommandOptions, Handled } from '../../../src/command-handling/command-handler.ts'
+import { createCommandHandler } from '../../../src/command-handling/execution.ts'
 import { IdAllocator } from '../../../src/command-handling/id-allocator.ts'
 import { encodeEvent } from '../../../src/domain/event-codec.ts'
 import type { PetEvent } from '../../../src/domain/events.ts'
