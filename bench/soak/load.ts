@@ -11,8 +11,8 @@ const idleMs = 30_000
 /** Milliseconds from 0.1 to a minute and a half, each 2 % more than the one before. */
 const latencyBounds = Array.from({ length: 700 }, (_, index) => 0.1 * 1.02 ** index)
 
-/** What was counted in a stretch of time. */
-export interface Tally {
+/** What was counted in an interval. */
+export interface LoadCounts {
   /** Requests with a status of success. */
   answered: number
   /** Those of them that added an event. */
@@ -32,7 +32,7 @@ export class MixedLoad {
   readonly #url: URL
   readonly #inFlightMax: number
   readonly #inFlight = new Set<Promise<void>>()
-  #tally = newTally()
+  #counts = newCounts()
 
   constructor(url: string, inFlightMax: number) {
     this.#url = new URL(url)
@@ -41,10 +41,10 @@ export class MixedLoad {
   }
 
   /** What was counted since the last call. */
-  take(): Tally {
-    const tally = this.#tally
-    this.#tally = newTally()
-    return tally
+  take(): LoadCounts {
+    const counts = this.#counts
+    this.#counts = newCounts()
+    return counts
   }
 
   /** Resolves once the request is answered or has failed. */
@@ -67,7 +67,7 @@ export class MixedLoad {
   /** Sends the request at once and without waiting for its answer, unless too many are in flight. */
   sendOrSkip(): void {
     if (this.#inFlight.size >= this.#inFlightMax) {
-      this.#tally.late++
+      this.#counts.late++
       return
     }
     const sent: Promise<void> = this.send().finally(() => this.#inFlight.delete(sent))
@@ -91,18 +91,18 @@ export class MixedLoad {
   }
 
   #succeeded({ addsEvent, answered }: Call, headers: IncomingHttpHeaders, ms: number): void {
-    this.#tally.answered++
-    if (addsEvent) this.#tally.events++
-    this.#tally.latencies.add(ms)
+    this.#counts.answered++
+    if (addsEvent) this.#counts.events++
+    this.#counts.latencies.add(ms)
     answered?.(headers)
   }
 
   #failed(kind: string): void {
-    this.#tally.failures.set(kind, (this.#tally.failures.get(kind) ?? 0) + 1)
+    this.#counts.failures.set(kind, (this.#counts.failures.get(kind) ?? 0) + 1)
   }
 }
 
-function newTally(): Tally {
+function newCounts(): LoadCounts {
   return { answered: 0, events: 0, failures: new Map(), late: 0, latencies: new Distribution(latencyBounds) }
 }
 

@@ -2,14 +2,14 @@ import { setTimeout as delay, setInterval as every } from 'node:timers/promises'
 import type { Distribution } from '../../src/lib/distribution.ts'
 import { say } from '../run.ts'
 import { type ProcessState, processState, type SoakForm } from './form.ts'
-import type { MixedLoad, Tally } from './load.ts'
+import type { LoadCounts, MixedLoad } from './load.ts'
 
 export const samplesPerMinute = 12
 const progressMinutes = 5
 const tickMs = 10
 
 /** What was seen at one time, and counted since the sample before. */
-export interface Sample extends Tally {
+export interface Sample extends LoadCounts {
   /** Since the run began. */
   readonly minutes: number
   readonly seconds: number

@@ -4,14 +4,14 @@ import { petstore } from './faults/operators.ts'
 import { Followers } from './followers.ts'
 import type { Contradiction, History } from './history.ts'
 import { type FaultSummary, Journal } from './journal.ts'
-import { contradictionsOf, healed, servedAgain, wrong } from './judgement.ts'
+import { contradictionsOf, healed, servedAgain, wrong } from './oracle.ts'
 import { Random } from './random.ts'
 import { Recorder } from './recorder.ts'
-import * as onBrokers from './system/broker-scenes.ts'
-import { apiKey, embedded, type Scene, type Stage } from './system/scene.ts'
+import * as onBrokers from './system/broker-scenarios.ts'
+import { apiKey, embedded, type Scenario, type StartScenario } from './system/scenario.ts'
 
-export const stages = { embedded, ...onBrokers } satisfies Record<string, Stage>
-export type ScenarioName = keyof typeof stages
+export const scenarios = { embedded, ...onBrokers } satisfies Record<string, StartScenario>
+export type ScenarioName = keyof typeof scenarios
 
 const clientCount = 12
 const followerCount = 2
@@ -43,35 +43,35 @@ export async function runCampaign(
 ): Promise<Outcome> {
   const journal = new Journal()
   const recorder = new Recorder((exchange) => journal.answered(exchange))
-  const judge = new Judge(recorder)
-  const scene = await stages[scenario](stack, folder, {
+  const oracle = new Oracle(recorder)
+  const running = await scenarios[scenario](stack, folder, {
     recorder,
-    wrong: (what) => judge.found([wrong('a fault told of it', what)]),
-    beforeLoss: () => judge.compare(scene),
+    wrong: (what) => oracle.found([wrong('a fault told of it', what)]),
+    beforeLoss: () => oracle.compare(running),
     afterLoss: async () => {
-      await untilVerified(scene)
+      await untilVerified(running)
       for (const each of [clients, followers]) each.beginAnew()
-      judge.beginAnew()
+      oracle.beginAnew()
     },
   })
-  await Promise.all(scene.services.map((service) => service.untilReady()))
-  const options = { recorder, instances: scene.apis, apiKey, random: new Random(seed) }
+  await Promise.all(running.services.map((service) => service.untilReady()))
+  const options = { recorder, instances: running.apis, apiKey, random: new Random(seed) }
   const clients = new Clients(options, clientCount)
   const followers = new Followers({ ...options, random: new Random(seed * 100 + 98) }, followerCount)
   const halfMs = minutes * 30_000
-  await oneAtATime(scene, halfMs, new Random(seed * 100 + 99), (fault, random) =>
+  await oneAtATime(running, halfMs, new Random(seed * 100 + 99), (fault, random) =>
     journal.during(fault, true, async () => {
       await fault.inflict(random)
-      judge.found(await servedAgain(scene, recorder, `'${fault.kind}'`))
+      oracle.found(await servedAgain(running, recorder, `'${fault.kind}'`))
     }),
   )
-  await allLanesAtOnce(scene, halfMs, seed * 100, (fault, random) =>
+  await allLanesAtOnce(running, halfMs, seed * 100, (fault, random) =>
     journal.during(fault, false, () => fault.inflict(random)),
   )
-  judge.found(await healed(scene, recorder))
+  oracle.found(await healed(running, recorder))
   await Promise.all([clients.stop(), followers.stop()])
-  await judge.compare(scene)
-  const { contradictions, histories } = judge
+  await oracle.compare(running)
+  const { contradictions, histories } = oracle
   return {
     faults: journal.summary(),
     faultCount: journal.faults,
@@ -83,12 +83,12 @@ export async function runCampaign(
 
 type Inflict = (fault: Fault, random: Random) => Promise<void>
 
-function oneAtATime({ lanes }: Scene, ms: number, random: Random, inflict: Inflict): Promise<void> {
+function oneAtATime({ lanes }: Scenario, ms: number, random: Random, inflict: Inflict): Promise<void> {
   const faults = lanes.flatMap(({ faults }) => faults)
   return inTurn({ faults, untilMs: performance.now() + ms, pauseMs: pauseMs.alone }, random, inflict)
 }
 
-async function allLanesAtOnce({ lanes }: Scene, ms: number, seed: number, inflict: Inflict): Promise<void> {
+async function allLanesAtOnce({ lanes }: Scenario, ms: number, seed: number, inflict: Inflict): Promise<void> {
   const untilMs = performance.now() + ms
   await Promise.all(
     lanes.map(({ faults }, lane) =>
@@ -114,7 +114,7 @@ async function inTurn({ faults, untilMs, pauseMs }: Turns, random: Random, infli
 }
 
 /** After a loss other faults go on, so it takes as long as they let it. */
-async function untilVerified({ environment }: Scene): Promise<void> {
+async function untilVerified({ environment }: Scenario): Promise<void> {
   const deadline = performance.now() + recoveryMs
   while ((await petstore(environment, 'verify')).code !== 0) {
     if (performance.now() > deadline)
@@ -123,7 +123,7 @@ async function untilVerified({ environment }: Scene): Promise<void> {
 }
 
 /** Compares what was answered with the log, as often as the log is about to lose something, and at the end. */
-class Judge {
+class Oracle {
   readonly histories: History[] = []
   readonly contradictions: Contradiction[] = []
   readonly #recorder: Recorder
@@ -137,7 +137,7 @@ class Judge {
   }
 
   /** All that was answered before the log is read. */
-  async compare({ readLog, partitions }: Scene): Promise<void> {
+  async compare({ readLog, partitions }: Scenario): Promise<void> {
     const nowMs = performance.now()
     const exchanges = this.#recorder.exchanges.filter(({ answeredMs }) => answeredMs < nowMs)
     const history = { log: await readLog(), exchanges }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Exchange, Held, Order, Pet } from './history.ts'
+import type { CachedDocument, Exchange, Order, Pet } from './history.ts'
 import type { Random } from './random.ts'
 import type { Question, Recorder } from './recorder.ts'
 import type { Supervised } from './system/supervised.ts'
@@ -15,10 +15,10 @@ export interface ClientOptions {
 }
 
 /** What the clients tell each other of: pets and orders to be rivals about, and what they were last told of each. */
-class Market {
+class KnownResources {
   readonly #pets: number[] = []
   readonly #orders: number[] = []
-  readonly #held = new Map<string, Held>()
+  readonly #cached = new Map<string, CachedDocument>()
 
   pet(random: Random): number | undefined {
     return recent(this.#pets, random)
@@ -28,18 +28,18 @@ class Market {
     return recent(this.#orders, random)
   }
 
-  held(collection: 'pet' | 'order', id: number): Held | undefined {
-    return this.#held.get(`${collection} ${id}`)
+  cached(collection: 'pet' | 'order', id: number): CachedDocument | undefined {
+    return this.#cached.get(`${collection} ${id}`)
   }
 
   /** Tags of what is lost may come again for something else. */
   forgetTags(): void {
-    this.#held.clear()
+    this.#cached.clear()
   }
 
   tell({ operation, status, body, tag }: Exchange): void {
     if (tag !== undefined) {
-      this.#held.set(`${operation.endsWith('Pet') ? 'pet' : 'order'} ${(body as Pet | Order).id}`, { tag, body })
+      this.#cached.set(`${operation.endsWith('Pet') ? 'pet' : 'order'} ${(body as Pet | Order).id}`, { tag, body })
     }
     if (status === 201 && operation === 'createPet') this.#pets.push((body as Pet).id)
     if (status === 201 && operation === 'placeOrder') this.#orders.push((body as Order).id)
@@ -62,7 +62,7 @@ const placesMax = 30
 /** Clients that add, order, change and read pets, whatever they are answered; most of them pass on their tokens. */
 export class Clients {
   readonly #options: ClientOptions
-  readonly #market = new Market()
+  readonly #known = new KnownResources()
   readonly #done: Promise<unknown>
   readonly #places: Place[] = []
   #isStopped = false
@@ -79,7 +79,7 @@ export class Clients {
   /** Every session forgets its token. */
   beginAnew(): void {
     this.#era++
-    this.#market.forgetTags()
+    this.#known.forgetTags()
   }
 
   /** Resolves once everybody has their last answer. */
@@ -100,7 +100,7 @@ export class Clients {
       const own = { session, apiKey, ...(token !== undefined && { token }) }
       const answer = await recorder.ask(random.pick(instances), { ...asked, ...own })
       if (hasSession && era === this.#era) token = answer?.tokenAfter ?? token
-      if (answer !== undefined && era === this.#era) this.#market.tell(answer)
+      if (answer !== undefined && era === this.#era) this.#known.tell(answer)
       await delay(this.#options.random.below(thinkMs * 2))
       return answer
     }
@@ -110,8 +110,8 @@ export class Clients {
   async #act(ask: Ask): Promise<void> {
     const { random } = this.#options
     const chance = random.next()
-    const pet = this.#market.pet(random)
-    const order = this.#market.order(random)
+    const pet = this.#known.pet(random)
+    const order = this.#known.order(random)
     if (pet === undefined || chance < 0.22) await this.#readBack(ask, await this.#insist(ask, this.#newPet()))
     else if (chance < 0.4) await this.#readBack(ask, await this.#insist(ask, this.#newOrder(pet)))
     else if (order !== undefined && chance < 0.58) {
@@ -119,19 +119,19 @@ export class Clients {
       const wanted = { status }
       await this.#readBack(
         ask,
-        await ask({ operation: 'updateOrder', id: order, wanted, ...this.#held('order', order) }),
+        await ask({ operation: 'updateOrder', id: order, wanted, ...this.#cached('order', order) }),
       )
     } else if (order !== undefined && chance < 0.65) {
-      await ask({ operation: 'getOrder', id: order, ...this.#held('order', order) })
-    } else if (chance < 0.77) await ask({ operation: 'getPet', id: pet, ...this.#held('pet', pet) })
+      await ask({ operation: 'getOrder', id: order, ...this.#cached('order', order) })
+    } else if (chance < 0.77) await ask({ operation: 'getPet', id: pet, ...this.#cached('pet', pet) })
     else if (chance < 0.82) await ask({ operation: 'listEvents', id: pet })
     else await this.#browse(ask)
   }
 
   /** What somebody was told of it, and not always the latest. */
-  #held(collection: 'pet' | 'order', id: number): Pick<Asked, 'held'> {
-    const held = this.#options.random.chance(0.4) ? this.#market.held(collection, id) : undefined
-    return held === undefined ? {} : { held }
+  #cached(collection: 'pet' | 'order', id: number): Pick<Asked, 'cached'> {
+    const cached = this.#options.random.chance(0.4) ? this.#known.cached(collection, id) : undefined
+    return cached === undefined ? {} : { cached }
   }
 
   #newPet(): Asked {

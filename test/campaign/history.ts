@@ -29,7 +29,7 @@ export type Operation =
   | 'followEvents'
 
 /** A document that a client has, with the ETag that came with it. */
-export interface Held {
+export interface CachedDocument {
   readonly tag: string
   readonly body: unknown
 }
@@ -59,12 +59,12 @@ export interface Exchange {
   /** The Consistency-Token that was sent; the id from which a step of a feed goes on. */
   readonly token?: string
   /** What the client has: its tag was sent as If-None-Match of a GET, or as If-Match of an update. */
-  readonly held?: Held
+  readonly cached?: CachedDocument
   /** Undefined: the connection was lost, or the client gave up. Nobody knows what became of the request. */
   readonly status: number | undefined
   /** If it is an error. */
   readonly code?: string
-  /** The body of a 2xx: a pet, an order, an event, or an array of them. A 304 says that it is that of `held`. */
+  /** The body of a 2xx: a pet, an order, an event, or an array of them. A 304 says that it is that of `cached`. */
   readonly body?: unknown
   /** The ETag of the answer. */
   readonly tag?: string

@@ -5,7 +5,7 @@ const patienceMs = 20_000
 
 /** A request, before it is known who answers what. */
 export interface Question
-  extends Pick<Exchange, 'session' | 'operation' | 'id' | 'wanted' | 'idempotencyKey' | 'page' | 'token' | 'held'> {
+  extends Pick<Exchange, 'session' | 'operation' | 'id' | 'wanted' | 'idempotencyKey' | 'page' | 'token' | 'cached'> {
   readonly apiKey: string
   /** For a list: where the link of the page before led. */
   readonly path?: string
@@ -93,7 +93,7 @@ function pathOf({ operation, id, page, path }: Question): string {
 }
 
 function requestOf(question: Question, number: number): RequestInit {
-  const { operation, id, wanted, idempotencyKey, token, held, apiKey } = question
+  const { operation, id, wanted, idempotencyKey, token, cached, apiKey } = question
   const method = methods[operation] ?? 'GET'
   const body = operation === 'placeOrder' ? { petId: id } : wanted
   return {
@@ -105,14 +105,14 @@ function requestOf(question: Question, number: number): RequestInit {
       ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
       ...(idempotencyKey === undefined ? {} : { 'idempotency-key': `"${idempotencyKey}"` }),
       ...(token === undefined ? {} : { 'consistency-token': token }),
-      ...(held === undefined ? {} : { [method === 'GET' ? 'if-none-match' : 'if-match']: held.tag }),
+      ...(cached === undefined ? {} : { [method === 'GET' ? 'if-none-match' : 'if-match']: cached.tag }),
     },
     ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
   }
 }
 
-function answerOf({ ok, status, headers }: Response, text: string, { held }: Question) {
-  const content = status === 304 ? held?.body : JSON.parse(text)
+function answerOf({ ok, status, headers }: Response, text: string, { cached }: Question) {
+  const content = status === 304 ? cached?.body : JSON.parse(text)
   const tokenAfter = headers.get('consistency-token')
   const tag = headers.get('etag')
   const applied = headers.get('read-model-applied')

@@ -45,10 +45,10 @@ test('what was asked before all was forgotten is not kept when it is answered', 
 
 test('a 304 shows what the client has', async () => {
   const recorder = new Recorder()
-  const held = { tag: '"1"', body: { id: 1 } }
-  const [request, answer] = [once(server, 'request'), recorder.ask(api, { ...getPet, held })]
+  const cached = { tag: '"1"', body: { id: 1 } }
+  const [request, answer] = [once(server, 'request'), recorder.ask(api, { ...getPet, cached })]
   const [{ headers }, response] = await request
-  response.writeHead(304, { etag: held.tag }).end()
-  expect(headers['if-none-match']).toBe(held.tag)
-  expect(await answer).toMatchObject({ status: 304, body: held.body, tag: held.tag })
+  response.writeHead(304, { etag: cached.tag }).end()
+  expect(headers['if-none-match']).toBe(cached.tag)
+  expect(await answer).toMatchObject({ status: 304, body: cached.body, tag: cached.tag })
 })

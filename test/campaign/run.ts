@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command, Option } from 'commander'
-import { type Outcome, runCampaign, type ScenarioName, stages } from './campaign.ts'
+import { type Outcome, runCampaign, type ScenarioName, scenarios } from './campaign.ts'
 import type { FaultSummary } from './journal.ts'
 import { describeContradiction, faultTable } from './report.ts'
 
-const scenarios = Object.keys(stages) as ScenarioName[]
+const names = Object.keys(scenarios) as ScenarioName[]
 
 interface Options {
   readonly seed: number
@@ -21,7 +21,7 @@ const program = new Command('campaign')
   .option('--seed <n>', 'what the faults are drawn from', Number, 1)
   .option('--seeds <n>', 'how many seeds, one after the other', Number, 1)
   .option('--minutes <n>', 'how long there are faults, for each seed', Number, 1)
-  .addOption(new Option('--scenario <name>', 'by default the seeds take turns').choices(scenarios))
+  .addOption(new Option('--scenario <name>', 'by default the seeds take turns').choices(names))
   .option('--json <file>', 'write the faults of all seeds to a file')
 const { seed: first, seeds, minutes, scenario: given, json } = program.parse().opts<Options>()
 
@@ -34,7 +34,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 const faults: FaultSummary[] = []
 let [failed, count, answers] = [0, 0, 0]
 for (let seed = first; seed < first + seeds; seed++) {
-  const scenario = given ?? (scenarios[seed % scenarios.length] as ScenarioName)
+  const scenario = given ?? (names[seed % names.length] as ScenarioName)
   const folder = mkdtempSync(join(tmpdir(), `petstore-campaign-${seed}-`))
   const started = performance.now()
   const stack = interrupted.use(new AsyncDisposableStack())

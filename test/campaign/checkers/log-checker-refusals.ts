@@ -36,7 +36,7 @@ function* checkReason(exchange: Exchange, prefixes: Prefixes): Generator<Contrad
 }
 
 function reasonOf(exchange: Exchange, prefixes: Prefixes): Claim | undefined {
-  const { code, id = 0, wanted, held } = exchange
+  const { code, id = 0, wanted, cached } = exchange
   if (collectionOf(exchange) !== undefined) return undefined
   if (code === 'unknown_pet' || code === 'pet_not_found') return isAbsent(prefixes.document('pets', id))
   if (code === 'order_not_found') return isAbsent(prefixes.document('orders', id))
@@ -45,7 +45,7 @@ function reasonOf(exchange: Exchange, prefixes: Prefixes): Claim | undefined {
     return { document: prefixes.document('pets', id), holds }
   }
   if (code === 'precondition_failed') {
-    const text = textOf(held?.body)
+    const text = textOf(cached?.body)
     return { document: prefixes.document('orders', id), holds: (state) => state !== undefined && state.text !== text }
   }
   if (code !== 'order_transition_invalid') return undefined

@@ -12,7 +12,7 @@ export function* checkTags({ exchanges }: History, prefixes: Prefixes): Generato
     const what = `${nameOf(first)} and ${nameOf(other)} have the tag ${first.tag}, and differ.`
     yield { rule: 'one tag, two states', what, exchanges: [first, other], records: [] }
   }
-  const updates = tagged.filter(({ operation, held }) => operation === 'updateOrder' && held !== undefined)
+  const updates = tagged.filter(({ operation, cached }) => operation === 'updateOrder' && cached !== undefined)
   for (const exchange of updates) yield* checkUpdate(exchange, prefixes)
 }
 
@@ -21,12 +21,12 @@ function tagOf({ operation, body, tag }: Exchange): string {
 }
 
 function* checkUpdate(exchange: Exchange, prefixes: Prefixes): Generator<Contradiction> {
-  const { number, id = 0, held } = exchange
+  const { number, id = 0, cached } = exchange
   const effect = prefixes.effectOf(number)
   if (effect === undefined) return // there was nothing to do
   const { states } = prefixes.document('orders', id)
   const before = states[states.findIndex(({ record }) => record === effect.record) - 1]
-  if (before?.text === textOf(held?.body)) return
+  if (before?.text === textOf(cached?.body)) return
   const what = `${nameOf(exchange)} changed an order that was not as its If-Match says.`
   yield { rule: 'If-Match was passed over', what, exchanges: [exchange], records: [effect.record] }
 }

@@ -10,9 +10,9 @@ import {
   pet,
   rulesOf,
   rulesOfAnswers,
-  scene,
+  sampleHistory,
   token,
-} from './log-checker-scene.ts'
+} from './history-builder.ts'
 
 describe('writes', () => {
   const wanted = { name: pet(d).name, categoryId: 7 }
@@ -22,7 +22,7 @@ describe('writes', () => {
 
   /** Each answer is of the request that wrote the event at 0:4, or of a repetition. */
   function rulesOfWrites(kind: 'createPet' | 'placeOrder', ...exchanges: readonly Given[]): string[] {
-    const found = scene()
+    const found = sampleHistory()
     if (kind === 'createPet') found.created(pet(d), { request: 0, key: 'hash' })
     else found.ordered('Placed', order(d, b), { version: 2, request: 0 })
     for (const exchange of exchanges) found.answered(exchange)
@@ -44,14 +44,14 @@ describe('writes', () => {
     expect(rulesOfAnswers({ ...update, wanted: { status: 'cancelled' }, body: order(c, a, 'cancelled') })).toEqual([
       'lost write',
     ])
-    const superseded = scene()
+    const superseded = sampleHistory()
     superseded.ordered('Placed', order(d, a), { version: 2, request: 0 })
     superseded.answered({ ...place, id: a, body: order(d, a) })
     expect(rulesOf(superseded)).toEqual(['lost write'])
   })
 
   it('take effect once', () => {
-    const found = scene()
+    const found = sampleHistory()
     const [twin = 0] = idsOf(1, 2).slice(1)
     found.created(pet(d), { request: 0 })
     found.created({ ...pet(twin), name: wanted.name })

@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest'
-import { checkAgainstLog } from './log-checker.ts'
-import { checkOverlaps } from './log-checker-log.ts'
 import {
   a,
   b,
   c,
   d,
   type Given,
+  HistoryBuilder,
   order,
   other,
   partitions,
   pet,
   rulesOf,
   rulesOfAnswers,
-  Scene,
-  scene,
+  sampleHistory,
   token,
-} from './log-checker-scene.ts'
+} from './history-builder.ts'
+import { checkAgainstLog } from './log-checker.ts'
+import { checkOverlaps } from './log-checker-log.ts'
 
 const getA = (status: 'available' | 'pending', more: object = {}): Given => ({
   ...{ operation: 'getPet', id: a, body: pet(a, status) },
@@ -80,7 +80,7 @@ describe('reads', () => {
   })
 
   it('show nothing that was not asked for yet', () => {
-    const found = new Scene()
+    const found = new HistoryBuilder()
     found.answered(getA('available'))
     found.created(pet(a), { request: found.nextNumber })
     const wanted = { name: pet(a).name, categoryId: 7 }
@@ -99,13 +99,13 @@ describe('reads', () => {
 
 describe('the log', () => {
   it('has no gap', () => {
-    const found = scene()
+    const found = sampleHistory()
     found.record({ partition: 1, offset: 5, key: null, value: null })
     expect(rulesOf(found)).toEqual(['log has a gap'])
   })
 
   it('has competing events, but none that contradicts what came before', () => {
-    const found = scene()
+    const found = sampleHistory()
     found.ordered('Delivered', order(c, a), { version: 3 })
     expect(rulesOf(found)).toEqual([])
     found.ordered('Placed', order(d, a), { version: 4 })
@@ -125,7 +125,7 @@ describe('the log', () => {
 })
 
 it('tells the exchanges and the records of a contradiction, at most twenty of a rule', () => {
-  const found = scene()
+  const found = sampleHistory()
   for (let at = 0; at < 30; at++) found.answered(getA(at === 0 ? 'pending' : 'available'))
   const contradictions = checkAgainstLog(found.history, partitions)
   expect(contradictions).toHaveLength(20)

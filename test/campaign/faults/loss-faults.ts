@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { KafkaCluster } from '../../brokers/clusters.ts'
 import { until } from '../../brokers/ready.ts'
 import type { Random } from '../random.ts'
-import type { Witness } from '../system/scene.ts'
+import type { CampaignContext } from '../system/scenario.ts'
 import { asAdmin } from '../system/topic-admin.ts'
 import { type Fault, last } from './fault.ts'
 import { untilInSync } from './kafka-faults.ts'
@@ -14,7 +14,7 @@ export interface LossyLog {
   readonly cluster: KafkaCluster
   readonly folderOf: (id: number) => string
   readonly topic: string
-  readonly witness: Witness
+  readonly context: CampaignContext
 }
 
 /** Events on brokers 1 and 2, of which either may lead with whatever it has; the ids on broker 3 alone. */
@@ -49,25 +49,25 @@ export function lossFaults(log: LossyLog): Fault[] {
 }
 
 /** The follower stands still, so that it lacks the last records, and then is the only one. */
-async function electBehind({ cluster, topic, witness }: LossyLog, random: Random): Promise<void> {
+async function electBehind({ cluster, topic, context }: LossyLog, random: Random): Promise<void> {
   const [leader, follower] = cluster.nodes
   await follower?.pause()
   await until('the follower is out of sync', waitMs, async () => (await inSync(cluster, topic)).join() === '1')
   await last(random, 500, 1500)
-  await witness.beforeLoss()
+  await context.beforeLoss()
   await leader?.kill()
   await follower?.resume()
   await until('the follower leads', waitMs, async () => (await inSync(cluster, topic)).join() === '2')
   await last(random, 200, 1500)
   await leader?.start()
   await untilInSync({ ...cluster, topics: [topic] })
-  await witness.afterLoss()
+  await context.afterLoss()
 }
 
 /** Some bytes less, in the files of both replicas. */
-async function truncateTails({ cluster, folderOf, topic, witness }: LossyLog, random: Random): Promise<void> {
+async function truncateTails({ cluster, folderOf, topic, context }: LossyLog, random: Random): Promise<void> {
   const replicas = cluster.nodes.slice(0, 2)
-  await witness.beforeLoss()
+  await context.beforeLoss()
   await Promise.all(replicas.map((node) => node.kill()))
   for (let partition = 0; partition < 6; partition++) {
     const files = [1, 2].map((id) => segmentOf(join(folderOf(id), 'data', `${topic}-${partition}`)))
@@ -77,7 +77,7 @@ async function truncateTails({ cluster, folderOf, topic, witness }: LossyLog, ra
   }
   await Promise.all(replicas.map((node) => node.start()))
   await untilInSync({ ...cluster, topics: [topic] })
-  await witness.afterLoss()
+  await context.afterLoss()
 }
 
 function segmentOf(folder: string): string {

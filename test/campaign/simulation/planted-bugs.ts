@@ -154,7 +154,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     const { operation, number, tag, body } = exchange
     const isWritten = log.some(({ value }) => numberOf(JSON.parse(value ?? '').traceparent) === number)
     return operation === 'updateOrder' && isOk(exchange) && isWritten && tag
-      ? { ...exchange, held: { tag, body } }
+      ? { ...exchange, cached: { tag, body } }
       : undefined
   }),
   answer('a read shows the future', both, (exchange, history) => {

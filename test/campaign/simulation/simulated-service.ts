@@ -11,7 +11,7 @@ import { type Exchange, positionsOf } from '../history.ts'
 import type { Random } from '../random.ts'
 import { type Entry, partitions, type SimulatedLog, type View } from './simulated-log.ts'
 
-export type Question = Pick<Exchange, 'operation' | 'id' | 'wanted' | 'idempotencyKey' | 'page' | 'token' | 'held'>
+export type Question = Pick<Exchange, 'operation' | 'id' | 'wanted' | 'idempotencyKey' | 'page' | 'token' | 'cached'>
 export type Answer = Pick<
   Exchange,
   'status' | 'code' | 'body' | 'tag' | 'tokenAfter' | 'isApplied' | 'isReplayed' | 'hasNext'
@@ -76,7 +76,7 @@ export class SimulatedService {
     return { status: 200, body, tokenAfter: tokenOf(token, last < 0 ? [] : [{ partition, offset: last }]) }
   }
 
-  #read({ next }: Instance, { operation, id = 0, page, token, held }: Question): Answer {
+  #read({ next }: Instance, { operation, id = 0, page, token, cached }: Question): Answer {
     const view = this.#log.view(next)
     const told = token === undefined ? {} : { tokenAfter: tokenOf(token, reached(next)) }
     if (page === undefined) {
@@ -84,7 +84,7 @@ export class SimulatedService {
       const document = isOfPet ? view.streams.get(id)?.state.pet : view.orders.get(id)
       const body = operation === 'listEvents' ? view.events.get(id) : document
       const tag = operation === 'listEvents' ? {} : { tag: tagOf(view, isOfPet, id) }
-      const status = tag.tag !== undefined && tag.tag === held?.tag ? 304 : 200
+      const status = tag.tag !== undefined && tag.tag === cached?.tag ? 304 : 200
       if (body !== undefined) return { status, body, ...tag, ...told }
       return { ...refusal(isOfPet ? 'pet_not_found' : 'order_not_found', 404), ...told }
     }
@@ -182,12 +182,12 @@ function idempotencyOf({ operation, id, idempotencyKey: key }: Question, newPet:
 }
 
 function commandOf(question: Question, drawn: number, newPet: NewPet, { orders, orderVersions }: View): PetCommand {
-  const { operation, id = 0, wanted, held } = question
+  const { operation, id = 0, wanted, cached } = question
   if (operation === 'createPet') return { type: 'createPet', id: drawn as PetId, newPet }
   const orderId = drawn as Order['id']
   if (operation === 'placeOrder') return { type: 'placeOrder', orderId, petId: id as PetId }
   const status = wanted?.status as OrderStatus
-  const ifMatch = held && [Number(held.tag.slice(1, -1))]
+  const ifMatch = cached && [Number(cached.tag.slice(1, -1))]
   const finalVersion = orders.get(id)?.status === 'cancelled' ? orderVersions.get(id) : undefined
   return { type: 'updateOrder', orderId, status, ifMatch, finalVersion }
 }

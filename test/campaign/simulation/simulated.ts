@@ -1,4 +1,4 @@
-import type { Exchange, Held, History, Order, Pet } from '../history.ts'
+import type { CachedDocument, Exchange, History, Order, Pet } from '../history.ts'
 import { Random } from '../random.ts'
 import { partitions, SimulatedLog } from './simulated-log.ts'
 import { type Answer, type Instance, type Question, SimulatedService, type Steps } from './simulated-service.ts'
@@ -29,7 +29,7 @@ class Simulation {
   readonly #exchanges: Exchange[] = []
   readonly #pets: number[] = []
   readonly #orders: number[] = []
-  readonly #held = new Map<string, Held>()
+  readonly #cached = new Map<string, CachedDocument>()
   #running: Steps[] = []
   #calls: Call[] = []
   #nowMs = 0
@@ -93,10 +93,10 @@ class Simulation {
     else if (chance < 0.34) yield* this.#insist(ask, this.#newOrder(pet))
     else if (order !== undefined && chance < 0.52) {
       const status = this.#random.pick(['approved', 'approved', 'delivered', 'cancelled', 'cancelled', 'placed'])
-      yield* ask({ operation: 'updateOrder', id: order, wanted: { status }, ...this.#heldOf('order', order) })
+      yield* ask({ operation: 'updateOrder', id: order, wanted: { status }, ...this.#cachedOf('order', order) })
     } else if (order !== undefined && chance < 0.64) {
-      yield* ask({ operation: 'getOrder', id: order, ...this.#heldOf('order', order) })
-    } else if (chance < 0.78) yield* ask({ operation: 'getPet', id: pet, ...this.#heldOf('pet', pet) })
+      yield* ask({ operation: 'getOrder', id: order, ...this.#cachedOf('order', order) })
+    } else if (chance < 0.78) yield* ask({ operation: 'getPet', id: pet, ...this.#cachedOf('pet', pet) })
     else if (chance < 0.84) yield* ask({ operation: 'listEvents', id: pet })
     else yield* this.#browse(ask)
   }
@@ -112,9 +112,9 @@ class Simulation {
   }
 
   /** What somebody was told of it last. */
-  #heldOf(collection: 'pet' | 'order', id: number): Pick<Question, 'held'> {
-    const held = this.#random.chance(0.4) ? this.#held.get(`${collection} ${id}`) : undefined
-    return held === undefined ? {} : { held }
+  #cachedOf(collection: 'pet' | 'order', id: number): Pick<Question, 'cached'> {
+    const cached = this.#random.chance(0.4) ? this.#cached.get(`${collection} ${id}`) : undefined
+    return cached === undefined ? {} : { cached }
   }
 
   #newPet(): Question {
@@ -167,7 +167,7 @@ class Simulation {
     const { status, operation, body, tag } = exchange
     if (tag !== undefined) {
       const name = `${operation.endsWith('Pet') ? 'pet' : 'order'} ${(body as Pet | Order).id}`
-      this.#held.set(name, { tag, body })
+      this.#cached.set(name, { tag, body })
     }
     if (status === 201) (operation === 'createPet' ? this.#pets : this.#orders).push((body as Pet | Order).id)
     return exchange

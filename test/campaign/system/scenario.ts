@@ -11,8 +11,8 @@ import { Supervised } from './supervised.ts'
 /** Not a secret: the service and its clients run on this machine alone, for a minute. */
 export const apiKey = 'the-key-of-the-campaign'
 
-/** Whom the faults of a scene tell of what they do. */
-export interface Witness {
+/** Whom the faults of a scenario tell of what they do. */
+export interface CampaignContext {
   readonly recorder: Recorder
   wrong(what: string): void
   /** Records that were acknowledged are about to be lost: everything so far is compared with the log as it stands. */
@@ -22,7 +22,7 @@ export interface Witness {
 }
 
 /** A system that runs, and what can happen to it. */
-export interface Scene {
+export interface Scenario {
   readonly apis: readonly Supervised[]
   readonly services: readonly Supervised[]
   /** Variables of the service, past all links. */
@@ -33,10 +33,10 @@ export interface Scene {
 }
 
 /** Builds one in a folder. It ends with `stack`. */
-export type Stage = (stack: AsyncDisposableStack, folder: string, witness: Witness) => Promise<Scene>
+export type StartScenario = (stack: AsyncDisposableStack, folder: string, context: CampaignContext) => Promise<Scenario>
 
 /** One process with everything in it, whose data is on a small disk. */
-export const embedded: Stage = async (stack, folder, witness) => {
+export const embedded: StartScenario = async (stack, folder, context) => {
   const dataFolder = await mountSmall(stack, join(folder, 'data'), 48)
   const environment = { DATA_DIR: dataFolder, API_KEYS: apiKey }
   const service = await Supervised.start({ name: 'service', environment, folder })
@@ -50,7 +50,7 @@ export const embedded: Stage = async (stack, folder, witness) => {
     lanes: [
       { name: 'process', faults: processFaults(services) },
       { name: 'disk', faults: [fullDisk(service, dataFolder)] },
-      operatorLane({ environment, apis: services, ...witness }, services),
+      operatorLane({ environment, apis: services, ...context }, services),
     ],
     readLog: async () => readFile(join(dataFolder, 'event-log.db')),
   }

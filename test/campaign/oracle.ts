@@ -4,7 +4,7 @@ import { checkPets } from './checkers/pet-checker.ts'
 import { petstore } from './faults/operators.ts'
 import type { Contradiction, Exchange, History } from './history.ts'
 import type { Recorder } from './recorder.ts'
-import { apiKey, type Scene } from './system/scene.ts'
+import { apiKey, type Scenario } from './system/scenario.ts'
 import type { Supervised } from './system/supervised.ts'
 
 const healedWithinMs = 30_000
@@ -44,14 +44,14 @@ function isUnexpected({ status = 503, code = '' }: Exchange): boolean {
 }
 
 /** After the last fault all is served within 30 s by itself, and `petstore verify` finds nothing. Resolves to what was not so. */
-export async function healed(scene: Scene, recorder: Recorder): Promise<Contradiction[]> {
+export async function healed(scenario: Scenario, recorder: Recorder): Promise<Contradiction[]> {
   const deadline = performance.now() + healedWithinMs
-  const late = await servedAgain(scene, recorder, 'the last fault')
-  return [...late, ...(await verified(scene, deadline))]
+  const late = await servedAgain(scenario, recorder, 'the last fault')
+  return [...late, ...(await verified(scenario, deadline))]
 }
 
 /** Within 30 s each process adds a pet, and lists what was added. Resolves to what was not so. */
-export async function servedAgain({ apis }: Scene, recorder: Recorder, after: string): Promise<Contradiction[]> {
+export async function servedAgain({ apis }: Scenario, recorder: Recorder, after: string): Promise<Contradiction[]> {
   const deadline = performance.now() + healedWithinMs
   const late: Contradiction[] = []
   for (const api of apis) {
@@ -84,7 +84,7 @@ function textOf(answer: Exchange | undefined): string {
   return [answer?.status ?? 'no answer', answer?.code].filter((part) => part !== undefined).join(' ')
 }
 
-async function verified({ environment }: Scene, deadline: number): Promise<Contradiction[]> {
+async function verified({ environment }: Scenario, deadline: number): Promise<Contradiction[]> {
   for (;;) {
     const isLast = performance.now() > deadline
     const { code, output, errors } = await petstore(environment, 'verify', '--json')

@@ -37,7 +37,7 @@ interface EventOptions {
 }
 
 /** A history that grows: events at the end of their partitions, exchanges of 5 ms every 10 ms. */
-export class Scene {
+export class HistoryBuilder {
   readonly #log: LogRecord[] = []
   readonly #exchanges: Exchange[] = []
 
@@ -93,24 +93,24 @@ export class Scene {
 export const [a = 0, b = 0, c = 0, d = 0] = idsOf(0, 4)
 export const [other = 0] = idsOf(1, 1)
 
-export function rulesOf({ history }: Scene): string[] {
+export function rulesOf({ history }: HistoryBuilder): string[] {
   return checkAgainstLog(history, partitions).map(({ rule }) => rule)
 }
 
 /** Partition 0: pet a, then pet b, then order c of pet a, which is approved. Partition 1: a pet. */
-export function scene(): Scene {
-  const scene = new Scene()
-  scene.created(pet(a))
-  scene.created(pet(b))
-  scene.ordered('Placed', order(c, a), { version: 2 })
-  scene.ordered('Approved', order(c, a), { version: 3 })
-  scene.created(pet(other))
-  return scene
+export function sampleHistory(): HistoryBuilder {
+  const history = new HistoryBuilder()
+  history.created(pet(a))
+  history.created(pet(b))
+  history.ordered('Placed', order(c, a), { version: 2 })
+  history.ordered('Approved', order(c, a), { version: 3 })
+  history.created(pet(other))
+  return history
 }
 
-/** Asks for these answers in this order, beside the log of `scene`. */
+/** Asks for these answers in this order, beside the log of `sampleHistory`. */
 export function rulesOfAnswers(...exchanges: readonly Given[]): string[] {
-  const found = scene()
+  const found = sampleHistory()
   for (const exchange of exchanges) found.answered(exchange)
   return rulesOf(found)
 }

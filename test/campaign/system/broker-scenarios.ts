@@ -10,14 +10,14 @@ import { processFaults } from '../faults/process-faults.ts'
 import { Failover, type RedisNode, redisFaults } from '../faults/redis-faults.ts'
 import { type KafkaSide, linkTo, names, startKafka } from './kafka-side.ts'
 import type { Link } from './link.ts'
-import { apiKey, operatorLane, type Stage } from './scene.ts'
+import { apiKey, operatorLane, type StartScenario } from './scenario.ts'
 import { Supervised } from './supervised.ts'
 import { readTopic } from './topic-admin.ts'
 
 const topic = 'campaign'
 const prefix = 'campaign'
 const partitions = 6
-/** What the Redis of a scene is, and what can happen to it. */
+/** What the Redis of a scenario is, and what can happen to it. */
 interface RedisSide {
   /** Past all links. */
   readonly url: string
@@ -27,7 +27,7 @@ interface RedisSide {
 }
 
 /** A single Redis. */
-export const redis: Stage = onKafka(async (stack, folder) => {
+export const redis: StartScenario = onKafka(async (stack, folder) => {
   const node = await redisNode(stack, join(folder, 'redis'))
   const links = await linksTo(stack, portOf(node.url))
   return {
@@ -41,7 +41,7 @@ export const redis: Stage = onKafka(async (stack, folder) => {
 })
 
 /** A master with a replica that takes its place. */
-export const replica: Stage = onKafka(async (stack, folder) => {
+export const replica: StartScenario = onKafka(async (stack, folder) => {
   const [master, other] = [
     await redisNode(stack, join(folder, 'redis-1')),
     await redisNode(stack, join(folder, 'redis-2')),
@@ -64,7 +64,7 @@ export const replica: Stage = onKafka(async (stack, folder) => {
 })
 
 /** Three masters, and a shard of the read models for each. */
-export const cluster: Stage = onKafka(async (stack) => {
+export const cluster: StartScenario = onKafka(async (stack) => {
   const [toMasters, amongMasters]: [Link[], Link[]] = [[], []]
   const masters = await startRedisCluster(async ({ client, bus }) => {
     const [link, busLink] = [await linkTo(stack, client), await linkTo(stack, bus)]
@@ -87,7 +87,7 @@ export const cluster: Stage = onKafka(async (stack) => {
 })
 
 /** A topic that may lose what was acknowledged, and does. */
-export const lossy: Stage = async (stack, folder, witness) => {
+export const lossy: StartScenario = async (stack, folder, context) => {
   const kafka = await startKafka(stack, folder)
   const node = await redisNode(stack, join(folder, 'redis'))
   await makeLossyTopics(kafka.cluster, topic)
@@ -96,7 +96,7 @@ export const lossy: Stage = async (stack, folder, witness) => {
     urlOf: () => node.url,
     lanes: [],
   })
-  const loss = lossFaults({ cluster: kafka.cluster, folderOf: kafka.folderOf, topic, witness })
+  const loss = lossFaults({ cluster: kafka.cluster, folderOf: kafka.folderOf, topic, context })
   return {
     apis,
     services,
@@ -106,15 +106,15 @@ export const lossy: Stage = async (stack, folder, witness) => {
       { name: 'loss', faults: loss },
       { name: 'process', faults: processFaults(services) },
       { name: 'redis', faults: redisFaults([node], prefix) },
-      operatorLane({ environment, apis, ...witness }, services),
+      operatorLane({ environment, apis, ...context }, services),
     ],
     readLog: () => readTopic(kafka.cluster.brokers, topic),
   }
 }
 
-/** A scene on three Kafka brokers, with two processes of each kind. */
-function onKafka(startRedisSide: (stack: AsyncDisposableStack, folder: string) => Promise<RedisSide>): Stage {
-  return async (stack, folder, witness) => {
+/** A scenario on three Kafka brokers, with two processes of each kind. */
+function onKafka(startRedisSide: (stack: AsyncDisposableStack, folder: string) => Promise<RedisSide>): StartScenario {
+  return async (stack, folder, context) => {
     const [kafka, redisSide] = await Promise.all([startKafka(stack, folder), startRedisSide(stack, folder)])
     const { environment, services, apis } = await startServices(stack, folder, kafka, redisSide)
     const { cluster, among } = kafka
@@ -135,7 +135,7 @@ function onKafka(startRedisSide: (stack: AsyncDisposableStack, folder: string) =
         { name: 'kafka', faults: [...kafkaFaults(underFaults), ...(full ? [full] : []), ...amongBrokers] },
         { name: 'network of Kafka', faults: networkFaults('to Kafka', names.map(kafka.linksOf)) },
         ...redisSide.lanes,
-        operatorLane({ environment, apis, ...witness }, services),
+        operatorLane({ environment, apis, ...context }, services),
       ],
       readLog: () => readTopic(cluster.brokers, topic),
     }
