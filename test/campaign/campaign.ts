@@ -4,7 +4,7 @@ import { petstore } from './faults/operators.ts'
 import { Followers } from './followers.ts'
 import type { Contradiction, History } from './history.ts'
 import { type FaultSummary, Journal } from './journal.ts'
-import { contradictionsOf, healed, servedAgain, wrong } from './oracle.ts'
+import { contradictionsOf, followed, healed, servedAgain, wrong } from './oracle.ts'
 import { Random } from './random.ts'
 import { Recorder } from './recorder.ts'
 import * as onBrokers from './system/broker-scenarios.ts'
@@ -71,6 +71,7 @@ export async function runCampaign(
   oracle.found(await healed(running, recorder))
   await Promise.all([clients.stop(), followers.stop()])
   await oracle.compare(running)
+  oracle.found(followed(oracle.histories))
   const { contradictions, histories } = oracle
   return {
     faults: journal.summary(),

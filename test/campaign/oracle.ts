@@ -39,6 +39,13 @@ export function contradictionsOf(history: History, partitions: number, isWhole: 
   ]
 }
 
+/** A run in which no follower was told of any event shows nothing about feeds. */
+export function followed(histories: readonly History[]): Contradiction[] {
+  const hasEvents = ({ operation, body }: Exchange) => operation === 'followEvents' && (body as [] | undefined)?.length
+  const isFollowed = histories.some(({ exchanges }) => exchanges.some(hasEvents))
+  return isFollowed ? [] : [wrong('nobody followed', 'No follower was told of any event.')]
+}
+
 function isUnexpected({ status = 503, code = '' }: Exchange): boolean {
   return status >= 400 && status !== 401 && status !== 503 && status !== 504 && !expected.has(code)
 }
