@@ -25,8 +25,8 @@ export type Handled<State> =
       /** Whether it can be read now. Only a new stream without an Idempotency-Key may be unreadable yet. */
       readonly isReadable: boolean
     }
-  /** There was nothing to do. `version` is the version of the stream, `position` that of its last event. */
-  | { readonly outcome: 'unchanged'; readonly state: State; readonly version: number; readonly position: Position }
+  /** There was nothing to do. `version` is the version of the stream. */
+  | { readonly outcome: 'unchanged'; readonly state: State; readonly version: number }
   /** An earlier request with the same idempotency key did it. */
   | { readonly outcome: 'replayed'; readonly record: IdempotencyRecord; readonly position: Position }
 

@@ -1,4 +1,3 @@
-import type { Position } from '../event-log/event-log.ts'
 import { ServiceError } from '../lib/errors.ts'
 import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
@@ -78,7 +77,7 @@ class Execution<State, Command, Event> {
       if (isNew || target === undefined) target = await writer.target(options)
       const before = this.#read(basis.row)
       const event = this.#decide(target, before.state)
-      if (event === 'unchanged') return { outcome: 'unchanged', ...before, position: lastOf(target, basis.row) }
+      if (event === 'unchanged') return { outcome: 'unchanged', ...before }
       const written = await this.#append(target, event, before.version + 1)
       const learned = await this.#learn(written, options.idempotency?.fingerprint)
       const { outcome } = learned
@@ -171,12 +170,6 @@ class Execution<State, Command, Event> {
     const state = row?.version === version ? this.#read(row).state : this.#parts.decider.evolve(before, written)
     return { outcome: 'applied', state, version, position, isReadable: outcome === 'applied' }
   }
-}
-
-function lastOf({ stream, partition }: Target, row: StreamRow | undefined): Position {
-  const offset = row?.offsets.at(-1)
-  if (offset === undefined) throw new Error(`stream ${stream} has no event, and a command changes nothing in it`)
-  return { partition, offset }
 }
 
 function isUntold({ outcome }: Learned): boolean {

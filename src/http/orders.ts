@@ -88,13 +88,16 @@ async function updateOrder(
   const finalVersion = order.status === 'cancelled' ? found.version : undefined
   const command = (): PetCommand => ({ type: 'updateOrder', orderId: order.id, status, ifMatch, finalVersion })
   const handled = await handle(exchange, command, { stream: String(order.petId) })
-  if (handled.outcome !== 'replayed' && handled.state.order?.id === order.id) {
+  if (handled.outcome === 'applied') {
     const changed = orderIn(handled)
     return replyToCommand(exchange, changed.version, orderDocument(changed), handled.position)
   }
-  // The pet has a later order, so this one is cancelled for good.
-  const final = order.status === status ? found : await findDocument(exchange, orderId)
-  return replyToCommand(exchange, final.version, final.json, final.reached)
+  if (order.status === status) return replyToCommand(exchange, found.version, found.json, found.reached)
+  // It got the status after it was found. It may have another one by now, so it is told as the command found it.
+  const now = await findDocument(exchange, orderId)
+  const unchanged = handled.outcome === 'unchanged' ? handled.state.order : undefined
+  if (unchanged?.id !== order.id) return replyToCommand(exchange, now.version, now.json, now.reached) // final
+  return replyToCommand(exchange, unchanged.version, orderDocument(unchanged), now.reached)
 }
 
 function orderIn({ state }: { readonly state: PetState }): VersionedOrder {

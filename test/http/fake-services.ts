@@ -174,9 +174,7 @@ export class FakeServices implements AppServices {
     const before = this.#streamOf(stream === 'new' ? String(id) : stream)
     const event = decider.decide(command(id), before.state)
     if (event instanceof Rejected) throw new ServiceError(event.code, event.message)
-    if (event === 'unchanged') {
-      return { outcome: 'unchanged', ...before, position: { partition: 0, offset: this.events.length - 1 } }
-    }
+    if (event === 'unchanged') return { outcome: 'unchanged', ...before }
     const after = this.append(event)
     const offset = this.events.length - 1
     if (idempotency !== undefined) {

@@ -171,8 +171,8 @@ describe('changing an order', () => {
       { id: 2, petId: 1, status: 'approved', placedAt, updatedAt: later },
       writeTag(tagScope, 3),
     ])
-    const told = readTokens(tokenScope, String(response.headers['consistency-token']))
-    expect(told).toEqual([{ partition: 0, offset: 2 }])
+    const covered = readTokens(tokenScope, String(response.headers['consistency-token']))
+    expect(covered).toEqual([{ partition: 0, offset: 3 }])
   })
 
   describe('of which the pet has a later one', () => {
