@@ -10,7 +10,7 @@ import { type FeedBatch, type FeedEvent, SharedBatches } from './shared-batches.
 export interface EventFeedParts {
   readonly definition: Rules<unknown, unknown>['definition']
   readonly log: Pick<EventLog, 'read' | 'endOffsets' | 'partitions' | 'partitionFor'>
-  readonly readModel: Pick<ReadModel, 'load' | 'whenApplied'>
+  readonly readModel: Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf'>
 }
 
 export interface FeedQuery {

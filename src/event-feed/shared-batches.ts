@@ -23,7 +23,7 @@ export interface FeedBatch {
 export interface SharedBatchesParts {
   readonly settled: SettledEvents
   readonly log: Pick<EventLog, 'read'>
-  readonly readModel: Pick<ReadModel, 'load' | 'whenApplied'>
+  readonly readModel: Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf'>
 }
 
 /** How long to wait for a first record: then a batch is empty. */
@@ -34,10 +34,19 @@ const recordsMax = 100
 const keptMax = 64
 const keptMs = 10_000
 
-/** The batches behind each position, read once for all who are there at about the same time. */
+interface Kept {
+  readonly reading: Promise<FeedBatch>
+  readonly generation: string | undefined
+  readonly since: number
+}
+
+/**
+ * The batches behind each position, read once for all who are there at about the same time. Another generation may be of
+ * a log that has lost its end, so what became of its records is asked anew.
+ */
 export class SharedBatches {
   readonly #parts: SharedBatchesParts
-  readonly #kept = new Map<string, { readonly reading: Promise<FeedBatch>; readonly since: number }>()
+  readonly #kept = new Map<string, Kept>()
   #isClosed = false
 
   constructor(parts: SharedBatchesParts) {
@@ -47,15 +56,16 @@ export class SharedBatches {
   /** Waits for the read models to come to the position. Never rejects: where it cannot be read now, the batch is empty. */
   behind(partition: number, from: Offset): Promise<FeedBatch> {
     const name = `${partition}:${from}`
+    const generation = () => this.#parts.readModel.generationOf(partition)
     const kept = this.#kept.get(name)
-    if (kept !== undefined && performance.now() - kept.since < keptMs) return kept.reading
-    this.#kept.delete(name)
+    const isFresh = kept?.generation === generation() && performance.now() - (kept?.since ?? 0) < keptMs
+    if (kept !== undefined && isFresh) return kept.reading
     const reading = this.#read(partition, from).then((batch) => {
       if (batch.next === from) this.#kept.delete(name)
-      else this.#keep(name, reading)
+      else this.#keep(name, { reading, generation: generation() })
       return batch
     })
-    this.#keep(name, reading)
+    this.#keep(name, { reading, generation: generation() })
     return reading
   }
 
@@ -63,9 +73,9 @@ export class SharedBatches {
     this.#isClosed = true
   }
 
-  #keep(name: string, reading: Promise<FeedBatch>): void {
+  #keep(name: string, kept: Omit<Kept, 'since'>): void {
     this.#kept.delete(name)
-    this.#kept.set(name, { reading, since: performance.now() })
+    this.#kept.set(name, { ...kept, since: performance.now() })
     const [oldest = name] = this.#kept.keys()
     if (this.#kept.size > keptMax) this.#kept.delete(oldest)
   }
@@ -81,11 +91,15 @@ export class SharedBatches {
     return { partition, events: [], next: from }
   }
 
-  async #readApplied(partition: number, from: Offset): Promise<FeedBatch> {
-    const { records, next } = await this.#parts.settled.read(partition, from, recordsMax)
+  /** Undefined if another generation came meanwhile. */
+  async #readApplied(partition: number, from: Offset): Promise<FeedBatch | undefined> {
+    const { readModel, settled: log } = this.#parts
+    const generation = readModel.generationOf(partition)
+    const { records, next } = await log.read(partition, from, recordsMax)
     const end = records.findIndex(({ outcome }) => outcome === 'waiting')
     const settled = end < 0 ? records : records.slice(0, end)
     const events = await Promise.all(settled.map((record) => this.#shown(partition, record)))
+    if (readModel.generationOf(partition) !== generation) return undefined
     return { partition, events: events.flat(), next: records[end]?.record.offset ?? next }
   }
 

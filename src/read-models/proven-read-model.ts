@@ -107,6 +107,10 @@ export class ProvenReadModel implements ReadModel {
     return this.#isConnected ? this.#positions.whenApplied(position, wait) : Promise.resolve('late')
   }
 
+  generationOf(_partition: number): string | undefined {
+    return this.#known?.name
+  }
+
   close(): void {
     this.#endObserving()
     this.#positions.giveUp()

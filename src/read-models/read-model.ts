@@ -41,4 +41,6 @@ export interface ReadModel {
   load(query: StreamQuery, atLeast?: AtLeast): Promise<LoadedStream>
   /** Never rejects. Resolves to 'late' at once while progress cannot be followed. */
   whenApplied(position: Position, wait: Wait): Promise<Applied>
+  /** The generation that answers about a partition; undefined while there is none. */
+  generationOf(partition: number): string | undefined
 }

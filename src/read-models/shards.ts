@@ -115,6 +115,10 @@ export class ShardedReadModel implements ReadModel {
     return this.#at(this.#shardOf(position.partition)).whenApplied(position, wait)
   }
 
+  generationOf(partition: number): string | undefined {
+    return this.#at(this.#shardOf(partition)).generationOf(partition)
+  }
+
   #shardOf(partition: number): number {
     return shardOf(partition, this.#shards.length)
   }

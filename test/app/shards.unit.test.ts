@@ -133,6 +133,8 @@ it('a set that nobody reads is missed all the same: replaced at once, and the re
   expect(await allIds(reads.readModel)).toEqual(numbers(1, 40))
 
   const after = active()?.name
+  const generations = [0, 1, 2].map((partition) => reads.readModel.generationOf(partition))
+  expect(generations).toEqual(data.map((each) => each.version('v1').inState('active')?.name))
   active()?.documents('pets').clear()
   const states = [{ status: 'up' }, { status: 'incomplete', generation: after }, { status: 'up' }]
   await vi.waitFor(() => expect(reads.state).toMatchObject({ status: 'degraded', shards: states }), until)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { petStreams } from '../../src/app/petstore.ts'
+import { nothingLoaded } from '../../src/command-handling/outcome.ts'
 import { EventFeed, type FeedQuery } from '../../src/event-feed/event-feed.ts'
 import type { EventLog } from '../../src/event-log/event-log.ts'
 import { ServiceError } from '../../src/lib/errors.ts'
@@ -13,7 +14,7 @@ import { everything } from '../projector/projecting.ts'
 import { type AnyRecord, discard, orderEvent, petCreated } from '../projector/records.ts'
 import { openWorld, until, untilCaughtUp, withMethods } from '../projector/world.ts'
 
-type Reading = Pick<ReadModel, 'load' | 'whenApplied'>
+type Reading = Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf'>
 type Over = { readonly log?: (log: EventLog) => EventLog; readonly readModel?: (model: Reading) => Reading }
 
 /** A log with a projector and a feed of it; `over` puts something in between. */
@@ -155,6 +156,25 @@ describe('the feed', () => {
     expect(reads).toBeLessThan(5)
   })
 
+  it('asks again what became of events once another generation is read, which may be of a log that lost its end', async () => {
+    let [generation, isKnown] = ['before', false]
+    const world = await openFeed({
+      readModel: (model) => ({
+        load: (...query) => (isKnown ? model.load(...query) : Promise.resolve(nothingLoaded)),
+        whenApplied: async () => 'unheard',
+        generationOf: () => generation,
+      }),
+    })
+    await world.append([petCreated({ id: 1 })])
+    const early = following(world.feed)
+    await vi.waitFor(async () => expect(early.last).toBe(await endOf(world)), until)
+    expect(early.told).toEqual([])
+    generation = 'after'
+    isKnown = true
+    const late = following(world.feed)
+    await vi.waitFor(() => expect(late.told).toHaveLength(1), until)
+  })
+
   it('goes on once the log and the read models can be read again', async () => {
     let isAway = true
     const away = () => new ServiceError('event_log_unavailable', 'away')
@@ -163,6 +183,7 @@ describe('the feed', () => {
       readModel: (model) => ({
         load: (...query) => (isAway ? Promise.reject(away()) : model.load(...query)),
         whenApplied: (...wait) => model.whenApplied(...wait),
+        generationOf: (partition) => model.generationOf(partition),
       }),
     })
     const live = following(world.feed)
