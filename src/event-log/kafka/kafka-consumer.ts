@@ -65,10 +65,13 @@ export class KafkaConsumer {
 
   /** Resolves to the error that ended it once it has left the group, or cannot; to undefined if it was stopped. */
   async run(): Promise<unknown> {
-    const upkeep = setInterval(() => this.#upkeep(), commitIntervalMs)
+    const commits = setInterval(() => {
+      this.#endIfSilent()
+      void this.#commit()
+    }, commitIntervalMs)
     this.#start().catch((error) => this.#end.resolve(error))
     const error = await this.#end.promise
-    clearInterval(upkeep)
+    clearInterval(commits)
     // A stopped group keeps its last commit. Without this commit, tools would show it as behind until it runs again.
     if (error === undefined) await withTimeout(lastCommitLimitMs, this.#commit()).catch(() => {})
     await withTimeout(leaveLimitMs, this.#consumer.disconnect()).catch(() => {}) // the group notices by itself
@@ -163,11 +166,9 @@ export class KafkaConsumer {
     clearInterval(beating)
   }
 
-  #upkeep(): void {
-    if (performance.now() - this.#lastLifeSign > lifeSignLimitMs) {
-      this.#end.resolve(new Error(`no heartbeat was answered for ${lifeSignLimitMs} ms`))
-    }
-    this.#commit()
+  #endIfSilent(): void {
+    if (performance.now() - this.#lastLifeSign <= lifeSignLimitMs) return
+    this.#end.resolve(new Error(`no heartbeat was answered for ${lifeSignLimitMs} ms`))
   }
 
   /**
