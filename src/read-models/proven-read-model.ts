@@ -164,16 +164,21 @@ export class ProvenReadModel implements ReadModel {
     }
   }
 
-  /** The store answers within a second, so only the steps after a first answer need a limit. */
+  /** The store answers or fails within a second, so only the steps after that need a limit. */
   async #prove<T extends Proven>(ask: Ask<T>): Promise<T> {
     const startedAt = performance.now()
-    const answer = await this.#askProved(ask)
+    const answer = await this.#askProved(ask).catch((error) => {
+      if (!this.#isConnected || !isUnanswered(error)) throw error
+    })
     if (answer !== undefined) return answer
     const leftMs = readLimitMs - (performance.now() - startedAt)
     return await withTimeout(leftMs, this.#askAgain(ask), () => refusal('read_model_unavailable'))
   }
 
-  /** Another generation may have become active: one more look, which must not delay the answer for long. */
+  /**
+   * Another generation may have become active, or the store or this process stood still for a moment: one more look,
+   * which must not delay the answer for long.
+   */
   async #askAgain<T extends Proven>(ask: Ask<T>): Promise<T> {
     const looking = this.#parts.tracker.look().then(() => this.#known?.asking)
     await withTimeout(lastLookMs, looking).catch(() => {}) // the next request then reports the problem
@@ -217,6 +222,10 @@ const refusals = {
   read_model_unavailable: 'The read models do not answer.',
   read_model_behind: 'The read models have not yet reached the position of the token.',
   invalid_consistency_token: 'header: Consistency-Token is beyond the end of the log',
+}
+
+function isUnanswered(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'read_model_unavailable'
 }
 
 function refusal(code: keyof typeof refusals): ServiceError {

@@ -115,11 +115,34 @@ describe('a proven read model', () => {
   it('tells of a store that does not answer as it is, and doubts nothing', async () => {
     const { store, model, until, page } = openProven()
     await until('up')
-    const asked = vi.spyOn(store, 'page').mockRejectedValueOnce(new ServiceError('read_model_unavailable', 'late'))
+    const late = new ServiceError('read_model_unavailable', 'late')
+    const asked = vi.spyOn(store, 'page').mockRejectedValueOnce(late).mockRejectedValueOnce(late)
     await expect(page()).rejects.toMatchObject(unavailable)
-    expect(asked).toHaveBeenCalledOnce()
+    expect(asked).toHaveBeenCalledTimes(2)
     expect(model.state.status).toBe('up')
     expect(await page()).toEqual([])
+  })
+
+  it.each(Object.entries(ways))('%s: asks a store once more that did not answer for a moment', async (way, read) => {
+    const { store, until, model } = openProven()
+    await until('up')
+    const late = new ServiceError('read_model_unavailable', 'late')
+    const asked = vi.spyOn(store, way as 'find' | 'page' | 'load').mockRejectedValueOnce(late)
+    await read(model)
+    expect(asked).toHaveBeenCalledTimes(2)
+  })
+
+  it('does not ask again once the connection is lost, nor after a mistake of its own', async () => {
+    const { store, until, page } = openProven()
+    await until('up')
+    const asked = vi.spyOn(store, 'page').mockRejectedValueOnce(new TypeError('a mistake'))
+    await expect(page()).rejects.toThrow('a mistake')
+    asked.mockImplementationOnce(async () => {
+      store.disconnect()
+      throw new ServiceError('read_model_unavailable', 'lost')
+    })
+    await expect(page()).rejects.toMatchObject(unavailable)
+    expect(asked).toHaveBeenCalledTimes(2)
   })
 
   it('answers within 1.5 seconds, however slow the store is about a second answer', async () => {
