@@ -8,7 +8,7 @@ import { figuresOf, ratioOf } from './rounds.ts'
 import { count, type MeasureOptions, runToEnd, say, withRounds } from './run.ts'
 import { post, untilApplied } from './scenarios.ts'
 import { answerOf, startBare } from './systems/references.ts'
-import { onBrokers, type RunningService, startService } from './systems/service.ts'
+import { onBrokersWith, type RunningService, startService } from './systems/service.ts'
 import { asLatencies, asPerSecond, asRatio, asVerdicts, type Column, table } from './table.ts'
 
 const target = 0.2
@@ -23,14 +23,15 @@ const command = new Command('npm run bench:order --')
     'Measures placing orders for distinct pets on Kafka and Redis beside a bare Fastify: see bench/README.md.',
   )
   .option('--connections <n>', 'connections of the client, kept alive', count, 64)
+  .option('--partitions <n>', 'partitions of the topic', count, 6)
 const options = withRounds(command, 'bare, placeOrder, bare, …')
   .parse()
-  .opts<MeasureOptions & { readonly connections: number }>()
+  .opts<MeasureOptions & { readonly connections: number; readonly partitions: number }>()
 let nextId = firstId
 
 await runToEnd(async (stack) => {
   if (!(await wrkIsThere())) throw new Error('wrk is needed: other clients cannot send each body once')
-  const running = await startService(stack, onBrokers)
+  const running = await startService(stack, onBrokersWith({ KAFKA_PARTITIONS: String(options.partitions) }))
   const answer = await answerOf(running.url, post)
   const bare = await startBare(stack, post, answer)
   await cycle(running, bare.url, warmUpSeconds)

@@ -17,13 +17,17 @@ export interface Service {
 }
 
 /** As in production: the API in one process, the projector in another. */
-export const onBrokers: Service = {
-  title: 'Kafka + Redis',
-  prepare: async (stack) => {
-    const environment = await withBrokers(stack)
-    await startProcess(stack, { ...environment, ROLE: 'projector' })
-    return { ...environment, ROLE: 'api' }
-  },
+export const onBrokers = onBrokersWith({})
+
+export function onBrokersWith(settings: Environment): Service {
+  return {
+    title: 'Kafka + Redis',
+    prepare: async (stack) => {
+      const environment = { ...(await withBrokers(stack)), ...settings }
+      await startProcess(stack, { ...environment, ROLE: 'projector' })
+      return { ...environment, ROLE: 'api' }
+    },
+  }
 }
 
 /** Kafka and Redis, and a folder, until `stack` ends. */
