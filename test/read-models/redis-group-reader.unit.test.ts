@@ -7,20 +7,23 @@ import { numbers } from './contract/values.ts'
 
 const keys = redisKeys({ prefix: 'test', version: 'v1' })
 
-/** The server: it finds the id that is asked for, and tells of the checkpoints key it was asked about. */
-function openReader(answer: (calls: number) => Promise<unknown> = () => setImmediate()) {
+/** The server: it finds the id that is asked for, and tells of the checkpoints key it was asked about, or what `state` says. */
+function openReader(
+  answer: (calls: number) => Promise<unknown> = () => setImmediate(),
+  state: (calls: number) => string | undefined = () => undefined,
+) {
   const calls: { keys: string[]; looks: string[][] }[] = []
   let [underWay, mostUnderWay] = [0, 0]
   const reader = groupReader(keys, async (names, [, text = '']): Promise<Replies['read']> => {
     const looks = [...text.matchAll(/(\S+) (\S+) (\S+) (\S+) /g)].map((look) => look.slice(1))
-    calls.push({ keys: names, looks })
+    const count = calls.push({ keys: names, looks })
     mostUnderWay = Math.max(mostUnderWay, ++underWay)
     try {
-      await answer(calls.length)
+      await answer(count)
     } finally {
       underWay--
     }
-    return [names[1] ?? '', '110', ...looks.map(([, , id]) => id ?? '')]
+    return [state(count) ?? names[1] ?? '', '110', ...looks.map(([, , id]) => id ?? '')]
   })
   const read = (generation: string, ...looks: [id: number, set?: string][]): Promise<Answer> =>
     reader(
@@ -77,6 +80,13 @@ describe('the reader of groups from Redis', () => {
     const { read } = openReader((call) => (call === 1 ? Promise.reject(error) : setImmediate()))
     const results = await Promise.allSettled(numbers(20).map((id) => read('g', [id])))
     for (const result of results) expect(result).toEqual({ status: 'rejected', reason: error })
+    expect((await read('g', [7])).found).toEqual(['7'])
+  })
+
+  it('rejects the reads of an answer that cannot be decoded, and goes on', async () => {
+    const { read } = openReader(undefined, (call) => (call === 1 ? 'g\u00000\u0000not a checkpoint' : undefined))
+    const results = await Promise.allSettled([read('g', [1]), read('g', [2])])
+    for (const result of results) expect(result).toMatchObject({ status: 'rejected', reason: expect.any(SyntaxError) })
     expect((await read('g', [7])).found).toEqual(['7'])
   })
 

@@ -85,7 +85,12 @@ export function groupReader(storeKeys: RedisKeys, call: Call): GroupReader {
     })
     callsUnderWay--
     start() // the next call leaves before the answers of this one are handled
-    if (reply !== undefined) resolveAll(group, sets, reply)
+    if (reply === undefined) return
+    try {
+      resolveAll(group, sets, reply)
+    } catch (error) {
+      for (const { reject } of group) reject(error) // what is stored cannot be decoded
+    }
   }
 
   function resolveAll(group: readonly Asked[], sets: readonly string[], reply: Replies['read']): void {
