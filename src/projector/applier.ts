@@ -20,7 +20,9 @@ export interface ApplierOptions<State, Event> extends Rules<State, Event> {
   readonly logger: Logger
   /** Called when a batch was refused because the generation is incomplete. */
   readonly incomplete?: (generation: string) => void
-  /** Told of each discard that took effect. */
+  /**
+   * Told of each discard that took effect, again whenever its record is applied anew; not if the store's reply is lost.
+   */
   readonly discarded?: ((discarded: Discarded) => void) | undefined
   /** Undefined: nothing is traced. */
   readonly tracing?: Tracing | undefined

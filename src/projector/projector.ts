@@ -42,7 +42,9 @@ export interface ProjectorOptions<State, Event> {
   readonly lost?: (reason: string) => void
   /** Called with a generation that is incomplete. By default this projector handles it. */
   readonly incomplete?: Pick<IncompleteGenerations, 'found'>
-  /** Hears of each discard that took effect; of all of them again where read models are built anew. */
+  /**
+   * Told of each discard that took effect, again whenever read models are built anew; not if the store's reply is lost.
+   */
   readonly discarded?: (discarded: Discarded) => void
   /** Undefined: nothing is traced. */
   readonly tracing?: Tracing | undefined
