@@ -4,6 +4,7 @@ import type { Offset, RecordBatch } from '../event-log/event-log.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import type { Tracing } from '../lib/tracing.ts'
 import { type Checkpoint, encodeCheckpoint } from '../read-models/checkpoint.ts'
+import type { IncompleteGenerations } from '../read-models/incomplete.ts'
 import type { ApplyResult, LoadRequest, PartitionState, ProjectionStore } from '../read-models/projection-store.ts'
 import type { StreamId } from '../read-models/stream-row.ts'
 import { traceApplied } from './apply-spans.ts'
@@ -18,10 +19,10 @@ const laterMs = 5
 export interface ApplierOptions<State, Event> extends Rules<State, Event> {
   readonly store: ProjectionStore
   readonly logger: Logger
-  /** Called when a batch was refused because the generation is incomplete. */
-  readonly incomplete?: (generation: string) => void
+  /** Told of a generation that the store refused a batch for because it is incomplete. */
+  readonly incomplete?: Pick<IncompleteGenerations, 'found'>
   /**
-   * Told of each discard that took effect, again whenever its record is applied anew; not if the store's reply is lost.
+   * Told of each discard that took effect, again whenever read models are built anew; not if the store's reply is lost.
    */
   readonly discarded?: ((discarded: Discarded) => void) | undefined
   /** Undefined: nothing is traced. */
@@ -89,7 +90,7 @@ export class Applier<State, Event> {
       if (result.outcome === 'exist') isAsExpected = await lookup.learn(result)
       else if (result.outcome === 'later') await delay(laterMs)
       else {
-        if (result.outcome === 'incomplete') this.#options.incomplete?.(generation)
+        if (result.outcome === 'incomplete') this.#options.incomplete?.found(generation)
         isAsExpected = false
       }
     }
