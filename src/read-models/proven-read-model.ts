@@ -4,6 +4,7 @@ import { ServiceError } from '../lib/errors.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import { AppliedPositions } from './applied-positions.ts'
 import type { DocumentId } from './document.ts'
+import type { IncompleteGenerations } from './incomplete.ts'
 import { KnownGeneration, type ProvingLog, reach, type Seen } from './known-generation.ts'
 import type { Applied, AtLeast, FoundDocument, Page, ReadModel, Wait } from './read-model.ts'
 import type { LoadedStream, PageQuery, Proof, StoredReads, StreamQuery } from './stored-reads.ts'
@@ -13,13 +14,12 @@ export interface ProvenReadModelParts {
   readonly reads: StoredReads
   readonly tracker: Tracker
   readonly log: ProvingLog
-  /** Called once for each generation that turns out to be incomplete. */
-  readonly incomplete?: (generation: string) => void
+  /** Told of the generation whenever an answer is refused because a set is incomplete. */
+  readonly incomplete?: Pick<IncompleteGenerations, 'found'>
 }
 
-/** 'incomplete': the last answer of the generation was refused because of an incomplete set. */
 export type ReadModelState = {
-  readonly status: 'up' | 'rebuilding' | 'incomplete' | 'down'
+  readonly status: 'up' | 'rebuilding' | 'down'
   readonly generation?: string
 }
 
@@ -39,7 +39,6 @@ export class ProvenReadModel implements ReadModel {
   readonly #parts: ProvenReadModelParts
   readonly #endObserving: () => void
   readonly #positions: AppliedPositions
-  readonly #reported = new Set<string>()
   #isConnected: boolean
   #known: KnownGeneration | undefined
   #seenBeforeLook: Seen = []
@@ -81,7 +80,7 @@ export class ProvenReadModel implements ReadModel {
     const known = this.#known
     const generation = known && { generation: known.name }
     if (!this.#isConnected) return { status: 'down', ...generation }
-    return { status: !known?.isProved ? 'rebuilding' : known.isComplete ? 'up' : 'incomplete', ...generation }
+    return { status: known?.isProved ? 'up' : 'rebuilding', ...generation }
   }
 
   /** The number of current waits. */
@@ -196,9 +195,8 @@ export class ProvenReadModel implements ReadModel {
     const answer = await ask(known.name)
     const { active, checkpoints, isComplete } = answer.proof
     if (active === known.name) {
-      known.isComplete = isComplete
       if (!isComplete) {
-        this.#reportIncomplete(known.name)
+        this.#parts.incomplete?.found(known.name)
         throw refusal('read_model_rebuilding')
       }
       if (!reach(checkpoints, seen)) known.doubt()
@@ -208,12 +206,6 @@ export class ProvenReadModel implements ReadModel {
       }
     } else if (active === undefined) known.doubt()
     return undefined
-  }
-
-  #reportIncomplete(generation: string): void {
-    if (this.#reported.has(generation)) return
-    this.#reported.add(generation)
-    this.#parts.incomplete?.(generation)
   }
 }
 
