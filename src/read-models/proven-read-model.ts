@@ -39,14 +39,12 @@ export class ProvenReadModel implements ReadModel {
   readonly #parts: ProvenReadModelParts
   readonly #endObserving: () => void
   readonly #positions: AppliedPositions
-  #isConnected: boolean
   #known: KnownGeneration | undefined
   #seenBeforeLook: Seen = []
 
   constructor(parts: ProvenReadModelParts) {
     const { tracker } = parts
     this.#parts = parts
-    this.#isConnected = tracker.isConnected
     this.#positions = new AppliedPositions(() => withTimeout(lastLookMs, tracker.look()).catch(() => {}))
     this.#endObserving = tracker.observe({
       looking: () => {
@@ -63,15 +61,11 @@ export class ProvenReadModel implements ReadModel {
         if (this.#known.isDue) tracker.lookSoon()
       },
       connected: () => {
-        this.#isConnected = true
         // Earlier progress may have been missed, and earlier data may be lost.
         this.#positions.forget()
         this.#known?.doubt()
       },
-      disconnected: () => {
-        this.#isConnected = false
-        this.#positions.giveUp()
-      },
+      disconnected: () => this.#positions.giveUp(),
     })
     tracker.lookSoon()
   }
@@ -79,7 +73,7 @@ export class ProvenReadModel implements ReadModel {
   get state(): ReadModelState {
     const known = this.#known
     const generation = known && { generation: known.name }
-    if (!this.#isConnected) return { status: 'down', ...generation }
+    if (!this.#parts.tracker.isConnected) return { status: 'down', ...generation }
     return { status: known?.isProved ? 'up' : 'rebuilding', ...generation }
   }
 
@@ -103,7 +97,7 @@ export class ProvenReadModel implements ReadModel {
   }
 
   whenApplied(position: Position, wait: Wait): Promise<Applied> {
-    return this.#isConnected ? this.#positions.whenApplied(position, wait) : Promise.resolve('late')
+    return this.#parts.tracker.isConnected ? this.#positions.whenApplied(position, wait) : Promise.resolve('late')
   }
 
   generationOf(_partition: number): string | undefined {
@@ -167,7 +161,7 @@ export class ProvenReadModel implements ReadModel {
   async #prove<T extends Proven>(ask: Ask<T>): Promise<T> {
     const startedAt = performance.now()
     const answer = await this.#askProved(ask).catch((error) => {
-      if (!this.#isConnected || !isUnanswered(error)) throw error
+      if (!this.#parts.tracker.isConnected || !isUnanswered(error)) throw error
     })
     if (answer !== undefined) return answer
     const leftMs = readLimitMs - (performance.now() - startedAt)
@@ -188,7 +182,7 @@ export class ProvenReadModel implements ReadModel {
 
   /** Undefined if the answer is not proved, though an answer of another generation may be. */
   async #askProved<T extends Proven>(ask: Ask<T>): Promise<T | undefined> {
-    if (!this.#isConnected) throw refusal('read_model_unavailable')
+    if (!this.#parts.tracker.isConnected) throw refusal('read_model_unavailable')
     const known = this.#known
     if (!known?.isProved) throw refusal('read_model_rebuilding')
     const { seen } = known
