@@ -1,7 +1,7 @@
 import type { EventLog, Offset, Recorded } from '../event-log/event-log.ts'
 import type { CloudEvent, QuickReader } from '../event-log/record-codec.ts'
 import type { StoredDocument } from '../read-models/document.ts'
-import type { StateCodec } from '../read-models/state-codec.ts'
+import type { StateCodec } from '../read-models/stream-row.ts'
 
 export type Document = Omit<StoredDocument, 'row'>
 
