@@ -105,15 +105,6 @@ describeWithOwnBrokers('redis read models on a failing server', () => {
     expect(logged()).toEqual([[], []])
   })
 
-  it('emptied: the generation is gone', async () => {
-    const client = new Redis(server.url)
-    await client.flushall()
-    expect(await store.generations.active()).toBeUndefined()
-    expect(await store.projection.apply(generation, second)).toEqual({ outcome: 'generation_gone' })
-    expect(await client.dbsize()).toBe(0)
-    await client.quit()
-  })
-
   it('closing does not wait for a server that does not answer', async () => {
     await server.pause()
     const before = performance.now()
