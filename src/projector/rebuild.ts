@@ -35,7 +35,7 @@ export async function rebuild<State, Event>(options: RebuildOptions<State, Event
   const { generations } = options.store
   const { name } = await retry(() => generations.build({ name: randomUUID(), logId }), options)
   const goal = await retry(() => log.endOffsets(), options)
-  const tracker = new Tracker(generations, { follow: async () => ({ name, logId, continues: undefined }) })
+  const tracker = new Tracker(generations, { follow: { name, logId, continues: undefined } })
   let renewedMs = performance.now()
   let whyLost: string | undefined
   const lost = (reason: string) => {
