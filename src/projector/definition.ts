@@ -64,8 +64,3 @@ const logIdLength = 8
 export function versionOfLog(version: string, logId: string): string {
   return `${version}@${logId.slice(0, logIdLength)}`
 }
-
-/** Per-shard names; they include the shard count. */
-export function shardVersions(version: string, shards: number): readonly string[] {
-  return shards === 1 ? [version] : Array.from({ length: shards }, (_, shard) => `${version}.s${shards}-${shard}`)
-}
