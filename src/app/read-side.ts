@@ -26,7 +26,7 @@ export function openReadSide(shards: readonly TrackedShard[], log: EventLog): Re
     get state() {
       return stateOf(
         models.map(({ state }, shard): ReadSide['state'] => {
-          const isIncomplete = state.generation !== undefined && state.generation === shards[shard]?.incomplete.present
+          const isIncomplete = state.generation !== undefined && state.generation === shards[shard]?.incomplete.current
           return isIncomplete && state.status === 'up' ? { ...state, status: 'incomplete' } : state
         }),
       )

@@ -19,8 +19,8 @@ const laterMs = 5
 export interface ApplierOptions<State, Event> extends Rules<State, Event> {
   readonly store: ProjectionStore
   readonly logger: Logger
-  /** Told of a generation that the store refused a batch for because it is incomplete. */
-  readonly incomplete?: Pick<IncompleteGenerations, 'found'>
+  /** Told of the generation whenever the store refuses a batch because a set is incomplete. */
+  readonly incomplete?: Pick<IncompleteGenerations, 'report'>
   /**
    * Told of each discard that took effect, again whenever read models are built anew; not if the store's reply is lost.
    */
@@ -90,7 +90,7 @@ export class Applier<State, Event> {
       if (result.outcome === 'exist') isAsExpected = await lookup.learn(result)
       else if (result.outcome === 'later') await delay(laterMs)
       else {
-        if (result.outcome === 'incomplete') this.#options.incomplete?.found(generation)
+        if (result.outcome === 'incomplete') this.#options.incomplete?.report(generation)
         isAsExpected = false
       }
     }

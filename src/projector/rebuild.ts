@@ -42,7 +42,7 @@ export async function rebuild<State, Event>(options: RebuildOptions<State, Event
     whyLost = reason
   }
   const group = `${options.group}.rebuild.${name}`
-  const incomplete = { found: () => lost('it is incomplete') }
+  const incomplete = { report: () => lost('it is incomplete') }
   const projector = await Projector.start({ ...options, tracker, lost, incomplete, group })
 
   async function tryActivate(): Promise<boolean> {

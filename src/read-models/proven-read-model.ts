@@ -15,7 +15,7 @@ export interface ProvenReadModelParts {
   readonly tracker: Tracker
   readonly log: ProvingLog
   /** Told of the generation whenever an answer is refused because a set is incomplete. */
-  readonly incomplete?: Pick<IncompleteGenerations, 'found'>
+  readonly incomplete?: Pick<IncompleteGenerations, 'report'>
 }
 
 export type ReadModelState = {
@@ -190,7 +190,7 @@ export class ProvenReadModel implements ReadModel {
     const { active, checkpoints, isComplete } = answer.proof
     if (active === known.name) {
       if (!isComplete) {
-        this.#parts.incomplete?.found(known.name)
+        this.#parts.incomplete?.report(known.name)
         throw refusal('read_model_rebuilding')
       }
       if (!reach(checkpoints, seen)) known.doubt()

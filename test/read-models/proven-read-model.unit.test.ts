@@ -64,14 +64,14 @@ describe('a proven read model', () => {
       store.apply(1, 0, 1)
       store.ids = []
       await expect(read(model)).rejects.toMatchObject(rebuilding)
-      expect(incomplete.found.mock.calls).toEqual([['first']])
+      expect(incomplete.report.mock.calls).toEqual([['first']])
       store.start('second')
       store.apply(1, 0, 1)
       await vi.waitFor(() => expect(model.state).toEqual({ status: 'up', generation: 'second' }))
       await read(model)
       store.ids = []
       await expect(read(model)).rejects.toMatchObject(rebuilding)
-      expect(incomplete.found.mock.calls).toEqual([['first'], ['second']])
+      expect(incomplete.report.mock.calls).toEqual([['first'], ['second']])
     })
 
     it('in a generation made from another log', async () => {
