@@ -14,7 +14,7 @@ export interface HealthSources {
   readonly shards: readonly {
     readonly tracker: Pick<Tracker, 'look'>
     readonly store: Pick<ReadModelStore, 'warnings'>
-    readonly incomplete: Pick<IncompleteGenerations, 'present'>
+    readonly incomplete: Pick<IncompleteGenerations, 'current'>
   }[]
   /** Undefined in a process that does not project. */
   readonly projectors: Pick<Projectors, 'state'> | undefined
@@ -50,7 +50,7 @@ export function serviceHealth({ log, shards, projectors, reads, lag: watched }: 
       const looks = await Promise.all(shards.map(({ tracker }) => tracker.look()))
       const names = looks.map(({ active }) => active?.name)
       const isIncomplete = shards.some(
-        ({ incomplete }, shard) => incomplete.present !== undefined && incomplete.present === names[shard],
+        ({ incomplete }, shard) => incomplete.current !== undefined && incomplete.current === names[shard],
       )
       return {
         status: isIncomplete ? 'incomplete' : 'up',
@@ -78,7 +78,7 @@ export function serviceHealth({ log, shards, projectors, reads, lag: watched }: 
 
   function movingStatus(): string {
     if (log.undecodable.length > 0) return 'undecodable'
-    return shards.some(({ incomplete }) => incomplete.present !== undefined) ? 'incomplete' : 'ok'
+    return shards.some(({ incomplete }) => incomplete.current !== undefined) ? 'incomplete' : 'ok'
   }
 
   return {
@@ -87,7 +87,7 @@ export function serviceHealth({ log, shards, projectors, reads, lag: watched }: 
       if (stalls === undefined) return { live: true, checks: {} }
       const { undecodable } = log
       const isIncomplete = (partition: number) =>
-        shards[shardOf(partition, shards.length)]?.incomplete.present !== undefined
+        shards[shardOf(partition, shards.length)]?.incomplete.current !== undefined
       const isUnable = (partition: number) =>
         isIncomplete(partition) || undecodable.some((batch) => batch.partition === partition)
       const curable = stalls.filter(({ partition }) => !isUnable(partition))

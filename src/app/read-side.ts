@@ -1,12 +1,12 @@
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Check } from '../http/health.ts'
-import { ProvenReadModel } from '../read-models/proven-read-model.ts'
+import { ProvenReadModel, type ReadModelState } from '../read-models/proven-read-model.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
 import { ShardedReadModel } from '../read-models/shards.ts'
 import type { TrackedShard } from './shards.ts'
 
-/** 'degraded': some shards can be read, others cannot. */
-export type ReadStatus = ProvenReadModel['state']['status'] | 'degraded'
+/** 'incomplete': a set does not have its recorded size. 'degraded': some shards can be read, others cannot. */
+export type ReadStatus = ReadModelState['status'] | 'incomplete' | 'degraded'
 
 export interface ReadSide {
   readonly readModel: ReadModel
@@ -17,12 +17,7 @@ export interface ReadSide {
 /** What requests read from, with any number of shards. */
 export function openReadSide(shards: readonly TrackedShard[], log: EventLog): ReadSide {
   const models = shards.map(({ store: { reads }, log: ownLog, tracker, incomplete }) => {
-    return new ProvenReadModel({
-      reads,
-      tracker,
-      log: ownLog,
-      incomplete: (generation) => incomplete.found(generation),
-    })
+    return new ProvenReadModel({ reads, tracker, log: ownLog, incomplete })
   })
   const [only] = models
   const readModel = only !== undefined && models.length === 1 ? only : new ShardedReadModel(models, log)
@@ -30,8 +25,8 @@ export function openReadSide(shards: readonly TrackedShard[], log: EventLog): Re
     readModel,
     get state() {
       return stateOf(
-        models.map(({ state }, shard) => {
-          const isIncomplete = state.generation !== undefined && state.generation === shards[shard]?.incomplete.present
+        models.map(({ state }, shard): ReadSide['state'] => {
+          const isIncomplete = state.generation !== undefined && state.generation === shards[shard]?.incomplete.current
           return isIncomplete && state.status === 'up' ? { ...state, status: 'incomplete' } : state
         }),
       )
@@ -42,7 +37,7 @@ export function openReadSide(shards: readonly TrackedShard[], log: EventLog): Re
   }
 }
 
-function stateOf(states: readonly ProvenReadModel['state'][]): ReadSide['state'] {
+function stateOf(states: readonly ReadSide['state'][]): ReadSide['state'] {
   const [first, ...others] = states
   if (first !== undefined && others.length === 0) return first
   const statuses = new Set(states.map(({ status }) => status))

@@ -50,8 +50,8 @@ async function generationsIn(store: ReadModelStore, version: string, log: EventL
 }
 
 /** Keyed by collection; undefined where another release wrote them in a way that this one does not know. */
-function documentsIn({ sizes, snapshot }: Contents): Readonly<Record<string, number>> | undefined {
-  if (sizes.size === 0 && snapshot.checkpoints.size > 0) return undefined
+function documentsIn({ sizes }: Contents): Readonly<Record<string, number>> | undefined {
+  if (sizes.size === 0) return undefined
   return Object.fromEntries(petStreams.projections.map(({ name }) => [name, sizes.get(name)?.recorded ?? 0]))
 }
 

@@ -1,6 +1,6 @@
 import { type Decider, Rejected } from '../command-handling/decider.ts'
 import type { Recorded } from '../event-log/event-log.ts'
-import type { StateCodec } from '../read-models/state-codec.ts'
+import type { StateCodec } from '../read-models/stream-row.ts'
 import type { OrderEvent, PetEvent } from './events.ts'
 import { type Order, type OrderId, type OrderStatus, orderStatuses } from './order.ts'
 import { type NewPet, type Pet, type PetId, type PetStatus, readPetDocument } from './pet.ts'

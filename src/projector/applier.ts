@@ -4,6 +4,7 @@ import type { Offset, RecordBatch } from '../event-log/event-log.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import type { Tracing } from '../lib/tracing.ts'
 import { type Checkpoint, encodeCheckpoint } from '../read-models/checkpoint.ts'
+import type { IncompleteGenerations } from '../read-models/incomplete.ts'
 import type { ApplyResult, LoadRequest, PartitionState, ProjectionStore } from '../read-models/projection-store.ts'
 import type { StreamId } from '../read-models/stream-row.ts'
 import { traceApplied } from './apply-spans.ts'
@@ -18,9 +19,11 @@ const laterMs = 5
 export interface ApplierOptions<State, Event> extends Rules<State, Event> {
   readonly store: ProjectionStore
   readonly logger: Logger
-  /** Called when a batch was refused because the generation is incomplete. */
-  readonly incomplete?: (generation: string) => void
-  /** Told of each discard that took effect. */
+  /** Told of the generation whenever the store refuses a batch because a set is incomplete. */
+  readonly incomplete?: Pick<IncompleteGenerations, 'report'>
+  /**
+   * Told of each discard that took effect, again whenever read models are built anew; not if the store's reply is lost.
+   */
   readonly discarded?: ((discarded: Discarded) => void) | undefined
   /** Undefined: nothing is traced. */
   readonly tracing?: Tracing | undefined
@@ -87,7 +90,7 @@ export class Applier<State, Event> {
       if (result.outcome === 'exist') isAsExpected = await lookup.learn(result)
       else if (result.outcome === 'later') await delay(laterMs)
       else {
-        if (result.outcome === 'incomplete') this.#options.incomplete?.(generation)
+        if (result.outcome === 'incomplete') this.#options.incomplete?.report(generation)
         isAsExpected = false
       }
     }

@@ -1,7 +1,7 @@
 import type { EventLog, Offset, Recorded } from '../event-log/event-log.ts'
 import type { CloudEvent, QuickReader } from '../event-log/record-codec.ts'
 import type { StoredDocument } from '../read-models/document.ts'
-import type { StateCodec } from '../read-models/state-codec.ts'
+import type { StateCodec } from '../read-models/stream-row.ts'
 
 export type Document = Omit<StoredDocument, 'row'>
 
@@ -63,9 +63,4 @@ const logIdLength = 8
 /** The name of the version for the read models of one log. */
 export function versionOfLog(version: string, logId: string): string {
   return `${version}@${logId.slice(0, logIdLength)}`
-}
-
-/** Per-shard names; they include the shard count. */
-export function shardVersions(version: string, shards: number): readonly string[] {
-  return shards === 1 ? [version] : Array.from({ length: shards }, (_, shard) => `${version}.s${shards}-${shard}`)
 }

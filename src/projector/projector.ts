@@ -1,18 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { Logger } from 'pino'
-import type { EventLog, LogRecord, Offset, RecordBatch, Subscriber, Subscription } from '../event-log/event-log.ts'
-import type { Tracing } from '../lib/tracing.ts'
+import type { LogRecord, Offset, RecordBatch, Subscriber, Subscription } from '../event-log/event-log.ts'
 import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../read-models/checkpoint.ts'
 import type { Checkpoints } from '../read-models/generations.ts'
-import { IncompleteGenerations } from '../read-models/incomplete.ts'
+import type { ShardLog } from '../read-models/shards.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 import type { Look, Tracker } from '../read-models/tracker.ts'
-import { Applier, type Discarded } from './applier.ts'
-import type { StreamDefinition } from './definition.ts'
+import { Applier, type ApplierOptions } from './applier.ts'
 import { recordIdentity } from './stream-event.ts'
-
-/** What a projector uses of a log. */
-export type ProjectedLog = Pick<EventLog, 'logId' | 'endOffsets' | 'subscribe' | 'partitionFor'>
 
 /** A partition being projected, and what the projector believes about it. */
 interface Projecting {
@@ -28,24 +22,16 @@ interface Projecting {
   isAheadOfLook: boolean
 }
 
-export interface ProjectorOptions<State, Event> {
-  readonly log: ProjectedLog
+export interface ProjectorOptions<State, Event> extends Omit<ApplierOptions<State, Event>, 'store'> {
+  readonly log: ShardLog
   readonly store: Pick<ReadModelStore, 'projection' | 'generations'>
   /** A tracker of the same store. */
   readonly tracker: Pick<Tracker, 'observe' | 'lookSoon'>
-  readonly definition: StreamDefinition<State, Event>
   readonly group: string
-  readonly logger: Logger
   /**
    * Called with the reason when the generation cannot be continued. By default the projector starts a new one instead.
    */
   readonly lost?: (reason: string) => void
-  /** Called with a generation that is incomplete. By default this projector handles it. */
-  readonly incomplete?: Pick<IncompleteGenerations, 'found'>
-  /** Hears of each discard that took effect; of all of them again where read models are built anew. */
-  readonly discarded?: (discarded: Discarded) => void
-  /** Undefined: nothing is traced. */
-  readonly tracing?: Tracing | undefined
 }
 
 /**
@@ -72,16 +58,8 @@ export class Projector<State, Event> implements Subscriber {
   #refused = false
 
   private constructor(options: ProjectorOptions<State, Event>) {
-    const { log, definition, logger, store } = options
     this.#options = options
-    const { lost, incomplete = new IncompleteGenerations(store.generations, log.logId, logger) } = options
-    this.#applier = new Applier({
-      ...{ log, definition, logger, store: store.projection, discarded: options.discarded, tracing: options.tracing },
-      incomplete: (generation) => {
-        if (lost === undefined) incomplete.found(generation)
-        else lost('it is incomplete')
-      },
-    })
+    this.#applier = new Applier({ ...options, store: options.store.projection })
   }
 
   /** Resolves once subscribed. The projector runs until it is closed, whatever happens to log and store. */

@@ -5,7 +5,8 @@ import { Tracker } from '../read-models/tracker.ts'
 import { Projector, type ProjectorOptions } from './projector.ts'
 
 /** `group` is the group of the projectors. The rebuild has a group of its own, shared by all processes that join it. */
-export interface RebuildOptions<State, Event> extends Omit<ProjectorOptions<State, Event>, 'tracker' | 'lost'> {
+export interface RebuildOptions<State, Event>
+  extends Omit<ProjectorOptions<State, Event>, 'tracker' | 'lost' | 'incomplete'> {
   /** Called repeatedly with the number of records handled, and the number in the log. */
   readonly progress?: (done: number, total: number) => void
   readonly signal?: AbortSignal
@@ -34,14 +35,15 @@ export async function rebuild<State, Event>(options: RebuildOptions<State, Event
   const { generations } = options.store
   const { name } = await retry(() => generations.build({ name: randomUUID(), logId }), options)
   const goal = await retry(() => log.endOffsets(), options)
-  const tracker = new Tracker(generations, { follow: async () => ({ name, logId, continues: undefined }) })
+  const tracker = new Tracker(generations, { follow: { name, logId, continues: undefined } })
   let renewedMs = performance.now()
   let whyLost: string | undefined
   const lost = (reason: string) => {
     whyLost = reason
   }
   const group = `${options.group}.rebuild.${name}`
-  const projector = await Projector.start({ ...options, tracker, lost, group })
+  const incomplete = { report: () => lost('it is incomplete') }
+  const projector = await Projector.start({ ...options, tracker, lost, incomplete, group })
 
   async function tryActivate(): Promise<boolean> {
     if (whyLost !== undefined) throw new RebuildError(`The new generation cannot be completed: ${whyLost}.`)

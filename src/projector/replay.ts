@@ -5,13 +5,13 @@ import { retry } from '../lib/retry.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import { type Checkpoint, startOfPartition } from '../read-models/checkpoint.ts'
 import type { Checkpoints } from '../read-models/generations.ts'
+import type { ShardLog } from '../read-models/shards.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 import { Applier } from './applier.ts'
 import type { Rules } from './definition.ts'
-import type { ProjectedLog } from './projector.ts'
 
 export interface ReplayOptions<State, Event> extends Rules<State, Event> {
-  readonly log: ProjectedLog
+  readonly log: ShardLog
   /** An empty store for this purpose only. */
   readonly scratch: ReadModelStore
   /** A group that nobody else uses. */

@@ -119,7 +119,7 @@ class Verifier<State, Event> {
     if (expected !== found) this.#differences.set(`${where} ${id}`, { where, id, expected, found })
   }
 
-  /** The item as found, and as it should be at the same position. */
+  /** The contents as found, and as they should be at the same positions. */
   async #contents(): Promise<readonly [found: Contents, expected: Contents]> {
     const found = await this.#live((live, name) => live.contents(name))
     return [found, await this.#scratch((scratch, name) => scratch.contents(name))]

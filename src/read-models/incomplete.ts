@@ -44,7 +44,7 @@ export class IncompleteGenerations {
   }
 
   /** The active generation, if it was incomplete at the last look. */
-  get present(): string | undefined {
+  get current(): string | undefined {
     return this.#incomplete
   }
 
@@ -54,8 +54,8 @@ export class IncompleteGenerations {
     void this.#looking.request()
   }
 
-  /** A set of the generation was found without its recorded size. */
-  found(generation: string): void {
+  /** To be called whenever a set of the generation was found without its recorded size. */
+  report(generation: string): void {
     this.#incomplete = generation
     if (this.#reported.has(generation)) return
     this.#reported.add(generation)
@@ -66,7 +66,7 @@ export class IncompleteGenerations {
   async #look(): Promise<void> {
     const generation = this.#toLookAt
     try {
-      if (!(await this.#generations.isComplete(generation))) this.found(generation)
+      if (!(await this.#generations.isComplete(generation))) this.report(generation)
       else this.#incomplete = undefined
     } catch {
       // the store reports its own problems, and there is another look in a second

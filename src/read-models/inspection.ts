@@ -10,7 +10,10 @@ export interface Snapshot {
 
 export interface Contents {
   readonly snapshot: Snapshot
-  /** Sizes by `setName`, and by `otherSets`: every set that has, or should have, entries, and possibly others. */
+  /**
+   * Sizes by `setName`, and by `otherSets`: every set that has, or should have, entries, and possibly others. Empty only
+   * if they are lost, or were recorded by a release with another layout.
+   */
   readonly sizes: ReadonlyMap<string, Size>
 }
 

@@ -20,8 +20,6 @@ export class KnownGeneration {
    */
   seen: Seen = []
   isProved = false
-  /** Whether every set of the last answer had its recorded size. */
-  isComplete = true
   /** Pending while the log is asked, once per doubt. */
   asking: Promise<void> | undefined
   readonly #log: ProvingLog

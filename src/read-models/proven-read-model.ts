@@ -4,6 +4,7 @@ import { ServiceError } from '../lib/errors.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import { AppliedPositions } from './applied-positions.ts'
 import type { DocumentId } from './document.ts'
+import type { IncompleteGenerations } from './incomplete.ts'
 import { KnownGeneration, type ProvingLog, reach, type Seen } from './known-generation.ts'
 import type { Applied, AtLeast, FoundDocument, Page, ReadModel, Wait } from './read-model.ts'
 import type { LoadedStream, PageQuery, Proof, StoredReads, StreamQuery } from './stored-reads.ts'
@@ -13,13 +14,12 @@ export interface ProvenReadModelParts {
   readonly reads: StoredReads
   readonly tracker: Tracker
   readonly log: ProvingLog
-  /** Called once for each generation that turns out to be incomplete. */
-  readonly incomplete?: (generation: string) => void
+  /** Told of the generation whenever an answer is refused because a set is incomplete. */
+  readonly incomplete?: Pick<IncompleteGenerations, 'report'>
 }
 
-/** 'incomplete': the last answer of the generation was refused because of an incomplete set. */
 export type ReadModelState = {
-  readonly status: 'up' | 'rebuilding' | 'incomplete' | 'down'
+  readonly status: 'up' | 'rebuilding' | 'down'
   readonly generation?: string
 }
 
@@ -39,15 +39,12 @@ export class ProvenReadModel implements ReadModel {
   readonly #parts: ProvenReadModelParts
   readonly #endObserving: () => void
   readonly #positions: AppliedPositions
-  readonly #reported = new Set<string>()
-  #isConnected: boolean
   #known: KnownGeneration | undefined
   #seenBeforeLook: Seen = []
 
   constructor(parts: ProvenReadModelParts) {
     const { tracker } = parts
     this.#parts = parts
-    this.#isConnected = tracker.isConnected
     this.#positions = new AppliedPositions(() => withTimeout(lastLookMs, tracker.look()).catch(() => {}))
     this.#endObserving = tracker.observe({
       looking: () => {
@@ -64,15 +61,11 @@ export class ProvenReadModel implements ReadModel {
         if (this.#known.isDue) tracker.lookSoon()
       },
       connected: () => {
-        this.#isConnected = true
         // Earlier progress may have been missed, and earlier data may be lost.
         this.#positions.forget()
         this.#known?.doubt()
       },
-      disconnected: () => {
-        this.#isConnected = false
-        this.#positions.giveUp()
-      },
+      disconnected: () => this.#positions.giveUp(),
     })
     tracker.lookSoon()
   }
@@ -80,8 +73,8 @@ export class ProvenReadModel implements ReadModel {
   get state(): ReadModelState {
     const known = this.#known
     const generation = known && { generation: known.name }
-    if (!this.#isConnected) return { status: 'down', ...generation }
-    return { status: !known?.isProved ? 'rebuilding' : known.isComplete ? 'up' : 'incomplete', ...generation }
+    if (!this.#parts.tracker.isConnected) return { status: 'down', ...generation }
+    return { status: known?.isProved ? 'up' : 'rebuilding', ...generation }
   }
 
   /** The number of current waits. */
@@ -104,7 +97,7 @@ export class ProvenReadModel implements ReadModel {
   }
 
   whenApplied(position: Position, wait: Wait): Promise<Applied> {
-    return this.#isConnected ? this.#positions.whenApplied(position, wait) : Promise.resolve('late')
+    return this.#parts.tracker.isConnected ? this.#positions.whenApplied(position, wait) : Promise.resolve('late')
   }
 
   generationOf(_partition: number): string | undefined {
@@ -168,7 +161,7 @@ export class ProvenReadModel implements ReadModel {
   async #prove<T extends Proven>(ask: Ask<T>): Promise<T> {
     const startedAt = performance.now()
     const answer = await this.#askProved(ask).catch((error) => {
-      if (!this.#isConnected || !isUnanswered(error)) throw error
+      if (!this.#parts.tracker.isConnected || !isUnanswered(error)) throw error
     })
     if (answer !== undefined) return answer
     const leftMs = readLimitMs - (performance.now() - startedAt)
@@ -189,16 +182,15 @@ export class ProvenReadModel implements ReadModel {
 
   /** Undefined if the answer is not proved, though an answer of another generation may be. */
   async #askProved<T extends Proven>(ask: Ask<T>): Promise<T | undefined> {
-    if (!this.#isConnected) throw refusal('read_model_unavailable')
+    if (!this.#parts.tracker.isConnected) throw refusal('read_model_unavailable')
     const known = this.#known
     if (!known?.isProved) throw refusal('read_model_rebuilding')
     const { seen } = known
     const answer = await ask(known.name)
     const { active, checkpoints, isComplete } = answer.proof
     if (active === known.name) {
-      known.isComplete = isComplete
       if (!isComplete) {
-        this.#reportIncomplete(known.name)
+        this.#parts.incomplete?.report(known.name)
         throw refusal('read_model_rebuilding')
       }
       if (!reach(checkpoints, seen)) known.doubt()
@@ -208,12 +200,6 @@ export class ProvenReadModel implements ReadModel {
       }
     } else if (active === undefined) known.doubt()
     return undefined
-  }
-
-  #reportIncomplete(generation: string): void {
-    if (this.#reported.has(generation)) return
-    this.#reported.add(generation)
-    this.#parts.incomplete?.(generation)
   }
 }
 

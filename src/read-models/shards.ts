@@ -14,6 +14,11 @@ export function shardOf(partition: number, shards: number): number {
   return partition % shards
 }
 
+/** The version of each shard: its name includes the number of shards, unless there is only one. */
+export function shardVersions(version: string, shards: number): readonly string[] {
+  return shards === 1 ? [version] : Array.from({ length: shards }, (_, shard) => `${version}.s${shards}-${shard}`)
+}
+
 /** Index and number of shards, from the name of a version; 0 of 1 if the name has none. */
 export function shardNamed(version: string): { readonly shard: number; readonly shards: number } {
   const [shards = 1, shard = 0] = /\.s(\d{1,3})-(\d{1,3})$/.exec(version)?.slice(1).map(Number) ?? []

@@ -1,18 +1,14 @@
 import type { Position } from '../event-log/event-log.ts'
 import type { DocumentId } from './document.ts'
-import type { Checkpoints } from './generations.ts'
 import type { IdempotencyKey, IdempotencyRecord } from './idempotency-record.ts'
+import type { Snapshot } from './inspection.ts'
 import type { StreamId, StreamRow } from './stream-row.ts'
 
-/** Proves that an answer omits nothing (decision 0007): read in one atomic step with it. */
-export interface Proof {
-  /** The name of the active generation. */
-  readonly active: string | undefined
-  /**
-   * The checkpoints of the generation that was read; empty if it does not exist. Answers read at the same moment may
-   * share the object.
-   */
-  readonly checkpoints: Checkpoints
+/**
+ * Proves that an answer omits nothing (decision 0007). Its checkpoints are empty if the generation does not exist, and
+ * may be the same object in answers read at the same moment.
+ */
+export interface Proof extends Snapshot {
   /**
    * Whether every set that was read has its recorded size; for a load, possibly every set that loads read. Always true
    * in a store that loses nothing by itself.

@@ -21,7 +21,7 @@ export interface TrackerObserver extends Partial<ProgressListener> {
 
 export interface TrackerOptions {
   /** A generation to follow instead of the active one. */
-  readonly follow?: () => Promise<ActiveGeneration | undefined>
+  readonly follow?: ActiveGeneration
   /** How often to look at the store even without an announcement. */
   readonly lookMs?: number
 }
@@ -124,7 +124,7 @@ export class Tracker {
   async #ask(): Promise<Look> {
     for (;;) {
       const turn = this.#turn
-      const active = await (this.#follow?.() ?? this.#generations.active())
+      const active = this.#follow ?? (await this.#generations.active())
       const checkpoints = active && (await this.#generations.checkpoints(active.name))
       // The connection was lost, or another generation appeared: the result may be outdated.
       if (turn === this.#turn || this.#isClosed) return { active, checkpoints }

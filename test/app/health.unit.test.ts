@@ -10,9 +10,9 @@ const active = { name: 'generation', logId: 'log', continues: undefined }
 const stalls = [{ partition: 0, next: 4, events: 3, seconds: 30 }]
 const unknown: Lag = { status: 'unknown', reason: 'not looked at yet' }
 
-function shard(present?: string): HealthSources['shards'][number] {
+function shard(current?: string): HealthSources['shards'][number] {
   const tracker = { look: async () => ({ active, checkpoints: new Map() }) }
-  return { tracker, store: { warnings: [] }, incomplete: { present } }
+  return { tracker, store: { warnings: [] }, incomplete: { current } }
 }
 
 /** The health of a service whose parts are in the state that a test sets. */

@@ -10,6 +10,7 @@ import { verify } from '../../src/projector/verify.ts'
 import type { ReadModel } from '../../src/read-models/read-model.ts'
 import { type Stores, shardsOf } from '../../src/read-models/shards.ts'
 import { MemoryEventLog, MemoryLogData } from '../event-log/memory-event-log.ts'
+import { numbers } from '../read-models/contract/values.ts'
 import { MemoryData } from '../read-models/memory-data.ts'
 import { memoryReadModels } from '../read-models/memory-store.ts'
 
@@ -29,7 +30,7 @@ async function start(shards: number, pets: number) {
       await log.append(log.partitionFor(String(id)), [encodeEvent({ type: 'PetCreated', pet }, context)])
     }
   }
-  await append(numbers(1, pets))
+  await append(numbers(pets))
   const tracked = trackShards({ stores, log }, logger)
   const projectors = await startProjectors(tracked, 'projector', logger)
   const reads = openReadSide(tracked, log)
@@ -39,10 +40,6 @@ async function start(shards: number, pets: number) {
     await Promise.all(tracked.map(({ tracker }) => tracker.close()))
   })
   return { log, data, stores, tracked, projectors, reads, append }
-}
-
-function numbers(first: number, count: number): number[] {
-  return Array.from({ length: count }, (_, i) => first + i)
 }
 
 async function allIds(model: ReadModel): Promise<number[]> {
@@ -59,13 +56,13 @@ async function allIds(model: ReadModel): Promise<number[]> {
 describe.each([1, 3])('%d shards', (shards) => {
   it('have the partitions that are theirs, and together everything', async () => {
     const { stores, projectors, reads, append } = await start(shards, 60)
-    await append(numbers(61, 20))
-    await vi.waitFor(async () => expect(await allIds(reads.readModel)).toEqual(numbers(1, 80)), until)
-    expect(projectors.state).toEqual({ status: 'up', partitions: numbers(0, partitions) })
+    await append(numbers(20, 61))
+    await vi.waitFor(async () => expect(await allIds(reads.readModel)).toEqual(numbers(80)), until)
+    expect(projectors.state).toEqual({ status: 'up', partitions: numbers(partitions, 0) })
     expect(reads.state).toMatchObject({ status: 'up' })
     for (const [shard, { generations }] of stores.entries()) {
       const checkpoints = await generations.checkpoints((await generations.active())?.name ?? '')
-      const own = numbers(0, partitions).filter((partition) => partition % shards === shard)
+      const own = numbers(partitions, 0).filter((partition) => partition % shards === shard)
       expect([...(checkpoints?.keys() ?? [])].sort()).toEqual(own)
     }
   })
@@ -78,7 +75,7 @@ describe.each([1, 3])('%d shards', (shards) => {
       const options = { store, log, scratch: memoryReadModels(), definition: petStreams, group: 'verify', logger }
       expect((await verify(options)).differences).toEqual([])
     }
-    await vi.waitFor(async () => expect(await allIds(reads.readModel)).toEqual(numbers(1, 40)), until)
+    await vi.waitFor(async () => expect(await allIds(reads.readModel)).toEqual(numbers(40)), until)
   })
 
   it.each<[what: string, damage: (data: MemoryData) => void]>([
@@ -130,7 +127,7 @@ it('a set that nobody reads is missed all the same: replaced at once, and the re
   active()?.documents('pets').clear()
   await vi.waitFor(() => expect(active()?.name).not.toBe(before), until)
   await vi.waitFor(() => expect(reads.state.status).toBe('up'), until)
-  expect(await allIds(reads.readModel)).toEqual(numbers(1, 40))
+  expect(await allIds(reads.readModel)).toEqual(numbers(40))
 
   const after = active()?.name
   const generations = [0, 1, 2].map((partition) => reads.readModel.generationOf(partition))
@@ -145,5 +142,5 @@ it('a set that nobody reads is missed all the same: replaced at once, and the re
 /** A pet of partition 0, which shard 0 has however many there are. */
 function idOf(partition: number): number {
   const log = new MemoryEventLog(new MemoryLogData(partitions))
-  return numbers(1, 50).find((id) => log.partitionFor(String(id)) === partition) ?? 0
+  return numbers(50).find((id) => log.partitionFor(String(id)) === partition) ?? 0
 }

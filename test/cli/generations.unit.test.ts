@@ -64,6 +64,22 @@ describe('the generations of the command line', () => {
     expect(versions.map(({ version, isOwn }) => `${version} ${isOwn}`)).toEqual(['another-7 false', `${own} true`])
   })
 
+  it('hold no documents if every record was skipped, and an unknown number in an unknown layout', async () => {
+    const store = openSqliteReadModels({ file: file(), version: own, home })
+    const generation = newGeneration(storage.log.logId)
+    await store.generations.start(generation, undefined)
+    await applyAll(store, generation.name, firstBatch())
+    const found = await store.inspection.contents(generation.name)
+    const documents = async (sizes = found?.sizes ?? new Map()) => {
+      const inspection = { ...store.inspection, contents: async () => found && { ...found, sizes } }
+      const openVersion = async () => ({ ...store, inspection, close: async () => {} })
+      return (await describeGenerations({ ...storage, openVersion })).generations.map((each) => each.documents)
+    }
+    expect(await documents()).toEqual([{ pets: 0, orders: 0 }])
+    expect(await documents(new Map())).toEqual([undefined])
+    await store.close()
+  })
+
   it.each([
     ['of a shard lag behind its own partitions only', 'another-7.s2-0', undefined, [1, 5]],
     ['of a shard without the only partition lag behind nothing', 'another-7.s2-1', undefined, [0, 0]],

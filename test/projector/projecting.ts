@@ -78,11 +78,11 @@ export async function outcomesOf(records: readonly AnyRecord[], partitionFor?: (
   return outcomes
 }
 
-/** Everything there is in a generation, the active one unless told otherwise, with every set as large as recorded. */
-export async function everything({ generations, inspection }: ReadModelStore, generation?: string) {
-  const name = generation ?? (await generations.active())?.name ?? ''
+/** Everything there is in the active generation, with every set as large as recorded. */
+export async function everything({ generations, inspection }: ReadModelStore) {
+  const name = (await generations.active())?.name ?? ''
   const found = await inspection.contents(name)
-  if (found === undefined) throw new Error(`there is no generation '${name}'`)
+  if (found === undefined) throw new Error('no generation is active')
   for (const [set, { actual, recorded }] of found.sizes) expect([set, actual]).toEqual([set, recorded])
   const sizes = [...found.sizes].flatMap(([set, { actual }]) => (actual === 0 ? [] : [[set, actual] as const])).sort()
   const items = async (set: string) => [...(await itemsIn({ inspection }, name, set))].sort()

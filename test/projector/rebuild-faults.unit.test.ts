@@ -47,6 +47,18 @@ describe('a rebuild that is disturbed', () => {
     expect(await names(world)).toEqual(before)
   })
 
+  it('gives up when the store refuses a batch because the generation is incomplete', async () => {
+    const world = await filledWorld(5)
+    const before = await names(world)
+    const apply = async () => ({ outcome: 'incomplete' }) as const
+    const store = { ...world.store, projection: { ...world.store.projection, apply } }
+    await expect(startRebuild({ log: world.log, store })).rejects.toMatchObject({
+      name: 'RebuildError',
+      message: expect.stringContaining('it is incomplete'),
+    })
+    expect(await names(world)).toEqual(before)
+  })
+
   it('never removes the generation that another rebuild started after its own was removed', async () => {
     const world = await filledWorld(5)
     const other = { name: 'of another rebuild', logId: world.log.logId }

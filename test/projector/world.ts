@@ -19,7 +19,7 @@ import { type AnyRecord, petCreated } from './records.ts'
 let groups = 0
 /** How long to wait for what a projector does. */
 export const until = { timeout: 10_000, interval: 5 }
-/** Looks so often that only what is announced can have an effect in time. */
+/** A look interval so long that only announcements take effect in time. */
 export const never = 3_600_000
 
 function folder(): string {

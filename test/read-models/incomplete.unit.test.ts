@@ -49,7 +49,7 @@ describe('a generation that lost data', () => {
       ['first', ...scene.started.map(({ name }) => name)].slice(0, 3),
     )
     expect(scene.watch.count).toBe(3)
-    await vi.waitFor(() => expect(scene.watch.present).toBeUndefined(), patience)
+    await vi.waitFor(() => expect(scene.watch.current).toBeUndefined(), patience)
   })
 
   it('is left alone if another process replaced it during the pause', async () => {
@@ -57,9 +57,9 @@ describe('a generation that lost data', () => {
     scene.incomplete.add('first')
     const last = await replacement(scene, 1)
     scene.incomplete.add(last)
-    await vi.waitFor(() => expect(scene.watch.present).toBe(last), patience)
+    await vi.waitFor(() => expect(scene.watch.current).toBe(last), patience)
     scene.state.active = 'of another process'
-    await vi.waitFor(() => expect(scene.watch.present).toBeUndefined(), patience)
+    await vi.waitFor(() => expect(scene.watch.current).toBeUndefined(), patience)
     scene.incomplete.add('of another process')
     await replacement(scene, 2)
     expect(scene.started.at(-1)?.instead).toBe('of another process')

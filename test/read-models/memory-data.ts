@@ -48,7 +48,7 @@ export class GenerationData {
   continues: string | undefined
   readonly checkpoints = new Map<number, Checkpoint>()
   readonly #sets = new Map<string, Map<string | number, unknown>>()
-  readonly #recorded = new Map<string, number>()
+  readonly #recorded = new Map([['keys', 0]])
   readonly rows = this.set<string>('rows')
   /** Key: `<partition>/<key>`. */
   readonly keys = this.set<IdempotencyRecord>('keys')

@@ -6,6 +6,7 @@ import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
 import { openRedisReadModels, type RedisReadModelsOptions } from '../../src/read-models/redis/redis-read-models.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import type { ReadModelsFixture } from './contract/fixture.ts'
+import { listenerOn, progressOf } from './contract/hearing.ts'
 import { applyAll, home, newGeneration } from './contract/samples.ts'
 
 export function silentLogger() {
@@ -40,7 +41,7 @@ function newPrefix(): string {
 export interface Heard {
   readonly store: ReadModelStore
   readonly generation: string
-  readonly heard: string[]
+  readonly heard: unknown[]
 }
 
 /** With `first` applied; of what it told, no more than that it is connected is left. */
@@ -48,15 +49,9 @@ export async function openHeard(options: Omit<RedisReadModelsOptions, 'home'>, f
   const store = await openRedisReadModels({ ...options, home })
   const generation = newGeneration()
   await store.generations.start(generation, undefined)
-  const heard: string[] = []
-  store.generations.listen({
-    progress: (_generation, progress) => heard.push(`progress ${progress?.next}`),
-    connected: () => heard.push('connected'),
-    disconnected: () => heard.push('disconnected'),
-  })
-  await vi.waitFor(() => expect(heard).toContain('connected'))
+  const { heard } = await listenerOn(store)
   await applyAll(store, generation.name, first)
-  await vi.waitFor(() => expect(heard.at(-1)).toBe(`progress ${first.checkpoint.next}`))
+  await vi.waitFor(() => expect(heard.at(-1)).toEqual(progressOf(generation.name, first)))
   heard.splice(0, heard.length, 'connected')
   return { store, generation: generation.name, heard }
 }

@@ -1,31 +1,34 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type Answer, groupReader, type Look } from '../../src/read-models/redis/group-reader.ts'
+import { type Answer, groupReader, type Lookup } from '../../src/read-models/redis/group-reader.ts'
 import type { Replies } from '../../src/read-models/redis/redis-calls.ts'
 import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
 import { numbers } from './contract/values.ts'
 
 const keys = redisKeys({ prefix: 'test', version: 'v1' })
 
-/** The server: it finds the id that is asked for, and tells of the checkpoints key it was asked about. */
-function openReader(answer: (calls: number) => Promise<unknown> = () => setImmediate()) {
-  const calls: { keys: string[]; looks: string[][] }[] = []
+/** The server: it finds the id that is asked for, and tells of the checkpoints key it was asked about, or what `state` says. */
+function openReader(
+  answer: (calls: number) => Promise<unknown> = () => setImmediate(),
+  state: (calls: number) => string | undefined = () => undefined,
+) {
+  const calls: { keys: string[]; lookups: string[][] }[] = []
   let [underWay, mostUnderWay] = [0, 0]
   const reader = groupReader(keys, async (names, [, text = '']): Promise<Replies['read']> => {
-    const looks = [...text.matchAll(/(\S+) (\S+) (\S+) (\S+) /g)].map((look) => look.slice(1))
-    calls.push({ keys: names, looks })
+    const lookups = [...text.matchAll(/(\S+) (\S+) (\S+) (\S+) /g)].map((match) => match.slice(1))
+    const count = calls.push({ keys: names, lookups })
     mostUnderWay = Math.max(mostUnderWay, ++underWay)
     try {
-      await answer(calls.length)
+      await answer(count)
     } finally {
       underWay--
     }
-    return [names[1] ?? '', '110', ...looks.map(([, , id]) => id ?? '')]
+    return [state(count) ?? names[1] ?? '', '110', ...lookups.map(([, , id]) => id ?? '')]
   })
-  const read = (generation: string, ...looks: [id: number, set?: string][]): Promise<Answer> =>
+  const read = (generation: string, ...lookups: [id: number, set?: string][]): Promise<Answer> =>
     reader(
       generation,
-      looks.map(([id, set = 'all']): Look => ({ what: 'member', set, of: id })),
+      lookups.map(([id, set = 'all']): Lookup => ({ what: 'member', set, of: id })),
     )
   return { calls, read, mostUnderWay: () => mostUnderWay }
 }
@@ -40,7 +43,7 @@ describe('the reader of groups from Redis', () => {
     expect(answers.map(({ proof }) => proof.isComplete)).toEqual([true, true, false, true]) // as the server says of 'b'
     const { checkpoints, sizes, set } = keys.generation('g')
     expect(calls.map((call) => call.keys)).toEqual([[keys.active, checkpoints, sizes, set('a'), set('all'), set('b')]])
-    expect(calls[0]?.looks.map(([, set]) => set)).toEqual(['1', '2', '3', '1'])
+    expect(calls[0]?.lookups.map(([, set]) => set)).toEqual(['1', '2', '3', '1'])
   })
 
   it.each([1, 16, 17, 64, 65, 500])('gives each of %d its own answer, in calls of at most 16', async (count) => {
@@ -48,7 +51,7 @@ describe('the reader of groups from Redis', () => {
     expect(found(await Promise.all(numbers(count).map((id) => read('g', [id]))))).toEqual(
       numbers(count).map((id) => [id]),
     )
-    expect(Math.max(...calls.map(({ looks }) => looks.length))).toBeLessThanOrEqual(16)
+    expect(Math.max(...calls.map(({ lookups }) => lookups.length))).toBeLessThanOrEqual(16)
     expect(calls).toHaveLength(Math.ceil(count / 16))
   })
 
@@ -69,7 +72,7 @@ describe('the reader of groups from Redis', () => {
     const answers = await Promise.all(generations.map((generation, i) => read(generation, [i + 1])))
     expect(found(answers)).toEqual(numbers(7).map((id) => [id]))
     expect(answers.map(({ proof }) => proof.active)).toEqual(generations.map((g) => keys.generation(g).checkpoints))
-    expect(calls.map(({ looks }) => looks.length)).toEqual([2, 1, 1, 3])
+    expect(calls.map(({ lookups }) => lookups.length)).toEqual([2, 1, 1, 3])
   })
 
   it('goes on after a call that failed, which all in it and all that wait are told', async () => {
@@ -77,6 +80,13 @@ describe('the reader of groups from Redis', () => {
     const { read } = openReader((call) => (call === 1 ? Promise.reject(error) : setImmediate()))
     const results = await Promise.allSettled(numbers(20).map((id) => read('g', [id])))
     for (const result of results) expect(result).toEqual({ status: 'rejected', reason: error })
+    expect((await read('g', [7])).found).toEqual(['7'])
+  })
+
+  it('rejects the reads of an answer that cannot be decoded, and goes on', async () => {
+    const { read } = openReader(undefined, (call) => (call === 1 ? 'g\u00000\u0000not a checkpoint' : undefined))
+    const results = await Promise.allSettled([read('g', [1]), read('g', [2])])
+    for (const result of results) expect(result).toMatchObject({ status: 'rejected', reason: expect.any(SyntaxError) })
     expect((await read('g', [7])).found).toEqual(['7'])
   })
 

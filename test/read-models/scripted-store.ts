@@ -171,7 +171,7 @@ export class ScriptedStore implements StoredReads, Pick<Generations, 'active' | 
 export function openProven(ends: number[] = [0, 0], store = new ScriptedStore()) {
   const log = { logId: 'log', endOffsets: vi.fn(async (): Promise<readonly number[]> => ends) }
   const tracker = new Tracker(store)
-  const incomplete = vi.fn()
+  const incomplete = { report: vi.fn() }
   const model = new ProvenReadModel({ reads: store, tracker, log, incomplete })
   onTestFinished(() => {
     model.close()

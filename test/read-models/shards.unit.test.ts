@@ -2,10 +2,17 @@ import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import type { RecordBatch, Subscriber } from '../../src/event-log/event-log.ts'
 import type { AtLeast, Page, ReadModel } from '../../src/read-models/read-model.ts'
-import { ShardedReadModel, shardNamed, shardsOf, withOneSubscription } from '../../src/read-models/shards.ts'
+import {
+  ShardedReadModel,
+  shardNamed,
+  shardsOf,
+  shardVersions,
+  withOneSubscription,
+} from '../../src/read-models/shards.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import type { PageQuery } from '../../src/read-models/stored-reads.ts'
 import { MemoryEventLog, MemoryLogData } from '../event-log/memory-event-log.ts'
+import { numbers } from './contract/values.ts'
 import { all, openProven, ScriptedStore } from './scripted-store.ts'
 
 it.each([
@@ -15,6 +22,12 @@ it.each([
   ['pets-2.s3-3', { shard: 0, shards: 1 }],
 ])('the version %s names its shard', (version, expected) => {
   expect(shardNamed(version)).toEqual(expected)
+})
+
+it.each([1, 2, 256])('the versions of %i shards name each in turn', (shards) => {
+  expect(shardVersions('pets-2', shards).map(shardNamed)).toEqual(
+    numbers(shards, 0).map((shard) => ({ shard, shards })),
+  )
 })
 
 /** A log of five partitions in the hands of a test. */

@@ -4,6 +4,7 @@ import { Tracker, type TrackerOptions } from '../../src/read-models/tracker.ts'
 import { ScriptedStore, someTurns } from './scripted-store.ts'
 
 const longMs = 1_000_000
+const built = { name: 'built', logId: 'log', continues: undefined }
 
 function open(options?: TrackerOptions, store = new ScriptedStore()) {
   const tracker = new Tracker(store as Pick<Generations, 'active' | 'checkpoints' | 'listen'>, options)
@@ -61,7 +62,7 @@ describe('looking at the store', () => {
   })
 
   it('does not happen for progress of the generation it follows, nor, while another one is followed, of the active one', async () => {
-    for (const follow of [undefined, async () => ({ name: 'built', logId: 'log', continues: undefined })]) {
+    for (const follow of [undefined, built]) {
       const looks = vi.fn()
       const { store, tracker, events } = open({ lookMs: longMs, ...(follow && { follow }) })
       await tracker.look()
@@ -75,7 +76,7 @@ describe('looking at the store', () => {
   })
 
   it('follows the generation it is told to', async () => {
-    const { store, tracker } = open({ follow: async () => ({ name: 'built', logId: 'log', continues: undefined }) })
+    const { store, tracker } = open({ follow: built })
     const checkpoints = vi.spyOn(store, 'checkpoints')
     expect((await tracker.look()).active?.name).toBe('built')
     expect(checkpoints).toHaveBeenLastCalledWith('built')

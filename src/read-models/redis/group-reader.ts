@@ -5,7 +5,7 @@ import type { RedisKeys } from './redis-keys.ts'
 import { decodeSnapshot } from './stored.ts'
 
 /** One lookup that `read.lua` makes in a set. */
-export interface Look {
+export interface Lookup {
   readonly what: 'member' | 'page' | 'field' | 'queued'
   readonly set: string
   /** The id of a document, or the id after which a page begins; or a field or a stream. */
@@ -21,7 +21,7 @@ export interface Answer {
 }
 
 /** Makes all lookups at one moment. */
-export type GroupReader = (generation: string, looks: readonly Look[]) => Promise<Answer>
+export type GroupReader = (generation: string, lookups: readonly Lookup[]) => Promise<Answer>
 
 type Call = (keys: string[], args: string[]) => Promise<Replies['read']>
 
@@ -29,7 +29,7 @@ interface Asked {
   /** Milliseconds, by performance.now. */
   readonly at: number
   readonly generation: string
-  readonly looks: readonly Look[]
+  readonly lookups: readonly Lookup[]
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: unknown) => void
 }
@@ -85,7 +85,12 @@ export function groupReader(storeKeys: RedisKeys, call: Call): GroupReader {
     })
     callsUnderWay--
     start() // the next call leaves before the answers of this one are handled
-    if (reply !== undefined) resolveAll(group, sets, reply)
+    if (reply === undefined) return
+    try {
+      resolveAll(group, sets, reply)
+    } catch (error) {
+      for (const { reject } of group) reject(error) // what is stored cannot be decoded
+    }
   }
 
   function resolveAll(group: readonly Asked[], sets: readonly string[], reply: Replies['read']): void {
@@ -96,18 +101,18 @@ export function groupReader(storeKeys: RedisKeys, call: Call): GroupReader {
       snapshot = decodeSnapshot(active, fields)
       lastState = state
     }
-    const isWhole = ({ set }: Look) => completeness[sets.indexOf(set)] === '1'
+    const isWhole = ({ set }: Lookup) => completeness[sets.indexOf(set)] === '1'
     let at = 0
-    for (const { looks, resolve } of group) {
-      const proof = { ...snapshot, isComplete: looks.every(isWhole) }
-      resolve({ proof, found: found.slice(at, at + looks.length) })
-      at += looks.length
+    for (const { lookups, resolve } of group) {
+      const proof = { ...snapshot, isComplete: lookups.every(isWhole) }
+      resolve({ proof, found: found.slice(at, at + lookups.length) })
+      at += lookups.length
     }
   }
 
-  return (generation, looks) =>
+  return (generation, lookups) =>
     new Promise((resolve, reject) => {
-      waiting.push({ at: performance.now(), generation, looks, resolve, reject })
+      waiting.push({ at: performance.now(), generation, lookups, resolve, reject })
       if (isScheduled || callsUnderWay === callsMax) return
       isScheduled = true
       // After the poll phase of the event loop, so that all requests read in this turn share the call.
@@ -123,12 +128,12 @@ function callFor(storeKeys: RedisKeys, group: readonly Asked[]) {
   const { checkpoints, sizes, set: keyOf } = storeKeys.generation(group[0]?.generation ?? '')
   const sets: string[] = []
   const texts: string[] = []
-  let looks = ''
-  for (const { what, set, of, limit = 0 } of group.flatMap((asked) => asked.looks)) {
+  let lookups = ''
+  for (const { what, set, of, limit = 0 } of group.flatMap((asked) => asked.lookups)) {
     if (!sets.includes(set)) sets.push(set)
     const number = typeof of === 'number' ? of : texts.push(of)
-    looks += `${what} ${sets.indexOf(set) + 1} ${number} ${limit} `
+    lookups += `${what} ${sets.indexOf(set) + 1} ${number} ${limit} `
   }
   const names = sets.map((set) => `${set}\0`).join('')
-  return { sets, keys: [storeKeys.active, checkpoints, sizes, ...sets.map(keyOf)], args: [names, looks, ...texts] }
+  return { sets, keys: [storeKeys.active, checkpoints, sizes, ...sets.map(keyOf)], args: [names, lookups, ...texts] }
 }

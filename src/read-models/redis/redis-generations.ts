@@ -69,10 +69,9 @@ export function redisGenerations(
     },
 
     async isComplete(generation) {
-      const hasSizes = Number(await answer(redis.exists(own.generation(generation).sizes))) === 1
       const sizes = (await contentsOf(redis, own, generation))?.sizes
       if (sizes === undefined) return true // it is gone, maybe only just now
-      return hasSizes && [...sizes.values()].every(({ actual, recorded }) => actual === recorded)
+      return sizes.size > 0 && [...sizes.values()].every(({ actual, recorded }) => actual === recorded)
     },
 
     listen: (listener) => listeners.add(listener),

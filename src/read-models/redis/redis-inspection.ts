@@ -36,10 +36,8 @@ export async function contentsOf(redis: Redis, keys: RedisKeys, generation: stri
   const [active, stored, recorded, actual] = reply
   const found = new Map(pairs(recorded))
   if (found.size > fields.length) return await contentsOf(redis, keys, generation) // a set has been added meanwhile
-  const counted = fields.flatMap((field, i): [string, Size][] => {
-    const size = { actual: Number(actual[i]), recorded: Number(found.get(field) ?? 0) }
-    const isEmpty = field === 'keys' && size.actual === 0 && size.recorded === 0 // recorded from the start
-    return isEmpty ? [] : [[field, size]]
+  const counted = fields.map((field, i): [string, Size] => {
+    return [field, { actual: Number(actual[i]), recorded: Number(found.get(field) ?? 0) }]
   })
   return { snapshot: decodeSnapshot(active, stored), sizes: withOneOfParked(new Map(counted)) }
 }

@@ -3,7 +3,7 @@ import { decodeIdempotencyRecord } from '../idempotency-record.ts'
 import { parkedId } from '../parked-event.ts'
 import type { StoredReads } from '../stored-reads.ts'
 import { homeIdOf } from '../stream-row.ts'
-import type { GroupReader, Look } from './group-reader.ts'
+import type { GroupReader, Lookup } from './group-reader.ts'
 import { keyField } from './redis-keys.ts'
 import { decodeDocument, decodeStream } from './stored.ts'
 
@@ -18,8 +18,8 @@ export function redisReads(read: GroupReader, home: string): StoredReads {
     },
 
     async page(generation, { collection, index, after, limit }) {
-      const look: Look = { what: 'page', set: setName(collection, index), of: after, limit }
-      const { proof, found } = await read(generation, [look])
+      const lookup: Lookup = { what: 'page', set: setName(collection, index), of: after, limit }
+      const { proof, found } = await read(generation, [lookup])
       const page = found[0] ?? ''
       const head = /^(\d+) (\d+|-),?/.exec(page)
       if (head === null) throw new Error(`read.lua returned ${page}`)
@@ -33,16 +33,18 @@ export function redisReads(read: GroupReader, home: string): StoredReads {
 
     async load(generation, { stream, key, event }) {
       const id = stream === undefined ? undefined : homeIdOf(stream)
-      const looks: (Look | undefined)[] = [
+      const lookups: (Lookup | undefined)[] = [
         id === undefined ? undefined : { what: 'member', set: home, of: id },
         stream === undefined ? undefined : { what: 'field', set: 'rows', of: stream },
         stream === undefined ? undefined : { what: 'queued', set: 'parked-queue', of: stream },
         event === undefined ? undefined : { what: 'field', set: 'parked', of: parkedId(event) },
         key === undefined ? undefined : { what: 'field', set: 'keys', of: keyField(key) },
       ]
-      const requested = looks.filter((look) => look !== undefined)
+      const requested = lookups.filter((each) => each !== undefined)
       const { proof, found } = await read(generation, requested)
-      const [shown, row, queued, parked, decided] = looks.map((look) => (look ? found[requested.indexOf(look)] : null))
+      const [shown, row, queued, parked, decided] = lookups.map((each) =>
+        each ? found[requested.indexOf(each)] : null,
+      )
       return {
         proof,
         row: stream === undefined ? undefined : decodeStream(stream, shown, row),

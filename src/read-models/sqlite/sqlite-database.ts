@@ -116,12 +116,12 @@ export class SqliteDatabase {
     const id = homeIdOf(stream)
     const [json = '', version = 0, row = null] = (id === undefined ? undefined : homeSet?.find(id)) ?? []
     if (row !== null) return decodeRow(stream, { json, version }, row)
-    const hidden = this.hiddenRow(key, stream)
-    return hidden === undefined ? undefined : decodeRow(stream, undefined, hidden)
+    const text = this.rowWithoutDocument(key, stream)
+    return text === undefined ? undefined : decodeRow(stream, undefined, text)
   }
 
   /** The stored row of a stream which no document shows. */
-  hiddenRow(key: number, stream: StreamId): string | undefined {
+  rowWithoutDocument(key: number, stream: StreamId): string | undefined {
     const found = this.get`SELECT row FROM stream_row WHERE generation = ${key} AND stream = ${stream}`
     return found?.row as string | undefined
   }

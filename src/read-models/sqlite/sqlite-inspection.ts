@@ -1,4 +1,5 @@
 import type { StatementSync } from 'node:sqlite'
+import { otherSets } from '../document.ts'
 import { type Inspection, type Item, type Size, type Snapshot, scannedCharactersMax } from '../inspection.ts'
 import { encodeParkedEvent } from '../parked-event.ts'
 import { type SqliteDatabase, tableOf } from './sqlite-database.ts'
@@ -102,8 +103,9 @@ function textOf(set: string, [, ...fields]: Row): string {
 /** The size of every set of a generation. */
 export function sizesOf(database: SqliteDatabase, key: number): ReadonlyMap<string, Size> {
   const others = database.all`SELECT name, size FROM other_set WHERE generation = ${key}`
-  const sets = [...database.collections(key), ...(others as { name: string; size: number }[])]
+  const recorded = new Map<string, number>(otherSets.map((set) => [set, 0])) // a set without entries may have no row
+  for (const { name, size } of [...database.collections(key), ...others]) recorded.set(String(name), Number(size))
   const count = (set: string) =>
     database.db.prepare(`SELECT count(*) AS count FROM ${sourceOf(database, key, set)?.from}`).get()?.count
-  return new Map(sets.map(({ name, size }) => [name, { actual: Number(count(name)), recorded: size }]))
+  return new Map([...recorded].map(([set, size]) => [set, { actual: Number(count(set)), recorded: size }]))
 }

@@ -158,7 +158,7 @@ function documentSetToFill(database: SqliteDatabase, generation: number, name: s
 }
 
 function putRows(database: SqliteDatabase, key: number, { rows, rowsShown }: Batch): void {
-  const added = rows.filter(({ stream }) => database.hiddenRow(key, stream) === undefined)
+  const added = rows.filter(({ stream }) => database.rowWithoutDocument(key, stream) === undefined)
   for (const { stream, row } of rows) {
     database.run`REPLACE INTO stream_row (generation, stream, row) VALUES (${key}, ${stream}, ${row})`
   }

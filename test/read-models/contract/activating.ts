@@ -3,7 +3,7 @@ import { startOfPartition } from '../../../src/read-models/checkpoint.ts'
 import type { Batch } from '../../../src/read-models/projection-store.ts'
 import type { ReadModelStore } from '../../../src/read-models/store.ts'
 import { clockMoved, listed, statesOf, timeOf } from './clock.ts'
-import { contentOf, everything } from './contents.ts'
+import { contentOf, versionContent } from './contents.ts'
 import { type ReadModelsFixture, topic } from './fixture.ts'
 import { fullBatch, fullSets } from './full.ts'
 import { added, applyAll, batchAfter, firstBatch, idsIn, newGeneration, pet, started } from './samples.ts'
@@ -19,9 +19,9 @@ async function rebuilt(fixture: ReadModelsFixture) {
 }
 
 async function expectRefused(store: ReadModelStore, names: string[], name: string, refusal: string) {
-  const before = await everything(store, ...names)
+  const before = await versionContent(store, ...names)
   expect(await store.generations.activate(name)).toBe(refusal)
-  expect(await everything(store, ...names)).toEqual(before)
+  expect(await versionContent(store, ...names)).toEqual(before)
 }
 
 export const activating = topic('activating', {
@@ -29,11 +29,11 @@ export const activating = topic('activating', {
     const { store, old, next } = await rebuilt(fixture)
     await clockMoved(store)
     const names = [old, next]
-    const before = await everything(store, ...names)
+    const before = await versionContent(store, ...names)
     expect(await store.generations.activate(next)).toBe('activated')
     expect(await store.generations.active()).toEqual({ name: next, logId: 'log-1', continues: old })
     expect(await statesOf(store)).toEqual({ [next]: 'active', [old]: 'replaced' })
-    const after = await everything(store, ...names)
+    const after = await versionContent(store, ...names)
     expect(after.all[0]?.name).toBe(next)
     expect(after.contents).toEqual(before.contents)
     for (const { name, since } of before.all) expect((await listed(store, name))?.since).toBeGreaterThan(since)

@@ -21,7 +21,7 @@ export async function contentOf(store: ReadModelStore, generation: string) {
 }
 
 /** Everything in a version of which these are generations. */
-export async function everything(store: ReadModelStore, ...generations: string[]) {
+export async function versionContent(store: ReadModelStore, ...generations: string[]) {
   return {
     active: await store.generations.active(),
     all: await store.generations.all(),

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { type Checkpoint, startOfPartition } from '../../../src/read-models/checkpoint.ts'
 import { clockMoved, listed, statesOf, timeOf } from './clock.ts'
-import { contentOf, everything, expectGone } from './contents.ts'
+import { contentOf, expectGone, versionContent } from './contents.ts'
 import { topic } from './fixture.ts'
 import { fullBatch } from './full.ts'
 import { added, applyAll, batchAfter, changed, firstBatch, idsIn, newGeneration, pet, started } from './samples.ts'
@@ -47,9 +47,9 @@ export const generations = topic('generations', {
     const generation = newGeneration()
     await store.generations.start(generation, undefined)
     await applyAll(store, generation.name, fullBatch())
-    const before = await everything(store, generation.name)
+    const before = await versionContent(store, generation.name)
     for (const instead of [undefined, 'another']) expect(await store.generations.start(loser, instead)).toBe(false)
-    expect(await everything(store, generation.name)).toEqual(before)
+    expect(await versionContent(store, generation.name)).toEqual(before)
     await expectGone(store, loser.name)
   },
 
@@ -92,7 +92,7 @@ export const generations = topic('generations', {
     const { store, generation } = await started(fixture)
     const building = await store.generations.build(newGeneration())
     await applyAll(store, generation, fullBatch())
-    const before = await everything(store, generation)
+    const before = await versionContent(store, generation)
     const other = await fixture.open('v2')
     await expectGone(other, generation)
     expect(await other.generations.activate(building.name)).toBe('not_building')
@@ -101,7 +101,7 @@ export const generations = topic('generations', {
     expect(await other.generations.build(own)).toEqual(own)
     await other.generations.start(newGeneration(), undefined)
     expect(await statesOf(other)).toMatchObject({ [own.name]: 'building' })
-    expect(await everything(store, generation)).toEqual(before)
+    expect(await versionContent(store, generation)).toEqual(before)
   },
 
   'are gone once the store was emptied, which begins anew': async (fixture) => {
@@ -196,13 +196,13 @@ export const building = topic('building', {
     const { name } = await store.generations.build(newGeneration())
     const first = fullBatch()
     await applyAll(store, name, first)
-    const before = await everything(store, generation, name)
+    const before = await versionContent(store, generation, name)
     const again = { documents: added(pet(1)), newStreams: ['1'] }
     const outcomes = []
     for (const batch of [{ ...first, expected: startOfPartition }, batchAfter(first, again), firstBatch(again, 1)]) {
       outcomes.push((await store.projection.apply(name, batch)).outcome)
     }
     expect(outcomes).toEqual(['checkpoint_mismatch', 'exist', 'exist'])
-    expect(await everything(store, generation, name)).toEqual(before)
+    expect(await versionContent(store, generation, name)).toEqual(before)
   },
 })

@@ -69,6 +69,8 @@ export const inspecting = topic('inspecting', {
     const { store, generation } = await started(fixture)
     const sets = new Map(otherSets.map((set) => [set, new Map()]))
     expect(await contentOf(store, generation)).toEqual({ checkpoints: new Map(), sizes: new Map(), sets })
+    const { size } = (await store.inspection.contents(generation))?.sizes ?? new Map()
+    expect(size).toBeGreaterThan(0) // the sizes of an empty generation are not lost
     await expectGone(store, newGeneration().name)
   },
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { ReadModelStore } from '../../../src/read-models/store.ts'
-import { everything } from './contents.ts'
+import { versionContent } from './contents.ts'
 import { topic } from './fixture.ts'
 import { fullBatch } from './full.ts'
 import { added, applyAll, batchAfter, firstBatch, newGeneration, order, pet, started } from './samples.ts'
@@ -46,12 +46,12 @@ export const stores = topic('stores', {
     const { store, generation } = await started(fixture)
     const other = await fixture.open()
     await applyAll(store, generation, fullBatch())
-    expect(await everything(other, generation)).toEqual(await everything(store, generation))
+    expect(await versionContent(other, generation)).toEqual(await versionContent(store, generation))
     await applyAll(other, generation, batchAfter(fullBatch(), { documents: added(order(6, ['b'])) }))
-    const both = await everything(store, generation)
-    expect(await everything(other, generation)).toEqual(both)
+    const both = await versionContent(store, generation)
+    expect(await versionContent(other, generation)).toEqual(both)
     await Promise.all([store.close(), other.close()])
-    expect(await everything(await fixture.open(), generation)).toEqual(both)
+    expect(await versionContent(await fixture.open(), generation)).toEqual(both)
   },
 
   'what was asked before closing is answered, one way or the other': async (fixture) => {

@@ -2,7 +2,7 @@ import { expect, vi } from 'vitest'
 import type { StoredVersion } from '../../../src/read-models/generations.ts'
 import type { ReadModelStore } from '../../../src/read-models/store.ts'
 import { clockMoved, statesOf, timeOf } from './clock.ts'
-import { everything, expectGone } from './contents.ts'
+import { expectGone, versionContent } from './contents.ts'
 import { type ReadModelsFixture, topic } from './fixture.ts'
 import { fullBatch } from './full.ts'
 import { applyAll, newGeneration, ownLog, started } from './samples.ts'
@@ -41,23 +41,23 @@ async function listedIn({ generations }: ReadModelStore, version: string): Promi
 export const upkeep = topic('upkeep', {
   'one that is being built, or was replaced, is removed with all it holds': async (fixture) => {
     const { store, active, replaced, building } = await inAllStates(fixture)
-    const before = await everything(store, active)
+    const before = await versionContent(store, active)
     for (const name of [building, replaced]) {
       expect(await store.generations.remove(name)).toBe(true)
       await expectGone(store, name)
       expect(await store.generations.activate(name)).toBe('not_building')
       expect(await store.generations.remove(name)).toBe(false)
     }
-    expect(await everything(store, active)).toEqual({ ...before, all: before.all.slice(0, 1) })
+    expect(await versionContent(store, active)).toEqual({ ...before, all: before.all.slice(0, 1) })
     const next = newGeneration()
     expect(await store.generations.build(next)).toEqual(next)
   },
 
   'neither the active one is removed nor one that is not there, and each by one alone': async (fixture) => {
     const { store, active, building } = await inAllStates(fixture)
-    const before = await everything(store, active, building)
+    const before = await versionContent(store, active, building)
     for (const name of [active, newGeneration().name]) expect(await store.generations.remove(name)).toBe(false)
-    expect(await everything(store, active, building)).toEqual(before)
+    expect(await versionContent(store, active, building)).toEqual(before)
     const stores = [store, await fixture.open()]
     const results = await Promise.all(stores.map(({ generations }) => generations.remove(building)))
     expect(results.sort()).toEqual([false, true])
@@ -85,12 +85,12 @@ export const upkeep = topic('upkeep', {
     const two = await otherVersion(fixture, 'v2')
     const { name: built } = await two.store.generations.build(newGeneration())
     await applyAll(two.store, built, fullBatch())
-    const before = await everything(store, generation)
+    const before = await versionContent(store, generation)
     const listed = await listedIn(store, 'v2')
     expect(await store.generations.removeVersion(listed, ownLog)).toBe(true)
     for (const name of [two.generation, built]) await expectGone(two.store, name)
     expect(Object.keys(await renewedIn(store))).toEqual(['v1'])
-    expect(await everything(store, generation)).toEqual(before)
+    expect(await versionContent(store, generation)).toEqual(before)
     expect(await store.generations.removeVersion(listed, ownLog)).toBe(false)
     const again = await otherVersion(fixture, 'v2')
     expect(await statesOf(again.store)).toEqual({ [again.generation]: 'active' })
@@ -111,9 +111,9 @@ export const upkeep = topic('upkeep', {
     await built.generations.renew()
     await built.generations.build(newGeneration('another log'))
     const seen = async () => [
-      await everything(store, generation),
-      await everything(two.store, two.generation),
-      await everything(foreign.store, foreign.generation),
+      await versionContent(store, generation),
+      await versionContent(two.store, two.generation),
+      await versionContent(foreign.store, foreign.generation),
       await statesOf(built),
       await renewedIn(store),
     ]
@@ -126,19 +126,19 @@ export const upkeep = topic('upkeep', {
 
   'pruning removes what is not active of this version, and tells it': async (fixture) => {
     const { store, replaced, active, building } = await inAllStates(fixture)
-    const before = await everything(store, active)
+    const before = await versionContent(store, active)
     const removed = await store.generations.prune(0)
     expect(removed.toSorted()).toEqual([replaced, building].sort())
     for (const name of [replaced, building]) await expectGone(store, name)
-    expect(await everything(store, active)).toEqual({ ...before, all: before.all.slice(0, 1) })
+    expect(await versionContent(store, active)).toEqual({ ...before, all: before.all.slice(0, 1) })
     expect(await store.generations.prune(0)).toEqual([])
   },
 
   'pruning removes nothing that was in use within the grace': async (fixture) => {
     const { store, replaced, active, building } = await inAllStates(fixture)
-    const before = await everything(store, replaced, active, building)
+    const before = await versionContent(store, replaced, active, building)
     expect(await store.generations.prune(hourMs)).toEqual([])
-    expect(await everything(store, replaced, active, building)).toEqual(before)
+    expect(await versionContent(store, replaced, active, building)).toEqual(before)
   },
 
   'one that is asked for again outlives what is not': async (fixture) => {
