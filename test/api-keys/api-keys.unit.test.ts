@@ -1,6 +1,7 @@
 import {
   chmodSync,
   lstatSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -110,7 +111,7 @@ describe('the key file', () => {
   it.runIf(process.getuid?.() === 0)(
     'belongs to whom its folder belongs to, so that a server can read it',
     async () => {
-      const { chownSync, mkdirSync } = await import('node:fs')
+      const { chownSync } = await import('node:fs')
       mkdirSync(dirname(path))
       chownSync(dirname(path), 1234, 1234)
       issue()
@@ -131,7 +132,7 @@ describe('the key ring', () => {
   beforeEach(() => void lines.splice(0))
 
   function open({ given = [] as string[], time = now, unreadableMs = 60_000 } = {}) {
-    const logger = pino({ level: 'error', base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+    const logger = pino({ level: 'warn', base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
     const ring = openKeyRing({ path, given, now: () => time, logger, unreadableMs })
     onTestFinished(() => ring.close())
     return ring
@@ -219,5 +220,22 @@ describe('the key ring', () => {
     rings[1]?.close()
     expect(readKeyUse(path)).toEqual({ [one.id]: now.toISOString(), [other.id]: inDays(1).toISOString() })
     expect(readKeyUse(path)).not.toHaveProperty(unused.id)
+  })
+
+  it('goes on, and can be closed, when keys were used and their file cannot be read', () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { key } = issue()
+    const ring = open()
+    ring.find(key)
+    rmSync(path)
+    mkdirSync(path) // as any other failure but ENOENT
+    vi.advanceTimersByTime(120_000)
+    expect(ring.find(key)).toBeDefined()
+    ring.close()
+    expect(lines.map(({ msg }) => msg)).toEqual([
+      'the file of API keys cannot be read: its keys stay valid for at most 60 s',
+      'the file of last uses of API keys cannot be written',
+    ])
   })
 })
