@@ -38,7 +38,8 @@ export function limitInFlight(app: FastifyInstance, max: number): void {
   }
   app.addHook('onSend', (request, reply, payload, done) => {
     if (request.isInFlight) {
-      if (payload instanceof Readable) reply.raw.once('close', () => end(request))
+      // The response to a client that has gone has emitted 'close' already.
+      if (payload instanceof Readable && !reply.raw.destroyed) reply.raw.once('close', () => end(request))
       else end(request)
     }
     done()
