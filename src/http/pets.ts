@@ -58,7 +58,7 @@ async function createPet(services: RouteServices, newPet: NewPet, reply: Fastify
   const command = (id: number): PetCommand => ({ type: 'createPet', id: id as PetId, newPet })
   const add = () => handle(exchange, command, { stream: 'new', idempotency })
   const isNew = ({ outcome }: Handled<PetState>) => outcome !== 'replayed'
-  const handled = await (services.petQuota?.count(reply, add, isNew) ?? add())
+  const handled = await (services.petQuota?.count(reply, idempotency?.key, add, isNew) ?? add())
   if (handled.outcome === 'applied' && key === undefined) {
     reply.header('read-model-applied', handled.isReadable ? '?1' : '?0')
   }
