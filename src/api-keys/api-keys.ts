@@ -80,7 +80,7 @@ export function revokeKey(path: string, id: string): boolean {
   let found = false
   changeKeys(path, (keys) => {
     found = keys.some((key) => key.id === id)
-    return keys.filter((key) => key.id !== id)
+    return found ? keys.filter((key) => key.id !== id) : keys
   })
   return found
 }

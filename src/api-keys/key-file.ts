@@ -56,12 +56,20 @@ export function readIfThere(path: string): string | undefined {
   }
 }
 
-/** Replaces the keys in the file, under a lock. */
+/** When a key expires, in milliseconds. A time that cannot be parsed counts as past. */
+export function expiryOf({ expiresAt }: StoredKey): number {
+  if (expiresAt === undefined) return Number.POSITIVE_INFINITY
+  return Date.parse(expiresAt) || 0
+}
+
+/** Replaces the keys in the file, under a lock, unless `edit` returns what it was given. */
 export function changeKeys(path: string, edit: (keys: readonly StoredKey[]) => readonly StoredKey[]): void {
   const lock = lockFile(`${path}.lock`, lockWaitMs)
   if (lock === undefined) throw new Error(`${path} is being changed by another process; try again.`)
   try {
-    replaceFile(path, `${JSON.stringify({ keys: edit(readKeys(path) ?? []) }, null, 2)}\n`)
+    const before = readKeys(path) ?? []
+    const after = edit(before)
+    if (after !== before) replaceFile(path, `${JSON.stringify({ keys: after }, null, 2)}\n`)
   } finally {
     lock.release()
   }
