@@ -6,7 +6,6 @@ import { placeOrderIdempotency } from '../domain/idempotency.ts'
 import { type Order, type OrderId, OrderSchema, OrderStatus, orderDocument } from '../domain/order.ts'
 import { Int64Schema, type PetId } from '../domain/pet.ts'
 import { type PetCommand, type PetState, utc, type VersionedOrder } from '../domain/pet-stream.ts'
-import { documentId } from '../domain/queries.ts'
 import { ServiceError } from '../lib/errors.ts'
 import type { Int64 } from '../lib/int64.ts'
 import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
@@ -14,6 +13,7 @@ import { holderOf, requireScope } from './auth.ts'
 import { readCondition, readIdempotencyKey } from './headers.ts'
 import { admitBody } from './messages.ts'
 import {
+  documentId,
   findDocument,
   handle,
   type Resource,
