@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Scope } from '../../src/api-keys/key-file.ts'
-import { PetQuota } from '../../src/http/pet-quota.ts'
+import { PetQuota } from '../../src/http/key-limits.ts'
 import { type ErrorCode, ServiceError } from '../../src/lib/errors.ts'
 import { authorization, expectError, FakeServices, openApp } from './fake-services.ts'
 
