@@ -45,19 +45,10 @@ export function addTrafficMetrics(
 }
 
 /** Undefined `appender`: this process serves no API, and there are no lines. */
-export function addWriteMetrics(
+export function addAppendMetrics(
   registry: Registry,
-  appender: Pick<GroupCommit, 'queued' | 'appendRecords' | 'appendSeconds'> | undefined,
+  appender: Pick<GroupCommit, 'appendRecords' | 'appendSeconds'> | undefined,
 ): void {
-  new Gauge({
-    registers: [registry],
-    name: 'petstore_write_queue_records',
-    help: 'Records that wait for the log, or are on their way to it',
-    collect() {
-      if (appender === undefined) this.remove()
-      else this.set(appender.queued)
-    },
-  })
   addHistogram(registry, 'petstore_append_batch_records', 'Records in each append to the log', () =>
     appender === undefined ? [] : [[{}, appender.appendRecords]],
   )
