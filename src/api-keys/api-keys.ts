@@ -1,6 +1,6 @@
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { changeKeys, type Scope, type StoredKey } from './key-file.ts'
+import { changeKeys, hashKey, type Scope, type StoredKey } from './key-file.ts'
 
 export interface IssuedKey {
   readonly id: string
@@ -83,9 +83,4 @@ export function revokeKey(path: string, id: string): boolean {
     return found ? keys.filter((key) => key.id !== id) : keys
   })
   return found
-}
-
-/** Keys have 256 random bits, so a fast hash is as hard to reverse as a slow one. */
-export function hashKey(key: string): string {
-  return hash('sha256', key, 'base64url')
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { chownSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Static, Type } from 'typebox'
@@ -30,6 +30,11 @@ export type StoredKey = Static<typeof StoredKey>
 const checkKeyFile = compileCheck(Type.Object({ keys: Type.Array(StoredKey) }, { additionalProperties: false }))
 
 const lockWaitMs = 5000
+
+/** Keys have 256 random bits, so a fast hash is as hard to reverse as a slow one. */
+export function hashKey(key: string): string {
+  return hash('sha256', key, 'base64url')
+}
 
 /**
  * The keys in the file; undefined if there is no file. Throws an Error that names the file if it is not a file of keys.

@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { auditTo } from '../lib/audit.ts'
-import { hashKey } from './api-keys.ts'
-import { expiryOf, readKeys, type Scope, type StoredKey, scopes } from './key-file.ts'
+import { expiryOf, hashKey, readKeys, type Scope, type StoredKey, scopes } from './key-file.ts'
 import { KeyUse } from './key-use.ts'
 
 /** The client behind a valid key. */
