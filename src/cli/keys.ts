@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { type IssuedKey, issueKey, type NewKey, revokeKey, rotateKey } from '../api-keys/api-keys.ts'
 import { readKeys, type Scope, scopes, whyUnreadable } from '../api-keys/key-file.ts'
 import { readKeyUse } from '../api-keys/key-use.ts'
@@ -15,7 +15,7 @@ export function addKeyCommands(program: Command): void {
     .option('--scopes <list>', `what it is for, of ${scopes.join(', ')}: all, if nothing is said`, readScopes)
     .option('--expires <time>', 'how long it is valid, as 90d, 24h or 30m', readDuration)
     .option('--rotate <id>', 'the key that it takes the place of: it has the same owner')
-    .addOption(new Option('--overlap <time>', 'how long that one stays valid').argParser(readDuration))
+    .option('--overlap <time>', 'how long that one stays valid', readDuration)
   does(issuing, 'Make a key and print it; only its hash is stored', issue)
   does(keys.command('list'), 'List the keys', list)
   does(asksFirst(keys.command('revoke <id>')), 'Revoke a key by its id', revoke)
