@@ -16,7 +16,7 @@ export interface MetricsSources {
   /** Undefined in a process that serves no API. */
   readonly feed: Pick<EventFeed, 'followers'> | undefined
   readonly appender: Pick<GroupCommit, 'queued' | 'appendRecords' | 'appendSeconds'> | undefined
-  readonly traffic: Pick<Traffic, 'inFlight' | 'refusals' | 'tallies'>
+  readonly traffic: Pick<Traffic, 'inFlight' | 'refusals' | 'counts'>
   readonly shards: readonly {
     readonly store: Pick<ReadModelStore, 'warnings'>
     readonly incomplete: Pick<IncompleteGenerations, 'count'>
