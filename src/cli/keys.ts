@@ -5,7 +5,7 @@ import { readKeyUse } from '../api-keys/key-use.ts'
 import { readConfig } from '../app/config.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { asksFirst, confirm } from './confirm.ts'
-import { does, type Outcome, operator, table } from './output.ts'
+import { addAction, type Outcome, operator, table } from './output.ts'
 
 export function addKeyCommands(program: Command): void {
   const keys = program.command('keys').description('API keys: running instances follow every change within a second')
@@ -16,9 +16,9 @@ export function addKeyCommands(program: Command): void {
     .option('--expires <time>', 'how long it is valid, as 90d, 24h or 30m', readDuration)
     .option('--rotate <id>', 'the key that it takes the place of: it has the same owner')
     .option('--overlap <time>', 'how long that one stays valid', readDuration)
-  does(issuing, 'Make a key and print it; only its hash is stored', issue)
-  does(keys.command('list'), 'List the keys', list)
-  does(asksFirst(keys.command('revoke <id>')), 'Revoke a key by its id', revoke)
+  addAction(issuing, 'Make a key and print it; only its hash is stored', issue)
+  addAction(keys.command('list'), 'List the keys', list)
+  addAction(asksFirst(keys.command('revoke <id>')), 'Revoke a key by its id', revoke)
 }
 
 interface IssueOptions {

@@ -4,7 +4,7 @@ import { readConfig } from '../app/config.ts'
 import { ConfigError } from '../app/environment.ts'
 import { petStatuses } from '../domain/pet.ts'
 import { OutOfReachError } from '../lib/errors.ts'
-import { does, type Outcome, showProgress } from './output.ts'
+import { addAction, type Outcome, showProgress } from './output.ts'
 
 interface Options {
   readonly orders: number
@@ -14,7 +14,7 @@ interface Options {
 }
 
 const atOnce = 16
-/** So often a request is sent again that was not answered, or could not be served just then. */
+/** Attempts per request: retries no answer, 429 and 5xx. */
 const triesMax = 20
 const retryMs = 500
 
@@ -27,7 +27,7 @@ export function addSeedCommand(program: Command): void {
     .option('--url <url>', 'of the service: by default on this machine, at PORT', httpUrl)
   const description =
     'Add pets, and order some, by the API. PETSTORE_KEY is the API key. It can be repeated after a break'
-  does(seeding, description, seed)
+  addAction(seeding, description, seed)
 }
 
 function wholeNumber(text: string): number {

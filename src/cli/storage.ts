@@ -5,7 +5,7 @@ import { NoReadModelsError } from '../lib/errors.ts'
 import type { Stores } from '../read-models/shards.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 
-/** Log and read models for the length of a command. What matters of what goes on in them is logged on standard error. */
+/** Opens log and read models for one command; logs errors to standard error. */
 export async function withStorage<T>(work: (storage: Storage, logger: Logger) => Promise<T>): Promise<T> {
   const config = readConfig({ ...process.env, ROLE: '' })
   prepareProcess(config)
