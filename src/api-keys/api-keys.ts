@@ -1,6 +1,6 @@
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { changeKeys, type Scope, type StoredKey } from './key-file.ts'
+import { changeKeys, hashKey, type Scope, type StoredKey } from './key-file.ts'
 
 export interface IssuedKey {
   readonly id: string
@@ -80,12 +80,7 @@ export function revokeKey(path: string, id: string): boolean {
   let found = false
   changeKeys(path, (keys) => {
     found = keys.some((key) => key.id === id)
-    return keys.filter((key) => key.id !== id)
+    return found ? keys.filter((key) => key.id !== id) : keys
   })
   return found
-}
-
-/** Keys have 256 random bits, so a fast hash is as hard to reverse as a slow one. */
-export function hashKey(key: string): string {
-  return hash('sha256', key, 'base64url')
 }

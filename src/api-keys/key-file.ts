@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { chownSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Static, Type } from 'typebox'
@@ -31,6 +31,11 @@ const checkKeyFile = compileCheck(Type.Object({ keys: Type.Array(StoredKey) }, {
 
 const lockWaitMs = 5000
 
+/** Keys have 256 random bits, so a fast hash is as hard to reverse as a slow one. */
+export function hashKey(key: string): string {
+  return hash('sha256', key, 'base64url')
+}
+
 /**
  * The keys in the file; undefined if there is no file. Throws an Error that names the file if it is not a file of keys.
  */
@@ -56,12 +61,20 @@ export function readIfThere(path: string): string | undefined {
   }
 }
 
-/** Replaces the keys in the file, under a lock. */
+/** When a key expires, in milliseconds. A time that cannot be parsed counts as past. */
+export function expiryOf({ expiresAt }: StoredKey): number {
+  if (expiresAt === undefined) return Number.POSITIVE_INFINITY
+  return Date.parse(expiresAt) || 0
+}
+
+/** Replaces the keys in the file, under a lock, unless `edit` returns what it was given. */
 export function changeKeys(path: string, edit: (keys: readonly StoredKey[]) => readonly StoredKey[]): void {
   const lock = lockFile(`${path}.lock`, lockWaitMs)
   if (lock === undefined) throw new Error(`${path} is being changed by another process; try again.`)
   try {
-    replaceFile(path, `${JSON.stringify({ keys: edit(readKeys(path) ?? []) }, null, 2)}\n`)
+    const before = readKeys(path) ?? []
+    const after = edit(before)
+    if (after !== before) replaceFile(path, `${JSON.stringify({ keys: after }, null, 2)}\n`)
   } finally {
     lock.release()
   }

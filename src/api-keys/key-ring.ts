@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { auditTo } from '../lib/audit.ts'
-import { hashKey } from './api-keys.ts'
-import { readKeys, type Scope, type StoredKey, scopes } from './key-file.ts'
+import { expiryOf, hashKey, readKeys, type Scope, type StoredKey, scopes } from './key-file.ts'
 import { KeyUse } from './key-use.ts'
 
 /** The client behind a valid key. */
@@ -17,6 +16,7 @@ export interface KeyHolder {
 export interface KeyRing {
   /** Undefined when the key is not valid. */
   find(key: string): KeyHolder | undefined
+  /** How many keys are valid. */
   readonly size: number
   /** Looks at the file now. */
   follow(): void
@@ -35,7 +35,6 @@ interface RingOptions {
 
 type ValidKey = KeyHolder & { readonly isStored: boolean; readonly expiresAt: number }
 
-const never = Number.POSITIVE_INFINITY
 const lookEveryMs = 500
 const logIntervalMs = 10_000
 
@@ -44,7 +43,7 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
   const all = new Set(scopes)
   const givenKeys = given.map((key): [string, ValidKey] => {
     const id = `given-${hashKey(key).slice(0, 8)}`
-    return [hashKey(key), { keyId: id, owner: id, scopes: all, isStored: false, expiresAt: never }]
+    return [hashKey(key), { keyId: id, owner: id, scopes: all, isStored: false, expiresAt: Number.POSITIVE_INFINITY }]
   })
   const audit = auditTo(logger)
   const use = new KeyUse(path, now, logger)
@@ -98,9 +97,7 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
 
   function find(key: string): KeyHolder | undefined {
     const found = byHash.get(hashKey(key))
-    if (found === undefined || (found.expiresAt !== never && found.expiresAt <= now().getTime())) {
-      return undefined
-    }
+    if (found === undefined || found.expiresAt <= now().getTime()) return undefined
     if (found.isStored) use.note(found.keyId)
     return found
   }
@@ -112,7 +109,8 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
   return {
     find,
     get size() {
-      return byHash.size
+      const time = now().getTime()
+      return [...byHash.values()].filter(({ expiresAt }) => expiresAt > time).length
     },
     follow,
     close: () => {
@@ -122,16 +120,9 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
   }
 }
 
-function validKey({ id, owner = id, scopes: given, expiresAt }: StoredKey): ValidKey {
-  const expiresAtMs = expiresAt === undefined ? never : Date.parse(expiresAt)
-  // A time that cannot be parsed counts as past.
-  return {
-    keyId: id,
-    owner,
-    scopes: new Set(given ?? scopes),
-    isStored: true,
-    expiresAt: Number.isNaN(expiresAtMs) ? 0 : expiresAtMs,
-  }
+function validKey(key: StoredKey): ValidKey {
+  const { id, owner = id, scopes: given = scopes } = key
+  return { keyId: id, owner, scopes: new Set(given), isStored: true, expiresAt: expiryOf(key) }
 }
 
 /**

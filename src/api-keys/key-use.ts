@@ -45,8 +45,9 @@ export class KeyUse {
   }
 
   #write(): void {
-    if (this.#used.size === 0 || readIfThere(this.#path) === undefined) return
+    if (this.#used.size === 0) return
     try {
+      if (readIfThere(this.#path) === undefined) return
       const lock = lockFile(`${this.#path}.lock`, 0)
       if (lock === undefined) return // tries again next time
       try {

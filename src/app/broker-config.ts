@@ -40,24 +40,21 @@ type Server = 'KAFKA' | 'REDIS'
  * key. Undefined if none is set.
  */
 function readTls(server: Server, variables: Variables) {
-  const [ca, cert, key] = tlsNames(server).map((name) => [name, variables[name]] as const)
-  if ((cert?.[1] === undefined) !== (key?.[1] === undefined)) {
-    const [set, unset] = cert?.[1] === undefined ? [key, cert] : [cert, key]
-    throw new ConfigError(`${set?.[0]} is set but ${unset?.[0]} is not: set both, or neither.`)
+  const [ca, cert, key] = tlsNames(server)
+  const [set, unset] = variables[cert] === undefined ? [key, cert] : [cert, key]
+  if (variables[set] !== undefined && variables[unset] === undefined) {
+    throw new ConfigError(`${set} is set but ${unset} is not: set both, or neither.`)
   }
-  const files = Object.entries({ ca, cert, key }).flatMap(([part, variable]) => {
-    const [name, file] = variable ?? []
-    return name === undefined || file === undefined ? [] : [[part, readPem(name, file)]]
-  })
-  if (files.length === 0) return undefined
-  return Object.fromEntries(files) as { readonly ca?: string; readonly cert?: string; readonly key?: string }
+  if (variables[ca] === undefined && variables[set] === undefined) return undefined
+  return { ca: readPem(ca, variables[ca]), cert: readPem(cert, variables[cert]), key: readPem(key, variables[key]) }
 }
 
 function tlsNames(server: Server) {
   return [`${server}_TLS_CA_FILE`, `${server}_TLS_CERT_FILE`, `${server}_TLS_KEY_FILE`] as const
 }
 
-function readPem(name: string, file: string): string {
+function readPem(name: string, file: string | undefined): string | undefined {
+  if (file === undefined) return undefined
   try {
     const text = readFileSync(file, 'utf8')
     if (text.includes('-----BEGIN ')) return text

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { pino } from 'pino'
-import { readKeys, whyUnreadable } from '../api-keys/key-file.ts'
+import { expiryOf, readKeys, whyUnreadable } from '../api-keys/key-file.ts'
 import { checkKafka } from '../event-log/kafka/check-kafka.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { lockFile } from '../lib/file-lock.ts'
@@ -75,8 +75,9 @@ function checkKeys({ apiKeysFile, apiKeys }: Config): Finding {
     const issued = readKeys(apiKeysFile)
     const problem = issued && whyUnreadable(apiKeysFile)
     if (problem !== undefined) return { what, state: 'warning', detail: problem }
-    const count = (issued?.length ?? 0) + apiKeys.length
-    const detail = 'There is none: issue one with npm run petstore -- keys issue --name NAME.'
+    const time = timeOfDay().getTime()
+    const count = (issued ?? []).filter((key) => expiryOf(key) > time).length + apiKeys.length
+    const detail = 'None is valid: issue one with npm run petstore -- keys issue --name NAME.'
     return count > 0 ? ok(what, `${count}`) : { what, state: 'warning', detail }
   } catch (error) {
     return failed(what, error)

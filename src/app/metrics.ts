@@ -8,7 +8,7 @@ import { release } from '../lib/release.ts'
 import { type Lag, type PartitionLag, parkedIn } from '../projector/lag-meter.ts'
 import type { IncompleteGenerations } from '../read-models/incomplete.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
-import { addTrafficMetrics, addWriteMetrics } from './request-metrics.ts'
+import { addAppendMetrics, addTrafficMetrics } from './request-metrics.ts'
 
 export interface MetricsSources {
   readonly lag: { readonly lag: Lag }
@@ -16,7 +16,7 @@ export interface MetricsSources {
   /** Undefined in a process that serves no API. */
   readonly feed: Pick<EventFeed, 'followers'> | undefined
   readonly appender: Pick<GroupCommit, 'queued' | 'appendRecords' | 'appendSeconds'> | undefined
-  readonly traffic: Pick<Traffic, 'inFlight' | 'refusals' | 'tallies'>
+  readonly traffic: Pick<Traffic, 'inFlight' | 'refusals' | 'counts'>
   readonly shards: readonly {
     readonly store: Pick<ReadModelStore, 'warnings'>
     readonly incomplete: Pick<IncompleteGenerations, 'count'>
@@ -125,7 +125,12 @@ export function serviceMetrics({ lag: source, log, feed, appender, shards, traff
     const { lag } = source
     return upOf(lag.status === 'known' || lag.readModelsAnswer)
   })
-  addWriteMetrics(registry, appender)
+  addFigure(
+    'petstore_write_queue_records',
+    'Records that wait for the log, or are on their way to it',
+    () => appender?.queued,
+  )
+  addAppendMetrics(registry, appender)
   addTrafficMetrics(registry, traffic)
   const build = { version: release, node: process.versions.node }
   new Gauge({

@@ -6,7 +6,7 @@ import type { Distribution } from '../lib/distribution.ts'
 /** Requests, as they were counted; nothing of prom-client is touched while they are served. */
 export function addTrafficMetrics(
   registry: Registry,
-  traffic: Pick<Traffic, 'inFlight' | 'refusals' | 'tallies'>,
+  traffic: Pick<Traffic, 'inFlight' | 'refusals' | 'counts'>,
 ): void {
   const registers = [registry]
   new Counter({
@@ -16,13 +16,13 @@ export function addTrafficMetrics(
     help: 'Requests that were answered, by route; 499 where the client left first',
     collect() {
       this.reset()
-      for (const { route, method, byStatus } of traffic.tallies) {
+      for (const { route, method, byStatus } of traffic.counts) {
         for (const [status, count] of byStatus) this.inc({ route, method, status }, count)
       }
     },
   })
   addHistogram(registry, 'petstore_http_request_duration_seconds', 'Time from taking a request up to its answer', () =>
-    traffic.tallies.flatMap(({ route, method, seconds }) => (seconds ? [[{ route, method }, seconds]] : [])),
+    traffic.counts.flatMap(({ route, method, seconds }) => (seconds ? [[{ route, method }, seconds]] : [])),
   )
   new Gauge({
     registers,
@@ -45,19 +45,10 @@ export function addTrafficMetrics(
 }
 
 /** Undefined `appender`: this process serves no API, and there are no lines. */
-export function addWriteMetrics(
+export function addAppendMetrics(
   registry: Registry,
-  appender: Pick<GroupCommit, 'queued' | 'appendRecords' | 'appendSeconds'> | undefined,
+  appender: Pick<GroupCommit, 'appendRecords' | 'appendSeconds'> | undefined,
 ): void {
-  new Gauge({
-    registers: [registry],
-    name: 'petstore_write_queue_records',
-    help: 'Records that wait for the log, or are on their way to it',
-    collect() {
-      if (appender === undefined) this.remove()
-      else this.set(appender.queued)
-    },
-  })
   addHistogram(registry, 'petstore_append_batch_records', 'Records in each append to the log', () =>
     appender === undefined ? [] : [[{}, appender.appendRecords]],
   )

@@ -4,11 +4,11 @@ import type { Command } from 'commander'
 import { readConfig } from '../app/config.ts'
 import { ConfigError } from '../app/environment.ts'
 import { copyEmbeddedLog } from '../app/storage.ts'
-import { does, type Outcome } from './output.ts'
+import { addAction, type Outcome } from './output.ts'
 
 export function addBackupCommand(program: Command): void {
   const description = 'Copy the embedded log and the API keys to a new folder, while the service runs'
-  does(program.command('backup <folder>'), description, backup)
+  addAction(program.command('backup <folder>'), description, backup)
 }
 
 /** The read models are left out: the next start builds them from the log. */

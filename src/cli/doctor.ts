@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { checkUp } from '../app/checkup.ts'
-import { does, exitCodes, type Outcome, table } from './output.ts'
+import { addAction, exitCodes, type Outcome, table } from './output.ts'
 
 export function addDoctorCommand(program: Command): void {
   const description = 'Check settings, folder, brokers, topics, keys and clock, and say what to do. It changes nothing'
-  does(program.command('doctor'), description, examine)
+  addAction(program.command('doctor'), description, examine)
 }
 
 async function examine(): Promise<Outcome> {

@@ -137,7 +137,7 @@ async function showRecord(
 const nothingRead = { type: '', time: '', version: undefined }
 const discard = { ...nothingRead, type: 'petstore.EventDiscarded.v1' }
 
-/** Wide enough for most: events come one after the other, so that no column can be as wide as its widest cell. */
+/** Fixed widths: rows are streamed, so the widest cell is not known. */
 const widths = [10, 24, 26, 10, 7, 0]
 
 function line(cells: readonly string[]): string {

@@ -1,11 +1,11 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { type IssuedKey, issueKey, type NewKey, revokeKey, rotateKey } from '../api-keys/api-keys.ts'
 import { readKeys, type Scope, scopes, whyUnreadable } from '../api-keys/key-file.ts'
 import { readKeyUse } from '../api-keys/key-use.ts'
 import { readConfig } from '../app/config.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { asksFirst, confirm } from './confirm.ts'
-import { does, type Outcome, operator, table } from './output.ts'
+import { addAction, type Outcome, operator, table } from './output.ts'
 
 export function addKeyCommands(program: Command): void {
   const keys = program.command('keys').description('API keys: running instances follow every change within a second')
@@ -15,10 +15,10 @@ export function addKeyCommands(program: Command): void {
     .option('--scopes <list>', `what it is for, of ${scopes.join(', ')}: all, if nothing is said`, readScopes)
     .option('--expires <time>', 'how long it is valid, as 90d, 24h or 30m', readDuration)
     .option('--rotate <id>', 'the key that it takes the place of: it has the same owner')
-    .addOption(new Option('--overlap <time>', 'how long that one stays valid').argParser(readDuration))
-  does(issuing, 'Make a key and print it; only its hash is stored', issue)
-  does(keys.command('list'), 'List the keys', list)
-  does(asksFirst(keys.command('revoke <id>')), 'Revoke a key by its id', revoke)
+    .option('--overlap <time>', 'how long that one stays valid', readDuration)
+  addAction(issuing, 'Make a key and print it; only its hash is stored', issue)
+  addAction(keys.command('list'), 'List the keys', list)
+  addAction(asksFirst(keys.command('revoke <id>')), 'Revoke a key by its id', revoke)
 }
 
 interface IssueOptions {

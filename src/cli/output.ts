@@ -11,8 +11,8 @@ export interface Outcome {
   readonly text: string
 }
 
-/** Has the command do `work`, which is given its arguments and options, and print what comes of it. */
-export function does(
+/** Sets description and `--json`, and prints the outcome of `work`. */
+export function addAction(
   command: Command,
   description: string,
   work: (...given: never[]) => Outcome | Promise<Outcome>,

@@ -7,22 +7,22 @@ import type { Inspection, ScannedPage } from '../read-models/inspection.ts'
 import { decodeParkedEvent, type ParkedEvent, parkedId } from '../read-models/parked-event.ts'
 import type { Stores } from '../read-models/shards.ts'
 import { asksFirst, confirm } from './confirm.ts'
-import { does, type Outcome, operator, table } from './output.ts'
+import { addAction, type Outcome, operator, table } from './output.ts'
 import { inActive, withStorage } from './storage.ts'
 
 const lookMs = 50
 const pageLimit = 1000
-/** For a projector to come to the operator's decision. */
+/** How long to wait for a projector to apply the discard. */
 const discardWithinMs = 15_000
 
 export function addParkedCommands(program: Command): void {
   const parked = program
     .command('parked')
     .description('Events that could not be applied. Later ones of the same stream wait behind them')
-  does(parked.command('list'), 'List them, in the order of the log', list)
-  does(parked.command('show <partition/offset>'), 'Show one: why it could not be applied, and its value', show)
+  addAction(parked.command('list'), 'List them, in the order of the log', list)
+  addAction(parked.command('show <partition/offset>'), 'Show one: why it could not be applied, and its value', show)
   const discarding = 'Discard the first one of a stream for good, and have those behind it applied. Recorded in the log'
-  does(asksFirst(parked.command('discard <partition/offset>')), discarding, discard)
+  addAction(asksFirst(parked.command('discard <partition/offset>')), discarding, discard)
 }
 
 async function list(): Promise<Outcome> {

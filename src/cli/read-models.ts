@@ -14,7 +14,7 @@ import { type Difference, type Verification, verify } from '../projector/verify.
 import { setName } from '../read-models/document.ts'
 import { type Shard, shardsOf } from '../read-models/shards.ts'
 import { describeGenerations } from './generations.ts'
-import { does, exitCodes, type Outcome, operator, type Progress, print, showProgress, table } from './output.ts'
+import { addAction, exitCodes, type Outcome, operator, type Progress, print, showProgress, table } from './output.ts'
 import { inActive, withStorage } from './storage.ts'
 
 const shownDifferences = 50
@@ -22,12 +22,12 @@ const rebuilt = 'Rebuilt: the new generation has taken over.'
 
 export function addReadModelCommands(program: Command): void {
   const listing = 'List the generations of every version of the read models: state, position, lag, size'
-  does(program.command('generations'), listing, listGenerations)
+  addAction(program.command('generations'), listing, listGenerations)
   const rebuilding = 'Build the read models anew from the log, beside the live ones, and have them take over'
-  does(program.command('rebuild'), rebuilding, runRebuild)
+  addAction(program.command('rebuild'), rebuilding, runRebuild)
   const verifying = 'Compare everything in the live read models with the log; exit code 1 where they differ'
-  does(program.command('verify').option('--repair', 'rebuild where they differ'), verifying, runVerify)
-  does(program.command('stats'), 'Show how many pets and orders there are, by status', countByStatus)
+  addAction(program.command('verify').option('--repair', 'rebuild where they differ'), verifying, runVerify)
+  addAction(program.command('stats'), 'Show how many pets and orders there are, by status', countByStatus)
 }
 
 async function listGenerations(): Promise<Outcome> {

@@ -4,7 +4,7 @@ import { readConfig } from '../app/config.ts'
 import { ConfigError } from '../app/environment.ts'
 import { petStatuses } from '../domain/pet.ts'
 import { OutOfReachError } from '../lib/errors.ts'
-import { does, type Outcome, showProgress } from './output.ts'
+import { addAction, type Outcome, showProgress } from './output.ts'
 
 interface Options {
   readonly orders: number
@@ -14,7 +14,7 @@ interface Options {
 }
 
 const atOnce = 16
-/** So often a request is sent again that was not answered, or could not be served just then. */
+/** Attempts per request: retries no answer, 429 and 5xx. */
 const triesMax = 20
 const retryMs = 500
 
@@ -24,15 +24,20 @@ export function addSeedCommand(program: Command): void {
     .argument('<pets>', 'how many pets there are to be', wholeNumber)
     .option('--orders <n>', 'how many of them to order', wholeNumber, 0)
     .option('--name <name>', 'of the seed: the same one adds nothing twice', 'seed')
-    .option('--url <url>', 'of the service: by default on this machine, at PORT')
+    .option('--url <url>', 'of the service: by default on this machine, at PORT', httpUrl)
   const description =
     'Add pets, and order some, by the API. PETSTORE_KEY is the API key. It can be repeated after a break'
-  does(seeding, description, seed)
+  addAction(seeding, description, seed)
 }
 
 function wholeNumber(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text)
   throw new InvalidArgumentError('It must be a whole number.')
+}
+
+function httpUrl(text: string): string {
+  if (/^https?:/i.test(text) && URL.canParse(text)) return text
+  throw new InvalidArgumentError('It must begin with http:// or https://.')
 }
 
 async function seed(pets: number, { orders, name, url, json = false }: Options): Promise<Outcome> {
@@ -99,7 +104,8 @@ class Api {
       try {
         const response = await fetch(new URL(path, this.#url), { method, headers, body: JSON.stringify(body) })
         const text = await response.text()
-        const isBusy = response.status === 429 || response.status >= 500
+        const isUsedUp = response.status === 429 && text.includes('"quota_exceeded"') // until midnight
+        const isBusy = (response.status === 429 && !isUsedUp) || response.status >= 500
         if (!isBusy || tries === triesMax) return { response, text }
         await delay(Number(response.headers.get('retry-after') ?? 0) * 1000 || retryMs)
       } catch (cause) {

@@ -1,11 +1,11 @@
 import { type Logger, pino } from 'pino'
 import { readConfig } from '../app/config.ts'
 import { openStorageBeside, prepareProcess, type Storage } from '../app/storage.ts'
-import { NoReadModelsError } from '../lib/errors.ts'
+import { noReadModels } from '../lib/errors.ts'
 import type { Stores } from '../read-models/shards.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 
-/** Log and read models for the length of a command. What matters of what goes on in them is logged on standard error. */
+/** Opens log and read models for one command; logs errors to standard error. */
 export async function withStorage<T>(work: (storage: Storage, logger: Logger) => Promise<T>): Promise<T> {
   const config = readConfig({ ...process.env, ROLE: '' })
   prepareProcess(config)
@@ -14,7 +14,7 @@ export async function withStorage<T>(work: (storage: Storage, logger: Logger) =>
   return await work(storage, logger).finally(() => storage.close())
 }
 
-/** Looks into the active generation of each shard. Throws NoReadModelsError where there is none. */
+/** Looks into the active generation of each shard. Throws Error `noReadModels` where there is none. */
 export function inActive<T>(
   stores: Stores,
   look: (store: ReadModelStore, generation: string) => Promise<T | undefined>,
@@ -23,7 +23,7 @@ export function inActive<T>(
     stores.map(async (store) => {
       const active = await store.generations.active()
       const found = active && (await look(store, active.name))
-      if (found === undefined) throw new NoReadModelsError()
+      if (found === undefined) throw new Error(noReadModels)
       return found
     }),
   )

@@ -1,14 +1,14 @@
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { asyncApiDocument } from '../domain/asyncapi.ts'
 import { auditTo } from '../lib/audit.ts'
 import { ServiceError } from '../lib/errors.ts'
 import type { Tracing } from '../lib/tracing.ts'
-import { addAsyncApi } from './asyncapi.ts'
 import { requireApiKey } from './auth.ts'
 import type { ConnectionLimits } from './connections.ts'
 import { addDocs } from './docs.ts'
-import { notFound } from './error-replies.ts'
+import { jsonType, notFound } from './error-replies.ts'
 import { addEventRoutes, type EventServices } from './events.ts'
 import { addHealthRoutes, type ProbedServices } from './health.ts'
 import { limitInFlight, limitRate, type Rate } from './key-limits.ts'
@@ -107,7 +107,8 @@ const corsOptions = {
 
 async function addApi(app: FastifyInstance, api: ApiServices, publicUrl: string): Promise<void> {
   await addOpenApi(app, publicUrl)
-  addAsyncApi(app, api.topic)
+  const asyncApi = JSON.stringify(asyncApiDocument(api.topic))
+  app.get('/asyncapi.json', { schema: { hide: true } }, (_request, reply) => reply.type(jsonType).send(asyncApi))
   addDocs(app)
   await app.register(
     async (v1) => {

@@ -3,7 +3,6 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { type ErrorCode, ServiceError } from '../lib/errors.ts'
-import { securityHeaders } from './security-headers.ts'
 import { countRefusal } from './traffic.ts'
 
 /**
@@ -52,6 +51,12 @@ export function statusOf(code: ErrorCode): number {
 
 /** Headers of every JSON answer. */
 export const jsonType = 'application/json; charset=utf-8'
+
+/** Headers that every answer sends to browsers: those that matter for an API, whose answers are not pages (decision 0043). */
+export const securityHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+}
 
 type CodeAndMessage = readonly [ErrorCode, message: string]
 

@@ -67,13 +67,13 @@ async function replyWithFeed(
   const last = reply.request.headers['last-event-id']
   const beginning = from === 'start' ? [] : 'now'
   const after = last === undefined || last === '' ? beginning : readTokens(log, String(last), 'Last-Event-ID')
-  const gone = new AbortController()
-  reply.raw.once('close', () => gone.abort())
+  const clientLeft = new AbortController()
+  reply.raw.once('close', () => clientLeft.abort())
   const stream = petId === undefined ? undefined : String(petId)
-  const steps = await events.follow({ after, stream, type }, gone.signal)
+  const steps = await events.follow({ after, stream, type }, clientLeft.signal)
   reply.type('text/event-stream').header('x-accel-buffering', 'no') // else nginx gathers before it sends
-  const isWelcome = () => isStillValid(reply.request, findKey)
-  return reply.send(Readable.from(serverSentEvents(log, steps, isWelcome), { objectMode: false, highWaterMark: 1 }))
+  const isKeyValid = () => isStillValid(reply.request, findKey)
+  return reply.send(Readable.from(serverSentEvents(log, steps, isKeyValid), { objectMode: false, highWaterMark: 1 }))
 }
 
 const reconnectMs = 2000
@@ -85,11 +85,11 @@ const reconnectMs = 2000
 async function* serverSentEvents(
   log: TokenScope,
   steps: AsyncIterable<FeedStep>,
-  isWelcome: () => boolean,
+  isKeyValid: () => boolean,
 ): AsyncGenerator<string> {
   yield `retry: ${reconnectMs}\n`
   for await (const { events, after } of steps) {
-    if (!isWelcome()) return
+    if (!isKeyValid()) return
     const blocks = events.map(
       ({ type, json }) => `event: ${type}\ndata: ${json.replaceAll(/\r\n|\r|\n/g, '\ndata: ')}\n\n`,
     )
@@ -133,10 +133,10 @@ const historySchema = {
     'in `Link`. Of a pet with more than a thousand events, the last thousand are listed.',
   params: Type.Object({ petId: ofPet }),
   querystring: doc.pageQuery('events'),
-  headers: doc.headers(doc.asked.consistency()),
+  headers: doc.headers(doc.requestHeaders.consistency()),
   response: {
     ...doc.anyOperation,
-    200: doc.answer('The events of the pet', eventAnswerSchemas.PetEvents, [created], doc.toldByPage),
+    200: doc.answer('The events of the pet', eventAnswerSchemas.PetEvents, [created], doc.pageHeaders),
     400: doc.invalid('query: limit must be <= 100'),
     404: doc.error('No such pet', 'pet_not_found', 'There is no pet 1.'),
     503: unavailable,

@@ -6,7 +6,6 @@ import { placeOrderIdempotency } from '../domain/idempotency.ts'
 import { type Order, type OrderId, OrderSchema, OrderStatus, orderDocument } from '../domain/order.ts'
 import { Int64Schema, type PetId } from '../domain/pet.ts'
 import { type PetCommand, type PetState, utc, type VersionedOrder } from '../domain/pet-stream.ts'
-import { documentId } from '../domain/queries.ts'
 import { ServiceError } from '../lib/errors.ts'
 import type { Int64 } from '../lib/int64.ts'
 import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
@@ -14,6 +13,7 @@ import { holderOf, requireScope } from './auth.ts'
 import { readCondition, readIdempotencyKey } from './headers.ts'
 import { admitBody } from './messages.ts'
 import {
+  documentId,
   findDocument,
   handle,
   type Resource,
@@ -138,7 +138,7 @@ const isDelivered = 'Order 12 is delivered and cannot become cancelled.'
 const isOther = 'Order 12 has changed since the state that If-Match names.'
 
 const listOrdersSchema = {
-  ...doc.listing('orders', OrderStatus, {
+  ...doc.listSchema('orders', OrderStatus, {
     schema: orderSchemas.Orders,
     example: [approved],
     unavailable: doc.rebuilding,
@@ -160,13 +160,13 @@ const placeOrderSchema = {
     'Orders an available pet, which is then pending. With an `Idempotency-Key` the request can be ' +
     'repeated any number of times, and places one order.',
   headers: doc.headers({
-    ...doc.asked.idempotencyKey('for the same pet get the order of the first'),
-    ...doc.asked.consistency(),
+    ...doc.requestHeaders.idempotencyKey('for the same pet get the order of the first'),
+    ...doc.requestHeaders.consistency(),
   }),
   body: orderSchemas.NewOrder,
   response: {
     ...doc.anyCommand,
-    201: doc.answer('Order placed', OrderSchema, placed, doc.toldOfNew('order', path)),
+    201: doc.answer('Order placed', OrderSchema, placed, doc.createdHeaders('order', path)),
     400: doc.invalid('body: petId is required'),
     409: doc.error('The pet is already ordered, or sold', 'pet_not_available', held),
     422: doc.error('There is no such pet', 'unknown_pet', 'There is no pet 1.'),
@@ -175,7 +175,7 @@ const placeOrderSchema = {
 }
 
 const getOrderSchema = {
-  ...doc.finding('order', { idName: 'orderId', schema: OrderSchema, example: approved, notFound }),
+  ...doc.findSchema('order', { idName: 'orderId', schema: OrderSchema, example: approved, notFound }),
   ...beta,
   operationId: 'getOrder',
   summary: 'Get an order (beta)',
@@ -191,11 +191,11 @@ const updateOrderSchema = {
     'From placed to approved to delivered, which makes the pet sold; from placed or approved to cancelled, which ' +
     'makes it available again. An order that already has the status stays as it is, whatever `If-Match` says.',
   params,
-  headers: doc.headers({ ...doc.asked.ifMatch, ...doc.asked.consistency() }),
+  headers: doc.headers({ ...doc.requestHeaders.ifMatch, ...doc.requestHeaders.consistency() }),
   body: orderSchemas.OrderChange,
   response: {
     ...doc.anyCommand,
-    200: doc.answer('The order with that status', OrderSchema, approved, doc.toldByCommand('status')),
+    200: doc.answer('The order with that status', OrderSchema, approved, doc.commandHeaders('status')),
     400: doc.invalid('body: status must be one of placed, approved, delivered, cancelled'),
     404: notFound,
     409: doc.error('The order cannot change to this status', 'order_transition_invalid', isDelivered),

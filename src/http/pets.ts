@@ -58,7 +58,7 @@ async function createPet(services: RouteServices, newPet: NewPet, reply: Fastify
   const command = (id: number): PetCommand => ({ type: 'createPet', id: id as PetId, newPet })
   const add = () => handle(exchange, command, { stream: 'new', idempotency })
   const isNew = ({ outcome }: Handled<PetState>) => outcome !== 'replayed'
-  const handled = await (services.petQuota?.count(reply, add, isNew) ?? add())
+  const handled = await (services.petQuota?.count(reply, idempotency?.key, add, isNew) ?? add())
   if (handled.outcome === 'applied' && key === undefined) {
     reply.header('read-model-applied', handled.isReadable ? '?1' : '?0')
   }
@@ -90,7 +90,7 @@ const tags = [petsTag.name]
 const rex = { id: 1, name: 'Rex', categoryId: 7, status: 'available' }
 
 const listPetsSchema = {
-  ...doc.listing('animals', PetStatus, { schema: petSchemas.Pets, example: [rex], unavailable: doc.unreadable }),
+  ...doc.listSchema('animals', PetStatus, { schema: petSchemas.Pets, example: [rex], unavailable: doc.unreadable }),
   tags,
   operationId: 'listPets',
   summary: 'List all animals',
@@ -98,7 +98,7 @@ const listPetsSchema = {
 }
 
 const isReadable = '`?1` if the pet can be read now, `?0` if not yet; absent with an Idempotency-Key'
-const toldOfNew = doc.toldOfNew('pet', '/v1/pets/1', { 'Read-Model-Applied': doc.header(isReadable, '?1') })
+const createdHeaders = doc.createdHeaders('pet', '/v1/pets/1', { 'Read-Model-Applied': doc.header(isReadable, '?1') })
 const createPetSchema = {
   ...doc.anySchema,
   tags,
@@ -108,13 +108,13 @@ const createPetSchema = {
     'The pet is durable when this is answered. Without `status` it is `available`. With an `Idempotency-Key` the ' +
     'request can be repeated any number of times, and adds one pet.',
   headers: doc.headers({
-    ...doc.asked.idempotencyKey('get the pet of the first'),
-    ...doc.asked.consistency('the pet can be read'),
+    ...doc.requestHeaders.idempotencyKey('get the pet of the first'),
+    ...doc.requestHeaders.consistency('the pet can be read'),
   }),
   body: NewPetSchema,
   response: {
     ...doc.anyCommand,
-    201: doc.answer('Animal added; the body carries the assigned `id`', PetSchema, rex, toldOfNew),
+    201: doc.answer('Animal added; the body carries the assigned `id`', PetSchema, rex, createdHeaders),
     400: doc.invalid('body: name is required'),
     422: doc.error(
       'This key was used for another pet',
@@ -126,16 +126,16 @@ const createPetSchema = {
 }
 
 const notFound = doc.error('No such pet', 'pet_not_found', 'There is no pet 1.')
-const finding = doc.finding('animal', { idName: 'petId', schema: PetSchema, example: rex, notFound })
+const findPet = doc.findSchema('animal', { idName: 'petId', schema: PetSchema, example: rex, notFound })
 const getPetSchema = {
-  ...finding,
+  ...findPet,
   tags,
   operationId: 'getPet',
   summary: 'Get an animal',
   description: 'Will be removed on 5 December 2030. Use `GET /pets` with the `status` filter instead.',
   deprecated: true,
   params: Type.Object({ petId: Int64Schema({ description: 'Identifier of the animal', examples: [1] }) }),
-  response: deprecated(finding.response),
+  response: deprecated(findPet.response),
 }
 
 function deprecated(responses: Record<string, { headers: object }>) {

@@ -2,14 +2,14 @@ import type { FastifyReply } from 'fastify'
 import type { CommandHandler, CommandOptions, Handled } from '../command-handling/command-handler.ts'
 import type { PetEvent } from '../domain/events.ts'
 import { type PetCommand, type PetState, petDecider } from '../domain/pet-stream.ts'
-import { documentId, pageQuery } from '../domain/queries.ts'
 import type { Position } from '../event-log/event-log.ts'
 import { ServiceError } from '../lib/errors.ts'
 import type { Int64 } from '../lib/int64.ts'
+import type { DocumentId } from '../read-models/document.ts'
 import type { AtLeast, Reached, ReadModel, Wait } from '../read-models/read-model.ts'
 import { jsonType } from './error-replies.ts'
 import { isNamed, readCondition, readPrefer, type TagScope, writeTag } from './headers.ts'
-import type { PetQuota } from './pet-quota.ts'
+import type { PetQuota } from './key-limits.ts'
 import { traceparentOfRequest } from './request-spans.ts'
 import { pageLimit } from './schema-parts.ts'
 import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from './tokens.ts'
@@ -106,7 +106,8 @@ export async function replyWithPage(
   const list = resource.list + (status ?? '')
   const after = cursor === undefined ? 0 : readCursor(cursor, list)
   const exchange = readExchange(services, resource, reply)
-  const page = pageQuery(resource.collection, { status, after, limit })
+  const index = status === undefined ? undefined : `status:${status}`
+  const page = { collection: resource.collection, index, after, limit }
   const { documents, last, reached } = await services.readModel.page(page, exchange.atLeast)
   if (exchange.atLeast !== undefined) addToken(exchange, reached)
   if (last !== undefined) {
@@ -132,6 +133,11 @@ export async function replyWithDocument(
   if (isNamed(version, known)) return reply.code(304).send()
   reply.type(jsonType)
   return json
+}
+
+/** Undefined for an id that is never assigned: no such document exists. */
+export function documentId(collection: string, id: Int64): DocumentId | undefined {
+  return id >= 1 && id <= Number.MAX_SAFE_INTEGER ? { collection, id: Number(id) } : undefined
 }
 
 const nothing = { document: undefined, reached: [] }

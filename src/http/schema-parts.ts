@@ -79,7 +79,7 @@ const condition = (what: string) => header(`\`*\` or a list of entity tags: ${wh
 const tokens = 'One or several tokens from earlier answers, separated by commas'
 
 /** Optional headers of requests. They have no examples: viewers would send those, and no token, tag or key of ours fits. */
-export const asked = {
+export const requestHeaders = {
   idempotencyKey: (what: string) => ({
     'Idempotency-Key': header(
       `A string of 1 to 255 characters in double quotes. All requests of one API key with the same string ${what}.`,
@@ -97,7 +97,7 @@ export const asked = {
 export const headers = (properties: object) => ({ type: 'object', properties })
 
 /** Headers of responses. */
-const told = {
+const responseHeaders = {
   token: (what: string) => ({
     'Consistency-Token': header(`Pass it to requests that must see ${what}, on any instance`, token),
   }),
@@ -105,27 +105,27 @@ const told = {
   replayed: { 'Idempotency-Replayed': header('`true` if this repeats the answer to an earlier request') },
   preferenceApplied: { 'Preference-Applied': header('`wait=N`, if the request said how long to wait') },
 }
-const toldByReads = {
-  ...told.token('nothing older than this answer; sent if the request had one'),
-  ...told.preferenceApplied,
+const readHeaders = {
+  ...responseHeaders.token('nothing older than this answer; sent if the request had one'),
+  ...responseHeaders.preferenceApplied,
 }
 export const location = (what: string, path: string) => ({ Location: header(`The path of the ${what}`, path) })
-export const toldByCommand = (what: string, more: object = {}) => ({
-  ...told.etag,
-  ...told.token(`this ${what}`),
+export const commandHeaders = (what: string, more: object = {}) => ({
+  ...responseHeaders.etag,
+  ...responseHeaders.token(`this ${what}`),
   ...more,
-  ...told.preferenceApplied,
+  ...responseHeaders.preferenceApplied,
 })
-export const toldOfNew = (noun: string, path: string, more: object = {}) => ({
+export const createdHeaders = (noun: string, path: string, more: object = {}) => ({
   ...location(`new ${noun}`, path),
-  ...toldByCommand(noun, { ...told.replayed, ...more }),
+  ...commandHeaders(noun, { ...responseHeaders.replayed, ...more }),
 })
 
 /** The common part of the schemas of all operations. */
 export const anySchema = { security: [{ apiKey: [] }], querystring: Type.Object({}, { additionalProperties: false }) }
 
 const next = header('The next page, if there is one (RFC 8288): `<…>; rel="next"`')
-export const toldByPage = { Link: next, ...toldByReads }
+export const pageHeaders = { Link: next, ...readHeaders }
 
 /** The query of a GET of a page; `filters`, where the list has some. */
 export function pageQuery<Filters extends TProperties>(noun: string, filters: Filters = {} as Filters) {
@@ -138,7 +138,7 @@ export function pageQuery<Filters extends TProperties>(noun: string, filters: Fi
 }
 
 /** A GET of a page of documents. */
-export function listing<Status extends TSchema>(
+export function listSchema<Status extends TSchema>(
   noun: string,
   status: Status,
   { schema, example, unavailable }: { schema: object; example: unknown; unavailable: Answer },
@@ -146,10 +146,10 @@ export function listing<Status extends TSchema>(
   return {
     ...anySchema,
     querystring: pageQuery(noun, { status: Type.Optional(status) }),
-    headers: headers(asked.consistency()),
+    headers: headers(requestHeaders.consistency()),
     response: {
       ...anyOperation,
-      200: answer(`The list of ${noun}`, schema, example, toldByPage),
+      200: answer(`The list of ${noun}`, schema, example, pageHeaders),
       400: invalid('query: limit must be <= 100'),
       503: unavailable,
     },
@@ -157,14 +157,14 @@ export function listing<Status extends TSchema>(
 }
 
 /** A GET of one document by its id. */
-export function finding(
+export function findSchema(
   noun: string,
   { idName, schema, example, notFound }: { idName: string; schema: object; example: unknown; notFound: Answer },
 ) {
-  const tagged = { ...told.etag, ...toldByReads }
+  const tagged = { ...responseHeaders.etag, ...readHeaders }
   return {
     ...anySchema,
-    headers: headers({ ...asked.ifNoneMatch, ...asked.consistency() }),
+    headers: headers({ ...requestHeaders.ifNoneMatch, ...requestHeaders.consistency() }),
     response: {
       ...anyOperation,
       200: answer(`The requested ${noun}`, schema, example, tagged),

@@ -4,9 +4,8 @@ import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type Serv
 import { Server as NetServer } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { type ConnectionLimits, inTurn, limitConnections } from './connections.ts'
-import { replyToBrokenRequest, replyToTunnel, replyWithError } from './error-replies.ts'
+import { replyToBrokenRequest, replyToTunnel, replyWithError, securityHeaders } from './error-replies.ts'
 import { hasUnreadBody } from './messages.ts'
-import { securityHeaders } from './security-headers.ts'
 import { CountedResponse, type Traffic } from './traffic.ts'
 
 export interface ServerOptions {

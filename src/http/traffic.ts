@@ -11,7 +11,7 @@ declare module 'fastify' {
 }
 
 /** The requests of one route and method. */
-export interface RouteTally {
+export interface RouteCounts {
   /** The pattern of the route; `unknown` where there is none. */
   readonly route: string
   readonly method: string
@@ -23,7 +23,7 @@ export interface RouteTally {
 /** A response, and what its request counts towards. */
 export class CountedResponse<Request extends IncomingMessage> extends ServerResponse<Request> {
   traffic: Traffic | undefined
-  tally: RouteTally | undefined
+  counts: RouteCounts | undefined
   takenUpAt = 0
 }
 
@@ -36,10 +36,10 @@ const clientLeft = 499
 export class Traffic {
   inFlight = 0
   readonly refusals = new Map<ErrorCode, number>()
-  readonly #tallies = new Map<string, Map<string, RouteTally>>()
+  readonly #counts = new Map<string, Map<string, RouteCounts>>()
 
-  get tallies(): readonly RouteTally[] {
-    return [...this.#tallies.values()].flatMap((byMethod) => [...byMethod.values()])
+  get counts(): readonly RouteCounts[] {
+    return [...this.#counts.values()].flatMap((byMethod) => [...byMethod.values()])
   }
 
   /** Counts the request of a response that has its socket. */
@@ -47,36 +47,36 @@ export class Traffic {
     const counted = response as CountedResponse<IncomingMessage>
     counted.traffic = this
     counted.takenUpAt = performance.now()
-    counted.on('close', settle)
+    counted.on('close', countOnClose)
     this.inFlight++
   }
 
   /** Without this call a request counts towards the unknown route. */
   assign({ method, routeOptions: { url, config } }: FastifyRequest, { raw }: FastifyReply): void {
     const counted = raw as CountedResponse<IncomingMessage>
-    counted.tally = this.#tallyOf(url ?? unknownRoute, method, config.isEndless)
+    counted.counts = this.#countsOf(url ?? unknownRoute, method, config.isEndless)
   }
 
   refuse(code: ErrorCode): void {
     this.refusals.set(code, (this.refusals.get(code) ?? 0) + 1)
   }
 
-  settle({ tally, takenUpAt, req, headersSent, statusCode }: CountedResponse<IncomingMessage>): void {
-    const { byStatus, seconds } = tally ?? this.#tallyOf(unknownRoute, req.method ?? '')
+  settle({ counts, takenUpAt, req, headersSent, statusCode }: CountedResponse<IncomingMessage>): void {
+    const { byStatus, seconds } = counts ?? this.#countsOf(unknownRoute, req.method ?? '')
     const status = headersSent ? statusCode : clientLeft
     byStatus.set(status, (byStatus.get(status) ?? 0) + 1)
     seconds?.add((performance.now() - takenUpAt) / 1000)
     this.inFlight--
   }
 
-  #tallyOf(route: string, method: string, isEndless = false): RouteTally {
-    const known = this.#tallies.get(route)?.get(method)
+  #countsOf(route: string, method: string, isEndless = false): RouteCounts {
+    const known = this.#counts.get(route)?.get(method)
     if (known !== undefined) return known
     const seconds = isEndless ? undefined : new Distribution(secondsBounds)
-    const tally = { route, method, byStatus: new Map<number, number>(), seconds }
-    const byMethod = this.#tallies.get(route) ?? new Map<string, RouteTally>()
-    this.#tallies.set(route, byMethod.set(method, tally))
-    return tally
+    const counts = { route, method, byStatus: new Map<number, number>(), seconds }
+    const byMethod = this.#counts.get(route) ?? new Map<string, RouteCounts>()
+    this.#counts.set(route, byMethod.set(method, counts))
+    return counts
   }
 }
 
@@ -87,6 +87,6 @@ export function countRefusal({ raw }: FastifyReply, code: ErrorCode): void {
 }
 
 /** One function for all responses: a closure for each would cost more than the counting. */
-function settle(this: CountedResponse<IncomingMessage>): void {
+function countOnClose(this: CountedResponse<IncomingMessage>): void {
   this.traffic?.settle(this)
 }

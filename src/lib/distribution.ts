@@ -1,4 +1,4 @@
-/** How often values lay within each of some bounds, and their sum: as cheap to add to as can be. */
+/** A histogram: counts per bucket, and the sum. */
 export class Distribution {
   /** Upper bounds, ascending. */
   readonly bounds: readonly number[]

@@ -58,14 +58,8 @@ export class OutOfReachError extends Error {
   override readonly name = 'OutOfReachError'
 }
 
-/** Log and read models answered, but there are no read models yet. */
-export class NoReadModelsError extends Error {
-  override readonly name = 'NoReadModelsError'
-
-  constructor() {
-    super('There are no read models yet: is a projector running?')
-  }
-}
+/** The message where log and read models answered, but there are no read models yet. */
+export const noReadModels = 'There are no read models yet: is a projector running?'
 
 /** A failure with a code of the catalogue; its message is for the client. Any other error is a bug. */
 export class ServiceError extends Error {

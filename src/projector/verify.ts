@@ -1,4 +1,4 @@
-import { NoReadModelsError } from '../lib/errors.ts'
+import { noReadModels } from '../lib/errors.ts'
 import { retry } from '../lib/retry.ts'
 import { encodeCheckpoint } from '../read-models/checkpoint.ts'
 import { otherSets } from '../read-models/document.ts'
@@ -33,11 +33,11 @@ const chunk = 1000
 /**
  * Compares everything in the active generation with the log, while writes go on. The log is replayed into `scratch`,
  * which is moved to exactly the positions of each chunk that is read. Throws VerifyError, MismatchError,
- * NoReadModelsError, and ServiceError if log or store stay unavailable.
+ * Error `noReadModels`, and ServiceError if log or store stay unavailable.
  */
 export async function verify<State, Event>(options: VerifyOptions<State, Event>): Promise<Verification> {
   const active = await retry(() => options.store.generations.active(), options)
-  if (active === undefined) throw new NoReadModelsError()
+  if (active === undefined) throw new Error(noReadModels)
   if (active.logId !== options.log.logId) throw new MismatchError('The read models belong to another log.')
   const replay = await Replay.start(options)
   try {

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   lstatSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -71,6 +72,10 @@ describe('the key file', () => {
     expect(rotate('nobody')).toBeUndefined()
   })
 
+  it('is not written when there is no key to rotate or revoke: its absence says that no key was ever issued', () => {
+    expect([rotate('nobody'), revokeKey(path, 'nobody'), readKeys(path)]).toEqual([undefined, false, undefined])
+  })
+
   it('that is missing holds no keys; one that is no key file is refused by name', () => {
     expect(readKeys(path)).toBeUndefined()
     issue()
@@ -110,7 +115,7 @@ describe('the key file', () => {
   it.runIf(process.getuid?.() === 0)(
     'belongs to whom its folder belongs to, so that a server can read it',
     async () => {
-      const { chownSync, mkdirSync } = await import('node:fs')
+      const { chownSync } = await import('node:fs')
       mkdirSync(dirname(path))
       chownSync(dirname(path), 1234, 1234)
       issue()
@@ -131,7 +136,7 @@ describe('the key ring', () => {
   beforeEach(() => void lines.splice(0))
 
   function open({ given = [] as string[], time = now, unreadableMs = 60_000 } = {}) {
-    const logger = pino({ level: 'error', base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+    const logger = pino({ level: 'warn', base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
     const ring = openKeyRing({ path, given, now: () => time, logger, unreadableMs })
     onTestFinished(() => ring.close())
     return ring
@@ -162,9 +167,10 @@ describe('the key ring', () => {
     const { key } = issue('a', { scopes: ['read', 'orders'], expiresAt: inDays(1) })
     expect(open().find(key)?.scopes).toEqual(new Set(['read', 'orders']))
     expect(open({ time: new Date(inDays(1).getTime() - 1) }).find(key)).toBeDefined()
-    expect(open({ time: inDays(1) }).find(key)).toBeUndefined()
+    const later = open({ time: inDays(1), given: ['plain'] })
+    expect([later.find(key), later.size]).toEqual([undefined, 1])
     changeKeys(path, (keys) => keys.map((each): StoredKey => ({ ...each, expiresAt: 'soon' })))
-    expect(open().find(key)).toBeUndefined()
+    expect([open().find(key), open().size]).toEqual([undefined, 0])
   })
 
   it('keeps the keys of an unreadable file for a while, then refuses them, and logs both', async () => {
@@ -219,5 +225,22 @@ describe('the key ring', () => {
     rings[1]?.close()
     expect(readKeyUse(path)).toEqual({ [one.id]: now.toISOString(), [other.id]: inDays(1).toISOString() })
     expect(readKeyUse(path)).not.toHaveProperty(unused.id)
+  })
+
+  it('goes on, and can be closed, when keys were used and their file cannot be read', () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { key } = issue()
+    const ring = open()
+    ring.find(key)
+    rmSync(path)
+    mkdirSync(path) // as any other failure but ENOENT
+    vi.advanceTimersByTime(120_000)
+    expect(ring.find(key)).toBeDefined()
+    ring.close()
+    expect(lines.map(({ msg }) => msg)).toEqual([
+      'the file of API keys cannot be read: its keys stay valid for at most 60 s',
+      'the file of last uses of API keys cannot be written',
+    ])
   })
 })

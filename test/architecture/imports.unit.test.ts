@@ -49,7 +49,6 @@ const table: Record<string, Allowed> = {
     packages: [
       '@fastify/bearer-auth',
       '@fastify/cors',
-      'helmet',
       'pino',
       '@fastify/swagger',
       '@fastify/type-provider-typebox',

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { does, print, showProgress, table } from '../../src/cli/output.ts'
+import { addAction, print, showProgress, table } from '../../src/cli/output.ts'
 
 function capture(stream: 'stdout' | 'stderr'): () => string {
   const write = vi.spyOn(process[stream], 'write').mockReturnValue(true)
@@ -13,9 +13,13 @@ describe('what a command prints', () => {
   async function run(text: string, ...options: string[]): Promise<string> {
     const output = capture('stdout')
     const command = new Command()
-    does(command.argument('<name>').option('--more'), 'Does it', async (name: string, { more }: { more?: boolean }) => {
-      return { json: { name, more, counters: {} }, text }
-    })
+    addAction(
+      command.argument('<name>').option('--more'),
+      'Does it',
+      async (name: string, { more }: { more?: boolean }) => {
+        return { json: { name, more, counters: {} }, text }
+      },
+    )
     await command.parseAsync(['one', ...options], { from: 'user' })
     return output()
   }

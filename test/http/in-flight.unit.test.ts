@@ -70,3 +70,35 @@ it.each<[string, string]>([
   await vi.waitFor(async () => expect((await list()).statusCode).toBe(200))
   await app.close()
 })
+
+it('counts a follower of the events no longer who goes before the feed begins, and ends its feed', async () => {
+  const { app, list, end, begun, services, port } = await openHolding(1)
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  let signal: AbortSignal | undefined
+  let following = 0
+  async function* steps() {
+    following++
+    try {
+      for (;;) yield await held.then(() => ({ events: [], after: [] }))
+    } finally {
+      following--
+    }
+  }
+  services.feed.follow = async (_query, gone) => {
+    signal = gone
+    await held
+    return steps()
+  }
+  const socket = connect(await port(), '127.0.0.1')
+  socket.write(`GET /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`)
+  await vi.waitFor(() => expect(signal).toBeDefined())
+  expect((await list()).statusCode).toBe(429)
+  socket.destroy()
+  await vi.waitFor(() => expect(signal?.aborted).toBe(true))
+  release()
+  end()
+  await vi.waitFor(async () => expect((await list()).statusCode).toBe(200))
+  expect(begun).toHaveBeenCalledOnce()
+  expect(following).toBe(0)
+  await app.close()
+})

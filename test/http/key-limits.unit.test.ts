@@ -1,8 +1,8 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Scope } from '../../src/api-keys/key-file.ts'
-import { PetQuota } from '../../src/http/pet-quota.ts'
-import { ServiceError } from '../../src/lib/errors.ts'
+import { PetQuota } from '../../src/http/key-limits.ts'
+import { type ErrorCode, ServiceError } from '../../src/lib/errors.ts'
 import { authorization, expectError, FakeServices, openApp } from './fake-services.ts'
 
 const pet = { name: 'Rex', categoryId: 7 }
@@ -69,6 +69,38 @@ it('refuses pets of a key beyond its daily quota, and counts only added pets', a
   expect((await add({ authorization: 'Bearer other' })).statusCode).toBe(201)
   time = new Date('2026-11-21T00:00:00Z')
   expect((await add()).statusCode).toBe(201)
+})
+
+it('lets requests under an Idempotency-Key that was counted be repeated beyond the quota, and counts them once', async () => {
+  const { services, add } = await open({ petQuota: new PetQuota(2, () => new Date('2026-11-20T12:00:00Z')) })
+  const fail = (code: ErrorCode) => () => {
+    throw new ServiceError(code, 'later')
+  }
+  const status = async (key: string) => (await add({ 'idempotency-key': `"${key}"` })).statusCode
+  expect(await status('a')).toBe(201)
+  services.beforeCommand = fail('append_outcome_unknown')
+  expect([await status('b'), await status('b'), await status('c')]).toEqual([504, 504, 429])
+  services.beforeCommand = fail('event_log_unavailable') // surely not added now, but perhaps before
+  expect([await status('b'), await status('c')]).toEqual([503, 429])
+  services.beforeCommand = () => {}
+  expect([await status('b'), await status('b'), await status('a'), await status('c')]).toEqual([201, 201, 201, 429])
+  expect((await add({ authorization: 'Bearer other', 'idempotency-key': '"a"' })).statusCode).toBe(201)
+  expect(services.events).toHaveLength(3)
+})
+
+it('counts a pet for as long as one of its requests may still add it', async () => {
+  const { services, add } = await open({ petQuota: new PetQuota(1, () => new Date('2026-11-20T12:00:00Z')) })
+  const keyed = { 'idempotency-key': '"a"' }
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  services.beforeCommand = () => held
+  const slow = add(keyed)
+  await vi.waitFor(() => expect(services.handled).toHaveLength(1))
+  services.beforeCommand = () => {
+    throw new ServiceError('event_log_unavailable', 'away')
+  }
+  expect([(await add(keyed)).statusCode, (await add()).statusCode]).toEqual([503, 429])
+  release()
+  expect([(await slow).statusCode, (await add()).statusCode]).toEqual([201, 429])
 })
 
 it.each<[Scope, number[]]>([

@@ -48,6 +48,12 @@ it('is OpenAPI 3.1 of version 1.0.0 under /v1, served as JSON without a key', ()
   expect(document.tags).toMatchObject([{ name: 'animals' }, { name: 'store' }, { name: 'events' }])
 })
 
+it('stands beside the AsyncAPI document of the topic, served as JSON without a key', async () => {
+  const { statusCode, headers, body } = await app.inject('/asyncapi.json')
+  expect([statusCode, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8'])
+  expect(JSON.parse(body)).toEqual(JSON.parse(readFileSync('docs/asyncapi.json', 'utf8')))
+})
+
 it('names licence and contact, and its server by PUBLIC_URL', async () => {
   expect(document.info).toMatchObject({ license: { identifier: 'MIT' }, contact: { url: '/docs' } })
   const publicUrl = 'https://petstore.example/shop'

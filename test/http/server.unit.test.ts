@@ -72,7 +72,7 @@ function holdCommands() {
   return { started, end }
 }
 
-/** What helmet says for an API, of every answer. */
+/** Every answer has them. */
 const securityHeaders = {
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',

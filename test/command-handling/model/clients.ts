@@ -2,7 +2,6 @@ import type { Idempotency } from '../../../src/command-handling/idempotency.ts'
 import { createPetIdempotency, placeOrderIdempotency } from '../../../src/domain/idempotency.ts'
 import type { OrderId, OrderStatus } from '../../../src/domain/order.ts'
 import type { NewPet, PetId } from '../../../src/domain/pet.ts'
-import { pageQuery } from '../../../src/domain/queries.ts'
 import type { Position } from '../../../src/event-log/event-log.ts'
 import type { Page } from '../../../src/read-models/read-model.ts'
 import type { ApiProcess, Result } from './process.ts'
@@ -83,7 +82,7 @@ export class Clients {
     const { collection, status } = options
     const read: Read = { ...this.#ask(api, options), options }
     this.reads.push(read)
-    const query = pageQuery(collection, { status, after: 0, limit: 1000 })
+    const query = { collection, index: status && `status:${status}`, after: 0, limit: 1000 }
     void this.#remember(read, api.readModel.page(query, waitOf(options, read.atLeast).atLeast))
   }
 
