@@ -1,5 +1,6 @@
 import type { ITopicConfig } from 'kafkajs'
 import { expect, it, onTestFinished } from 'vitest'
+import { checkKafka } from '../../src/event-log/kafka/check-kafka.ts'
 import type { KafkaLogOptions } from '../../src/event-log/kafka/kafka-boot.ts'
 import { KafkaClient } from '../../src/event-log/kafka/kafka-client.ts'
 import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
@@ -16,6 +17,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
   it('takes topics that were made by hand as they should be', async () => {
     const options = logOptions(brokers)
     await makeTopics(topic(options.topic, 3), topic(`${options.topic}.id-blocks`, 1))
+    expect(await failedByDoctor(options)).toBe('')
     const log = await openKafkaLog(options)
     expect(await log.append(2, records('a'))).toBe(0)
   })
@@ -103,7 +105,9 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     const options = logOptions(brokers)
     await makeTopics(topic(options.topic, 3))
     await produce(brokers, options.topic, { key: 'k', value: 'v', partition: 1 })
-    const refusal = `Topic ${options.topic}.id-blocks is empty, but ${options.topic} holds events: ids would be given out twice`
+    const advice = `but ${options.topic} holds events: ids would be given out twice`
+    expect(await failedByDoctor(options)).toMatch(`There is no topic ${options.topic}.id-blocks, ${advice}`)
+    const refusal = `Topic ${options.topic}.id-blocks is empty, ${advice}`
     await expectRefusal(options, refusal)
     await expectRefusal(options, refusal) // the first attempt has not made it look right
   })
@@ -132,6 +136,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     expect(await log.reserveIdBlock()).toBe(1)
     await log.close()
     await deleteTopic(options.topic)
+    expect(await failedByDoctor(options)).toBe('')
     expect((await openKafkaLog(options)).logId).toBe(log.logId)
   })
 
@@ -158,22 +163,26 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
   )
 
   it('refuses a topic name that Kafka does not take, at once', async () => {
-    await expectRefusal(
-      logOptions(brokers, { topic: 'no such name' }),
-      /Kafka refuses to create topic no such name: .*invalid topic.*KAFKA_TOPIC/,
-    )
+    const opening = openKafkaEventLog(logOptions(brokers, { topic: 'no such name' }))
+    await expect(opening).rejects.toThrow(/Kafka refuses to create topic no such name: .*invalid topic.*KAFKA_TOPIC/)
   })
 
   it('says which brokers do not answer', async () => {
     const nobody = `127.0.0.1:${await freePort()}`
-    await expectRefusal(
-      logOptions(nobody, { bootTimeoutMs: 1500 }),
+    await expect(openKafkaEventLog(logOptions(nobody, { bootTimeoutMs: 1500 }))).rejects.toThrow(
       `Kafka at ${nobody} has not answered properly for 1.5 s: Connection error: connect ECONNREFUSED ${nobody}`,
     )
   })
 
+  /** The doctor says the same. */
   async function expectRefusal(options: KafkaLogOptions, message: string | RegExp): Promise<void> {
     await expect(openKafkaEventLog(options)).rejects.toThrow(message)
+    expect(await failedByDoctor(options)).toMatch(message)
+  }
+
+  async function failedByDoctor(options: KafkaLogOptions): Promise<string> {
+    const findings = await checkKafka(options)
+    return findings.flatMap(({ state, detail }) => (state === 'failed' ? [detail] : [])).join('\n')
   }
 
   async function deleteTopic(name: string): Promise<void> {

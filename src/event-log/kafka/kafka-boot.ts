@@ -4,21 +4,13 @@ import { OutOfReachError } from '../../lib/errors.ts'
 import { tlsProblem } from '../../lib/tls-errors.ts'
 import type { Warning } from '../../lib/warning.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
-import {
-  BootRefusal,
-  checkEvents,
-  checkIdBlocks,
-  type Events,
-  establishIdentity,
-  refuse,
-  refuseWithoutEvents,
-} from './boot-checks.ts'
+import { BootRefusal, checkLog, createIdentity, type Events, refuseWithoutEvents } from './boot-checks.ts'
 import type { KafkaAccess, KafkaClient } from './kafka-client.ts'
 import type { KafkaProducer } from './kafka-producer.ts'
 import { type KafkaReader, UndecodableError } from './kafka-reader.ts'
 import { createMissingTopics, findTopics, madeByHand, TooFewBrokers } from './kafka-topics.ts'
 import type { LogIdentity } from './log-identity.ts'
-import { incompleteness, weaknesses } from './topic-faults.ts'
+import { weaknesses } from './topic-faults.ts'
 
 // Node does not detect this name in the CommonJS module.
 const { KafkaJSAggregateError } = kafkajs
@@ -99,13 +91,11 @@ async function attempt(parts: LogParts): Promise<BootedLog> {
   const admin = client.kafka.admin()
   try {
     await admin.connect()
-    await refuseWithoutEvents(admin, parts)
+    await refuseWithoutEvents(await admin.listTopics(), parts)
     await makeTopics(admin, parts)
     const found = await findTopics(admin, parts.reader, parts)
-    refuse(incompleteness(found))
-    checkIdBlocks(parts, found.idBlocks.partitions)
-    const identity = await establishIdentity(parts, found.events.partitions)
-    return { identity, events: await checkEvents(parts), warnings: weaknesses(found) }
+    const { identity, events } = await checkLog(parts, found)
+    return { identity: identity ?? (await createIdentity(parts, found)), events, warnings: weaknesses(found) }
   } finally {
     client.abandon()
   }
