@@ -22,7 +22,7 @@ export interface FeedBatch {
 
 export interface SharedBatchesParts {
   readonly settled: SettledEvents
-  readonly log: Pick<EventLog, 'read'>
+  readonly log: Pick<EventLog, 'partitions'>
   readonly readModel: Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf'>
 }
 
@@ -30,8 +30,11 @@ export interface SharedBatchesParts {
 const waitMs = 10_000
 const retryMs = 500
 const recordsMax = 100
-/** So many batches are kept, for so long, for those who come to them later than the first. */
-const keptMax = 64
+/**
+ * How many batches are kept, and how long, for followers that arrive later: each partition has one that is being read,
+ * and the one before it.
+ */
+const keptMaxOf = (partitions: number) => Math.max(64, 2 * partitions)
 const keptMs = 10_000
 
 interface Kept {
@@ -47,10 +50,12 @@ interface Kept {
 export class SharedBatches {
   readonly #parts: SharedBatchesParts
   readonly #kept = new Map<string, Kept>()
+  readonly #keptMax: number
   #isClosed = false
 
   constructor(parts: SharedBatchesParts) {
     this.#parts = parts
+    this.#keptMax = keptMaxOf(parts.log.partitions)
   }
 
   /** Waits for the read models to come to the position. Never rejects: where it cannot be read now, the batch is empty. */
@@ -77,7 +82,7 @@ export class SharedBatches {
     this.#kept.delete(name)
     this.#kept.set(name, { ...kept, since: performance.now() })
     const [oldest = name] = this.#kept.keys()
-    if (this.#kept.size > keptMax) this.#kept.delete(oldest)
+    if (this.#kept.size > this.#keptMax) this.#kept.delete(oldest)
   }
 
   async #read(partition: number, from: Offset): Promise<FeedBatch> {
