@@ -3,8 +3,8 @@ import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import type { EventLog } from '../../src/event-log/event-log.ts'
-import type { KafkaLogOptions } from '../../src/event-log/kafka/kafka-boot.ts'
 import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
+import type { KafkaLogOptions } from '../../src/event-log/kafka/log-parts.ts'
 import { closedAfterTest, type EventLogFixture } from './contract/fixture.ts'
 
 export const silent = pino({ level: 'silent' })

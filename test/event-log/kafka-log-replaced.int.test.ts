@@ -1,7 +1,7 @@
 import type { ITopicConfig } from 'kafkajs'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { EventLog } from '../../src/event-log/event-log.ts'
-import type { KafkaLogOptions } from '../../src/event-log/kafka/kafka-boot.ts'
+import type { KafkaLogOptions } from '../../src/event-log/kafka/log-parts.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { eventually, patience, records } from './contract/fixture.ts'
 import { logOptions, openKafkaLog, topicsOf, withAdmin } from './kafka-fixture.ts'

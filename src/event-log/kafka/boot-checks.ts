@@ -1,17 +1,11 @@
 import type { Warning } from '../../lib/warning.ts'
-import type { KafkaProducer } from './kafka-producer.ts'
-import type { KafkaReader } from './kafka-reader.ts'
 import type { FoundTopics } from './kafka-topics.ts'
 import { heldEvents, type LogIdentity, readIdentity, writeIdentity } from './log-identity.ts'
+import type { LogParts } from './log-parts.ts'
 import { copyInstead, incompleteness, orNewLog, otherPartitions } from './topic-faults.ts'
 
 /** A log at the start, and how to read from it. */
-export interface LogToCheck {
-  readonly topic: string
-  readonly partitions: number
-  readonly idBlocks: string
-  readonly reader: KafkaReader
-}
+export type LogToCheck = Pick<LogParts, 'topic' | 'partitions' | 'idBlocks' | 'reader'>
 
 /** What the start knows about events. */
 export interface Events {
@@ -60,7 +54,7 @@ export async function checkLog(
 
 /** Gives a log that has none its identity. It is read back and never assumed: another process may have been first. */
 export async function createIdentity(
-  log: LogToCheck & { readonly idBlocksProducer: KafkaProducer },
+  log: LogToCheck & Pick<LogParts, 'idBlocksProducer'>,
   found: FoundTopics,
 ): Promise<LogIdentity> {
   await writeIdentity(log.idBlocksProducer, log.partitions)

@@ -5,9 +5,10 @@ import { checkLog, type LogToCheck, refuseWithoutEvents, refuseWithoutIdBlocks }
 import { type KafkaAccess, KafkaClient } from './kafka-client.ts'
 import { KafkaReader } from './kafka-reader.ts'
 import { findTopics, type TopicsWanted } from './kafka-topics.ts'
+import type { KafkaLogOptions } from './log-parts.ts'
 import { weaknesses } from './topic-faults.ts'
 
-export type KafkaToCheck = KafkaAccess & Omit<TopicsWanted, 'idBlocks'>
+export type KafkaToCheck = Omit<KafkaLogOptions, 'appendTimeoutMs' | 'bootTimeoutMs'>
 
 const limitMs = 5000
 

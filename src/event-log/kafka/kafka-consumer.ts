@@ -1,16 +1,12 @@
 import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs'
-import type { Logger } from 'pino'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import type { Offset, RecordBatch, UndecodableBatch } from '../event-log.ts'
 import { withoutMarker } from './batch-decoding.ts'
 import { type KafkaClient, toOffset } from './kafka-client.ts'
+import type { LogParts } from './log-parts.ts'
 
-export interface ConsumerOptions {
-  readonly newClient: () => KafkaClient
-  readonly topic: string
-  readonly partitions: number
+export interface ConsumerOptions extends Pick<LogParts, 'newClient' | 'topic' | 'partitions' | 'logger'> {
   readonly group: string
-  readonly logger: Logger
 }
 
 export interface ConsumerHandlers {

@@ -1,21 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Logger } from 'pino'
 import type { Offset } from '../event-log.ts'
 import { unavailable } from '../failures.ts'
 import type { Events } from './boot-checks.ts'
-import type { KafkaProducer } from './kafka-producer.ts'
-import type { KafkaReader } from './kafka-reader.ts'
 import { encodeBlockRecord, parseBlockRecord, parseIdentity } from './log-identity.ts'
+import type { LogParts } from './log-parts.ts'
 
-export interface LogWatchOptions {
+export interface LogWatchOptions
+  extends Pick<LogParts, 'topic' | 'idBlocks' | 'reader' | 'idBlocksProducer' | 'logger'> {
   readonly logId: string
   readonly events: Events
-  readonly topic: string
-  readonly idBlocks: string
-  readonly reader: KafkaReader
-  readonly idBlocksProducer: KafkaProducer
-  readonly logger: Logger
 }
 
 /** A record that must not change. */
