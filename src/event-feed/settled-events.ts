@@ -1,4 +1,4 @@
-import { awaitOutcome } from '../command-handling/outcome.ts'
+import { awaitOutcome, type Outcome } from '../command-handling/outcome.ts'
 import type { EventLog, LogRecord, Offset, Position } from '../event-log/event-log.ts'
 import type { Rules } from '../projector/definition.ts'
 import { type Discard, readEvent, type StreamEvent } from '../projector/stream-event.ts'
@@ -10,15 +10,7 @@ import type { LoadedStream } from '../read-models/stored-reads.ts'
  * operator's decision, 'waiting' while the read models have not come to it, and 'unknown' where nothing stored tells: for
  * events of a stream that has had a thousand since, and for some that repeat a key in a stream with a discard.
  */
-export type SettledOutcome =
-  | 'applied'
-  | 'duplicate'
-  | 'superseded'
-  | 'parked'
-  | 'skipped'
-  | 'discarding'
-  | 'waiting'
-  | 'unknown'
+export type SettledOutcome = Exclude<Outcome, 'late'> | 'skipped' | 'discarding' | 'waiting'
 
 export interface SettledRecord {
   readonly record: LogRecord
