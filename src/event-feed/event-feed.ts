@@ -1,14 +1,12 @@
 import type { EventLog, Offset, Position } from '../event-log/event-log.ts'
 import { eventText } from '../event-log/record-codec.ts'
 import { ServiceError } from '../lib/errors.ts'
-import type { Rules } from '../projector/definition.ts'
 import type { AtLeast, ReadModel } from '../read-models/read-model.ts'
 import type { StreamId } from '../read-models/stream-row.ts'
-import { SettledEvents } from './settled-events.ts'
+import { SettledEvents, type SettledEventsParts } from './settled-events.ts'
 import { type FeedBatch, type FeedEvent, SharedBatches } from './shared-batches.ts'
 
-export interface EventFeedParts {
-  readonly definition: Rules<unknown, unknown>['definition']
+export interface EventFeedParts extends SettledEventsParts {
   readonly log: Pick<EventLog, 'read' | 'endOffsets' | 'partitions' | 'partitionFor'>
   readonly readModel: Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf'>
 }
@@ -44,10 +42,8 @@ export class EventFeed {
   #isClosed = false
 
   constructor(parts: EventFeedParts) {
-    const { definition, log, readModel } = parts
     this.#parts = parts
-    const settled = new SettledEvents({ rules: { definition, log }, log, readModel })
-    this.#batches = new SharedBatches({ settled, log, readModel })
+    this.#batches = new SharedBatches({ ...parts, settled: new SettledEvents(parts) })
   }
 
   /** How many follow the feed now. */

@@ -19,9 +19,8 @@ export interface SettledRecord {
   readonly outcome: SettledOutcome
 }
 
-export interface SettledEventsParts {
-  readonly rules: Rules<unknown, unknown>
-  readonly log: Pick<EventLog, 'read'>
+export interface SettledEventsParts extends Rules<unknown, unknown> {
+  readonly log: Pick<EventLog, 'read' | 'partitionFor'>
   readonly readModel: Pick<ReadModel, 'load' | 'whenApplied'>
 }
 
@@ -47,7 +46,7 @@ export class SettledEvents {
   }
 
   async #settle(partition: number, record: LogRecord, wait: Wait): Promise<SettledRecord> {
-    const event = readEvent(this.#parts.rules, partition, record)
+    const event = readEvent(this.#parts, partition, record)
     return { record, event, outcome: await this.#outcomeOf(event, { partition, offset: record.offset }, wait) }
   }
 

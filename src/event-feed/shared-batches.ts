@@ -98,12 +98,12 @@ export class SharedBatches {
 
   /** Undefined if another generation came meanwhile. */
   async #readApplied(partition: number, from: Offset): Promise<FeedBatch | undefined> {
-    const { readModel, settled: log } = this.#parts
+    const { readModel, settled } = this.#parts
     const generation = readModel.generationOf(partition)
-    const { records, next } = await log.read(partition, from, recordsMax)
+    const { records, next } = await settled.read(partition, from, recordsMax)
     const end = records.findIndex(({ outcome }) => outcome === 'waiting')
-    const settled = end < 0 ? records : records.slice(0, end)
-    const events = await Promise.all(settled.map((record) => this.#shown(partition, record)))
+    const known = end < 0 ? records : records.slice(0, end)
+    const events = await Promise.all(known.map((record) => this.#shown(partition, record)))
     if (readModel.generationOf(partition) !== generation) return undefined
     return { partition, events: events.flat(), next: records[end]?.record.offset ?? next }
   }

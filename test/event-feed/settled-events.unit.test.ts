@@ -12,8 +12,8 @@ async function settle(records: readonly AnyRecord[]): Promise<{ outcomes: string
   const { store, apply, counts } = await openProjection()
   await apply(records)
   const settled = new SettledEvents({
-    rules: { definition: petStreams, log: { partitionFor: () => 0 } },
-    log: { read: async () => ({ records: logOf(records), next: records.length }) },
+    definition: petStreams,
+    log: { partitionFor: () => 0, read: async () => ({ records: logOf(records), next: records.length }) },
     readModel: { load: (query) => store.reads.load('generation', query), whenApplied: async () => 'unheard' },
   })
   const { records: found } = await settled.read(0, 0, records.length)
