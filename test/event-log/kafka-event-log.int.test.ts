@@ -18,16 +18,6 @@ describeWithBrokers('Kafka event log', ({ kafkaBrokers: brokers }) => {
     return { topic: options.topic, log: await openKafkaLog(options) }
   }
 
-  it('makes topics that keep everything', async () => {
-    const { topic } = await openNew()
-    const resources = [topic, `${topic}.id-blocks`].map((name) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name }))
-    const found = await withAdmin(brokers, (admin) => admin.describeConfigs({ includeSynonyms: false, resources }))
-    for (const { configEntries } of found.resources) {
-      const config = Object.fromEntries(configEntries.map((entry) => [entry.configName, entry.configValue]))
-      expect(config).toMatchObject({ 'retention.ms': '-1', 'retention.bytes': '-1', 'cleanup.policy': 'delete' })
-    }
-  })
-
   it.each(['the topics', 'the log in topics that are there'])('agrees on one logId: several make %s', async (what) => {
     const options = logOptions(brokers)
     // Made beforehand, so that all of them find it empty at the same time

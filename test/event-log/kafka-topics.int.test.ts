@@ -12,7 +12,14 @@ import { alterTopic, deleteRecords, logOptions, openKafkaLog, withAdmin } from '
 /** What the issue gives an operator to notice it. */
 const withinAMinute = { timeout: 60_000, interval: 100 }
 const timeout = 150_000
-const looked = ['cleanup.policy', 'retention.ms', 'compression.type', 'message.timestamp.type', 'flush.messages']
+const looked = [
+  'cleanup.policy',
+  'retention.ms',
+  'retention.bytes',
+  'compression.type',
+  'message.timestamp.type',
+  'flush.messages',
+]
 
 interface Line {
   readonly level: number
@@ -46,6 +53,7 @@ describeWithBrokers('the topics of a log', ({ kafkaBrokers: brokers }) => {
     const made = {
       'cleanup.policy': 'delete',
       'retention.ms': '-1',
+      'retention.bytes': '-1',
       'compression.type': 'producer',
       'message.timestamp.type': 'LogAppendTime',
     }
