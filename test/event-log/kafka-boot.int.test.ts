@@ -9,14 +9,23 @@ import type { KafkaLogOptions } from '../../src/event-log/kafka/log-parts.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { freePort } from '../brokers/ready.ts'
 import { eventually, records } from './contract/fixture.ts'
-import { alterTopic, deleteRecords, logOptions, openKafkaLog, produce, withAdmin } from './kafka-fixture.ts'
+import {
+  alterTopic,
+  createTopics,
+  deleteRecords,
+  deleteTopics,
+  logOptions,
+  openKafkaLog,
+  produce,
+  withAdmin,
+} from './kafka-fixture.ts'
 
 const keptForEver = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' }
 
 describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
   it('takes topics that were made by hand as they should be', async () => {
     const options = logOptions(brokers)
-    await makeTopics(topic(options.topic, 3), topic(`${options.topic}.id-blocks`, 1))
+    await createTopics(brokers, topic(options.topic, 3), topic(`${options.topic}.id-blocks`, 1))
     expect(await failedByDoctor(options)).toBe('')
     const log = await openKafkaLog(options)
     expect(await log.append(2, records('a'))).toBe(0)
@@ -35,7 +44,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
   ])('refuses %s', async (_, suffix, partitions, changed, refusal) => {
     const options = logOptions(brokers)
     const name = `${options.topic}${suffix}`
-    await makeTopics(topic(name, partitions, changed))
+    await createTopics(brokers, topic(name, partitions, changed))
     await expectRefusal(options, `Topic ${name} ${refusal}`)
   })
 
@@ -79,7 +88,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     ['cleanup.policy', 'compact,delete', 'delete'],
   ])('refuses a topic of events with %s=%s', async (name, found, wanted) => {
     const options = logOptions(brokers)
-    await makeTopics(topic(options.topic, 3, { ...keptForEver, [name]: found }))
+    await createTopics(brokers, topic(options.topic, 3, { ...keptForEver, [name]: found }))
     await expectRefusal(
       options,
       `Topic ${options.topic} has ${name}=${found}, so Kafka would delete events, which must be kept forever. Run ` +
@@ -103,7 +112,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
 
   it('refuses events beside an empty topic of id blocks', async () => {
     const options = logOptions(brokers)
-    await makeTopics(topic(options.topic, 3))
+    await createTopics(brokers, topic(options.topic, 3))
     await produce(brokers, options.topic, { key: 'k', value: 'v', partition: 1 })
     const advice = `but ${options.topic} holds events: ids would be given out twice`
     expect(await failedByDoctor(options)).toMatch(`There is no topic ${options.topic}.id-blocks, ${advice}`)
@@ -119,11 +128,11 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     await log.append(1, records('a'))
     await eventually(async () => (await idBlocksOf(events)).map(({ hasEvents }) => hasEvents), [true])
     await log.close()
-    await deleteTopic(events)
+    await deleteTopics(brokers, events)
     const advice = `but ${events}.id-blocks belongs to a log with events: the events are gone. Restore ${events} from a backup.`
     await expectRefusal(options, `There is no topic ${events}, ${advice}`)
     expect(await withAdmin(brokers, (admin) => admin.listTopics())).not.toContain(events)
-    await makeTopics(topic(events, 3))
+    await createTopics(brokers, topic(events, 3))
     await expectRefusal(options, `Topic ${events} is empty, ${advice}`)
     await produce(brokers, events, { key: 'a', value: 'put back', partition: 1 })
     const again = await openKafkaLog(options)
@@ -135,7 +144,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     const log = await openKafkaLog(options)
     expect(await log.reserveIdBlock()).toBe(1)
     await log.close()
-    await deleteTopic(options.topic)
+    await deleteTopics(brokers, options.topic)
     expect(await failedByDoctor(options)).toBe('')
     expect((await openKafkaLog(options)).logId).toBe(log.logId)
   })
@@ -156,7 +165,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     'refuses %j as the identity of the log',
     async (value) => {
       const options = logOptions(brokers)
-      await makeTopics(topic(`${options.topic}.id-blocks`, 1))
+      await createTopics(brokers, topic(`${options.topic}.id-blocks`, 1))
       await produce(brokers, `${options.topic}.id-blocks`, { key: null, value, partition: 0 })
       await expectRefusal(options, `The first record of topic ${options.topic}.id-blocks is not the identity of a log`)
     },
@@ -185,13 +194,6 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     return findings.flatMap(({ state, detail }) => (state === 'failed' ? [detail] : [])).join('\n')
   }
 
-  async function deleteTopic(name: string): Promise<void> {
-    await withAdmin(brokers, async (admin) => {
-      await admin.deleteTopics({ topics: [name] })
-      await eventually(async () => (await admin.listTopics()).includes(name), false)
-    })
-  }
-
   /** What stands behind the identity. */
   async function idBlocksOf(name: string): Promise<Partial<BlockRecord>[]> {
     const reader = new KafkaReader(() => new KafkaClient(logOptions(brokers)))
@@ -203,10 +205,6 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
       found.push(parseBlockRecord(record?.value ?? null) ?? {})
     }
     return found
-  }
-
-  async function makeTopics(...topics: ITopicConfig[]): Promise<void> {
-    await withAdmin(brokers, (admin) => admin.createTopics({ topics }))
   }
 })
 

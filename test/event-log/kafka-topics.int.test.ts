@@ -2,7 +2,6 @@ import kafkajs, { type Admin } from 'kafkajs'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
-import type { KafkaLogOptions } from '../../src/event-log/kafka/log-parts.ts'
 import { type KafkaCluster, startKafkaCluster } from '../brokers/clusters.ts'
 import { describeWithBrokers, describeWithLocalBrokers } from '../brokers/describe.ts'
 import { kafkaBrokersAnswering, until } from '../brokers/ready.ts'
@@ -141,8 +140,8 @@ describeWithLocalBrokers('the replicas of a log', () => {
     const options = logOptions(cluster.brokers, { logger, replicationFactor: 3, bootTimeoutMs: 90_000 })
     let opening: ReturnType<typeof openKafkaEventLog> | undefined
     await awayDuring(async () => {
-      await expectRefusal(
-        { ...options, topic: `${options.topic}-other`, bootTimeoutMs: 3000 },
+      const other = openKafkaEventLog({ ...options, topic: `${options.topic}-other`, bootTimeoutMs: 3000 })
+      await expect(other).rejects.toThrow(
         `Kafka at ${options.brokers.join(', ')}: KAFKA_REPLICATION_FACTOR=3 needs as many brokers to create topics, and there are 2. ` +
           'Start the others, or set it to a lower number.',
       )
@@ -190,8 +189,4 @@ async function raise(admin: Admin, ...topics: [topic: string, partitions: number
     partitionAssignment: Array.from({ length: partitions }, (_, partition) => ({ partition, replicas: [1, 2, 3] })),
   }))
   await admin.alterPartitionReassignments({ topics: assigned })
-}
-
-async function expectRefusal(options: KafkaLogOptions, message: string): Promise<void> {
-  await expect(openKafkaEventLog(options)).rejects.toThrow(message)
 }
