@@ -31,10 +31,10 @@ describeWithBrokers('a Kafka event log whose topics are made anew', ({ kafkaBrok
   it('is replaced even before the new log has an identity, and reserves nothing there', async () => {
     const { options, topics, log } = await openNew()
     await deleteTopics(brokers, ...topics)
-    const claims = untilEnded(log, () => expect(log.reserveIdBlock()).rejects.toMatchObject(unavailable))
+    const reservations = untilEnded(log, () => expect(log.reserveIdBlock()).rejects.toMatchObject(unavailable))
     await createTopics(brokers, ...topicsOf(options))
     await log.replaced
-    await claims
+    await reservations
     const [idBlocks] = await withAdmin(brokers, (admin) => admin.fetchTopicOffsets(`${options.topic}.id-blocks`))
     expect(idBlocks?.high).toBe('0')
   })

@@ -8,7 +8,7 @@ import { copyInstead, incompleteness, orNewLog, otherPartitions } from './topic-
 export type LogToCheck = Pick<LogParts, 'topic' | 'partitions' | 'idBlocks' | 'reader'>
 
 /** What the start knows about events. */
-export interface Events {
+export interface EventsAtStart {
   /** Whether there were any. */
   readonly found: boolean
   /** Whether that is noted in the log, for later starts. */
@@ -45,7 +45,7 @@ export async function refuseWithoutIdBlocks(log: LogToCheck): Promise<void> {
 export async function checkLog(
   log: LogToCheck,
   found: FoundTopics,
-): Promise<{ readonly identity: LogIdentity | undefined; readonly events: Events }> {
+): Promise<{ readonly identity: LogIdentity | undefined; readonly events: EventsAtStart }> {
   refuse(incompleteness(found))
   checkIdBlocks(log, found.idBlocks.partitions)
   const identity = await checkIdentity(log, found.events.partitions)
@@ -62,7 +62,7 @@ export async function createIdentity(
 }
 
 /** Refuses a log that may have held events but holds none. */
-async function checkEvents({ reader, topic, idBlocks }: LogToCheck): Promise<Events> {
+async function checkEvents({ reader, topic, idBlocks }: LogToCheck): Promise<EventsAtStart> {
   const noted = await heldEvents(reader, idBlocks)
   // After that: another process notes the first events of a new log once they are there.
   const ends = await reader.offsets(topic, 'next', readLimitMs)

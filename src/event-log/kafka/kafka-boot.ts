@@ -4,7 +4,7 @@ import { OutOfReachError } from '../../lib/errors.ts'
 import { tlsProblem } from '../../lib/tls-errors.ts'
 import type { Warning } from '../../lib/warning.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
-import { BootRefusal, checkLog, createIdentity, type Events, refuseWithoutEvents } from './boot-checks.ts'
+import { BootRefusal, checkLog, createIdentity, type EventsAtStart, refuseWithoutEvents } from './boot-checks.ts'
 import { UndecodableError } from './kafka-reader.ts'
 import { createMissingTopics, findTopics, madeByHand, TooFewBrokers } from './kafka-topics.ts'
 import type { LogIdentity } from './log-identity.ts'
@@ -16,14 +16,15 @@ const { KafkaJSAggregateError } = kafkajs
 
 export interface BootedLog {
   readonly identity: LogIdentity
-  readonly events: Events
+  readonly events: EventsAtStart
   readonly warnings: readonly Warning[]
 }
 
 const retryDelayMs = 500
 
 /** Kafka errors that waiting does not resolve: wrong credentials, missing rights, refused settings. */
-const final = /AUTHENTICATION|AUTHORIZATION|SECURITY_DISABLED|UNSUPPORTED_SASL|INVALID_(TOPIC|CONFIG)|POLICY_VIOLATION/
+const permanent =
+  /AUTHENTICATION|AUTHORIZATION|SECURITY_DISABLED|UNSUPPORTED_SASL|INVALID_(TOPIC|CONFIG)|POLICY_VIOLATION/
 
 /**
  * Creates missing topics, checks all of them, and writes or reads the log's identity. Brokers answer many requests with
@@ -47,7 +48,7 @@ export async function bootLog(parts: LogParts): Promise<BootedLog> {
           { cause: error },
         )
       }
-      if (isFinal(error)) throw new Error(`Kafka at ${servers}: ${reason}`, { cause: error })
+      if (isPermanent(error)) throw new Error(`Kafka at ${servers}: ${reason}`, { cause: error })
       if (performance.now() + retryDelayMs > deadline) {
         if (error instanceof TooFewBrokers)
           throw new OutOfReachError(`Kafka at ${servers}: ${reason}.`, { cause: error })
@@ -83,7 +84,7 @@ async function makeTopics(admin: Admin, parts: LogParts): Promise<void> {
   try {
     await createMissingTopics(admin, parts)
   } catch (error) {
-    const refused = error instanceof KafkaJSAggregateError && error.errors.find(isFinal)
+    const refused = error instanceof KafkaJSAggregateError && error.errors.find(isPermanent)
     if (!(refused instanceof Error)) throw error // another process has just created one, or brokers are still starting
     const { topic } = refused as { topic?: string }
     throw new BootRefusal(
@@ -94,11 +95,11 @@ async function makeTopics(admin: Admin, parts: LogParts): Promise<void> {
   }
 }
 
-function isFinal(error: unknown): boolean {
+function isPermanent(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
   const { name, type, cause } = error as { name?: string; type?: string; cause?: unknown }
   if (error instanceof UndecodableError) return true
-  return name === 'KafkaJSSASLAuthenticationError' || final.test(type ?? '') || isFinal(cause)
+  return name === 'KafkaJSSASLAuthenticationError' || permanent.test(type ?? '') || isPermanent(cause)
 }
 
 /** The message of the innermost cause: for a failed append, what Kafka answered. */

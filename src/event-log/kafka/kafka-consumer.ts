@@ -85,7 +85,7 @@ export class KafkaConsumer {
     this.#consumer.seek({ topic, partition, offset: String(offset) })
     this.#consumer.resume([{ topic, partitions: [partition] }])
     // A reader that looks again at the last record it has handled, to see whether it is the same, has not gone back.
-    // One that really has gone back by just this record differs from it as soon as it continues.
+    // If it really went back by one record, the next batch corrects the position.
     if (this.#positions.get(partition) !== offset + 1) this.#positions.set(partition, offset)
   }
 
