@@ -20,10 +20,10 @@ export interface FeedQuery {
   readonly type?: string | undefined
 }
 
-/** What came next; nothing now and then, while nothing comes. */
+/** The next events; empty now and then while there are none. */
 export interface FeedStep {
   readonly events: readonly FeedEvent[]
-  /** Whoever begins behind these goes on where this ends. */
+  /** Pass these as `after` to continue. */
   readonly after: readonly Position[]
 }
 
@@ -89,7 +89,7 @@ export class EventFeed {
     return this.#steps(next, isWanted, signal)
   }
 
-  /** Ends what is followed. */
+  /** Ends the feed of every follower. */
   close(): void {
     this.#isClosed = true
     this.#batches.close()

@@ -34,7 +34,7 @@ export class SettledEvents {
     this.#parts = parts
   }
 
-  /** As `EventLog.read`. What the read models have not come to is waited for. */
+  /** As `EventLog.read`. Waits for read models that have not reached a record yet. */
   async read(
     partition: number,
     from: Offset,

@@ -31,7 +31,7 @@ const waitMs = 10_000
 const retryMs = 500
 const recordsMax = 100
 /**
- * How many batches are kept, and how long, for followers that arrive later: each partition has one that is being read,
+ * How many batches are kept, and how long, for followers that arrive later. Each partition has one that is being read,
  * and the one before it.
  */
 const keptMaxOf = (partitions: number) => Math.max(64, 2 * partitions)
@@ -91,7 +91,7 @@ export class SharedBatches {
     const applied = await this.#parts.readModel.whenApplied({ partition, offset: from }, wait)
     const batch = applied === 'late' ? undefined : await this.#readApplied(partition, from).catch(() => undefined)
     if (batch !== undefined && batch.next > from) return batch
-    // What is away says so itself; it is tried again, and not all the time.
+    // The failing part logs its own problem; retry after a pause.
     if (performance.now() < end && !this.#isClosed) await delay(retryMs)
     return { partition, events: [], next: from }
   }
