@@ -7,7 +7,7 @@ import { compileCheck } from '../lib/validation.ts'
 import { EventDiscardedData, type EventName, eventSource, eventType, OrderEventData } from './event-schemas.ts'
 import type { OrderEvent, PetEvent } from './events.ts'
 import { type Pet, PetSchema, petDocument, WrittenPet } from './pet.ts'
-import type { Said, Upcaster } from './upcasting.ts'
+import type { TypedData, Upcaster } from './upcasting.ts'
 
 /** The record of an event. Its key is the pet id, so that all events of a pet share a partition. */
 export function encodeEvent(event: PetEvent, context: EventContext): NewRecord {
@@ -57,7 +57,7 @@ const checkDiscarded = compileCheck(EventDiscardedData)
 const upcasters: ReadonlyMap<string, Upcaster> = new Map()
 
 /** Reads what an event says. */
-export function decodeEvent({ type, data }: Said, earlier = upcasters): Decoded<PetEvent> {
+export function decodeEvent({ type, data }: TypedData, earlier = upcasters): Decoded<PetEvent> {
   const upcast = earlier.get(type)
   if (upcast !== undefined) {
     const said = upcast(data)

@@ -16,8 +16,8 @@ import { offsetsKept } from '../../src/read-models/stream-row.ts'
 
 export const rex: NewPet = { name: 'Rex', categoryId: 7, status: 'available' }
 export const petId = 9 as PetId
-/** Where a record goes that is appended: of each partition. */
-export const nextOffset = 20
+/** The offset of the next record, in every partition. */
+export const nextOffset = 2 * offsetsKept
 export const time = '2026-11-20T09:30:00.000Z'
 export const keyOfPet = createPetIdempotency('api-key-id', 'once', rex)
 export const keyOfOrder = placeOrderIdempotency('api-key-id', 'once', petId)
