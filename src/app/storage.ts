@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
@@ -101,7 +100,7 @@ export function openScratch(file: string): ReadModelStore {
 /** Copies the embedded log to a folder as it is now, also beside a process that serves it. Returns how many events it has. */
 export function copyEmbeddedLog(config: Config, folder: string): number {
   expectEmbeddedLog(config)
-  return copySqliteEventLog(eventLogFile(config), { file: eventLogFile({ dataDir: folder }), logId: randomUUID() })
+  return copySqliteEventLog(eventLogFile(config), eventLogFile({ dataDir: folder }))
 }
 
 function eventLogFile({ dataDir }: Pick<Config, 'dataDir'>): string {

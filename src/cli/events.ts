@@ -90,7 +90,7 @@ async function withSettledEvents(
   try {
     await untilReadable(readSide)
     const { readModel } = readSide
-    await work(new SettledEvents({ rules: { definition: petStreams, log }, log, readModel }))
+    await work(new SettledEvents({ definition: petStreams, log, readModel }))
   } finally {
     readSide.close()
     await Promise.all(shards.map(({ tracker }) => tracker.close()))

@@ -101,7 +101,7 @@ export class EventWriter<Event> {
   }
 
   /** The id drawn for this target turned out to be taken. */
-  isTaken({ id }: Target): void {
+  abandonBlockOf({ id }: Target): void {
     this.#parts.ids.abandonBlockOf(id)
   }
 

@@ -52,15 +52,15 @@ class Execution<State, Command, Event> {
   /**
    * A new stream without a key has no competitor: it needs no state, and may be answered before its outcome is known.
    */
-  readonly #isAlone: boolean
+  readonly #hasNoCompetitor: boolean
   /** A new stream without a key sets it with the first append: the wait begins once the event is durable. */
   #deadline: number | undefined
 
   constructor(parts: ExecutionParts<State, Command, Event>) {
     this.#parts = parts
     const { options, timeoutMs } = parts
-    this.#isAlone = options.stream === 'new' && options.idempotency === undefined
-    this.#deadline = this.#isAlone ? undefined : performance.now() + timeoutMs
+    this.#hasNoCompetitor = options.stream === 'new' && options.idempotency === undefined
+    this.#deadline = this.#hasNoCompetitor ? undefined : performance.now() + timeoutMs
   }
 
   async run(): Promise<Handled<State>> {
@@ -81,7 +81,7 @@ class Execution<State, Command, Event> {
       const learned = await this.#learn(written, options.idempotency?.fingerprint)
       const { outcome } = learned
       if (outcome !== 'superseded' && outcome !== 'duplicate') return this.#answer(before.state, written, learned)
-      if (isNew && outcome === 'superseded') writer.isTaken(target)
+      if (isNew && outcome === 'superseded') writer.abandonBlockOf(target)
       basis = this.#basisFor(learned)
     }
   }
@@ -89,10 +89,10 @@ class Execution<State, Command, Event> {
   async #learn(written: Written<Event>, fingerprint: string | undefined): Promise<Learned> {
     const { readModel, unsettled, options } = this.#parts
     const wait = { timeoutMs: this.#leftMs, isAbandoned: options.wait.isAbandoned }
-    const learned = await awaitOutcome(readModel, written, wait, this.#isAlone)
+    const learned = await awaitOutcome(readModel, written, wait, this.#hasNoCompetitor)
     const { key } = written
     if (key === undefined || fingerprint === undefined) return learned
-    if (isUntold(learned)) unsettled.add(key, { written, fingerprint })
+    if (isUndetermined(learned)) unsettled.add(key, { written, fingerprint })
     else unsettled.remove(key)
     return learned
   }
@@ -100,13 +100,16 @@ class Execution<State, Command, Event> {
   /** An event that an earlier request under the same key appended may already decide this one. */
   async #awaitEarlier({ written, fingerprint }: UnsettledEvent<Event>): Promise<LoadedStream> {
     const learned = await this.#learn(written, fingerprint)
-    if (!isUntold(learned)) return this.#basisFor(learned)
+    if (!isUndetermined(learned)) return this.#basisFor(learned)
     throw fingerprint === this.#parts.options.idempotency?.fingerprint
       ? outcomeUnknown(written, learned.cause)
       : conflict()
   }
 
-  /** The id of the new stream is already taken. The next attempt draws another one. */
+  /**
+   * What the next attempt builds on. The row of a new stream's id belongs to another pet, so only the record of the key
+   * counts.
+   */
   #basisFor({ stream }: Learned): LoadedStream {
     return this.#parts.options.stream === 'new' ? { ...nothingLoaded, decided: stream.decided } : stream
   }
@@ -117,7 +120,7 @@ class Execution<State, Command, Event> {
 
   async #load(): Promise<LoadedStream> {
     const { readModel, writer, options } = this.#parts
-    if (this.#isAlone) return nothingLoaded
+    if (this.#hasNoCompetitor) return nothingLoaded
     const { stream, atLeast } = options
     const query = { stream: stream === 'new' ? undefined : stream, key: writer.keyOf(options) }
     if (atLeast === undefined) return await readModel.load(query)
@@ -163,7 +166,7 @@ class Execution<State, Command, Event> {
 
   #answer(before: State, written: Written<Event>, { outcome, stream: { row }, cause }: Learned): Handled<State> {
     if (outcome === 'parked') throw eventParked()
-    if (outcome !== 'applied' && !(outcome === 'late' && this.#isAlone)) throw outcomeUnknown(written, cause)
+    if (outcome !== 'applied' && !(outcome === 'late' && this.#hasNoCompetitor)) throw outcomeUnknown(written, cause)
     const { version, position } = written
     // The stored document, if it still has this version. If the log has lost its end, `before` no longer exists.
     const state = row?.version === version ? this.#read(row).state : this.#parts.decider.evolve(before, written)
@@ -171,7 +174,7 @@ class Execution<State, Command, Event> {
   }
 }
 
-function isUntold({ outcome }: Learned): boolean {
+function isUndetermined({ outcome }: Learned): boolean {
   return outcome === 'late' || outcome === 'unknown'
 }
 

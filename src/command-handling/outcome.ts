@@ -21,17 +21,17 @@ export interface Learned {
 
 export const nothingLoaded: LoadedStream = { row: undefined, hasParked: false, isParked: false, decided: undefined }
 
-/** `isEnough`: whether knowing that it was applied is enough, without loading its stream. */
+/** `appliedIsEnough`: whether knowing that it was applied is enough, without loading its stream. */
 export async function awaitOutcome(
   readModel: Pick<ReadModel, 'load' | 'whenApplied'>,
   event: Pick<Written<unknown>, 'stream' | 'key' | 'position' | 'version'>,
   wait: Wait,
-  isEnough: boolean,
+  appliedIsEnough: boolean,
 ): Promise<Learned> {
   const { stream: name, key, position } = event
   const deadline = performance.now() + wait.timeoutMs
   const heard = await readModel.whenApplied(position, wait)
-  if (heard === 'late' || (heard === 'applied' && isEnough)) return { outcome: heard, stream: nothingLoaded }
+  if (heard === 'late' || (heard === 'applied' && appliedIsEnough)) return { outcome: heard, stream: nothingLoaded }
   try {
     const left = { ...wait, timeoutMs: deadline - performance.now() }
     const stream = await readModel.load({ stream: name, key, event: position }, { positions: [position], wait: left })

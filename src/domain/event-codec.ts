@@ -2,12 +2,12 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { Static } from 'typebox'
 import type { EventContext } from '../command-handling/event-writer.ts'
 import type { NewRecord, Offset } from '../event-log/event-log.ts'
-import { type CloudEvent, writeCloudEvent } from '../event-log/record-codec.ts'
+import { type CloudEvent, type Decoded, writeCloudEvent } from '../event-log/record-codec.ts'
 import { compileCheck } from '../lib/validation.ts'
 import { EventDiscardedData, type EventName, eventSource, eventType, OrderEventData } from './event-schemas.ts'
 import type { OrderEvent, PetEvent } from './events.ts'
 import { type Pet, PetSchema, petDocument, WrittenPet } from './pet.ts'
-import type { Said, Upcaster } from './upcasting.ts'
+import type { TypedData, Upcaster } from './upcasting.ts'
 
 /** The record of an event. Its key is the pet id, so that all events of a pet share a partition. */
 export function encodeEvent(event: PetEvent, context: EventContext): NewRecord {
@@ -40,12 +40,6 @@ export function encodeDiscard({ stream, offset }: { stream: string; offset: Offs
   })
 }
 
-type Decoded =
-  | { readonly outcome: 'event'; readonly event: PetEvent; readonly id: number }
-  | { readonly outcome: 'discard'; readonly offset: Offset }
-  | { readonly outcome: 'unreadable' | 'newer_type'; readonly reason: string }
-  | { readonly outcome: 'ignored' }
-
 const names: readonly EventName[] = [
   'PetCreated',
   'OrderPlaced',
@@ -63,7 +57,7 @@ const checkDiscarded = compileCheck(EventDiscardedData)
 const upcasters: ReadonlyMap<string, Upcaster> = new Map()
 
 /** Reads what an event says. */
-export function decodeEvent({ type, data }: Said, earlier = upcasters): Decoded {
+export function decodeEvent({ type, data }: TypedData, earlier = upcasters): Decoded<PetEvent> {
   const upcast = earlier.get(type)
   if (upcast !== undefined) {
     const said = upcast(data)
@@ -92,7 +86,7 @@ export function decodeEvent({ type, data }: Said, earlier = upcasters): Decoded 
   }
 }
 
-function unreadable(problem: string): Decoded {
+function unreadable(problem: string): Decoded<PetEvent> {
   return { outcome: 'unreadable', reason: `data: ${problem}` }
 }
 

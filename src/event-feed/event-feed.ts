@@ -1,14 +1,12 @@
 import type { EventLog, Offset, Position } from '../event-log/event-log.ts'
 import { eventText } from '../event-log/record-codec.ts'
 import { ServiceError } from '../lib/errors.ts'
-import type { Rules } from '../projector/definition.ts'
 import type { AtLeast, ReadModel } from '../read-models/read-model.ts'
 import type { StreamId } from '../read-models/stream-row.ts'
-import { SettledEvents } from './settled-events.ts'
+import { SettledEvents, type SettledEventsParts } from './settled-events.ts'
 import { type FeedBatch, type FeedEvent, SharedBatches } from './shared-batches.ts'
 
-export interface EventFeedParts {
-  readonly definition: Rules<unknown, unknown>['definition']
+export interface EventFeedParts extends SettledEventsParts {
   readonly log: Pick<EventLog, 'read' | 'endOffsets' | 'partitions' | 'partitionFor'>
   readonly readModel: Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf'>
 }
@@ -22,10 +20,10 @@ export interface FeedQuery {
   readonly type?: string | undefined
 }
 
-/** What came next; nothing now and then, while nothing comes. */
+/** The next events; empty now and then while there are none. */
 export interface FeedStep {
   readonly events: readonly FeedEvent[]
-  /** Whoever begins behind these goes on where this ends. */
+  /** Pass these as `after` to continue. */
   readonly after: readonly Position[]
 }
 
@@ -44,10 +42,8 @@ export class EventFeed {
   #isClosed = false
 
   constructor(parts: EventFeedParts) {
-    const { definition, log, readModel } = parts
     this.#parts = parts
-    const settled = new SettledEvents({ rules: { definition, log }, log, readModel })
-    this.#batches = new SharedBatches({ settled, log, readModel })
+    this.#batches = new SharedBatches({ ...parts, settled: new SettledEvents(parts) })
   }
 
   /** How many follow the feed now. */
@@ -93,7 +89,7 @@ export class EventFeed {
     return this.#steps(next, isWanted, signal)
   }
 
-  /** Ends what is followed. */
+  /** Ends the feed of every follower. */
   close(): void {
     this.#isClosed = true
     this.#batches.close()

@@ -22,7 +22,7 @@ export interface FeedBatch {
 
 export interface SharedBatchesParts {
   readonly settled: SettledEvents
-  readonly log: Pick<EventLog, 'read'>
+  readonly log: Pick<EventLog, 'partitions'>
   readonly readModel: Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf'>
 }
 
@@ -30,8 +30,11 @@ export interface SharedBatchesParts {
 const waitMs = 10_000
 const retryMs = 500
 const recordsMax = 100
-/** So many batches are kept, for so long, for those who come to them later than the first. */
-const keptMax = 64
+/**
+ * How many batches are kept, and how long, for followers that arrive later. Each partition has one that is being read,
+ * and the one before it.
+ */
+const keptMaxOf = (partitions: number) => Math.max(64, 2 * partitions)
 const keptMs = 10_000
 
 interface Kept {
@@ -47,10 +50,12 @@ interface Kept {
 export class SharedBatches {
   readonly #parts: SharedBatchesParts
   readonly #kept = new Map<string, Kept>()
+  readonly #keptMax: number
   #isClosed = false
 
   constructor(parts: SharedBatchesParts) {
     this.#parts = parts
+    this.#keptMax = keptMaxOf(parts.log.partitions)
   }
 
   /** Waits for the read models to come to the position. Never rejects: where it cannot be read now, the batch is empty. */
@@ -77,7 +82,7 @@ export class SharedBatches {
     this.#kept.delete(name)
     this.#kept.set(name, { ...kept, since: performance.now() })
     const [oldest = name] = this.#kept.keys()
-    if (this.#kept.size > keptMax) this.#kept.delete(oldest)
+    if (this.#kept.size > this.#keptMax) this.#kept.delete(oldest)
   }
 
   async #read(partition: number, from: Offset): Promise<FeedBatch> {
@@ -86,19 +91,19 @@ export class SharedBatches {
     const applied = await this.#parts.readModel.whenApplied({ partition, offset: from }, wait)
     const batch = applied === 'late' ? undefined : await this.#readApplied(partition, from).catch(() => undefined)
     if (batch !== undefined && batch.next > from) return batch
-    // What is away says so itself; it is tried again, and not all the time.
+    // The failing part logs its own problem; retry after a pause.
     if (performance.now() < end && !this.#isClosed) await delay(retryMs)
     return { partition, events: [], next: from }
   }
 
   /** Undefined if another generation came meanwhile. */
   async #readApplied(partition: number, from: Offset): Promise<FeedBatch | undefined> {
-    const { readModel, settled: log } = this.#parts
+    const { readModel, settled } = this.#parts
     const generation = readModel.generationOf(partition)
-    const { records, next } = await log.read(partition, from, recordsMax)
+    const { records, next } = await settled.read(partition, from, recordsMax)
     const end = records.findIndex(({ outcome }) => outcome === 'waiting')
-    const settled = end < 0 ? records : records.slice(0, end)
-    const events = await Promise.all(settled.map((record) => this.#shown(partition, record)))
+    const known = end < 0 ? records : records.slice(0, end)
+    const events = await Promise.all(known.map((record) => this.#shown(partition, record)))
     if (readModel.generationOf(partition) !== generation) return undefined
     return { partition, events: events.flat(), next: records[end]?.record.offset ?? next }
   }

@@ -1,6 +1,7 @@
 import { Distribution } from '../lib/distribution.ts'
 import { ServiceError } from '../lib/errors.ts'
 import type { EventLog, NewRecord, Position } from './event-log.ts'
+import { outcomeUnknown } from './failures.ts'
 
 export interface GroupCommitLimits {
   /** Per append. */
@@ -166,13 +167,7 @@ export class GroupCommit {
       this.#settled(expired.length)
     }
     for (const { deadline, reject } of this.#inFlight) {
-      if (deadline > now) continue
-      reject(
-        new ServiceError(
-          'append_outcome_unknown',
-          'The event log did not confirm the write in time; it may be stored. With an Idempotency-Key it can be sent again.',
-        ),
-      )
+      if (deadline <= now) reject(outcomeUnknown(new Error('the append took too long')))
     }
   }
 }

@@ -1,5 +1,5 @@
 import { parseExactJson } from '../lib/exact-json.ts'
-import type { NewRecord } from './event-log.ts'
+import type { NewRecord, Offset } from './event-log.ts'
 
 /** CloudEvents 1.0 in structured JSON mode: the part that this service reads (docs/events.md). */
 export interface CloudEvent {
@@ -16,6 +16,17 @@ export interface CloudEvent {
   readonly idempotencykey?: unknown
   readonly requestfingerprint?: unknown
 }
+
+/** What the event of a stream means to the release that reads it. */
+export type Decoded<Event> =
+  /** `id`: the id of what the event creates or changes. */
+  | { readonly outcome: 'event'; readonly event: Event; readonly id: number }
+  /** An operator's decision to discard the parked event at `offset` of the same stream. */
+  | { readonly outcome: 'discard'; readonly offset: Offset }
+  /** A known type with data that cannot be read; or a type that a newer release may know, if it has a stream version. */
+  | { readonly outcome: 'unreadable' | 'newer_type'; readonly reason: string }
+  /** Not an event of a stream: another program's type, or a discard that cannot be read. */
+  | { readonly outcome: 'ignored' }
 
 /** An event to write. Only the subject may need escapes in JSON. */
 export interface NewCloudEvent {

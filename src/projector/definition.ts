@@ -1,5 +1,5 @@
-import type { EventLog, Offset, Recorded } from '../event-log/event-log.ts'
-import type { CloudEvent, QuickReader } from '../event-log/record-codec.ts'
+import type { EventLog, Recorded } from '../event-log/event-log.ts'
+import type { CloudEvent, Decoded, QuickReader } from '../event-log/record-codec.ts'
 import type { StoredDocument } from '../read-models/document.ts'
 import type { StateCodec } from '../read-models/stream-row.ts'
 
@@ -19,16 +19,6 @@ export interface Projection<State> {
   readonly version: number
   documents(state: State): readonly Document[]
 }
-
-export type Decoded<Event> =
-  /** `id`: the id of what the event creates or changes. */
-  | { readonly outcome: 'event'; readonly event: Event; readonly id: number }
-  /** An operator's decision to discard the parked event at `offset` of the same stream. */
-  | { readonly outcome: 'discard'; readonly offset: Offset }
-  /** A known type with data that cannot be read; or a type that a newer release may know, if it has a stream version. */
-  | { readonly outcome: 'unreadable' | 'newer_type'; readonly reason: string }
-  /** Not an event of a stream: another program's type, or a discard that cannot be read. */
-  | { readonly outcome: 'ignored' }
 
 /** Everything that the projector needs to know about a kind of stream. */
 export interface StreamDefinition<State, Event> {

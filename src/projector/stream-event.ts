@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { LogRecord, Offset } from '../event-log/event-log.ts'
-import { readCloudEvent } from '../event-log/record-codec.ts'
+import { type Decoded, readCloudEvent } from '../event-log/record-codec.ts'
 import type { ParkedEvent } from '../read-models/parked-event.ts'
 import type { StreamId } from '../read-models/stream-row.ts'
-import type { Decoded, Rules } from './definition.ts'
+import type { Rules } from './definition.ts'
 
 /** An event of a stream: what its record says by itself, before the rest of the log is considered. */
 export interface StreamEvent<Event> {

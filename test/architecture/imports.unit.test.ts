@@ -23,10 +23,7 @@ const table: Record<string, Allowed> = {
   },
   'src/read-models/sqlite': { folders: ['src/read-models', 'src/event-log', 'src/lib'], packages: [] },
   'src/projector': { folders: ['src/event-log', 'src/read-models', 'src/lib'], packages: ['pino'] },
-  'src/command-handling': {
-    folders: ['src/event-log', 'src/read-models', 'src/domain', 'src/lib'],
-    packages: ['uuid'],
-  },
+  'src/command-handling': { folders: ['src/event-log', 'src/read-models', 'src/lib'], packages: ['uuid'] },
   'src/domain': {
     folders: ['src/event-log', 'src/read-models', 'src/command-handling', 'src/lib'],
     packages: ['typebox'],
@@ -68,7 +65,6 @@ const table: Record<string, Allowed> = {
       'src/projector',
       'src/read-models',
       'src/lib',
-      'projections',
     ],
     packages: ['cli-progress', 'commander', 'pino'],
   },

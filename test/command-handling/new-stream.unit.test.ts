@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { UnknownOutcome } from '../../src/command-handling/command-handler.ts'
 import { eventIdOf } from '../../src/command-handling/idempotency.ts'
 import type { LoadedStream } from '../../src/read-models/stored-reads.ts'
+import { offsetsKept } from '../../src/read-models/stream-row.ts'
 import {
   applied,
   failure,
@@ -162,7 +163,7 @@ describe('a new stream under an idempotency key', () => {
 
   it('is known to have taken effect by its record, however much has happened to the pet since', async () => {
     const busy = stream([petCreated], {
-      offsets: Array.from({ length: 8 }, (_, index) => nextOffset + 1 + index),
+      offsets: Array.from({ length: offsetsKept }, (_, index) => nextOffset + 1 + index),
       decided: record({ offset: nextOffset }),
     })
     expect(await open({ loads: [nothing, busy] }).create(once)).toMatchObject({ outcome: 'applied', version: 1 })

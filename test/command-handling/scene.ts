@@ -16,8 +16,8 @@ import { offsetsKept } from '../../src/read-models/stream-row.ts'
 
 export const rex: NewPet = { name: 'Rex', categoryId: 7, status: 'available' }
 export const petId = 9 as PetId
-/** Where a record goes that is appended: of each partition. */
-export const nextOffset = 20
+/** The offset of the next record, in every partition. */
+export const nextOffset = 2 * offsetsKept
 export const time = '2026-11-20T09:30:00.000Z'
 export const keyOfPet = createPetIdempotency('api-key-id', 'once', rex)
 export const keyOfOrder = placeOrderIdempotency('api-key-id', 'once', petId)
@@ -67,12 +67,11 @@ export interface Script {
   readonly loads?: readonly (LoadedStream | Error | (() => LoadedStream | Promise<LoadedStream>))[]
   readonly heard?: readonly Applied[]
   readonly appends?: readonly Error[]
-  readonly timeoutMs?: number
   readonly reserveIdBlock?: () => Promise<number>
 }
 
 /** The command handler between parts that do as the script says, and a record of what it asked of them. */
-export function open({ loads = [], heard = [], appends = [], timeoutMs = 5000, reserveIdBlock }: Script) {
+export function open({ loads = [], heard = [], appends = [], reserveIdBlock }: Script) {
   let blocks = 0
   const asked = {
     loads: [] as { query: StreamQuery; atLeast: AtLeast | undefined }[],
@@ -116,7 +115,7 @@ export function open({ loads = [], heard = [], appends = [], timeoutMs = 5000, r
     ids: new IdAllocator(log),
     kind: { codec: petStateCodec, encode: encodeEvent },
     now: () => new Date(time),
-    timeoutMs,
+    timeoutMs: 5000,
   })
   const handle = (command: (id: number) => PetCommand, over: Partial<CommandOptions>) =>
     handler.handle(petDecider, command, { stream: String(petId), wait: { timeoutMs: 1000 }, ...over })

@@ -5,7 +5,7 @@ import type { Finding } from '../../src/lib/finding.ts'
 import { describeWithBrokers, describeWithOwnBrokers } from '../brokers/describe.ts'
 import { askRedis, freePort } from '../brokers/ready.ts'
 import { brokerEnvironment, dataFolder, type Environment, petstore, startOwnBrokers, startService } from './service.ts'
-import { kafkaClient } from './topic.ts'
+import { createTopic, kafkaClient, produce } from './topic.ts'
 
 const timeout = 120_000
 
@@ -74,7 +74,37 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
     await admin.disconnect()
     await startService(environment)
     expect((await examine(environment)).of('topic')[0]?.detail).toContain('is kept as it should be')
-    await expectFailed({ ...environment, KAFKA_PARTITIONS: '7' }, 'topic', /set it to 6/)
+    await expectFailed({ ...environment, KAFKA_PARTITIONS: '7' }, 'topic', /Set KAFKA_PARTITIONS=6/)
+  })
+
+  it('takes topics made by hand as a start does, and refuses what a start refuses', { timeout }, async () => {
+    const environment = brokerEnvironment(brokers)
+    const { KAFKA_TOPIC: topic } = environment
+    const idBlocks = { ...environment, KAFKA_TOPIC: `${topic}.id-blocks` }
+    await createTopic(environment)
+    expect((await examine(environment)).of('topic')).toMatchObject([
+      { state: 'warning', detail: `There is no topic ${idBlocks.KAFKA_TOPIC}: the next start makes it.` },
+    ])
+    await createTopic(idBlocks, 1)
+    const { code, findings } = await examine(environment)
+    expect([code, findings.filter(({ state }) => state === 'failed')]).toEqual([0, []])
+    await produce(idBlocks, [{ value: 'garbage' }])
+    await expectFailed(environment, 'topic', /first record of topic .* is not the identity of a log/)
+  })
+
+  it('misses events that the log had', { timeout }, async () => {
+    const environment = brokerEnvironment(brokers)
+    const { KAFKA_TOPIC: topic, KAFKA_BROKERS } = environment
+    await createTopic(environment)
+    const idBlocks = { KAFKA_BROKERS, KAFKA_TOPIC: `${topic}.id-blocks` }
+    await createTopic(idBlocks, 1)
+    const epoch = 'log id'
+    const records = [
+      { epoch, partitions: 6 },
+      { epoch, token: 'note', hasEvents: true },
+    ]
+    for (const record of records) await produce(idBlocks, [{ value: JSON.stringify(record) }])
+    await expectFailed(environment, 'topic', /is empty, but .* belongs to a log with events: the events are gone/)
   })
 
   it('says what does not answer', { timeout }, async () => {

@@ -113,11 +113,11 @@ export async function deleteTopics(brokers: string, ...topics: string[]): Promis
 }
 
 /** As the service makes it; resolves once each partition has a leader. */
-export async function createTopic({ KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic): Promise<void> {
+export async function createTopic({ KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic, numPartitions = 6): Promise<void> {
   const configEntries = ['retention.ms', 'retention.bytes'].map((name) => ({ name, value: '-1' }))
   await asAdmin(KAFKA_BROKERS, async (admin) => {
-    await admin.createTopics({ topics: [{ topic, numPartitions: 6, configEntries }], waitForLeaders: false })
-    await vi.waitFor(async () => expect(await admin.fetchTopicOffsets(topic)).toHaveLength(6), patience)
+    await admin.createTopics({ topics: [{ topic, numPartitions, configEntries }], waitForLeaders: false })
+    await vi.waitFor(async () => expect(await admin.fetchTopicOffsets(topic)).toHaveLength(numPartitions), patience)
   })
 }
 

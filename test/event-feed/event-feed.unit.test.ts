@@ -156,6 +156,33 @@ describe('the feed', () => {
     expect(reads).toBeLessThan(5)
   })
 
+  it('waits once in each of a hundred partitions for all who follow it', async () => {
+    const partitions = 100
+    let waits = 0
+    const feed = new EventFeed({
+      definition: petStreams,
+      log: {
+        partitions,
+        partitionFor: () => 0,
+        endOffsets: async () => Array(partitions).fill(0),
+        read: async (_, next) => ({ records: [], next }),
+      },
+      readModel: {
+        load: async () => nothingLoaded,
+        whenApplied: () => {
+          waits++
+          return new Promise(() => {})
+        },
+        generationOf: () => 'one',
+      },
+    })
+    const all = Array.from({ length: 3 }, () => following(feed))
+    await vi.waitFor(() => expect(all.map(({ steps }) => steps)).toEqual([1, 1, 1]), until)
+    await vi.waitFor(() => expect(waits).toBe(partitions), until)
+    feed.close()
+    await Promise.all(all.map(({ ended }) => ended))
+  })
+
   it('asks again what became of events once another generation is read, which may be of a log that lost its end', async () => {
     let [generation, isKnown] = ['before', false]
     const world = await openFeed({

@@ -1,21 +1,32 @@
 import type { ITopicConfig } from 'kafkajs'
 import { expect, it, onTestFinished } from 'vitest'
-import type { KafkaLogOptions } from '../../src/event-log/kafka/kafka-boot.ts'
+import { checkKafka } from '../../src/event-log/kafka/check-kafka.ts'
 import { KafkaClient } from '../../src/event-log/kafka/kafka-client.ts'
 import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
 import { KafkaReader } from '../../src/event-log/kafka/kafka-reader.ts'
 import { type BlockRecord, parseBlockRecord } from '../../src/event-log/kafka/log-identity.ts'
+import type { KafkaLogOptions } from '../../src/event-log/kafka/log-parts.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { freePort } from '../brokers/ready.ts'
 import { eventually, records } from './contract/fixture.ts'
-import { alterTopic, deleteRecords, logOptions, openKafkaLog, produce, withAdmin } from './kafka-fixture.ts'
+import {
+  alterTopic,
+  createTopics,
+  deleteRecords,
+  deleteTopics,
+  logOptions,
+  openKafkaLog,
+  produce,
+  withAdmin,
+} from './kafka-fixture.ts'
 
 const keptForEver = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' }
 
 describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
   it('takes topics that were made by hand as they should be', async () => {
     const options = logOptions(brokers)
-    await makeTopics(topic(options.topic, 3), topic(`${options.topic}.id-blocks`, 1))
+    await createTopics(brokers, topic(options.topic, 3), topic(`${options.topic}.id-blocks`, 1))
+    expect(await failedByDoctor(options)).toBe('')
     const log = await openKafkaLog(options)
     expect(await log.append(2, records('a'))).toBe(0)
   })
@@ -33,7 +44,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
   ])('refuses %s', async (_, suffix, partitions, changed, refusal) => {
     const options = logOptions(brokers)
     const name = `${options.topic}${suffix}`
-    await makeTopics(topic(name, partitions, changed))
+    await createTopics(brokers, topic(name, partitions, changed))
     await expectRefusal(options, `Topic ${name} ${refusal}`)
   })
 
@@ -77,7 +88,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     ['cleanup.policy', 'compact,delete', 'delete'],
   ])('refuses a topic of events with %s=%s', async (name, found, wanted) => {
     const options = logOptions(brokers)
-    await makeTopics(topic(options.topic, 3, { ...keptForEver, [name]: found }))
+    await createTopics(brokers, topic(options.topic, 3, { ...keptForEver, [name]: found }))
     await expectRefusal(
       options,
       `Topic ${options.topic} has ${name}=${found}, so Kafka would delete events, which must be kept forever. Run ` +
@@ -101,9 +112,11 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
 
   it('refuses events beside an empty topic of id blocks', async () => {
     const options = logOptions(brokers)
-    await makeTopics(topic(options.topic, 3))
+    await createTopics(brokers, topic(options.topic, 3))
     await produce(brokers, options.topic, { key: 'k', value: 'v', partition: 1 })
-    const refusal = `Topic ${options.topic}.id-blocks is empty, but ${options.topic} holds events: ids would be given out twice`
+    const advice = `but ${options.topic} holds events: ids would be given out twice`
+    expect(await failedByDoctor(options)).toMatch(`There is no topic ${options.topic}.id-blocks, ${advice}`)
+    const refusal = `Topic ${options.topic}.id-blocks is empty, ${advice}`
     await expectRefusal(options, refusal)
     await expectRefusal(options, refusal) // the first attempt has not made it look right
   })
@@ -115,11 +128,11 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     await log.append(1, records('a'))
     await eventually(async () => (await idBlocksOf(events)).map(({ hasEvents }) => hasEvents), [true])
     await log.close()
-    await deleteTopic(events)
+    await deleteTopics(brokers, events)
     const advice = `but ${events}.id-blocks belongs to a log with events: the events are gone. Restore ${events} from a backup.`
     await expectRefusal(options, `There is no topic ${events}, ${advice}`)
     expect(await withAdmin(brokers, (admin) => admin.listTopics())).not.toContain(events)
-    await makeTopics(topic(events, 3))
+    await createTopics(brokers, topic(events, 3))
     await expectRefusal(options, `Topic ${events} is empty, ${advice}`)
     await produce(brokers, events, { key: 'a', value: 'put back', partition: 1 })
     const again = await openKafkaLog(options)
@@ -131,7 +144,8 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     const log = await openKafkaLog(options)
     expect(await log.reserveIdBlock()).toBe(1)
     await log.close()
-    await deleteTopic(options.topic)
+    await deleteTopics(brokers, options.topic)
+    expect(await failedByDoctor(options)).toBe('')
     expect((await openKafkaLog(options)).logId).toBe(log.logId)
   })
 
@@ -151,36 +165,33 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     'refuses %j as the identity of the log',
     async (value) => {
       const options = logOptions(brokers)
-      await makeTopics(topic(`${options.topic}.id-blocks`, 1))
+      await createTopics(brokers, topic(`${options.topic}.id-blocks`, 1))
       await produce(brokers, `${options.topic}.id-blocks`, { key: null, value, partition: 0 })
       await expectRefusal(options, `The first record of topic ${options.topic}.id-blocks is not the identity of a log`)
     },
   )
 
   it('refuses a topic name that Kafka does not take, at once', async () => {
-    await expectRefusal(
-      logOptions(brokers, { topic: 'no such name' }),
-      /Kafka refuses to create topic no such name: .*invalid topic.*KAFKA_TOPIC/,
-    )
+    const opening = openKafkaEventLog(logOptions(brokers, { topic: 'no such name' }))
+    await expect(opening).rejects.toThrow(/Kafka refuses to create topic no such name: .*invalid topic.*KAFKA_TOPIC/)
   })
 
   it('says which brokers do not answer', async () => {
     const nobody = `127.0.0.1:${await freePort()}`
-    await expectRefusal(
-      logOptions(nobody, { bootTimeoutMs: 1500 }),
+    await expect(openKafkaEventLog(logOptions(nobody, { bootTimeoutMs: 1500 }))).rejects.toThrow(
       `Kafka at ${nobody} has not answered properly for 1.5 s: Connection error: connect ECONNREFUSED ${nobody}`,
     )
   })
 
+  /** The doctor says the same. */
   async function expectRefusal(options: KafkaLogOptions, message: string | RegExp): Promise<void> {
     await expect(openKafkaEventLog(options)).rejects.toThrow(message)
+    expect(await failedByDoctor(options)).toMatch(message)
   }
 
-  async function deleteTopic(name: string): Promise<void> {
-    await withAdmin(brokers, async (admin) => {
-      await admin.deleteTopics({ topics: [name] })
-      await eventually(async () => (await admin.listTopics()).includes(name), false)
-    })
+  async function failedByDoctor(options: KafkaLogOptions): Promise<string> {
+    const findings = await checkKafka(options)
+    return findings.flatMap(({ state, detail }) => (state === 'failed' ? [detail] : [])).join('\n')
   }
 
   /** What stands behind the identity. */
@@ -194,10 +205,6 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
       found.push(parseBlockRecord(record?.value ?? null) ?? {})
     }
     return found
-  }
-
-  async function makeTopics(...topics: ITopicConfig[]): Promise<void> {
-    await withAdmin(brokers, (admin) => admin.createTopics({ topics }))
   }
 })
 

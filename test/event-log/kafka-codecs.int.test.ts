@@ -3,7 +3,7 @@ import { type Logger, pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { eventually, patience, records } from './contract/fixture.ts'
-import { logOptions, openKafkaLog, plainKafka, topicsOf, withAdmin } from './kafka-fixture.ts'
+import { createTopics, logOptions, openKafkaLog, plainKafka, topicsOf } from './kafka-fixture.ts'
 import { RecordingSubscriber } from './recording-subscriber.ts'
 
 const { CompressionCodecs, CompressionTypes } = kafkajs
@@ -85,7 +85,7 @@ describeWithBrokers('a Kafka event log with compressed batches', ({ kafkaBrokers
     const options = logOptions(brokers)
     const setting = { name: 'compression.type', value: compression }
     const topics = topicsOf(options).map((each) => ({ ...each, configEntries: [...each.configEntries, setting] }))
-    await withAdmin(brokers, (admin) => admin.createTopics({ topics }))
+    await createTopics(brokers, ...topics)
     return options
   }
 

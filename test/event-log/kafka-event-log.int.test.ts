@@ -4,7 +4,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { eventually, records } from './contract/fixture.ts'
 import { eventLogContract } from './event-log.contract.ts'
-import { logOptions, openKafkaFixture, openKafkaLog, plainKafka, topicsOf, withAdmin } from './kafka-fixture.ts'
+import { createTopics, logOptions, openKafkaFixture, openKafkaLog, plainKafka, topicsOf } from './kafka-fixture.ts'
 import { newGroup, RecordingSubscriber } from './recording-subscriber.ts'
 
 const warnings: Error[] = []
@@ -18,21 +18,10 @@ describeWithBrokers('Kafka event log', ({ kafkaBrokers: brokers }) => {
     return { topic: options.topic, log: await openKafkaLog(options) }
   }
 
-  it('makes topics that keep everything', async () => {
-    const { topic } = await openNew()
-    const resources = [topic, `${topic}.id-blocks`].map((name) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name }))
-    const found = await withAdmin(brokers, (admin) => admin.describeConfigs({ includeSynonyms: false, resources }))
-    for (const { configEntries } of found.resources) {
-      const config = Object.fromEntries(configEntries.map((entry) => [entry.configName, entry.configValue]))
-      expect(config).toMatchObject({ 'retention.ms': '-1', 'retention.bytes': '-1', 'cleanup.policy': 'delete' })
-    }
-  })
-
   it.each(['the topics', 'the log in topics that are there'])('agrees on one logId: several make %s', async (what) => {
     const options = logOptions(brokers)
     // Made beforehand, so that all of them find it empty at the same time
-    if (what !== 'the topics')
-      await withAdmin(brokers, (admin) => admin.createTopics({ topics: [...topicsOf(options)] }))
+    if (what !== 'the topics') await createTopics(brokers, ...topicsOf(options))
     const opened = await Promise.all(Array.from({ length: 6 }, () => openKafkaLog(options)))
     expect(new Set(opened.map(({ logId }) => logId)).size).toBe(1)
     const blocks = await Promise.all(opened.map((log) => log.reserveIdBlock()))
@@ -43,7 +32,7 @@ describeWithBrokers('Kafka event log', ({ kafkaBrokers: brokers }) => {
     const options = logOptions(brokers)
     const byProducers = { name: 'message.timestamp.type', value: 'CreateTime' }
     const topics = topicsOf(options).map((each) => ({ ...each, configEntries: [...each.configEntries, byProducers] }))
-    await withAdmin(brokers, (admin) => admin.createTopics({ topics }))
+    await createTopics(brokers, ...topics)
     const log = await openKafkaLog(options)
     onTestFinished(() => void vi.useRealTimers())
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * 3_600_000 })

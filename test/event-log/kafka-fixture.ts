@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import kafkajs, { type Admin, type Kafka } from 'kafkajs'
+import kafkajs, { type Admin, type ITopicConfig, type Kafka } from 'kafkajs'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import type { EventLog } from '../../src/event-log/event-log.ts'
-import type { KafkaLogOptions } from '../../src/event-log/kafka/kafka-boot.ts'
 import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
-import { closedAfterTest, type EventLogFixture } from './contract/fixture.ts'
+import type { KafkaLogOptions } from '../../src/event-log/kafka/log-parts.ts'
+import { closedAfterTest, type EventLogFixture, eventually } from './contract/fixture.ts'
 
 export const silent = pino({ level: 'silent' })
 /** The default limit of a broker for one record batch is 1 MiB. */
@@ -38,7 +38,7 @@ export function topicsOf({ topic, partitions }: KafkaLogOptions) {
 export async function openKafkaFixture(brokers: string): Promise<EventLogFixture> {
   const options = logOptions(brokers)
   const names = topicsOf(options).map(({ topic }) => topic)
-  onTestFinished(() => withAdmin(brokers, (admin) => admin.deleteTopics({ topics: names })))
+  onTestFinished(() => deleteTopics(brokers, ...names))
   return {
     log: await openKafkaLog(options),
     open: () => openKafkaLog(options),
@@ -55,6 +55,18 @@ export async function withAdmin<T>(brokers: string, work: (admin: Admin) => Prom
   } finally {
     await admin.disconnect()
   }
+}
+
+export async function createTopics(brokers: string, ...topics: ITopicConfig[]): Promise<void> {
+  await withAdmin(brokers, (admin) => admin.createTopics({ topics }))
+}
+
+/** Resolves once they are gone. */
+export async function deleteTopics(brokers: string, ...topics: string[]): Promise<void> {
+  await withAdmin(brokers, async (admin) => {
+    await admin.deleteTopics({ topics })
+    await eventually(async () => (await admin.listTopics()).filter((topic) => topics.includes(topic)), [])
+  })
 }
 
 /** Its own settings are these then, and no others. */

@@ -1,23 +1,22 @@
-import type { ITopicConfig } from 'kafkajs'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { EventLog } from '../../src/event-log/event-log.ts'
-import type { KafkaLogOptions } from '../../src/event-log/kafka/kafka-boot.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
-import { eventually, patience, records } from './contract/fixture.ts'
-import { logOptions, openKafkaLog, topicsOf, withAdmin } from './kafka-fixture.ts'
+import { patience, records } from './contract/fixture.ts'
+import { createTopics, deleteTopics, logOptions, openKafkaLog, topicsOf, withAdmin } from './kafka-fixture.ts'
 
 const unavailable = { code: 'event_log_unavailable' }
 
 describeWithBrokers('a Kafka event log whose topics are made anew', ({ kafkaBrokers: brokers }) => {
   async function openNew() {
     const options = logOptions(brokers)
-    return { options, log: await openKafkaLog(options) }
+    const topics = topicsOf(options).map(({ topic }) => topic)
+    return { options, topics, log: await openKafkaLog(options) }
   }
 
   it('is replaced, takes nothing more, and leaves the new log alone', async () => {
-    const { options, log } = await openNew()
+    const { options, topics, log } = await openNew()
     await log.append(0, records('old'))
-    await deleteTopics(options)
+    await deleteTopics(brokers, ...topics)
     const anew = await openKafkaLog(options)
     await log.replaced
     await expect(log.append(0, records('late'))).rejects.toMatchObject(unavailable)
@@ -30,19 +29,19 @@ describeWithBrokers('a Kafka event log whose topics are made anew', ({ kafkaBrok
   })
 
   it('is replaced even before the new log has an identity, and reserves nothing there', async () => {
-    const { options, log } = await openNew()
-    await deleteTopics(options)
-    const claims = untilEnded(log, () => expect(log.reserveIdBlock()).rejects.toMatchObject(unavailable))
-    await createTopics(...topicsOf(options))
+    const { options, topics, log } = await openNew()
+    await deleteTopics(brokers, ...topics)
+    const reservations = untilEnded(log, () => expect(log.reserveIdBlock()).rejects.toMatchObject(unavailable))
+    await createTopics(brokers, ...topicsOf(options))
     await log.replaced
-    await claims
+    await reservations
     const [idBlocks] = await withAdmin(brokers, (admin) => admin.fetchTopicOffsets(`${options.topic}.id-blocks`))
     expect(idBlocks?.high).toBe('0')
   })
 
   it('does not append to the new log, once appends failed while there was none', async () => {
-    const { options, log } = await openNew()
-    await deleteTopics(options)
+    const { options, topics, log } = await openNew()
+    await deleteTopics(brokers, ...topics)
     await expect(log.append(0, records('to none'))).rejects.toThrow()
     const anew = await openKafkaLog(options)
     await expect(log.append(0, records('late'))).rejects.toMatchObject(unavailable)
@@ -54,11 +53,11 @@ describeWithBrokers('a Kafka event log whose topics are made anew', ({ kafkaBrok
     await log.append(0, records('old'))
     expect(await log.endOffsets()).toEqual([1, 0, 0])
     const [events] = topicsOf(options)
-    await deleteTopics(options, events)
+    await deleteTopics(brokers, events.topic)
     await expect(log.append(0, records('to none'))).rejects.toThrow()
     await expect(log.endOffsets()).rejects.toMatchObject(unavailable)
     const appends = untilEnded(log, () => expect(log.append(0, records('late'))).rejects.toMatchObject(unavailable))
-    await createTopics(events)
+    await createTopics(brokers, events)
     await log.replaced
     await appends
     await expect(log.endOffsets()).rejects.toMatchObject(unavailable)
@@ -69,9 +68,9 @@ describeWithBrokers('a Kafka event log whose topics are made anew', ({ kafkaBrok
   it('is the same log where only the topic of its events was made anew, and had none', async () => {
     const { options, log } = await openNew()
     const [events] = topicsOf(options)
-    await deleteTopics(options, events)
+    await deleteTopics(brokers, events.topic)
     await expect(log.append(0, records('to none'))).rejects.toThrow()
-    await createTopics(events)
+    await createTopics(brokers, events)
     await vi.waitFor(async () => expect(await log.append(0, records('again'))).toBe(0), patience)
   })
 
@@ -84,17 +83,5 @@ describeWithBrokers('a Kafka event log whose topics are made anew', ({ kafkaBrok
     onTestFinished(end)
     void log.replaced.then(end)
     while (!ended) await attempt()
-  }
-
-  async function deleteTopics(options: KafkaLogOptions, ...topics: readonly ITopicConfig[]): Promise<void> {
-    const names = (topics.length > 0 ? topics : topicsOf(options)).map(({ topic }) => topic)
-    await withAdmin(brokers, async (admin) => {
-      await admin.deleteTopics({ topics: names })
-      await eventually(async () => (await admin.listTopics()).filter((topic) => names.includes(topic)), [])
-    })
-  }
-
-  async function createTopics(...topics: ITopicConfig[]): Promise<void> {
-    await withAdmin(brokers, (admin) => admin.createTopics({ topics }))
   }
 })

@@ -1,7 +1,6 @@
 import kafkajs, { type Admin } from 'kafkajs'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import type { KafkaLogOptions } from '../../src/event-log/kafka/kafka-boot.ts'
 import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
 import { type KafkaCluster, startKafkaCluster } from '../brokers/clusters.ts'
 import { describeWithBrokers, describeWithLocalBrokers } from '../brokers/describe.ts'
@@ -12,7 +11,14 @@ import { alterTopic, deleteRecords, logOptions, openKafkaLog, withAdmin } from '
 /** What the issue gives an operator to notice it. */
 const withinAMinute = { timeout: 60_000, interval: 100 }
 const timeout = 150_000
-const looked = ['cleanup.policy', 'retention.ms', 'compression.type', 'message.timestamp.type', 'flush.messages']
+const looked = [
+  'cleanup.policy',
+  'retention.ms',
+  'retention.bytes',
+  'compression.type',
+  'message.timestamp.type',
+  'flush.messages',
+]
 
 interface Line {
   readonly level: number
@@ -46,6 +52,7 @@ describeWithBrokers('the topics of a log', ({ kafkaBrokers: brokers }) => {
     const made = {
       'cleanup.policy': 'delete',
       'retention.ms': '-1',
+      'retention.bytes': '-1',
       'compression.type': 'producer',
       'message.timestamp.type': 'LogAppendTime',
     }
@@ -133,8 +140,8 @@ describeWithLocalBrokers('the replicas of a log', () => {
     const options = logOptions(cluster.brokers, { logger, replicationFactor: 3, bootTimeoutMs: 90_000 })
     let opening: ReturnType<typeof openKafkaEventLog> | undefined
     await awayDuring(async () => {
-      await expectRefusal(
-        { ...options, topic: `${options.topic}-other`, bootTimeoutMs: 3000 },
+      const other = openKafkaEventLog({ ...options, topic: `${options.topic}-other`, bootTimeoutMs: 3000 })
+      await expect(other).rejects.toThrow(
         `Kafka at ${options.brokers.join(', ')}: KAFKA_REPLICATION_FACTOR=3 needs as many brokers to create topics, and there are 2. ` +
           'Start the others, or set it to a lower number.',
       )
@@ -182,8 +189,4 @@ async function raise(admin: Admin, ...topics: [topic: string, partitions: number
     partitionAssignment: Array.from({ length: partitions }, (_, partition) => ({ partition, replicas: [1, 2, 3] })),
   }))
   await admin.alterPartitionReassignments({ topics: assigned })
-}
-
-async function expectRefusal(options: KafkaLogOptions, message: string): Promise<void> {
-  await expect(openKafkaEventLog(options)).rejects.toThrow(message)
 }

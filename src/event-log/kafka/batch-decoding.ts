@@ -7,7 +7,7 @@ import { toOffset } from './kafka-client.ts'
 type Marker = KafkaMessage & { readonly undecodable: { readonly offset: string; readonly reason: string } }
 
 /** The messages of one partition, without the marker. */
-export interface Decoded<Message> {
+interface DecodedMessages<Message> {
   readonly messages: readonly Message[]
   /** The batch that could not be decoded, if there was one. */
   readonly undecodable: { readonly offset: Offset; readonly reason: string } | undefined
@@ -63,7 +63,7 @@ export function isolateUndecodableBatches(): void {
 }
 
 /** Separates the messages of a fetch from the marker. */
-export function withoutMarker<Message>(decoded: readonly Message[]): Decoded<Message> {
+export function withoutMarker<Message>(decoded: readonly Message[]): DecodedMessages<Message> {
   const { undecodable } = (decoded.at(-1) ?? {}) as Partial<Marker>
   if (undecodable === undefined) return { messages: decoded, undecodable }
   return { messages: decoded.slice(0, -1), undecodable: { ...undecodable, offset: toOffset(undecodable.offset) } }

@@ -1,21 +1,14 @@
-import type { Admin } from 'kafkajs'
 import type { Warning } from '../../lib/warning.ts'
-import type { KafkaProducer } from './kafka-producer.ts'
-import type { KafkaReader } from './kafka-reader.ts'
+import type { FoundTopics } from './kafka-topics.ts'
 import { heldEvents, type LogIdentity, readIdentity, writeIdentity } from './log-identity.ts'
-import { copyInstead, orNewLog, otherPartitions } from './topic-faults.ts'
+import type { LogParts } from './log-parts.ts'
+import { copyInstead, incompleteness, orNewLog, otherPartitions } from './topic-faults.ts'
 
 /** A log at the start, and how to read from it. */
-export interface LogToCheck {
-  readonly topic: string
-  readonly partitions: number
-  readonly idBlocks: string
-  readonly reader: KafkaReader
-  readonly idBlocksProducer: KafkaProducer
-}
+export type LogToCheck = Pick<LogParts, 'topic' | 'partitions' | 'idBlocks' | 'reader'>
 
 /** What the start knows about events. */
-export interface Events {
+export interface EventsAtStart {
   /** Whether there were any. */
   readonly found: boolean
   /** Whether that is noted in the log, for later starts. */
@@ -30,15 +23,46 @@ export class BootRefusal extends Error {
 const readLimitMs = 3000
 
 /** Called before an empty topic is created in place of a missing one. */
-export async function refuseWithoutEvents(admin: Admin, { reader, topic, idBlocks }: LogToCheck): Promise<void> {
-  const existing = await admin.listTopics()
+export async function refuseWithoutEvents(
+  existing: readonly string[],
+  { reader, topic, idBlocks }: LogToCheck,
+): Promise<void> {
   if (existing.includes(topic) || !existing.includes(idBlocks)) return
   const held = await heldEvents(reader, idBlocks)
   if (held !== false) throw eventsGone(`There is no topic ${topic}`, { topic, idBlocks })
 }
 
+/** Called while there is no topic of id blocks: a start would create an empty one, and refuse it. */
+export async function refuseWithoutIdBlocks(log: LogToCheck): Promise<void> {
+  const ends = await log.reader.offsets(log.topic, 'next', readLimitMs)
+  if (ends.some((end) => end > 0)) throw idBlocksGone(`There is no topic ${log.idBlocks}`, log)
+}
+
+/**
+ * Refuses a log that may not be used as it is, and changes nothing. Its identity is undefined if it may be given one:
+ * both topics are empty.
+ */
+export async function checkLog(
+  log: LogToCheck,
+  found: FoundTopics,
+): Promise<{ readonly identity: LogIdentity | undefined; readonly events: EventsAtStart }> {
+  refuse(incompleteness(found))
+  checkIdBlocks(log, found.idBlocks.partitions)
+  const identity = await checkIdentity(log, found.events.partitions)
+  return { identity, events: await checkEvents(log) }
+}
+
+/** Gives a log that has none its identity. It is read back and never assumed: another process may have been first. */
+export async function createIdentity(
+  log: LogToCheck & Pick<LogParts, 'idBlocksProducer'>,
+  found: FoundTopics,
+): Promise<LogIdentity> {
+  await writeIdentity(log.idBlocksProducer, log.partitions)
+  return await existingIdentity(log, found.events.partitions)
+}
+
 /** Refuses a log that may have held events but holds none. */
-export async function checkEvents({ reader, topic, idBlocks }: LogToCheck): Promise<Events> {
+async function checkEvents({ reader, topic, idBlocks }: LogToCheck): Promise<EventsAtStart> {
   const noted = await heldEvents(reader, idBlocks)
   // After that: another process notes the first events of a new log once they are there.
   const ends = await reader.offsets(topic, 'next', readLimitMs)
@@ -56,28 +80,31 @@ function eventsGone(found: string, { topic, idBlocks }: Pick<LogToCheck, 'topic'
   )
 }
 
+function idBlocksGone(found: string, { topic, idBlocks }: Pick<LogToCheck, 'topic' | 'idBlocks'>): BootRefusal {
+  return new BootRefusal(
+    `${found}, but ${topic} holds events: ids would be given out twice. Restore ${idBlocks} from a backup, ${orNewLog}`,
+  )
+}
+
 /** Reports all problems at once, so that following one piece of advice does not lead to the next refusal. */
-export function refuse(faults: readonly Warning[]): void {
+function refuse(faults: readonly Warning[]): void {
   if (faults.length > 0) throw new BootRefusal(faults.map(({ message }) => message).join('\n'))
 }
 
-/** The identity is read back and never assumed: another process may have written first. */
-export async function establishIdentity(parts: LogToCheck, partitionsFound: number): Promise<LogIdentity> {
-  const { reader, topic, partitions, idBlocks, idBlocksProducer } = parts
+async function checkIdentity(log: LogToCheck, partitionsFound: number): Promise<LogIdentity | undefined> {
+  const { reader, topic, idBlocks } = log
   // Events are read first: a process writes the identity before it appends any, so a log that is just being created is
   // not refused.
   const events = await reader.offsets(topic, 'next', readLimitMs)
   const [blocks] = await reader.offsets(idBlocks, 'next', readLimitMs)
-  if (blocks === 0 && events.some((end) => end > 0)) {
-    throw new BootRefusal(
-      `Topic ${idBlocks} is empty, but ${topic} holds events: ids would be given out twice. Restore ${idBlocks} from ` +
-        `a backup, ${orNewLog}`,
-    )
-  }
-  if (blocks === 0) {
-    checkPartitions(parts, partitionsFound, partitionsFound)
-    await writeIdentity(idBlocksProducer, partitions)
-  }
+  if (blocks !== 0) return await existingIdentity(log, partitionsFound)
+  if (events.some((end) => end > 0)) throw idBlocksGone(`Topic ${idBlocks} is empty`, log)
+  checkPartitions(log, partitionsFound, partitionsFound)
+  return undefined
+}
+
+async function existingIdentity(log: LogToCheck, partitionsFound: number): Promise<LogIdentity> {
+  const { reader, idBlocks } = log
   const identity = await readIdentity(reader, idBlocks)
   if (identity === undefined) {
     throw new BootRefusal(
@@ -85,11 +112,11 @@ export async function establishIdentity(parts: LogToCheck, partitionsFound: numb
         `a backup, ${orNewLog}`,
     )
   }
-  checkPartitions(parts, partitionsFound, identity.partitions)
+  checkPartitions(log, partitionsFound, identity.partitions)
   return identity
 }
 
-export function checkIdBlocks({ idBlocks }: LogToCheck, found: number): void {
+function checkIdBlocks({ idBlocks }: LogToCheck, found: number): void {
   if (found === 1) return
   throw new BootRefusal(
     `Topic ${idBlocks} has ${found} partitions instead of 1, so ids could be given twice. ${copyInstead(1)}`,

@@ -1,14 +1,14 @@
 import type { Admin } from 'kafkajs'
 import { type Finding, failed, ok } from '../../lib/finding.ts'
-import type { Warning } from '../../lib/warning.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
+import { checkLog, type LogToCheck, refuseWithoutEvents, refuseWithoutIdBlocks } from './boot-checks.ts'
 import { type KafkaAccess, KafkaClient } from './kafka-client.ts'
 import { KafkaReader } from './kafka-reader.ts'
 import { findTopics, type TopicsWanted } from './kafka-topics.ts'
-import { readIdentity } from './log-identity.ts'
-import { incompleteness, partitionsChanged, weaknesses } from './topic-faults.ts'
+import type { KafkaLogOptions } from './log-parts.ts'
+import { weaknesses } from './topic-faults.ts'
 
-export type KafkaToCheck = KafkaAccess & Omit<TopicsWanted, 'idBlocks'>
+export type KafkaToCheck = Omit<KafkaLogOptions, 'appendTimeoutMs' | 'bootTimeoutMs'>
 
 const limitMs = 5000
 
@@ -31,46 +31,44 @@ async function checkBroker(options: KafkaToCheck, broker: string): Promise<Findi
 }
 
 async function checkTopics(options: KafkaToCheck): Promise<Finding[]> {
-  const wanted = { ...options, idBlocks: `${options.topic}.id-blocks` }
   const what = `topic ${options.topic}`
   const reader = new KafkaReader(() => new KafkaClient(options))
+  const log = { ...options, idBlocks: `${options.topic}.id-blocks`, reader }
   try {
-    return await asAdmin(options, async (admin) => {
-      const existing = await admin.listTopics()
-      const missing = [wanted.topic, wanted.idBlocks].filter((topic) => !existing.includes(topic))
-      if (missing.length === 2) return [ok(what, 'is not there yet: the first start makes it')]
-      if (missing.length === 1) {
-        const there = existing.includes(wanted.topic) ? wanted.topic : wanted.idBlocks
-        return [
-          failed(
-            what,
-            `There is ${there}, but no ${missing[0]}: restore it from a backup, or set KAFKA_TOPIC to another name.`,
-          ),
-        ]
-      }
-      const found = await findTopics(admin, reader, wanted)
-      const identity = await readIdentity(reader, wanted.idBlocks)
-      const faults = [...incompleteness(found), ...partitionsChanged(found, identity?.partitions ?? wanted.partitions)]
-      if (identity?.partitions !== undefined && identity.partitions !== wanted.partitions) {
-        faults.push({
-          code: '',
-          message: `KAFKA_PARTITIONS is ${wanted.partitions}: set it to ${identity.partitions}, with which the log was made.`,
-        })
-      }
-      const findings = [...asFindings(what, 'failed', faults), ...asFindings(what, 'warning', weaknesses(found))]
-      return findings.length > 0
-        ? findings
-        : [ok(what, `is kept as it should be, in ${found.events.partitions} partitions`)]
-    })
+    return await asAdmin(options, (admin) => checkLogOf(admin, log, what))
   } catch (error) {
-    return [failed(what, error)]
+    return failures(what, error)
   } finally {
     reader.close()
   }
 }
 
-function asFindings(what: string, state: Finding['state'], warnings: readonly Warning[]): Finding[] {
-  return warnings.map(({ message }) => ({ what, state, detail: message }))
+/** Makes the checks of a start. */
+async function checkLogOf(admin: Admin, log: LogToCheck & TopicsWanted, what: string): Promise<Finding[]> {
+  const existing = await admin.listTopics()
+  const missing = [log.topic, log.idBlocks].filter((topic) => !existing.includes(topic))
+  if (missing.length === 2) return [ok(what, 'is not there yet: the first start makes it')]
+  await refuseWithoutEvents(existing, log)
+  if (missing[0] === log.idBlocks) await refuseWithoutIdBlocks(log)
+  if (missing.length === 1) {
+    return [{ what, state: 'warning', detail: `There is no topic ${missing[0]}: the next start makes it.` }]
+  }
+  const found = await findTopics(admin, log.reader, log)
+  const refusals = await checkLog(log, found).then(
+    () => [],
+    (error) => failures(what, error),
+  )
+  const warnings = weaknesses(found).map(({ message }): Finding => ({ what, state: 'warning', detail: message }))
+  const findings = [...refusals, ...warnings]
+  return findings.length > 0
+    ? findings
+    : [ok(what, `is kept as it should be, in ${found.events.partitions} partitions`)]
+}
+
+/** A refusal has a line for each problem. */
+function failures(what: string, error: unknown): Finding[] {
+  const { detail } = failed(what, error)
+  return detail.split('\n').map((problem) => failed(what, problem))
 }
 
 async function asAdmin<T>(options: KafkaAccess, work: (admin: Admin) => Promise<T>): Promise<T> {

@@ -36,21 +36,18 @@ const snappyFrameHeaderBytes = 16
 const int32Bytes = 4
 
 function decompressSnappy(bytes: Buffer): Buffer {
-  if (!bytes.subarray(0, snappyFrameMagic.length).equals(snappyFrameMagic)) return uncompress(bytes, maxOutputLength)
+  if (!bytes.subarray(0, snappyFrameMagic.length).equals(snappyFrameMagic))
+    return snappy.uncompress(bytes, maxOutputLength)
   const blocks: Buffer[] = []
   let left = maxOutputLength
   for (let at = snappyFrameHeaderBytes; at < bytes.length; ) {
     const start = at + int32Bytes
     at = start + bytes.readUInt32BE(at)
-    const block = uncompress(bytes.subarray(start, at), left)
+    const block = snappy.uncompress(bytes.subarray(start, at), left)
     blocks.push(block)
     left -= block.length
   }
   return Buffer.concat(blocks)
-}
-
-function uncompress(bytes: Buffer, sizeMax: number): Buffer {
-  return snappy.uncompress(bytes, sizeMax)
 }
 
 async function decompressLz4(frame: Buffer): Promise<Buffer> {

@@ -4,56 +4,27 @@ import { OutOfReachError } from '../../lib/errors.ts'
 import { tlsProblem } from '../../lib/tls-errors.ts'
 import type { Warning } from '../../lib/warning.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
-import {
-  BootRefusal,
-  checkEvents,
-  checkIdBlocks,
-  type Events,
-  establishIdentity,
-  refuse,
-  refuseWithoutEvents,
-} from './boot-checks.ts'
-import type { KafkaAccess, KafkaClient } from './kafka-client.ts'
-import type { KafkaProducer } from './kafka-producer.ts'
-import { type KafkaReader, UndecodableError } from './kafka-reader.ts'
+import { BootRefusal, checkLog, createIdentity, type EventsAtStart, refuseWithoutEvents } from './boot-checks.ts'
+import { UndecodableError } from './kafka-reader.ts'
 import { createMissingTopics, findTopics, madeByHand, TooFewBrokers } from './kafka-topics.ts'
 import type { LogIdentity } from './log-identity.ts'
-import { incompleteness, weaknesses } from './topic-faults.ts'
+import type { LogParts } from './log-parts.ts'
+import { weaknesses } from './topic-faults.ts'
 
 // Node does not detect this name in the CommonJS module.
 const { KafkaJSAggregateError } = kafkajs
 
-export interface KafkaLogOptions extends KafkaAccess {
-  /** The topic of the events. `<topic>.id-blocks` holds the identity of the log and the reserved blocks. */
-  readonly topic: string
-  readonly partitions: number
-  /** Replicas of topics that are created; undefined: three, or the number of brokers if there are fewer. */
-  readonly replicationFactor?: number | undefined
-  /** Time from the call of an append to its outcome. */
-  readonly appendTimeoutMs: number
-  /** How long to wait for brokers that do not answer yet; by default 30 s. */
-  readonly bootTimeoutMs?: number | undefined
-}
-
-/** The parts of a log, before anything about it is known. */
-export interface LogParts extends KafkaLogOptions {
-  /** A topic of one partition: the identity of the log at offset 0, then a record for each reserved block. */
-  readonly idBlocks: string
-  readonly newClient: () => KafkaClient
-  readonly reader: KafkaReader
-  readonly idBlocksProducer: KafkaProducer
-}
-
 export interface BootedLog {
   readonly identity: LogIdentity
-  readonly events: Events
+  readonly events: EventsAtStart
   readonly warnings: readonly Warning[]
 }
 
 const retryDelayMs = 500
 
 /** Kafka errors that waiting does not resolve: wrong credentials, missing rights, refused settings. */
-const final = /AUTHENTICATION|AUTHORIZATION|SECURITY_DISABLED|UNSUPPORTED_SASL|INVALID_(TOPIC|CONFIG)|POLICY_VIOLATION/
+const permanent =
+  /AUTHENTICATION|AUTHORIZATION|SECURITY_DISABLED|UNSUPPORTED_SASL|INVALID_(TOPIC|CONFIG)|POLICY_VIOLATION/
 
 /**
  * Creates missing topics, checks all of them, and writes or reads the log's identity. Brokers answer many requests with
@@ -77,7 +48,7 @@ export async function bootLog(parts: LogParts): Promise<BootedLog> {
           { cause: error },
         )
       }
-      if (isFinal(error)) throw new Error(`Kafka at ${servers}: ${reason}`, { cause: error })
+      if (isPermanent(error)) throw new Error(`Kafka at ${servers}: ${reason}`, { cause: error })
       if (performance.now() + retryDelayMs > deadline) {
         if (error instanceof TooFewBrokers)
           throw new OutOfReachError(`Kafka at ${servers}: ${reason}.`, { cause: error })
@@ -99,13 +70,11 @@ async function attempt(parts: LogParts): Promise<BootedLog> {
   const admin = client.kafka.admin()
   try {
     await admin.connect()
-    await refuseWithoutEvents(admin, parts)
+    await refuseWithoutEvents(await admin.listTopics(), parts)
     await makeTopics(admin, parts)
     const found = await findTopics(admin, parts.reader, parts)
-    refuse(incompleteness(found))
-    checkIdBlocks(parts, found.idBlocks.partitions)
-    const identity = await establishIdentity(parts, found.events.partitions)
-    return { identity, events: await checkEvents(parts), warnings: weaknesses(found) }
+    const { identity, events } = await checkLog(parts, found)
+    return { identity: identity ?? (await createIdentity(parts, found)), events, warnings: weaknesses(found) }
   } finally {
     client.abandon()
   }
@@ -115,7 +84,7 @@ async function makeTopics(admin: Admin, parts: LogParts): Promise<void> {
   try {
     await createMissingTopics(admin, parts)
   } catch (error) {
-    const refused = error instanceof KafkaJSAggregateError && error.errors.find(isFinal)
+    const refused = error instanceof KafkaJSAggregateError && error.errors.find(isPermanent)
     if (!(refused instanceof Error)) throw error // another process has just created one, or brokers are still starting
     const { topic } = refused as { topic?: string }
     throw new BootRefusal(
@@ -126,11 +95,11 @@ async function makeTopics(admin: Admin, parts: LogParts): Promise<void> {
   }
 }
 
-function isFinal(error: unknown): boolean {
+function isPermanent(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
   const { name, type, cause } = error as { name?: string; type?: string; cause?: unknown }
   if (error instanceof UndecodableError) return true
-  return name === 'KafkaJSSASLAuthenticationError' || final.test(type ?? '') || isFinal(cause)
+  return name === 'KafkaJSSASLAuthenticationError' || permanent.test(type ?? '') || isPermanent(cause)
 }
 
 /** The message of the innermost cause: for a failed append, what Kafka answered. */

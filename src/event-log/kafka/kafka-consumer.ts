@@ -1,16 +1,12 @@
 import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs'
-import type { Logger } from 'pino'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import type { Offset, RecordBatch, UndecodableBatch } from '../event-log.ts'
 import { withoutMarker } from './batch-decoding.ts'
 import { type KafkaClient, toOffset } from './kafka-client.ts'
+import type { LogParts } from './log-parts.ts'
 
-export interface ConsumerOptions {
-  readonly newClient: () => KafkaClient
-  readonly topic: string
-  readonly partitions: number
+export interface ConsumerOptions extends Pick<LogParts, 'newClient' | 'topic' | 'partitions' | 'logger'> {
   readonly group: string
-  readonly logger: Logger
 }
 
 export interface ConsumerHandlers {
@@ -89,7 +85,7 @@ export class KafkaConsumer {
     this.#consumer.seek({ topic, partition, offset: String(offset) })
     this.#consumer.resume([{ topic, partitions: [partition] }])
     // A reader that looks again at the last record it has handled, to see whether it is the same, has not gone back.
-    // One that really has gone back by just this record differs from it as soon as it continues.
+    // If it really went back by one record, the next batch corrects the position.
     if (this.#positions.get(partition) !== offset + 1) this.#positions.set(partition, offset)
   }
 

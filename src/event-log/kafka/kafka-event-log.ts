@@ -12,21 +12,22 @@ import type {
 } from '../event-log.ts'
 import { unavailable } from '../failures.ts'
 import { partitionOf } from './default-partitioner.ts'
-import { type BootedLog, bootLog, type KafkaLogOptions, type LogParts } from './kafka-boot.ts'
+import { type BootedLog, bootLog } from './kafka-boot.ts'
 import { KafkaClient } from './kafka-client.ts'
 import { KafkaProducer } from './kafka-producer.ts'
 import { KafkaReader } from './kafka-reader.ts'
 import { KafkaSubscription } from './kafka-subscription.ts'
 import { findTopics } from './kafka-topics.ts'
+import type { KafkaLogOptions, LogParts } from './log-parts.ts'
 import { LogWatch } from './log-watch.ts'
 import { incompleteness, partitionsChanged, weaknesses } from './topic-faults.ts'
 import { TopicWatch } from './topic-watch.ts'
 
-const endsTimeoutMs = 1900 // the port allows two seconds
-const endsQueryMs = 1500
+const endOffsetsTimeoutMs = 1900 // the port allows two seconds
+const endOffsetsQueryMs = 1500
 const confirmLimitMs = 1000
-const claimTimeoutMs = 1900
-const claimRetryDelayMs = 300
+const reserveTimeoutMs = 1900
+const reserveRetryDelayMs = 300
 const readLimitMs = 1900
 const readBytes = 1024 * 1024
 
@@ -59,8 +60,8 @@ class KafkaEventLog implements EventLog {
   readonly #subscriptions = new Set<KafkaSubscription>()
   readonly #writes = new Set<Promise<unknown>>()
   #appendsSucceed = true
-  #endsQuery: Promise<unknown> = Promise.resolve()
-  #nextEndsQuery: Promise<Offset[]> | undefined
+  #endOffsetsQuery: Promise<unknown> = Promise.resolve()
+  #nextEndOffsetsQuery: Promise<Offset[]> | undefined
   #closed: Promise<void> | undefined
 
   constructor(parts: LogParts, { identity: { logId, partitions }, events, warnings }: BootedLog) {
@@ -103,7 +104,7 @@ class KafkaEventLog implements EventLog {
 
   async reserveIdBlock(): Promise<number> {
     this.#failIfEnded()
-    return await this.#track(this.#claim())
+    return await this.#track(this.#reserve())
   }
 
   /**
@@ -114,9 +115,9 @@ class KafkaEventLog implements EventLog {
     this.#failIfEnded()
     // A query in progress may have been answered before an append that the new caller knows of, so that caller gets the
     // next one.
-    this.#nextEndsQuery ??= this.#endsQuery.then(() => this.#queryEnds())
+    this.#nextEndOffsetsQuery ??= this.#endOffsetsQuery.then(() => this.#queryEndOffsets())
     try {
-      return await withTimeout(endsTimeoutMs, this.#nextEndsQuery)
+      return await withTimeout(endOffsetsTimeoutMs, this.#nextEndOffsetsQuery)
     } catch (error) {
       throw unavailable(error)
     }
@@ -182,30 +183,30 @@ class KafkaEventLog implements EventLog {
     const deadline = performance.now() + limitMs
     await this.#watch.confirm(limitMs)
     try {
-      await this.#watch.ends(deadline - performance.now()) // it must be known that the events are still there
+      await this.#watch.endOffsets(deadline - performance.now()) // it must be known that the events are still there
     } catch (error) {
       throw unavailable(error)
     }
   }
 
   /** A reservation whose outcome is unknown only leaves a gap, so it is tried again. */
-  async #claim(): Promise<number> {
-    const deadline = performance.now() + claimTimeoutMs
+  async #reserve(): Promise<number> {
+    const deadline = performance.now() + reserveTimeoutMs
     for (;;) {
       try {
         return await this.#watch.reserveBlock(deadline - performance.now())
       } catch (error) {
         this.#failIfEnded()
-        if (performance.now() + claimRetryDelayMs > deadline) throw unavailable(error)
-        await delay(claimRetryDelayMs)
+        if (performance.now() + reserveRetryDelayMs > deadline) throw unavailable(error)
+        await delay(reserveRetryDelayMs)
       }
     }
   }
 
-  #queryEnds(): Promise<Offset[]> {
-    this.#nextEndsQuery = undefined
-    const query = this.#watch.ends(endsQueryMs)
-    this.#endsQuery = query.catch(() => {})
+  #queryEndOffsets(): Promise<Offset[]> {
+    this.#nextEndOffsetsQuery = undefined
+    const query = this.#watch.endOffsets(endOffsetsQueryMs)
+    this.#endOffsetsQuery = query.catch(() => {})
     return query
   }
 

@@ -116,12 +116,7 @@ function nothingBeyondTheEnd(error: unknown): FetchResponse {
 function recordsFrom(from: Offset, fetched: readonly FetchedMessage[], topic: string): ReadRecords {
   const { messages, undecodable } = withoutMarker(fetched)
   const found = messages
-    .map(({ offset, key, value, isControlRecord = false }) => ({
-      offset: toOffset(offset),
-      key,
-      value,
-      isControlRecord,
-    }))
+    .map((message) => ({ ...message, offset: toOffset(message.offset) }))
     .filter(({ offset }) => offset >= from)
   const last = found.at(-1)
   if (last === undefined && undecodable !== undefined) {

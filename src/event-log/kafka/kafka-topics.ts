@@ -1,19 +1,13 @@
 import kafkajs, { type Admin } from 'kafkajs'
 import type { Offset } from '../event-log.ts'
 import type { KafkaReader } from './kafka-reader.ts'
+import type { LogParts } from './log-parts.ts'
 
 // Node does not detect this name in the CommonJS module.
 const { ConfigResourceTypes } = kafkajs
 
 /** Which topics a log has, and their intended settings. */
-export interface TopicsWanted {
-  readonly brokers: readonly string[]
-  readonly topic: string
-  readonly idBlocks: string
-  readonly partitions: number
-  /** Replicas of each partition; undefined: three, or the number of brokers if there are fewer. */
-  readonly replicationFactor?: number | undefined
-}
+export type TopicsWanted = Pick<LogParts, 'brokers' | 'topic' | 'idBlocks' | 'partitions' | 'replicationFactor'>
 
 /** The topics of a log as found. */
 export interface FoundTopics {

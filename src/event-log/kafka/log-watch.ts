@@ -1,27 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Logger } from 'pino'
 import type { Offset } from '../event-log.ts'
 import { unavailable } from '../failures.ts'
-import type { Events } from './boot-checks.ts'
-import type { KafkaProducer } from './kafka-producer.ts'
-import type { KafkaReader } from './kafka-reader.ts'
+import type { EventsAtStart } from './boot-checks.ts'
 import { encodeBlockRecord, parseBlockRecord, parseIdentity } from './log-identity.ts'
+import type { LogParts } from './log-parts.ts'
 
-export interface LogWatchOptions {
+export interface LogWatchOptions
+  extends Pick<LogParts, 'topic' | 'idBlocks' | 'reader' | 'idBlocksProducer' | 'logger'> {
   readonly logId: string
-  readonly events: Events
-  readonly topic: string
-  readonly idBlocks: string
-  readonly reader: KafkaReader
-  readonly idBlocksProducer: KafkaProducer
-  readonly logger: Logger
+  readonly events: EventsAtStart
 }
 
 /** A record that must not change. */
-interface Own {
+interface PinnedRecord {
   readonly offset: Offset
-  readonly isIt: (value: Buffer | null) => boolean
+  readonly matches: (value: Buffer | null) => boolean
 }
 
 const lookEveryMs = 1000
@@ -35,14 +29,14 @@ const noteLimitMs = 2000
  */
 export class LogWatch {
   readonly #options: LogWatchOptions
-  readonly #identity: Own
+  readonly #identity: PinnedRecord
   readonly #replaced = Promise.withResolvers<void>()
   /** Resolves once the log has been replaced. */
   readonly replaced = this.#replaced.promise
   readonly #ended = new AbortController()
   readonly #looking: Promise<void>
   /** Records are lost from the end: if the last block is still there, the earlier ones are too. */
-  #lastBlock: Own | undefined
+  #lastBlock: PinnedRecord | undefined
   #hasEvents: boolean
   #isNoted: boolean
   #isReplaced = false
@@ -51,7 +45,7 @@ export class LogWatch {
     this.#options = options
     this.#hasEvents = options.events.found
     this.#isNoted = options.events.noted
-    this.#identity = { offset: 0, isIt: (value) => parseIdentity(value)?.logId === options.logId }
+    this.#identity = { offset: 0, matches: (value) => parseIdentity(value)?.logId === options.logId }
     this.#looking = this.#lookAgainAndAgain()
   }
 
@@ -80,7 +74,7 @@ export class LogWatch {
     const token = randomUUID()
     const block = await this.#append('block', token, deadline - performance.now())
     if (block === 0) this.#markReplaced(`${idBlocks} was empty`) // replaced after the check, before the new log got its identity
-    this.#lastBlock = { offset: block, isIt: (value) => parseBlockRecord(value)?.token === token }
+    this.#lastBlock = { offset: block, matches: (value) => parseBlockRecord(value)?.token === token }
     await this.confirm(deadline - performance.now())
     return block
   }
@@ -89,7 +83,7 @@ export class LogWatch {
    * The offset that the next event of each partition will get. Throws if that cannot be determined, or if the events
    * are gone.
    */
-  async ends(limitMs: number): Promise<Offset[]> {
+  async endOffsets(limitMs: number): Promise<Offset[]> {
     const { reader, topic } = this.#options
     const heldEvents = this.#hasEvents // read first: the first events may be appended while the log answers
     const ends = await reader.offsets(topic, 'next', limitMs)
@@ -149,15 +143,15 @@ export class LogWatch {
   /** Throws if that cannot be determined. */
   async #look(deadline: number): Promise<void> {
     const { reader, idBlocks } = this.#options
-    const owned = this.#lastBlock === undefined ? [this.#identity] : [this.#identity, this.#lastBlock]
+    const pinned = this.#lastBlock === undefined ? [this.#identity] : [this.#identity, this.#lastBlock]
     // A new leader may hold back records for a moment, but then it does not report an end offset either.
     const [end = 0] = await reader.offsets(idBlocks, 'next', deadline - performance.now())
-    for (const { offset, isIt } of owned) {
+    for (const { offset, matches } of pinned) {
       if (offset >= end) return this.#markReplaced(`${idBlocks} ends before offset ${offset}`)
       const found = await reader.record(idBlocks, offset, deadline - performance.now())
       if (found === undefined) throw new Error(`the record at offset ${offset} of ${idBlocks} cannot be read`)
-      if (!isIt(found.value)) return this.#markReplaced(`${idBlocks} has another record at offset ${offset}`)
+      if (!matches(found.value)) return this.#markReplaced(`${idBlocks} has another record at offset ${offset}`)
     }
-    await this.ends(deadline - performance.now()).catch(() => {}) // unreachable partitions prove nothing about the log
+    await this.endOffsets(deadline - performance.now()).catch(() => {}) // unreachable partitions prove nothing about the log
   }
 }

@@ -2,16 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Admin } from 'kafkajs'
 import type { Logger } from 'pino'
 import type { Warning } from '../../lib/warning.ts'
-import { type KafkaClient, KafkaConnection } from './kafka-client.ts'
+import { KafkaConnection } from './kafka-client.ts'
+import type { LogParts } from './log-parts.ts'
 
 /** Random, so that processes that started together spread out. */
 const lookEveryMs = { min: 10_000, max: 20_000 }
 const lookLimitMs = 8000
 const unknownAfterMs = 60_000
 
-export interface TopicWatchOptions {
-  readonly newClient: () => KafkaClient
-  readonly logger: Logger
+export interface TopicWatchOptions extends Pick<LogParts, 'newClient' | 'logger'> {
   /** The warnings found at the start. */
   readonly found: readonly Warning[]
   readonly look: (admin: Admin) => Promise<readonly Warning[]>

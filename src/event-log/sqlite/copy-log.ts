@@ -1,17 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
-
-export interface CopyOptions {
-  /** A new file. */
-  readonly file: string
-  /** The copy is another log: what was given out after it was made, tokens and tags, must not fit what comes to it. */
-  readonly logId: string
-}
 
 /**
  * Copies a log as it is at one moment, however much is written to it meanwhile: a copy that follows the writes would
- * begin anew with each. Returns how many records it has.
+ * begin anew with each. `file` is new. Returns how many records it has.
  */
-export function copySqliteEventLog(from: string, { file, logId }: CopyOptions): number {
+export function copySqliteEventLog(from: string, file: string): number {
   const log = new DatabaseSync(from, { timeout: 5000 })
   try {
     log.prepare('VACUUM INTO ?').run(file)
@@ -20,7 +14,8 @@ export function copySqliteEventLog(from: string, { file, logId }: CopyOptions): 
   }
   const copy = new DatabaseSync(file)
   try {
-    copy.prepare("UPDATE meta SET value = ? WHERE name = 'epoch'").run(logId)
+    // The copy gets its own log id, so tokens and tags of the original are refused.
+    copy.prepare("UPDATE meta SET value = ? WHERE name = 'epoch'").run(randomUUID())
     return Number(copy.prepare('SELECT count(*) AS records FROM records').get()?.records)
   } finally {
     copy.close()

@@ -66,8 +66,8 @@ export function appending(at: LogUnderTest): void {
   describe('reserveIdBlock', () => {
     it('never gives a number twice: at once, from two objects, nor after reopening', async () => {
       const beside = await at.open()
-      const claims = Array.from({ length: 20 }, (_, i) => (i % 2 ? at.log : beside).reserveIdBlock())
-      const first = await Promise.all(claims)
+      const reservations = Array.from({ length: 20 }, (_, i) => (i % 2 ? at.log : beside).reserveIdBlock())
+      const first = await Promise.all(reservations)
       await Promise.all([at.log.close(), beside.close()])
       const reopened = await at.open()
       const all = [...first, await reopened.reserveIdBlock(), await reopened.reserveIdBlock()]

@@ -8,7 +8,7 @@ import { logOptions, openKafkaLog, withAdmin } from './kafka-fixture.ts'
 
 const produceApiKey = 0 // Kafka protocol, API keys
 
-describeWithLocalBrokers('a claim on its way to a log that is made anew', () => {
+describeWithLocalBrokers('a reservation on its way to a log that is made anew', () => {
   let broker: KafkaBroker
   let proxy: TcpProxy
   beforeAll(async () => {
@@ -26,14 +26,14 @@ describeWithLocalBrokers('a claim on its way to a log that is made anew', () => 
     const log = await openKafkaLog(options)
     const idBlocks = `${options.topic}.id-blocks`
     const held = proxy.hold(produceApiKey)
-    const claim = expect(log.reserveIdBlock()).rejects.toMatchObject({ code: 'event_log_unavailable' })
+    const reservation = expect(log.reserveIdBlock()).rejects.toMatchObject({ code: 'event_log_unavailable' })
     await held.arrived
     await withAdmin(broker.brokers, async (admin) => {
       await admin.deleteTopics({ topics: [idBlocks] })
       const create = () => admin.createTopics({ topics: [{ topic: idBlocks, numPartitions: 1 }] })
       await vi.waitFor(async () => expect(await create()).toBe(true), { timeout: 10_000, interval: 20 })
       held.release()
-      await claim
+      await reservation
       await log.replaced
       expect(await admin.fetchTopicOffsets(idBlocks)).toMatchObject([{ high: '1' }]) // it did arrive there
     })
