@@ -34,8 +34,8 @@ export function contradictionsOf(history: History, partitions: number, isWhole: 
           exchange,
         ]),
       ),
-    ...checkAgainstLog(history, partitions),
-    ...(isWhole ? checkPets(history) : []),
+    ...checkAgainstLog(history, partitions, false),
+    ...(isWhole ? checkPets(history).contradictions : []),
   ]
 }
 

@@ -66,9 +66,9 @@ export class SimulatedService {
     return false
   }
 
-  /** A step of a feed: what one partition has behind the token, as far as the instance has applied it. */
+  /** A step of a feed: where it begins, or what one partition has behind the token, as far as the instance has applied it. */
   #follow({ next }: Instance, token: string | undefined): Answer {
-    if (token === undefined) return { status: 200, body: [], tokenAfter: tokenOf(undefined, []) }
+    if (token === undefined) return { status: 200, body: [], tokenAfter: tokenOf(undefined, reached(this.#log.ends)) }
     const partition = this.#random.below(partitions)
     const after = positionsOf(token).get(partition) ?? -1
     const last = Math.max(after, (next[partition] ?? 0) - 1)
