@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Exchange, Operation } from './history.ts'
 import { contradictionsOf } from './oracle.ts'
+import { simulate } from './simulation/simulated.ts'
+import { partitions } from './simulation/simulated-log.ts'
 
 const times = { session: undefined, instance: 'api-1#1', sentMs: 0, answeredMs: 1 }
 
@@ -8,6 +10,10 @@ function rulesOf(operation: Operation, status: number | undefined, code?: string
   const exchange = { number: 0, operation, status, ...(code !== undefined && { code }), ...times, ...more }
   return contradictionsOf({ log: [], exchanges: [exchange] }, 1, 'all').map(({ rule }) => rule)
 }
+
+it.each(Array.from({ length: 10 }, (_, seed) => seed + 1))('a correct history has no contradiction: %i', (seed) => {
+  expect(contradictionsOf(simulate(seed), partitions, 'all')).toEqual([])
+})
 
 describe('an answer', () => {
   it.each([

@@ -51,7 +51,8 @@ export class SimulatedService {
     const isRead = /^(get|list|follow)/.test(operation)
     const isAlone = operation === 'createPet' && idempotencyKey === undefined
     yield
-    if (this.#random.chance(0.04)) return refusal(isRead ? 'read_model_unavailable' : 'event_log_unavailable', 503)
+    const needsLog = !isRead || operation === 'followEvents'
+    if (this.#random.chance(0.04)) return refusal(needsLog ? 'event_log_unavailable' : 'read_model_unavailable', 503)
     if (operation === 'followEvents') return this.#follow(instance, token)
     const sent = [...positionsOf(token)].map(([partition, offset]) => ({ partition, offset }))
     if (!isAlone && !(yield* this.#reach(instance, sent, 12))) return refusal('read_model_behind', 503)
