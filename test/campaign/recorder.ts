@@ -62,7 +62,7 @@ export class Recorder {
       return { ...this.#keep({ number, ...asked, instance, ...times, ...answer }), link }
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error
-      return this.#keep({ ...unknown, malformed: `${response.status}: ${error.message}` })
+      return this.#keep({ ...unknown, malformed: `${response.status}: ${error.message.slice(0, 1000)}` })
     }
   }
 
