@@ -1,10 +1,11 @@
 import { Clients } from './clients.ts'
+import { caughtUp, followed } from './end-of-run.ts'
 import { type Fault, type Lane, last } from './faults/fault.ts'
 import { petstore } from './faults/operators.ts'
 import { Followers } from './followers.ts'
 import type { Contradiction, History } from './history.ts'
 import { type FaultSummary, Journal } from './journal.ts'
-import { contradictionsOf, followed, healed, servedAgain, wrong } from './oracle.ts'
+import { contradictionsOf, healed, servedAgain, wrong } from './oracle.ts'
 import { Random } from './random.ts'
 import { Recorder } from './recorder.ts'
 import * as onBrokers from './system/broker-scenarios.ts'
@@ -70,8 +71,9 @@ export async function runCampaign(
   )
   oracle.found(await healed(running, recorder))
   await Promise.all([clients.stop(), followers.stop()])
-  await oracle.compare(running)
-  oracle.found(followed(oracle.histories))
+  oracle.found(await caughtUp(running))
+  oracle.found(await followed(running, recorder))
+  await oracle.compare(running, { isEnd: true })
   const { contradictions, histories } = oracle
   return {
     faults: journal.summary(),
@@ -138,11 +140,12 @@ class Oracle {
   }
 
   /** All that was answered before the log is read. */
-  async compare({ readLog, partitions }: Scenario): Promise<void> {
+  async compare({ readLog, partitions }: Scenario, { isEnd = false } = {}): Promise<void> {
     const nowMs = performance.now()
     const exchanges = this.#recorder.exchanges.filter(({ answeredMs }) => answeredMs < nowMs)
     const history = { log: await readLog(), exchanges }
-    this.found(contradictionsOf(history, partitions, this.histories.length === 0))
+    const part = this.histories.length > 0 ? 'rest' : isEnd ? 'all' : 'beginning'
+    this.found(contradictionsOf(history, partitions, part))
     this.histories.push(history)
   }
 

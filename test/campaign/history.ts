@@ -56,7 +56,7 @@ export interface Exchange {
   readonly idempotencyKey?: string
   /** For a list: ids above `after`, under this status if there is one, `limit` at most. */
   readonly page?: { readonly after: number; readonly limit: number; readonly status?: string }
-  /** The Consistency-Token that was sent; the id from which a step of a feed goes on. */
+  /** The Consistency-Token that was sent; the id from which a step of a feed goes on, or `fromStart`. */
   readonly token?: string
   /** What the client has: its tag was sent as If-None-Match of a GET, or as If-Match of an update. */
   readonly cached?: CachedDocument
@@ -64,6 +64,8 @@ export interface Exchange {
   readonly status: number | undefined
   /** If it is an error. */
   readonly code?: string
+  /** What came where an answer should have been. It has no status: nobody knows what became of the request. */
+  readonly malformed?: string
   /** The body of a 2xx: a pet, an order, an event, or an array of them. A 304 says that it is that of `cached`. */
   readonly body?: unknown
   /** The ETag of the answer. */
@@ -104,6 +106,9 @@ export interface Contradiction {
   /** The records concerned. */
   readonly records: readonly LogRecord[]
 }
+
+/** The `token` of the first step of a feed that was asked for from the start: it names no position. */
+export const fromStart = ''
 
 /** Errors after which an event of the request may have taken effect (docs/errors.md). After any other error none has. */
 export const codesThatMayHaveEffect: ReadonlySet<string> = new Set([

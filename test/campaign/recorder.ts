@@ -50,23 +50,19 @@ export class Recorder {
     const number = this.#count++
     const before = to.instance
     const sentMs = performance.now()
+    const came = await send(new URL(pathOf(question), to.url), requestOf(question, number))
+    if (came === 'refused') return undefined
+    const times = { sentMs, answeredMs: performance.now() }
+    const unknown = { number, ...asked, instance: undefined, ...times, status: undefined }
+    if (came === 'lost') return this.#keep(unknown)
+    const { response, text } = came
+    const instance = to.instance === before ? before : undefined
     try {
-      const response = await fetch(new URL(pathOf(question), to.url), requestOf(question, number))
-      const text = await response.text()
-      const instance = to.instance === before ? before : undefined
-      const exchange = {
-        number,
-        ...asked,
-        instance,
-        sentMs,
-        answeredMs: performance.now(),
-        ...answerOf(response, text, question),
-      }
-      return { ...this.#keep(exchange), link: linkOf(response) }
+      const { link, ...answer } = answerOf(response, text, question)
+      return { ...this.#keep({ number, ...asked, instance, ...times, ...answer }), link }
     } catch (error) {
-      if ((error as { cause?: { code?: string } }).cause?.code === 'ECONNREFUSED') return undefined
-      const answeredMs = performance.now()
-      return this.#keep({ number, ...asked, instance: undefined, sentMs, answeredMs, status: undefined })
+      if (!(error instanceof SyntaxError)) throw error
+      return this.#keep({ ...unknown, malformed: `${response.status}: ${error.message.slice(0, 1000)}` })
     }
   }
 
@@ -79,6 +75,19 @@ export class Recorder {
     if (exchange.number >= this.#first) this.#exchanges.push(exchange)
     this.#heard(exchange)
     return exchange
+  }
+}
+
+/** Lost: nobody knows whether it was asked. */
+async function send(
+  url: URL,
+  request: RequestInit,
+): Promise<{ response: Response; text: string } | 'refused' | 'lost'> {
+  try {
+    const response = await fetch(url, request)
+    return { response, text: await response.text() }
+  } catch (error) {
+    return (error as { cause?: { code?: string } }).cause?.code === 'ECONNREFUSED' ? 'refused' : 'lost'
   }
 }
 
@@ -111,22 +120,65 @@ function requestOf(question: Question, number: number): RequestInit {
   }
 }
 
-function answerOf({ ok, status, headers }: Response, text: string, { cached }: Question) {
-  const content = status === 304 ? cached?.body : JSON.parse(text)
+/** Throws SyntaxError, which quotes what is not as it should be. */
+function answerOf(response: Response, text: string, question: Question) {
+  const { ok, status, headers } = response
+  const body = status === 304 ? cachedBy(question) : ok ? bodyIn(text, question) : undefined
+  const link = Array.isArray(body) ? linkOf(response) : undefined
   const tokenAfter = headers.get('consistency-token')
   const tag = headers.get('etag')
   const applied = headers.get('read-model-applied')
   return {
     status,
-    ...(ok || status === 304 ? { body: content } : { code: content.code }),
+    link,
+    ...(body === undefined ? { code: codeIn(text, status) } : { body }),
     ...(tag === null ? {} : { tag }),
     ...(applied === null ? {} : { isApplied: applied === '?1' }),
     ...(tokenAfter === null ? {} : { tokenAfter }),
     ...(headers.get('idempotency-replayed') === 'true' ? { isReplayed: true } : {}),
-    ...(Array.isArray(content) ? { hasNext: headers.get('link') !== null } : {}),
+    ...(Array.isArray(body) ? { hasNext: link !== undefined } : {}),
   }
 }
 
-function linkOf({ headers }: Response): string | undefined {
-  return /^<(.+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1]
+function cachedBy({ cached }: Question): unknown {
+  if (cached === undefined) throw new SyntaxError('nothing was asked to be compared')
+  return cached.body
+}
+
+/** A list of objects where a list was asked for, else an object. Throws SyntaxError. */
+function bodyIn(text: string, { operation }: Question): unknown {
+  const body = parsed(text)
+  const isAsAsked = operation.startsWith('list') ? Array.isArray(body) && body.every(isObject) : isObject(body)
+  if (!isAsAsked) throw new SyntaxError(`not a body of ${operation}: ${text}`)
+  return body
+}
+
+/** The code of an error with this status. Throws SyntaxError. */
+export function codeIn(text: string, status: number): string {
+  const error = parsed(text)
+  const isError = isObject(error) && Object.keys(error).sort().join() === 'code,message,status'
+  if (!isError || error.status !== status || typeof error.code !== 'string') throw new SyntaxError(`no error: ${text}`)
+  return error.code
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** JSON. Throws SyntaxError, which quotes the text. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new SyntaxError(`${(error as Error).message}: ${text}`)
+  }
+}
+
+/** Where a list goes on. Throws SyntaxError. */
+function linkOf({ url, headers }: Response): string | undefined {
+  const header = headers.get('link')
+  if (header === null) return undefined
+  const [, path] = /^<(\/v1\/[^>]+)>; rel="next"$/.exec(header) ?? []
+  if (path === undefined || !URL.canParse(path, url)) throw new SyntaxError(`not a link: ${header}`)
+  return path
 }

@@ -52,3 +52,33 @@ test('a 304 shows what the client has', async () => {
   expect(headers['if-none-match']).toBe(cached.tag)
   expect(await answer).toMatchObject({ status: 304, body: cached.body, tag: cached.tag })
 })
+
+test.each([
+  ['text', getPet, 200, 'Hello', {}],
+  ['null', getPet, 200, 'null', {}],
+  ['half of a pet', getPet, 200, '{"id":', {}],
+  ['a list', getPet, 200, '[]', {}],
+  ['no list', { ...getPet, operation: 'listEvents' } as const, 200, '{}', {}],
+  ['no link', { ...getPet, operation: 'listEvents' } as const, 200, '[]', { link: '</v1/pets>' }],
+  ['nothing for an error', getPet, 500, '', {}],
+  ['no code', getPet, 503, '{"message":"","status":503}', {}],
+  ['another status', getPet, 503, '{"code":"","message":"","status":500}', {}],
+  ['a 304 without a condition', getPet, 304, '', {}],
+])('an answer is malformed: %s', async (_, question, status, text, headers: { link?: string }) => {
+  const recorder = new Recorder()
+  const [open, answer] = [asked(), recorder.ask(api, question)]
+  const response = await open
+  response.writeHead(status, headers).end(text)
+  expect(await answer).toMatchObject({ status: undefined, malformed: expect.stringContaining(headers.link ?? text) })
+  expect(recorder.exchanges).toHaveLength(1)
+})
+
+test('an answer is lost with its connection', async () => {
+  const recorder = new Recorder()
+  const [open, answer] = [asked(), recorder.ask(api, getPet)]
+  const response = await open
+  response.writeHead(200, { 'content-length': 100 }).write('{"id":')
+  response.destroy()
+  expect(await answer).toMatchObject({ status: undefined })
+  expect(recorder.exchanges[0]?.malformed).toBeUndefined()
+})

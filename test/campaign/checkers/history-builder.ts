@@ -2,6 +2,7 @@ import { partitionOf } from '../../../src/event-log/kafka/default-partitioner.ts
 import { writeToken } from '../../../src/http/tokens.ts'
 import { type Exchange, type History, type LogRecord, type Order, type Pet, traceparentOf } from '../history.ts'
 import { checkAgainstLog } from './log-checker.ts'
+import { textOf } from './prefixes.ts'
 
 export const partitions = 2
 
@@ -59,13 +60,14 @@ export class HistoryBuilder {
     this.#log.push(record)
   }
 
-  /** Its number. Success unless it says something else. */
+  /** Its number. Success unless it says something else, then with a tag that is of its body. */
   answered(exchange: Given): number {
     const number = this.#exchanges.length
     const times = { sentMs: number * 10, answeredMs: number * 10 + 5 }
     const isCreate = exchange.operation === 'createPet' || exchange.operation === 'placeOrder'
     const status = exchange.code === undefined ? (isCreate ? 201 : 200) : 409
-    this.#exchanges.push({ number, session: undefined, instance: 'api-1#1', ...times, status, ...exchange })
+    const tag = exchange.code === undefined ? { tag: `"${textOf(exchange.body)}"` } : {}
+    this.#exchanges.push({ number, session: undefined, instance: 'api-1#1', ...times, status, ...tag, ...exchange })
     return number
   }
 
@@ -93,8 +95,9 @@ export class HistoryBuilder {
 export const [a = 0, b = 0, c = 0, d = 0] = idsOf(0, 4)
 export const [other = 0] = idsOf(1, 1)
 
-export function rulesOf({ history }: HistoryBuilder): string[] {
-  return checkAgainstLog(history, partitions).map(({ rule }) => rule)
+/** `isWhole`: every event of the log has its request. */
+export function rulesOf({ history }: HistoryBuilder, isWhole = false): string[] {
+  return checkAgainstLog(history, partitions, isWhole).map(({ rule }) => rule)
 }
 
 /** Partition 0: pet a, then pet b, then order c of pet a, which is approved. Partition 1: a pet. */

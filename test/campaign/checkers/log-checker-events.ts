@@ -2,28 +2,33 @@ import { type Contradiction, type Exchange, positionsOf } from '../history.ts'
 import { membersOf, nameOf } from './log-checker-answers.ts'
 import { eventIn, type Prefixes } from './prefixes.ts'
 
-/** A step of a feed has what took effect between its two ids, in the order of each partition, and nothing else. */
+/**
+ * A step of a feed has what took effect between its two ids, in the order of each partition, and nothing else. No id is
+ * beyond the end of the log, or behind what was not asked for yet: whoever begins there would miss it.
+ */
 export function* checkStep(exchange: Exchange, prefixes: Prefixes): Generator<Contradiction> {
   const { token, body, tokenAfter } = exchange
   const [before, after] = [positionsOf(token), positionsOf(tokenAfter)]
   const partitionOf = (event: unknown) => prefixes.partitionFor(String(membersOf(event).subject))
   const told = Map.groupBy(body as readonly unknown[], partitionOf)
-  for (const partition of prefixes.records.keys()) {
-    const from = before.get(partition) ?? -1
-    const to = token === undefined ? from : (after.get(partition) ?? -1) // the first id is where it begins
+  for (const [partition, records] of prefixes.records.entries()) {
+    const to = after.get(partition) ?? -1
+    const from = token === undefined ? to : (before.get(partition) ?? -1) // it begins at its first id
+    const end = (records.at(-1)?.offset ?? -1) + 1
     const expected = prefixes.effectsBetween(partition, from, to)
     const isAsExpected = textOf(expected.map(({ record }) => eventIn(record))) === textOf(told.get(partition) ?? [])
     const largest = prefixes.largestAt(partition, exchange.answeredMs)
     const rules = [
       { rule: 'feed goes back', isBroken: to < from },
       { rule: 'feed differs from the log', isBroken: !isAsExpected },
-      { rule: 'read of the future', isBroken: expected.some(({ record }) => record.offset >= largest) },
+      { rule: 'feed is beyond the log', isBroken: to >= end },
+      { rule: 'read of the future', isBroken: to >= largest },
     ]
     const broken = rules.find(({ isBroken }) => isBroken)
     if (broken === undefined) continue
     const what = `${nameOf(exchange)} is not what partition ${partition} has behind ${from} up to ${to}.`
-    const records = expected.slice(0, 5).map(({ record }) => record)
-    yield { rule: broken.rule, what, exchanges: [exchange], records }
+    const about = expected.slice(0, 5).map(({ record }) => record)
+    yield { rule: broken.rule, what, exchanges: [exchange], records: about }
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Contradiction, Exchange, History } from '../history.ts'
+import { InstanceFloors } from './instance-floors.ts'
 import {
   checkToken,
   type Floor,
@@ -11,17 +12,20 @@ import {
 } from './log-checker-answers.ts'
 import { checkStep, shownByStep } from './log-checker-events.ts'
 import { answersOf, collectionOf, type PartitionAnswer, pageFlaw } from './log-checker-pages.ts'
+import { checkReason, isReasoned } from './log-checker-refusals.ts'
 import type { Prefixes } from './prefixes.ts'
 
 /**
  * Each read is a prefix of each partition, not below its token, nor below what the same instance showed before, to
- * those who follow the events too, nor below the writes that it said were applied.
+ * those who follow the events too, nor below the writes that it said were applied. Each refusal of a command has its
+ * reason in such a prefix.
  */
 export function* checkReads({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
   const floors = new InstanceFloors()
-  const told = exchanges.filter((exchange) => isRead(exchange) || isAppliedWrite(exchange))
+  const told = exchanges.filter((exchange) => isRead(exchange) || isAppliedWrite(exchange) || isReasoned(exchange))
   for (const { exchange, isAnswer } of inTimeOrder(told)) {
     if (!isAnswer) floors.sent(exchange)
+    else if (isReasoned(exchange)) yield* checkReason(exchange, prefixes, floors)
     else if (isAppliedWrite(exchange)) floors.answered(exchange, appliedBy(exchange, prefixes))
     else if (exchange.operation === 'followEvents') {
       yield* checkStep(exchange, prefixes)
@@ -56,30 +60,6 @@ function inTimeOrder(reads: readonly Exchange[]) {
   return events.sort((one, other) => one.ms - other.ms || Number(one.isAnswer) - Number(other.isAnswer))
 }
 
-/** The prefixes that the answers of each instance have shown. */
-class InstanceFloors {
-  readonly #now = new Map<string | undefined, Map<number, Floor>>()
-  readonly #whenSent = new Map<Exchange, ReadonlyMap<number, Floor>>()
-
-  sent(exchange: Exchange): void {
-    this.#whenSent.set(exchange, new Map(this.#now.get(exchange.instance)))
-  }
-
-  of(exchange: Exchange, partition: number): Floor {
-    return this.#whenSent.get(exchange)?.get(partition) ?? { n: 0 }
-  }
-
-  answered(by: Exchange, shown: ReadonlyMap<number, number>): void {
-    this.#whenSent.delete(by)
-    if (by.instance === undefined) return
-    const floors = this.#now.get(by.instance) ?? new Map<number, Floor>()
-    this.#now.set(by.instance, floors)
-    for (const [partition, n] of shown) {
-      if (n > (floors.get(partition)?.n ?? 0)) floors.set(partition, { n, by })
-    }
-  }
-}
-
 function* checkRead(exchange: Exchange, prefixes: Prefixes, floors: InstanceFloors): Generator<Contradiction> {
   const shown = new Map<number, number>()
   const flaw = pageFlaw(exchange)
@@ -101,7 +81,7 @@ function* checkRead(exchange: Exchange, prefixes: Prefixes, floors: InstanceFloo
   }
   floors.answered(exchange, shown)
   const isTold = exchange.token !== undefined || exchange.tokenAfter !== undefined
-  if (isSuccess(exchange) && isTold) yield* checkToken(exchange, toldIn(answers), prefixes)
+  if (isTold) yield* checkToken(exchange, toldIn(answers), prefixes)
 }
 
 /** The last record of each partition that the documents in an answer need. */

@@ -1,9 +1,10 @@
 import { type Contradiction, codesThatMayHaveEffect, type Exchange, type History } from '../history.ts'
-import { type Claim, isSuccess, judge, nameOf, recordsFor, tokenFloor } from './log-checker-answers.ts'
+import type { InstanceFloors } from './instance-floors.ts'
+import { type Claim, checkToken, isSuccess, judge, nameOf, recordsFor, tokenFloor } from './log-checker-answers.ts'
 import { collectionOf, isAbsent } from './log-checker-pages.ts'
 import { type Prefixes, type State, textOf } from './prefixes.ts'
 
-/** What was refused has no effect, and there was a reason to refuse it. */
+/** What was refused has no effect. */
 export function* checkRefusals({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
   const effects = Map.groupBy(prefixes.effects, ({ request }) => request)
   for (const exchange of exchanges) {
@@ -18,26 +19,43 @@ export function* checkRefusals({ exchanges }: History, prefixes: Prefixes): Gene
     if (code === 'idempotency_key_reused') {
       yield contradiction(exchange, 'impossible refusal', 'has the same body as all requests of its key')
     }
-    yield* checkReason(exchange, prefixes)
   }
 }
 
-/** A command is decided on a prefix that its token allows. */
-function* checkReason(exchange: Exchange, prefixes: Prefixes): Generator<Contradiction> {
+const reasons: ReadonlySet<string | undefined> = new Set([
+  'unknown_pet',
+  'pet_not_found',
+  'order_not_found',
+  'pet_not_available',
+  'precondition_failed',
+  'order_transition_invalid',
+])
+
+/** Whether it is a command that was refused for what the read models show. */
+export function isReasoned(exchange: Exchange): boolean {
+  return collectionOf(exchange) === undefined && reasons.has(exchange.code)
+}
+
+/** A command is decided on a prefix that its token allows, and not below what the instance had shown when it was sent. */
+export function* checkReason(exchange: Exchange, prefixes: Prefixes, floors: InstanceFloors): Generator<Contradiction> {
   const claim = reasonOf(exchange, prefixes)
   if (claim === undefined) return
   const { partition } = claim.document
-  const floor = tokenFloor(exchange.token, partition)
+  const ofToken = tokenFloor(exchange.token, partition)
+  const { n: shown, by } = floors.of(exchange, partition)
+  const floor = Math.max(ofToken, shown)
+  floors.answered(exchange, new Map()) // it proves that something was so, and not how far the instance had come
+  if (exchange.code === 'order_not_found' && exchange.token !== undefined) yield* checkToken(exchange, [], prefixes)
   const { flaw } = judge([claim], floor, prefixes.largestAt(partition, exchange.answeredMs))
   if (flaw === undefined) return
   const rule = flaw === 'of the future' ? 'refusal of the future' : `${flaw} refusal`
   const found = contradiction(exchange, rule, `has no reason in partition ${partition} from the prefix ${floor} on`)
-  yield { ...found, records: recordsFor(prefixes, [claim], floor) }
+  const exchanges = by !== undefined && shown > ofToken ? [by, exchange] : [exchange]
+  yield { ...found, exchanges, records: recordsFor(prefixes, [claim], floor) }
 }
 
 function reasonOf(exchange: Exchange, prefixes: Prefixes): Claim | undefined {
   const { code, id = 0, wanted, cached } = exchange
-  if (collectionOf(exchange) !== undefined) return undefined
   if (code === 'unknown_pet' || code === 'pet_not_found') return isAbsent(prefixes.document('pets', id))
   if (code === 'order_not_found') return isAbsent(prefixes.document('orders', id))
   if (code === 'pet_not_available') {
@@ -46,7 +64,8 @@ function reasonOf(exchange: Exchange, prefixes: Prefixes): Claim | undefined {
   }
   if (code === 'precondition_failed') {
     const text = textOf(cached?.body)
-    return { document: prefixes.document('orders', id), holds: (state) => state !== undefined && state.text !== text }
+    const holds = (state?: State) => cached !== undefined && state !== undefined && state.text !== text
+    return { document: prefixes.document('orders', id), holds }
   }
   if (code !== 'order_transition_invalid') return undefined
   const holds = (state?: State) => state !== undefined && !mayBecome(state.status, wanted?.status)

@@ -2,9 +2,14 @@ import type { Contradiction, Exchange, History } from '../history.ts'
 import { isSuccess, membersOf, nameOf } from './log-checker-answers.ts'
 import { type Prefixes, textOf } from './prefixes.ts'
 
-/** A tag is of one state, and an update with If-Match changed that state. */
+/** Whatever shows one pet or order has a tag. A tag is of one state, and an update with If-Match changed that state. */
 export function* checkTags({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
-  const tagged = exchanges.filter((exchange) => isSuccess(exchange) && exchange.tag !== undefined)
+  const told = exchanges.filter((exchange) => isSuccess(exchange) && singular.has(exchange.operation))
+  const tagged = told.filter(({ tag }) => tag !== undefined)
+  for (const exchange of told.filter(({ tag }) => tag === undefined)) {
+    const what = `${nameOf(exchange)} shows one pet or order, and has no tag.`
+    yield { rule: 'no tag', what, exchanges: [exchange], records: [] }
+  }
   for (const same of Map.groupBy(tagged, tagOf).values()) {
     const [first] = same
     const other = same.find(({ body }) => textOf(body) !== textOf(first?.body))
@@ -12,9 +17,11 @@ export function* checkTags({ exchanges }: History, prefixes: Prefixes): Generato
     const what = `${nameOf(first)} and ${nameOf(other)} have the tag ${first.tag}, and differ.`
     yield { rule: 'one tag, two states', what, exchanges: [first, other], records: [] }
   }
-  const updates = tagged.filter(({ operation, cached }) => operation === 'updateOrder' && cached !== undefined)
+  const updates = told.filter(({ operation, cached }) => operation === 'updateOrder' && cached !== undefined)
   for (const exchange of updates) yield* checkUpdate(exchange, prefixes)
 }
+
+const singular = new Set<Exchange['operation']>(['createPet', 'placeOrder', 'updateOrder', 'getPet', 'getOrder'])
 
 function tagOf({ operation, body, tag }: Exchange): string {
   return `${operation.endsWith('Pet') ? 'pet' : 'order'} ${membersOf(body).id} ${tag}`

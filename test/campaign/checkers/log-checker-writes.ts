@@ -2,11 +2,15 @@ import type { Contradiction, Exchange, History } from '../history.ts'
 import { checkToken, isSuccess, judge, membersOf, nameOf, recordsFor, tokenFloor } from './log-checker-answers.ts'
 import { type Effective, type Prefixes, textOf } from './prefixes.ts'
 
-/** A write that was confirmed has one effect, and was answered with it. */
-export function* checkWrites({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
+/**
+ * A write that was confirmed has one effect, and was answered with it. Each effect is what its write wanted, answered or
+ * not. `isWhole`: the history has all writes of the log, so an effect without one is of nobody.
+ */
+export function* checkWrites({ exchanges }: History, prefixes: Prefixes, isWhole: boolean): Generator<Contradiction> {
   const writes = exchanges.filter(({ operation }) => !/^(get|list|follow)/.test(operation))
   const byNumber = new Map(writes.map((exchange) => [exchange.number, exchange]))
   const names = new Set(writes.map(({ wanted }) => wanted?.name))
+  yield* checkWanted(prefixes.effects, byNumber, isWhole)
   const effects = Map.groupBy(prefixes.effects, ({ request }) => outcomeOf(byNumber.get(request ?? Number.NaN)))
   for (const exchange of writes.filter(isSuccess)) {
     const own = effects.get(outcomeOf(exchange)) ?? []
@@ -28,8 +32,38 @@ function outcomeOf(exchange: Exchange | undefined): string | undefined {
   return `${operation} ${operation === 'placeOrder' ? id : ''} ${idempotencyKey}`
 }
 
+function* checkWanted(
+  effects: readonly Effective[],
+  writes: ReadonlyMap<number, Exchange>,
+  isWhole: boolean,
+): Generator<Contradiction> {
+  for (const effect of effects) {
+    const { type, request, record } = effect
+    const write = writes.get(request ?? Number.NaN)
+    if (write === undefined ? !isWhole : isWantedBy(write, effect)) continue
+    const event = `${type} at ${record.partition}:${record.offset}`
+    const what = write === undefined ? `No request wanted ${event}.` : `${event} is not what ${nameOf(write)} wanted.`
+    const rule = write === undefined ? 'nobody asked for it' : 'not what was asked for'
+    yield { rule, what, exchanges: write === undefined ? [] : [write], records: [record] }
+  }
+}
+
+function isWantedBy({ operation, id, wanted }: Exchange, { type, pet, order }: Effective): boolean {
+  if (operation === 'createPet') {
+    return type === createdType && textOf({ id: pet.id, status: 'available', ...wanted }) === textOf(pet)
+  }
+  if (operation === 'placeOrder') return type === placedType && pet.id === id
+  return type === `petstore.Order${capitalized(wanted?.status ?? '')}.v1` && order?.id === id
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}
+
+const [createdType, placedType] = ['petstore.PetCreated.v1', 'petstore.OrderPlaced.v1']
+
 function isOfNewPet({ type }: Effective): boolean {
-  return type === 'petstore.PetCreated.v1'
+  return type === createdType
 }
 
 function* checkCreated(
@@ -39,7 +73,7 @@ function* checkCreated(
 ): Generator<Contradiction> {
   const { body, operation } = exchange
   const creating = effects.filter((effect) =>
-    operation === 'createPet' ? isOfNewPet(effect) : effect.type === 'petstore.OrderPlaced.v1',
+    operation === 'createPet' ? isOfNewPet(effect) : effect.type === placedType,
   )
   const isTold = (effect: Effective) => (effect.order ?? effect.pet).id === membersOf(body).id
   const effect = creating.find(isTold) ?? creating[0]

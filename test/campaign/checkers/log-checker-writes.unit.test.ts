@@ -5,6 +5,7 @@ import {
   c,
   d,
   type Given,
+  HistoryBuilder,
   idsOf,
   order,
   pet,
@@ -80,6 +81,34 @@ describe('writes', () => {
     expect(rulesOfWrites('createPet', create, create)).toContain('id given twice')
   })
 
+  it('have the effect that they wanted, even if nobody was told', () => {
+    expect(rulesOfWrites('createPet', { ...unanswered, wanted: { ...wanted, status: 'sold' } })).toEqual([
+      'not what was asked for',
+    ])
+    expect(rulesOfWrites('placeOrder', { ...unanswered, operation: 'placeOrder', id: a })).toEqual([
+      'not what was asked for',
+    ])
+    const rulesOfUpdate = (status: string, id = c) => {
+      const found = sampleHistory()
+      found.ordered('Delivered', order(c, a), { version: 4, request: 0 })
+      found.answered({ operation: 'updateOrder', id, wanted: { status }, status: undefined })
+      return rulesOf(found)
+    }
+    expect(rulesOfUpdate('delivered')).toEqual([])
+    expect(rulesOfUpdate('cancelled')).toEqual(['not what was asked for'])
+    expect(rulesOfUpdate('delivered', d)).toEqual(['not what was asked for'])
+  })
+
+  it('are of this run, unless some of it is forgotten', () => {
+    const found = new HistoryBuilder()
+    found.created(pet(d), { request: 0 })
+    found.answered(unanswered)
+    expect(rulesOf(found, true)).toEqual([])
+    found.created(pet(a))
+    expect(rulesOf(found, true)).toEqual(['nobody asked for it'])
+    expect(rulesOf(found)).toEqual([])
+  })
+
   it('have no effect if they were refused', () => {
     const refused = { ...unanswered, status: 503 }
     expect(rulesOfWrites('createPet', { ...refused, code: 'overloaded' })).toEqual(['refused, but in the log'])
@@ -99,7 +128,7 @@ describe('refusals', () => {
   it.each([
     place(a, 'pet_not_available', { token: late }),
     place(b, 'unknown_pet', { token: token([0, 0]) }),
-    update(d, 'order_not_found', 'approved', { token: late }),
+    update(d, 'order_not_found', 'approved', { token: late, tokenAfter: late }),
     update(c, 'order_transition_invalid', 'delivered'),
     update(c, 'order_transition_invalid', 'placed', { token: late }),
   ])('have a reason: $code', (refusal) => {
@@ -111,7 +140,9 @@ describe('refusals', () => {
     ['impossible refusal', update(c, 'order_transition_invalid', 'cancelled')],
     ['impossible refusal', { operation: 'createPet', code: 'idempotency_key_reused' } as const],
     ['stale refusal', place(b, 'unknown_pet', { token: late })],
-    ['stale refusal', update(c, 'order_not_found', 'approved', { token: late })],
+    ['stale refusal', update(c, 'order_not_found', 'approved', { token: late, tokenAfter: late })],
+    ['token does not cover what was told', update(d, 'order_not_found', 'approved', { token: late })],
+    ['impossible refusal', update(c, 'precondition_failed', 'cancelled')],
     ['stale refusal', update(c, 'order_transition_invalid', 'delivered', { token: late })],
   ])('%s: have none', (rule, refusal) => {
     expect(rulesOfAnswers(refusal)).toEqual([rule])

@@ -9,13 +9,16 @@ import { Prefixes } from './prefixes.ts'
 /** More of the same rule tell nothing new. */
 const perRuleMax = 20
 
-/** Compares every answer with the prefixes of the log, which has this number of partitions. */
-export function checkAgainstLog(history: History, partitions: number): Contradiction[] {
+/**
+ * Compares every answer with the prefixes of the log, which has this number of partitions. `isWhole`: the history has all
+ * writes of the log.
+ */
+export function checkAgainstLog(history: History, partitions: number, isWhole: boolean): Contradiction[] {
   const prefixes = new Prefixes(history, partitions)
   const found = [
     ...checkLog(prefixes),
     ...checkReads(history, prefixes),
-    ...checkWrites(history, prefixes),
+    ...checkWrites(history, prefixes, isWhole),
     ...checkRefusals(history, prefixes),
     ...checkTags(history, prefixes),
   ]

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { fromStart } from '../history.ts'
 import {
   a,
   b,
@@ -55,7 +56,8 @@ describe('reads', () => {
     const [early, late] = [token([0, 1], [1, 7]), token([0, 2])]
     expect(rulesOfAnswers(getA('available', { token: early, tokenAfter: early }))).toEqual([])
     expect(rulesOfAnswers(getA('available', { token: late, tokenAfter: late }))).toEqual(['stale read'])
-    const notFound = { operation: 'getPet', id: b, status: 404, code: 'pet_not_found', token: early } as const
+    const refused = { operation: 'getPet', id: b, status: 404, code: 'pet_not_found' } as const
+    const notFound = { ...refused, token: early, tokenAfter: early }
     expect(rulesOfAnswers(notFound)).toEqual(['stale read'])
     expect(rulesOfAnswers({ ...notFound, status: 503, code: 'read_model_behind' })).toEqual([])
   })
@@ -97,6 +99,31 @@ describe('reads', () => {
   })
 })
 
+describe('a feed', () => {
+  const step = (from: string | undefined, to: string): Given => ({
+    ...{ operation: 'followEvents', body: [], tokenAfter: to },
+    ...(from !== undefined && { token: from }),
+  })
+
+  it('begins anywhere up to the end of the log', () => {
+    expect(rulesOfAnswers(step(undefined, token()), step(undefined, token([0, 3], [1, 0])))).toEqual([])
+    expect(rulesOfAnswers(step(fromStart, token()))).toEqual([])
+  })
+
+  it('does not begin beyond it, or elsewhere than was asked for', () => {
+    expect(rulesOfAnswers(step(undefined, token([0, 4])))).toEqual(['feed is beyond the log'])
+    expect(rulesOfAnswers(step(fromStart, token([1, 0])))).toEqual(['feed differs from the log'])
+    expect(rulesOfAnswers(step(token([1, 0]), token()))).toEqual(['feed goes back'])
+  })
+})
+
+describe('a tag', () => {
+  it('comes with every pet and order', () => {
+    expect(rulesOfAnswers(getA('available', { tag: undefined }))).toEqual(['no tag'])
+    expect(rulesOfAnswers(list([], { tag: undefined }))).toEqual([])
+  })
+})
+
 describe('the log', () => {
   it('has no gap', () => {
     const found = sampleHistory()
@@ -127,7 +154,7 @@ describe('the log', () => {
 it('tells the exchanges and the records of a contradiction, at most twenty of a rule', () => {
   const found = sampleHistory()
   for (let at = 0; at < 30; at++) found.answered(getA(at === 0 ? 'pending' : 'available'))
-  const contradictions = checkAgainstLog(found.history, partitions)
+  const contradictions = checkAgainstLog(found.history, partitions, false)
   expect(contradictions).toHaveLength(20)
   expect(contradictions[0]?.exchanges.map(({ number }) => number)).toEqual([0, 1])
   expect(contradictions[0]?.records.map(({ offset }) => offset)).toEqual([0, 2])

@@ -6,17 +6,20 @@ import { Owners, View } from './pet-views.ts'
 /** A pet with more writes of which nobody knows whether they happened is not checked: there are too many possibilities. */
 export const undecidedMax = 16
 
-/** Finds contradictions in the answers about pets and orders alone, pet by pet. It never looks at events. */
-export function checkPets(history: History): Contradiction[] {
-  const told = { ...history, exchanges: history.exchanges.filter(({ operation }) => !operation.endsWith('Events')) }
-  return [...checkAnswers(told), ...tellPets(told).filter(isChecked).flatMap(checkPet)]
+export interface PetVerdict {
+  readonly contradictions: readonly Contradiction[]
+  /** Ids of the pets with too many possibilities. */
+  readonly unchecked: readonly number[]
 }
 
-/** Ids of the pets with too many possibilities. */
-export function uncheckedPets(history: History): number[] {
-  return tellPets(history)
-    .filter((told) => !isChecked(told))
-    .map(({ id }) => id)
+/** Finds contradictions in the answers about pets and orders alone, pet by pet. It never looks at events. */
+export function checkPets(history: History): PetVerdict {
+  const told = { ...history, exchanges: history.exchanges.filter(({ operation }) => !operation.endsWith('Events')) }
+  const pets = tellPets(told)
+  return {
+    contradictions: [...checkAnswers(told), ...pets.filter(isChecked).flatMap(checkPet)],
+    unchecked: pets.filter((pet) => !isChecked(pet)).map(({ id }) => id),
+  }
 }
 
 /** What the exchanges tell about one pet. */

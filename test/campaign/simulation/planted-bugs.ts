@@ -1,7 +1,7 @@
 import { writeToken } from '../../../src/http/tokens.ts'
-import { type Exchange, type History, numberOf, type Order, type Pet, positionsOf } from '../history.ts'
+import { type Exchange, fromStart, type History, numberOf, type Order, type Pet, positionsOf } from '../history.ts'
 import type { Random } from '../random.ts'
-import { doubleRecord, freshId, loseRecord, swapRecords } from './planted-records.ts'
+import { addRecord, doubleRecord, endsOf, freshId, loseRecord, swapRecords } from './planted-records.ts'
 import { partitions } from './simulated-log.ts'
 
 /** A bug of a service, planted into a correct history. */
@@ -21,6 +21,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   { name: 'a record is lost', seenBy: ['log'], plant: loseRecord },
   { name: 'a pet is written twice', seenBy: ['log'], plant: doubleRecord },
   { name: 'two events of a stream are swapped', seenBy: ['log'], plant: swapRecords },
+  { name: 'an event is of no request', seenBy: ['log'], plant: addRecord },
   answer('a token is sent, and an older order is read', both, olderThanItsToken),
   answer('a token is sent, and a 304 says that nothing has changed', both, (exchange, history) => {
     const older = exchange.operation === 'getOrder' ? olderThanItsToken(exchange, history) : undefined
@@ -95,11 +96,11 @@ export const plantedBugs: readonly PlantedBug[] = [
     exchange.operation === 'updateOrder' && isOk(exchange) ? asPlaced(exchange) : undefined,
   ),
   answer('a token goes back', ['log'], (exchange) => {
-    const positions = [...positionsOf(exchange.token)].map(([partition, offset]) => ({ partition, offset }))
-    if (!exchange.operation.startsWith('get') || !isOk(exchange) || !positions.some(({ offset }) => offset > 0)) return
-    const earlier = positions.map(({ partition, offset }) => ({ partition, offset: Math.max(0, offset - 1) }))
-    return { ...exchange, tokenAfter: writeToken({ logId: 'simulated', partitions }, earlier) }
+    return exchange.operation.startsWith('get') && isOk(exchange) ? withEarlierToken(exchange) : undefined
   }),
+  answer('the token of a 404 goes back', ['log'], (exchange) =>
+    exchange.status === 404 ? withEarlierToken(exchange) : undefined,
+  ),
   answer('an available pet is refused', both, (exchange, history) => {
     const isFree = exchange.operation === 'getPet' && isOk(exchange) && isNeverOrdered(exchange, history)
     if (!isFree || petIn(exchange)?.status !== 'available') return undefined
@@ -117,6 +118,20 @@ export const plantedBugs: readonly PlantedBug[] = [
     const { token, tokenAfter } = exchange
     const isFurther = toldOf.feed(exchange).length > 0 && token !== undefined && tokenAfter !== undefined
     return isFurther ? { ...exchange, body: [], token: tokenAfter, tokenAfter: token } : undefined
+  }),
+  answer('a feed from the start begins at the end', ['log'], (exchange, { log }) => {
+    const isFirst = exchange.operation === 'followEvents' && exchange.token === fromStart && isOk(exchange)
+    return isFirst ? { ...exchange, body: [], tokenAfter: tokenUpTo(endsOf(log)) } : undefined
+  }),
+  answer('a feed begins beyond the log', ['log'], (exchange, { log }) => {
+    const isFirst = exchange.operation === 'followEvents' && exchange.token === undefined && isOk(exchange)
+    return isFirst ? { ...exchange, tokenAfter: tokenUpTo(endsOf(log).map((end) => end + 1)) } : undefined
+  }),
+  answer('a feed begins behind what nobody asked for yet', ['log'], (exchange, { log, exchanges }) => {
+    const isFirst = exchange.operation === 'followEvents' && exchange.token === undefined && isOk(exchange)
+    const later = new Set(exchanges.filter((one) => one.sentMs > exchange.answeredMs).map(({ number }) => number))
+    const isEarly = log.some(({ value }) => later.has(writerOf(value)))
+    return isFirst && isEarly ? { ...exchange, tokenAfter: tokenUpTo(endsOf(log)) } : undefined
   }),
   answer('a read is behind what a feed of its instance told', ['log'], (exchange, { exchanges }) => {
     const { operation, id, instance, token, sentMs } = exchange
@@ -145,6 +160,24 @@ export const plantedBugs: readonly PlantedBug[] = [
     const { partition = 0, offset = -1 } = log.find(({ value }) => value === last) ?? {}
     return token && offset > (positionsOf(token).get(partition) ?? -1) ? { ...exchange, tokenAfter: token } : undefined
   }),
+  answer('an instance refuses to order a pet that it has shown', ['log'], (exchange, { exchanges }) => {
+    const isShown = (one: Exchange) => isSame(one, exchange) && one.instance === exchange.instance
+    if (exchange.operation !== 'getPet' || !exchange.instance || exchange.token) return undefined
+    const isKnown = exchanges.some((one) => isShown(one) && one.answeredMs < exchange.sentMs)
+    const { tag: _, cached: __, ...order } = refused(exchange, 422, 'unknown_pet')
+    return isKnown ? { ...order, operation: 'placeOrder' } : undefined
+  }),
+  answer('a pet or an order has no tag', ['log'], ({ tag, ...exchange }) => (tag === undefined ? undefined : exchange)),
+  answer('an update fails for an If-Match that it does not have', ['log'], (exchange) => {
+    const isRefused = exchange.operation === 'updateOrder' && exchange.code === 'order_transition_invalid'
+    return isRefused && !exchange.cached ? { ...exchange, status: 412, code: 'precondition_failed' } : undefined
+  }),
+  answer('a write that nobody was told of does something else', ['log'], (exchange, { log }) => {
+    const { operation, status = 504, wanted, idempotencyKey, number } = exchange
+    const isUntold = status === 504 && !idempotencyKey && log.some(({ value }) => writerOf(value) === number)
+    const isOfPet = operation === 'createPet' && isUntold
+    return isOfPet ? { ...exchange, wanted: { ...wanted, categoryId: (wanted?.categoryId ?? 0) + 1 } } : undefined
+  }),
   answer('one tag is of two states', ['log'], (exchange, { exchanges }) => {
     const other = exchanges.find((one) => one.operation === 'getOrder' && isOk(one) && one.id === exchange.id)
     const isOther = exchange.operation === 'getOrder' && isOk(exchange) && other && other.tag !== exchange.tag
@@ -152,7 +185,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   }),
   answer('an update passes over its If-Match', ['log'], (exchange, { log }) => {
     const { operation, number, tag, body } = exchange
-    const isWritten = log.some(({ value }) => numberOf(JSON.parse(value ?? '').traceparent) === number)
+    const isWritten = log.some(({ value }) => writerOf(value) === number)
     return operation === 'updateOrder' && isOk(exchange) && isWritten && tag
       ? { ...exchange, cached: { tag, body } }
       : undefined
@@ -185,6 +218,28 @@ function answer(name: string, seenBy: PlantedBug['seenBy'], spoil: Spoil): Plant
     return { ...history, exchanges: history.exchanges.map((one) => (one.number === spoilt.number ? spoilt : one)) }
   }
   return { name, seenBy, plant }
+}
+
+/** The number of the exchange that wrote the event. */
+function writerOf(value: string | null): number {
+  return numberOf(JSON.parse(value ?? '').traceparent) ?? -1
+}
+
+/** Of the records before these offsets, by partition. */
+function tokenUpTo(ends: readonly number[]): string {
+  const positions = ends.map((end, partition) => ({ partition, offset: end - 1 }))
+  return writeToken(
+    { logId: 'simulated', partitions },
+    positions.filter(({ offset }) => offset >= 0),
+  )
+}
+
+/** Its token names less than was sent. */
+function withEarlierToken(exchange: Exchange): Exchange | undefined {
+  const sent = [...positionsOf(exchange.token)].map(([partition, offset]) => ({ partition, offset }))
+  if (!sent.some(({ offset }) => offset > 0)) return undefined
+  const earlier = sent.map(({ partition, offset }) => ({ partition, offset: Math.max(0, offset - 1) }))
+  return { ...exchange, tokenAfter: writeToken({ logId: 'simulated', partitions }, earlier) }
 }
 
 function isOk({ status }: Exchange): boolean {

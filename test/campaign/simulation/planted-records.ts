@@ -37,8 +37,27 @@ export function doubleRecord(history: History, random: Random): History | undefi
   const id = freshId(history, Number(record.key))
   const event = JSON.parse(record.value ?? '')
   const value = JSON.stringify({ ...event, id: `${event.id} again`, subject: String(id), data: { ...event.data, id } })
-  const offset = history.log.filter(({ partition }) => partition === record.partition).length
+  const offset = endsOf(history.log)[record.partition] ?? 0
   return { ...history, log: [...history.log, { ...record, key: String(id), value, offset }] }
+}
+
+/** A new pet is in the log, of a request that nobody sent. */
+export function addRecord(history: History, random: Random): History | undefined {
+  const record = createdRecord(history, random)
+  if (record === undefined) return undefined
+  const id = freshId(history, Number(record.key))
+  const { traceparent: _, ...event } = JSON.parse(record.value ?? '')
+  const data = { ...event.data, id, name: 'nobody' }
+  const value = JSON.stringify({ ...event, id: `${event.id} more`, subject: String(id), data })
+  const offset = endsOf(history.log)[record.partition] ?? 0
+  return { ...history, log: [...history.log, { ...record, key: String(id), value, offset }] }
+}
+
+/** How many records each partition has. */
+export function endsOf(log: readonly LogRecord[]): number[] {
+  const counts = new Array<number>(partitions).fill(0)
+  for (const { partition } of log) counts[partition] = (counts[partition] ?? 0) + 1
+  return counts
 }
 
 /** The order is approved, or ends, before it is placed. */

@@ -70,6 +70,10 @@ export class SimulatedLog {
     return this.#partitions[partition]?.length ?? 0
   }
 
+  get ends(): number[] {
+    return this.#partitions.map(({ length }) => length)
+  }
+
   /** The next id that belongs in the partition. */
   draw(partition: number): number {
     let id = (this.#lastIds[partition] ?? 0) + 1

@@ -51,7 +51,8 @@ export class SimulatedService {
     const isRead = /^(get|list|follow)/.test(operation)
     const isAlone = operation === 'createPet' && idempotencyKey === undefined
     yield
-    if (this.#random.chance(0.04)) return refusal(isRead ? 'read_model_unavailable' : 'event_log_unavailable', 503)
+    const needsLog = !isRead || operation === 'followEvents'
+    if (this.#random.chance(0.04)) return refusal(needsLog ? 'event_log_unavailable' : 'read_model_unavailable', 503)
     if (operation === 'followEvents') return this.#follow(instance, token)
     const sent = [...positionsOf(token)].map(([partition, offset]) => ({ partition, offset }))
     if (!isAlone && !(yield* this.#reach(instance, sent, 12))) return refusal('read_model_behind', 503)
@@ -66,9 +67,9 @@ export class SimulatedService {
     return false
   }
 
-  /** A step of a feed: what one partition has behind the token, as far as the instance has applied it. */
+  /** A step of a feed: where it begins, or what one partition has behind the token, as far as the instance has applied it. */
   #follow({ next }: Instance, token: string | undefined): Answer {
-    if (token === undefined) return { status: 200, body: [], tokenAfter: tokenOf(undefined, []) }
+    if (token === undefined) return { status: 200, body: [], tokenAfter: tokenOf(undefined, reached(this.#log.ends)) }
     const partition = this.#random.below(partitions)
     const after = positionsOf(token).get(partition) ?? -1
     const last = Math.max(after, (next[partition] ?? 0) - 1)

@@ -1,4 +1,4 @@
-import type { CachedDocument, Exchange, History, Order, Pet } from '../history.ts'
+import { type CachedDocument, type Exchange, fromStart, type History, type Order, type Pet } from '../history.ts'
 import { Random } from '../random.ts'
 import { partitions, SimulatedLog } from './simulated-log.ts'
 import { type Answer, type Instance, type Question, SimulatedService, type Steps } from './simulated-service.ts'
@@ -104,6 +104,7 @@ class Simulation {
   *#follow(): Steps {
     let token: string | undefined
     while (this.#asked < this.#exchangesMax) {
+      if (token === undefined || this.#random.chance(0.1)) token = this.#random.pick([undefined, fromStart])
       const asked: Question = { operation: 'followEvents', ...(token !== undefined && { token }) }
       const { tokenAfter } = yield* this.#exchange(asked, undefined)
       token = tokenAfter ?? token

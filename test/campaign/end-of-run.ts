@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { followToEnd } from './followers.ts'
+import type { Contradiction } from './history.ts'
+import { wrong } from './oracle.ts'
+import type { Recorder } from './recorder.ts'
+import { apiKey, type Scenario } from './system/scenario.ts'
+import type { Supervised } from './system/supervised.ts'
+
+const caughtUpWithinMs = 30_000
+/** A process looks at its lag once a second, so what it tells is of a moment after the last request by then. */
+const lookedMs = 2000
+
+/**
+ * Once nobody asks for anything any more, the read models that each process sees come to the end of the log within 30 s.
+ * Resolves to what was not so.
+ */
+export async function caughtUp(
+  { apis, partitions }: Pick<Scenario, 'apis' | 'partitions'>,
+  withinMs = caughtUpWithinMs,
+): Promise<Contradiction[]> {
+  const deadline = performance.now() + withinMs
+  await delay(Math.min(lookedMs, withinMs))
+  const behind = await Promise.all(
+    apis.map(async (api) => {
+      for (;;) {
+        const lag = lagIn(await readinessOf(api), partitions)
+        if (lag === undefined) return []
+        if (performance.now() > deadline) {
+          return [wrong('the read models stay behind', `${api.instance}, ${withinMs / 1000} s after the end: ${lag}`)]
+        }
+        await delay(200)
+      }
+    }),
+  )
+  return behind.flat()
+}
+
+/** The text of the answer says why it does not tell that all partitions are at their ends; undefined if it does. */
+function lagIn(report: string, partitions: number): string | undefined {
+  const lag = lagOf(report)
+  const isKnown = Array.isArray(lag) && lag.length === partitions
+  return isKnown && lag.every(({ events }) => events === 0) ? undefined : report.slice(0, 2000)
+}
+
+function lagOf(report: string): unknown {
+  try {
+    return JSON.parse(report).checks?.readModels?.lag
+  } catch {
+    return undefined
+  }
+}
+
+async function readinessOf({ url }: Supervised): Promise<string> {
+  try {
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5000) })
+    return await answer.text()
+  } catch (error) {
+    return `no answer: ${error}`
+  }
+}
+
+/** Each process tells all events from the start to the end of the log, as the checkers compare. Resolves to what was not so. */
+export async function followed(
+  { apis, partitions, readLog }: Pick<Scenario, 'apis' | 'partitions' | 'readLog'>,
+  recorder: Recorder,
+): Promise<Contradiction[]> {
+  const log = await readLog()
+  const ends = Array.from({ length: partitions }, (_, each) => log.filter(({ partition }) => partition === each).length)
+  const stuck = await Promise.all(
+    apis.map(async (api) => {
+      const missing = await followToEnd({ recorder, apiKey }, api, ends)
+      return missing === undefined ? [] : [wrong('the feed stands still', `${api.instance}: ${missing}`)]
+    }),
+  )
+  return stuck.flat()
+}
