@@ -30,6 +30,7 @@ export interface Run {
 export interface Outcome {
   readonly faults: FaultSummary[]
   readonly faultCount: number
+  /** That the checkers looked at. */
   readonly answers: number
   readonly contradictions: readonly Contradiction[]
   /** One for each time between losses of the log. */
@@ -61,12 +62,13 @@ export async function runCampaign(
   const halfMs = minutes * 30_000
   await oneAtATime(running, halfMs, new Random(seed * 100 + 99), (fault, random) =>
     journal.during(fault, true, async () => {
-      await fault.inflict(random)
+      const happened = await fault.inflict(random, true)
       oracle.found(await servedAgain(running, recorder, `'${fault.kind}'`))
+      return happened
     }),
   )
   await allLanesAtOnce(running, halfMs, seed * 100, (fault, random) =>
-    journal.during(fault, false, () => fault.inflict(random)),
+    journal.during(fault, false, () => fault.inflict(random, false)),
   )
   oracle.found(await healed(running, recorder))
   await Promise.all([clients.stop(), followers.stop()])
@@ -76,7 +78,7 @@ export async function runCampaign(
   return {
     faults: journal.summary(),
     faultCount: journal.faults,
-    answers: journal.answers,
+    answers: histories.reduce((sum, { exchanges }) => sum + exchanges.length, 0),
     contradictions,
     histories,
   }

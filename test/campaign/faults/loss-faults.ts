@@ -49,7 +49,7 @@ export function lossFaults(log: LossyLog): Fault[] {
 }
 
 /** The follower stands still, so that it lacks the last records, and then is the only one. */
-async function electBehind({ cluster, topic, context }: LossyLog, random: Random): Promise<void> {
+async function electBehind({ cluster, topic, context }: LossyLog, random: Random): Promise<boolean> {
   const [leader, follower] = cluster.nodes
   await follower?.pause()
   await until('the follower is out of sync', waitMs, async () => (await inSync(cluster, topic)).join() === '1')
@@ -62,10 +62,11 @@ async function electBehind({ cluster, topic, context }: LossyLog, random: Random
   await leader?.start()
   await untilInSync({ ...cluster, topics: [topic] })
   await context.afterLoss()
+  return true
 }
 
 /** Some bytes less, in the files of both replicas. */
-async function truncateTails({ cluster, folderOf, topic, context }: LossyLog, random: Random): Promise<void> {
+async function truncateTails({ cluster, folderOf, topic, context }: LossyLog, random: Random): Promise<boolean> {
   const replicas = cluster.nodes.slice(0, 2)
   await context.beforeLoss()
   await Promise.all(replicas.map((node) => node.kill()))
@@ -78,6 +79,7 @@ async function truncateTails({ cluster, folderOf, topic, context }: LossyLog, ra
   await Promise.all(replicas.map((node) => node.start()))
   await untilInSync({ ...cluster, topics: [topic] })
   await context.afterLoss()
+  return true
 }
 
 function segmentOf(folder: string): string {

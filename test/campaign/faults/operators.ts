@@ -27,29 +27,33 @@ export function petstore(environment: Readonly<Record<string, string>>, ...args:
   })
 }
 
-/** A person who rebuilds at any time. Whether it succeeds depends on the other faults. */
-export function rebuild(environment: Readonly<Record<string, string>>): Fault {
-  return {
-    kind: 'rebuild',
-    inflict: async () => void (await petstore(environment, 'rebuild')),
-  }
-}
-
-export interface KeyedService {
+export interface Operated {
   readonly environment: Readonly<Record<string, string>>
   readonly apis: readonly Supervised[]
   readonly recorder: Recorder
-  /** Told that a process still takes a key that was revoked. */
+  /** Told what a person sees that must not be. */
   readonly wrong: (what: string) => void
 }
 
+/** A person who rebuilds at any time. It succeeds unless there are other faults. */
+export function rebuild({ environment, wrong }: Pick<Operated, 'environment' | 'wrong'>): Fault {
+  return {
+    kind: 'rebuild',
+    inflict: async (_, isAlone) => {
+      const { code, errors } = await petstore(environment, 'rebuild')
+      if (isAlone && code !== 0) wrong(`a rebuild without another fault ended with ${code}: ${errors.slice(-2000)}`)
+      return code === 0
+    },
+  }
+}
+
 /** A key is issued, used and revoked: after 30 s at the latest nobody takes it. */
-export function keyRevocation({ environment, apis, recorder, wrong }: KeyedService): Fault {
+export function keyRevocation({ environment, apis, recorder, wrong }: Operated): Fault {
   return {
     kind: 'an API key is revoked',
     inflict: async (random) => {
       const issued = await petstore(environment, 'keys', 'issue', '--name', 'short-lived', '--json')
-      if (issued.code !== 0) return // a full disk
+      if (issued.code !== 0) return false // a full disk
       const { id, key } = JSON.parse(issued.output)
       const ask = (api: Supervised) =>
         recorder.ask(api, { operation: 'listPets', page: { after: 0, limit: 1 }, session: undefined, apiKey: key })
@@ -58,11 +62,14 @@ export function keyRevocation({ environment, apis, recorder, wrong }: KeyedServi
       const deadline = performance.now() + revokedMs
       for (const api of apis) {
         for (let status: number | undefined; status !== 401; status = (await ask(api))?.status) {
-          if (performance.now() > deadline)
-            return status === 200 ? wrong(`${api.instance} takes a revoked key`) : undefined
+          if (performance.now() > deadline) {
+            if (status === 200) wrong(`${api.instance} takes a revoked key`)
+            return true
+          }
           await delay(100)
         }
       }
+      return true
     },
   }
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Fault, type Lane, last } from '../faults/fault.ts'
-import { type KeyedService, keyRevocation, rebuild } from '../faults/operators.ts'
+import { keyRevocation, type Operated, rebuild } from '../faults/operators.ts'
 import { processFaults, rollingDeploy } from '../faults/process-faults.ts'
 import type { LogRecord } from '../history.ts'
 import type { Recorder } from '../recorder.ts'
@@ -49,26 +49,26 @@ export const embedded: StartScenario = async (stack, folder, context) => {
     partitions: 1,
     lanes: [
       { name: 'process', faults: processFaults(services) },
-      { name: 'disk', faults: [fullDisk(service, dataFolder)] },
+      { name: 'disk', faults: [fullDisk(dataFolder)] },
       operatorLane({ environment, apis: services, ...context }, services),
     ],
     readLog: async () => readFile(join(dataFolder, 'event-log.db')),
   }
 }
 
-export function operatorLane(keyed: KeyedService, services: readonly Supervised[]): Lane {
-  return { name: 'operator', faults: [rebuild(keyed.environment), keyRevocation(keyed), rollingDeploy(services)] }
+export function operatorLane(operated: Operated, services: readonly Supervised[]): Lane {
+  return { name: 'operator', faults: [rebuild(operated), keyRevocation(operated), rollingDeploy(services)] }
 }
 
-/** Until there is room again; a process that ended meanwhile is started again. */
-function fullDisk(service: Supervised, folder: string): Fault {
+/** Until there is room again. */
+function fullDisk(folder: string): Fault {
   return {
     kind: 'disk of the embedded service is full',
     inflict: async (random) => {
       await fill(folder)
       await last(random, 500, 3000)
       empty(folder)
-      await service.untilReady()
+      return true
     },
   }
 }

@@ -4,10 +4,11 @@ import { closeSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { endWithThisProcess } from '../../brokers/processes.ts'
-import { freePort, until } from '../../brokers/ready.ts'
+import { freePort, until, within } from '../../brokers/ready.ts'
 
 const main = join(import.meta.dirname, '../../../src/main.ts')
 const pauseBeforeRestartMs = 200
+const startMs = 5000
 
 /** Sets the clock of a process, and leaves monotonic time alone. */
 const clockLibrary = '/usr/lib/$LIB/faketime/libfaketime.so.1'
@@ -26,6 +27,7 @@ export class Supervised {
   readonly #environment: Readonly<Record<string, string>>
   readonly #outputFile: string
   readonly #clockFile: string
+  /** Undefined between two starts. */
   #child: ChildProcess | undefined
   #starts = 0
   #isStopped = false
@@ -62,17 +64,17 @@ export class Supervised {
     await until(`${this.name} is ready`, timeoutMs, () => this.isReady())
   }
 
-  /** Resolves once it is gone; it is started again. */
-  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-    const child = this.#child
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
-    const gone = once(child, 'exit')
-    child.kill(signal)
-    await gone
+  /** Resolves once it is gone, to whether there was one; it is started again. */
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<boolean> {
+    const child = await this.#started()
+    if (child === undefined) return false
+    await gone(child, signal)
+    return true
   }
 
-  pause(): void {
-    this.#child?.kill('SIGSTOP')
+  /** Resolves to whether there was one. */
+  async pause(): Promise<boolean> {
+    return (await this.#started())?.kill('SIGSTOP') ?? false
   }
 
   resume(): void {
@@ -87,7 +89,13 @@ export class Supervised {
   /** Ends it for good. */
   async remove(): Promise<void> {
     this.#isStopped = true
-    await this.end('SIGKILL')
+    if (this.#child !== undefined) await gone(this.#child, 'SIGKILL')
+  }
+
+  /** The one that runs, or is started soon. */
+  async #started(): Promise<ChildProcess | undefined> {
+    await within(startMs, async () => this.#child !== undefined)
+    return this.#child
   }
 
   async #keepRunning(): Promise<void> {
@@ -103,7 +111,14 @@ export class Supervised {
       endWithThisProcess(child)
       this.#child = child
       await once(child, 'exit')
+      this.#child = undefined
       await delay(pauseBeforeRestartMs)
     }
   }
+}
+
+async function gone(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  const exited = once(child, 'exit')
+  child.kill(signal)
+  await exited
 }
