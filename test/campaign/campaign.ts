@@ -8,6 +8,7 @@ import { contradictionsOf, followed, healed, servedAgain, wrong } from './oracle
 import { Random } from './random.ts'
 import { Recorder } from './recorder.ts'
 import * as onBrokers from './system/broker-scenarios.ts'
+import { expectClocks, removeLeftoversOfClocks } from './system/clock.ts'
 import { apiKey, embedded, type Scenario, type StartScenario } from './system/scenario.ts'
 
 export const scenarios = { embedded, ...onBrokers } satisfies Record<string, StartScenario>
@@ -42,6 +43,8 @@ export async function runCampaign(
   stack: AsyncDisposableStack,
   { seed, scenario, minutes, folder }: Run,
 ): Promise<Outcome> {
+  stack.defer(removeLeftoversOfClocks)
+  await expectClocks(folder)
   const journal = new Journal()
   const recorder = new Recorder((exchange) => journal.answered(exchange))
   const oracle = new Oracle(recorder)

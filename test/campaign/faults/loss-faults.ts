@@ -19,7 +19,9 @@ export interface LossyLog {
 
 /** Events on brokers 1 and 2, of which either may lead with whatever it has; the ids on broker 3 alone. */
 export async function makeLossyTopics({ brokers }: KafkaCluster, topic: string): Promise<void> {
-  const kept = ['retention.ms', 'retention.bytes'].map((name) => ({ name, value: '-1' }))
+  const retention = ['retention.ms', 'retention.bytes'].map((name) => ({ name, value: '-1' }))
+  // or Kafka would refuse records of a process whose clock is an hour ahead
+  const kept = [...retention, { name: 'message.timestamp.type', value: 'LogAppendTime' }]
   const unsafe = [
     { name: 'unclean.leader.election.enable', value: 'true' },
     { name: 'min.insync.replicas', value: '1' },

@@ -1,17 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { endWithThisProcess } from '../../brokers/processes.ts'
 import { freePort, until, within } from '../../brokers/ready.ts'
+import { Clock } from './clock.ts'
 
 const main = join(import.meta.dirname, '../../../src/main.ts')
 const pauseBeforeRestartMs = 200
 const startMs = 5000
-
-/** Sets the clock of a process, and leaves monotonic time alone. */
-const clockLibrary = '/usr/lib/$LIB/faketime/libfaketime.so.1'
+/** The library looks at the time once a second, and the process keeps the date of its answers for another one. */
+const clockSeenMs = 5000
+const hourMs = 3_600_000
 
 export interface SupervisedOptions {
   readonly name: string
@@ -26,7 +27,7 @@ export class Supervised {
   readonly url: string
   readonly #environment: Readonly<Record<string, string>>
   readonly #outputFile: string
-  readonly #clockFile: string
+  readonly #clock: Clock
   /** Undefined between two starts. */
   #child: ChildProcess | undefined
   #starts = 0
@@ -36,11 +37,9 @@ export class Supervised {
     this.name = name
     this.url = `http://127.0.0.1:${port}`
     this.#outputFile = join(folder, `${name}.log`)
-    this.#clockFile = join(folder, `${name}.clock`)
-    this.setClock(0)
-    const clock = { LD_PRELOAD: clockLibrary, FAKETIME_TIMESTAMP_FILE: this.#clockFile, FAKETIME_CACHE_DURATION: '1' }
+    this.#clock = new Clock(join(folder, `${name}.clock`))
     const { PATH = '' } = process.env
-    this.#environment = { PATH, PORT: String(port), ...clock, FAKETIME_DONT_FAKE_MONOTONIC: '1', ...environment }
+    this.#environment = { PATH, PORT: String(port), ...this.#clock.environment, ...environment }
   }
 
   static async start(options: SupervisedOptions): Promise<Supervised> {
@@ -81,9 +80,13 @@ export class Supervised {
     this.#child?.kill('SIGCONT')
   }
 
-  /** Hours before or behind the true time. */
-  setClock(hours: number): void {
-    writeFileSync(this.#clockFile, `${hours >= 0 ? '+' : ''}${hours}h\n`)
+  /** Hours before or behind the true time. Resolves to whether the process tells that time. */
+  async setClock(hours: number): Promise<boolean> {
+    this.#clock.set(hours)
+    return await within(clockSeenMs, async () => {
+      const date = await this.#date()
+      return date !== undefined && Math.abs((date - Date.now()) / hourMs - hours) < 0.1
+    })
   }
 
   /** Ends it for good. */
@@ -96,6 +99,12 @@ export class Supervised {
   async #started(): Promise<ChildProcess | undefined> {
     await within(startMs, async () => this.#child !== undefined)
     return this.#child
+  }
+
+  /** When its last answer was, by its own clock. */
+  async #date(): Promise<number | undefined> {
+    const answer = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
+    return answer === undefined ? undefined : Date.parse(answer.headers.get('date') ?? '')
   }
 
   async #keepRunning(): Promise<void> {
