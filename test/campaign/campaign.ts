@@ -49,7 +49,6 @@ export async function runCampaign(
   const recorder = new Recorder((exchange) => journal.answered(exchange))
   const oracle = new Oracle(recorder)
   const running = await scenarios[scenario](stack, folder, {
-    recorder,
     wrong: (what) => oracle.found([wrong('a fault told of it', what)]),
     beforeLoss: () => oracle.compare(running),
     afterLoss: async () => {

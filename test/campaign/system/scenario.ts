@@ -1,19 +1,18 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Fault, type Lane, last } from '../faults/fault.ts'
 import { keyRevocation, type Operated, rebuild } from '../faults/operators.ts'
 import { processFaults, rollingDeploy } from '../faults/process-faults.ts'
 import type { LogRecord } from '../history.ts'
-import type { Recorder } from '../recorder.ts'
 import { empty, fill, mountSmall } from './small-disk.ts'
 import { Supervised } from './supervised.ts'
 
-/** Not a secret: the service and its clients run on this machine alone, for a minute. */
-export const apiKey = 'the-key-of-the-campaign'
+/** Another one each time: two campaigns on one machine must not take each other's services for their own. */
+export const apiKey = randomUUID()
 
 /** Whom the faults of a scenario tell of what they do. */
 export interface CampaignContext {
-  readonly recorder: Recorder
   wrong(what: string): void
   /** Records that were acknowledged are about to be lost: everything so far is compared with the log as it stands. */
   beforeLoss(): Promise<void>
