@@ -76,6 +76,8 @@ export async function runCampaign(
   await Promise.all([clients.stop(), followers.stop()])
   await oracle.compare(running)
   oracle.found(followed(oracle.histories))
+  const ends = running.services.flatMap(({ endedByThemselves }) => endedByThemselves)
+  oracle.found(ends.map((end) => wrong('a process ended by itself', end)))
   const { contradictions, histories } = oracle
   return {
     faults: journal.summary(),

@@ -38,7 +38,8 @@ export type StartScenario = (stack: AsyncDisposableStack, folder: string, contex
 export const embedded: StartScenario = async (stack, folder, context) => {
   const dataFolder = await mountSmall(stack, join(folder, 'data'), 48)
   const environment = { DATA_DIR: dataFolder, API_KEYS: apiKey }
-  const service = await Supervised.start({ name: 'service', environment, folder })
+  const endsAfter = /is on a disk that is full/ // a start
+  const service = await Supervised.start({ name: 'service', environment, folder, endsAfter })
   stack.defer(() => service.remove())
   const services = [service]
   return {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { endWithThisProcess } from '../../brokers/processes.ts'
@@ -14,11 +14,16 @@ const startMs = 5000
 const clockSeenMs = 5000
 const hourMs = 3_600_000
 
+/** A start that waited 30 s for brokers in vain leaves the next try to the orchestrator. */
+const brokersAway = /^petstore: (Kafka|Redis) at .+ (has not answered properly|did not answer) for /m
+
 export interface SupervisedOptions {
   readonly name: string
   readonly environment: Readonly<Record<string, string>>
   /** For its output and its clock. */
   readonly folder: string
+  /** What it writes before an end that the scenario is meant to bring about. */
+  readonly endsAfter?: RegExp
 }
 
 /** A process of the service, which is started again whenever it ends, as an orchestrator would. */
@@ -27,16 +32,20 @@ export class Supervised {
   readonly url: string
   readonly #environment: Readonly<Record<string, string>>
   readonly #outputFile: string
+  readonly #endsAfter: RegExp | undefined
   readonly #clock: Clock
+  readonly #toldToEnd = new WeakSet<ChildProcess>()
+  readonly #endedByThemselves: string[] = []
   /** Undefined between two starts. */
   #child: ChildProcess | undefined
   #starts = 0
   #isStopped = false
 
-  private constructor({ name, environment, folder }: SupervisedOptions, port: number) {
+  private constructor({ name, environment, folder, endsAfter }: SupervisedOptions, port: number) {
     this.name = name
     this.url = `http://127.0.0.1:${port}`
     this.#outputFile = join(folder, `${name}.log`)
+    this.#endsAfter = endsAfter
     this.#clock = new Clock(join(folder, `${name}.clock`))
     const { PATH = '' } = process.env
     this.#environment = { PATH, PORT: String(port), ...this.#clock.environment, ...environment }
@@ -53,6 +62,11 @@ export class Supervised {
     return `${this.name}#${this.#starts}`
   }
 
+  /** Ends that nobody asked for and that are not by design: each with the last lines of what the process wrote. */
+  get endedByThemselves(): readonly string[] {
+    return this.#endedByThemselves
+  }
+
   /** Resolves to whether all is served. */
   async isReady(): Promise<boolean> {
     const answer = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
@@ -67,7 +81,7 @@ export class Supervised {
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<boolean> {
     const child = await this.#started()
     if (child === undefined) return false
-    await gone(child, signal)
+    await this.#gone(child, signal)
     return true
   }
 
@@ -92,7 +106,7 @@ export class Supervised {
   /** Ends it for good. */
   async remove(): Promise<void> {
     this.#isStopped = true
-    if (this.#child !== undefined) await gone(this.#child, 'SIGKILL')
+    if (this.#child !== undefined) await this.#gone(this.#child, 'SIGKILL')
   }
 
   /** The one that runs, or is started soon. */
@@ -110,6 +124,7 @@ export class Supervised {
   async #keepRunning(): Promise<void> {
     while (!this.#isStopped) {
       const output = openSync(this.#outputFile, 'a')
+      const written = statSync(this.#outputFile).size
       this.#starts++
       const child = spawn(process.execPath, [main], {
         env: this.#environment,
@@ -119,15 +134,25 @@ export class Supervised {
       closeSync(output)
       endWithThisProcess(child)
       this.#child = child
+      child.once('exit', (code, how) => {
+        this.#child = undefined
+        if (!this.#toldToEnd.has(child)) this.#endedByItself(`${how ?? `code ${code}`}`, written)
+      })
       await once(child, 'exit')
-      this.#child = undefined
       await delay(pauseBeforeRestartMs)
     }
   }
-}
 
-async function gone(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-  const exited = once(child, 'exit')
-  child.kill(signal)
-  await exited
+  #endedByItself(how: string, written: number): void {
+    const text = readFileSync(this.#outputFile).subarray(written).toString()
+    if (brokersAway.test(text) || this.#endsAfter?.test(text)) return
+    this.#endedByThemselves.push(`${this.instance}, ${how}: ${text.slice(-2000)}`)
+  }
+
+  async #gone(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    this.#toldToEnd.add(child)
+    const exited = once(child, 'exit')
+    child.kill(signal)
+    await exited
+  }
 }
