@@ -7,11 +7,17 @@ export type KafkaAccess = Pick<KafkaConfig, 'sasl' | 'ssl'>
 
 /** Asks again until the answer is yes; throws after `timeoutMs`, naming what did not happen. */
 export async function until(what: string, timeoutMs: number, holds: () => Promise<boolean>): Promise<void> {
+  if (!(await within(timeoutMs, holds))) throw new Error(`${what}: not within ${timeoutMs} ms`)
+}
+
+/** Asks again until the answer is yes; resolves to false after `timeoutMs`. */
+export async function within(timeoutMs: number, holds: () => Promise<boolean>): Promise<boolean> {
   const deadline = performance.now() + timeoutMs
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`)
+    if (performance.now() > deadline) return false
     await delay(50)
   }
+  return true
 }
 
 /** A broker that has started but not joined its cluster yet answers with an empty list of brokers. */

@@ -9,6 +9,7 @@ import { contradictionsOf, healed, servedAgain, wrong } from './oracle.ts'
 import { Random } from './random.ts'
 import { Recorder } from './recorder.ts'
 import * as onBrokers from './system/broker-scenarios.ts'
+import { expectClocks, removeLeftoversOfClocks } from './system/clock.ts'
 import { apiKey, embedded, type Scenario, type StartScenario } from './system/scenario.ts'
 
 export const scenarios = { embedded, ...onBrokers } satisfies Record<string, StartScenario>
@@ -31,6 +32,7 @@ export interface Run {
 export interface Outcome {
   readonly faults: FaultSummary[]
   readonly faultCount: number
+  /** That the checkers looked at. */
   readonly answers: number
   readonly contradictions: readonly Contradiction[]
   /** One for each time between losses of the log. */
@@ -42,11 +44,12 @@ export async function runCampaign(
   stack: AsyncDisposableStack,
   { seed, scenario, minutes, folder }: Run,
 ): Promise<Outcome> {
+  stack.defer(removeLeftoversOfClocks)
+  await expectClocks(folder)
   const journal = new Journal()
   const recorder = new Recorder((exchange) => journal.answered(exchange))
   const oracle = new Oracle(recorder)
   const running = await scenarios[scenario](stack, folder, {
-    recorder,
     wrong: (what) => oracle.found([wrong('a fault told of it', what)]),
     beforeLoss: () => oracle.compare(running),
     afterLoss: async () => {
@@ -59,26 +62,36 @@ export async function runCampaign(
   const options = { recorder, instances: running.apis, apiKey, random: new Random(seed) }
   const clients = new Clients(options, clientCount)
   const followers = new Followers({ ...options, random: new Random(seed * 100 + 98) }, followerCount)
+  const over = new AbortController()
+  stack.defer(async () => {
+    over.abort()
+    await Promise.allSettled([clients.stop(), followers.stop()])
+  })
   const halfMs = minutes * 30_000
-  await oneAtATime(running, halfMs, new Random(seed * 100 + 99), (fault, random) =>
+  const untilHalf = { ms: halfMs, over }
+  await oneAtATime(running, untilHalf, new Random(seed * 100 + 99), (fault, random) =>
     journal.during(fault, true, async () => {
-      await fault.inflict(random)
+      const happened = await fault.inflict(random, true)
       oracle.found(await servedAgain(running, recorder, `'${fault.kind}'`))
+      return happened
     }),
   )
-  await allLanesAtOnce(running, halfMs, seed * 100, (fault, random) =>
-    journal.during(fault, false, () => fault.inflict(random)),
+  await allLanesAtOnce(running, untilHalf, seed * 100, (fault, random) =>
+    journal.during(fault, false, () => fault.inflict(random, false)),
   )
   oracle.found(await healed(running, recorder))
   await Promise.all([clients.stop(), followers.stop()])
   oracle.found(await caughtUp(running))
   oracle.found(await followed(running, recorder))
   await oracle.compare(running, { isEnd: true })
+  const ends = running.services.flatMap(({ endedByThemselves }) => endedByThemselves)
+  oracle.found(ends.map((end) => wrong('a process ended by itself', end)))
+  if (journal.faults === 0) oracle.found([wrong('nothing happened', 'No fault was inflicted.')])
   const { contradictions, histories } = oracle
   return {
     faults: journal.summary(),
     faultCount: journal.faults,
-    answers: journal.answers,
+    answers: histories.reduce((sum, { exchanges }) => sum + exchanges.length, 0),
     contradictions,
     histories,
   }
@@ -86,31 +99,46 @@ export async function runCampaign(
 
 type Inflict = (fault: Fault, random: Random) => Promise<void>
 
-function oneAtATime({ lanes }: Scenario, ms: number, random: Random, inflict: Inflict): Promise<void> {
-  const faults = lanes.flatMap(({ faults }) => faults)
-  return inTurn({ faults, untilMs: performance.now() + ms, pauseMs: pauseMs.alone }, random, inflict)
+/** How long faults begin, unless the run is over before. */
+interface Time {
+  readonly ms: number
+  readonly over: AbortController
 }
 
-async function allLanesAtOnce({ lanes }: Scenario, ms: number, seed: number, inflict: Inflict): Promise<void> {
+function oneAtATime({ lanes }: Scenario, { ms, over }: Time, random: Random, inflict: Inflict): Promise<void> {
+  const faults = lanes.flatMap(({ faults }) => faults)
   const untilMs = performance.now() + ms
-  await Promise.all(
-    lanes.map(({ faults }, lane) =>
-      inTurn({ faults, untilMs, pauseMs: pauseMs.ofLane }, new Random(seed + lane), inflict),
-    ),
+  return inTurn({ faults, untilMs, over: over.signal, pauseMs: pauseMs.alone }, random, inflict)
+}
+
+/** Throws once the last fault is put right, if any of them threw: nothing of this run may harm the next one. */
+async function allLanesAtOnce({ lanes }: Scenario, { ms, over }: Time, seed: number, inflict: Inflict): Promise<void> {
+  const turns = { untilMs: performance.now() + ms, over: over.signal, pauseMs: pauseMs.ofLane }
+  const ended = await Promise.allSettled(
+    lanes.map(async ({ faults }, lane) => {
+      try {
+        await inTurn({ ...turns, faults }, new Random(seed + lane), inflict)
+      } catch (error) {
+        over.abort()
+        throw error
+      }
+    }),
   )
+  for (const end of ended) if (end.status === 'rejected') throw end.reason
 }
 
 interface Turns extends Pick<Lane, 'faults'> {
   readonly untilMs: number
+  readonly over: AbortSignal
   readonly pauseMs: number
 }
 
 /** One fault after the other: each of them once, in an order that `random` draws, then again. */
-async function inTurn({ faults, untilMs, pauseMs }: Turns, random: Random, inflict: Inflict): Promise<void> {
+async function inTurn({ faults, untilMs, over, pauseMs }: Turns, random: Random, inflict: Inflict): Promise<void> {
   for (;;) {
     for (const fault of random.shuffle(faults)) {
       await last(random, 1000, pauseMs)
-      if (performance.now() > untilMs) return
+      if (over.aborted || performance.now() > untilMs) return
       await inflict(fault, new Random(random.below(2 ** 32))) // however much it draws, the next fault is the same
     }
   }

@@ -41,19 +41,14 @@ export class Journal {
     return this.#inflicted.length
   }
 
-  get answers(): number {
-    return this.#answers.length
-  }
-
   inflicted(fault: Inflicted): void {
     this.#inflicted.push(fault)
   }
 
-  /** Keeps that a fault happened while `inflict` was under way. */
-  async during({ kind }: Pick<Fault, 'kind'>, isAlone: boolean, inflict: () => Promise<void>): Promise<void> {
+  /** Keeps that a fault happened while `inflict` was under way, unless this resolves to false. */
+  async during({ kind }: Pick<Fault, 'kind'>, isAlone: boolean, inflict: () => Promise<boolean>): Promise<void> {
     const startMs = performance.now()
-    await inflict()
-    this.inflicted({ kind, isAlone, startMs, endMs: performance.now() })
+    if (await inflict()) this.inflicted({ kind, isAlone, startMs, endMs: performance.now() })
   }
 
   answered({ status, answeredMs }: Exchange): void {

@@ -37,6 +37,14 @@ it('tells what clients saw while a kind of fault happened alone, and how long th
   expect(flush).toMatchObject({ times: 1, longestSilenceMs: 35, seen: { ...none, '2xx': 1 } })
 })
 
+it('leaves out what could not be inflicted', async () => {
+  const journal = new Journal()
+  await journal.during({ kind: 'kill' }, true, async () => false)
+  await journal.during({ kind: 'flush' }, true, async () => true)
+  expect(journal.summary()).toMatchObject([{ kind: 'flush', times: 1 }])
+  expect(journal.faults).toBe(1)
+})
+
 it('adds up runs, and shows them as a table', () => {
   const journal = journalOf([answer(15, 201)])
   journal.inflicted({ kind: 'kill', isAlone: true, startMs: 10, endMs: 1510 })

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { type Outcome, runCampaign, type ScenarioName, scenarios } from './campaign.ts'
 import type { FaultSummary } from './journal.ts'
 import { describeContradiction, faultTable } from './report.ts'
@@ -18,9 +18,9 @@ interface Options {
 
 const program = new Command('campaign')
   .description('Throws faults at real brokers and processes, and compares every answer with the log')
-  .option('--seed <n>', 'what the faults are drawn from', Number, 1)
-  .option('--seeds <n>', 'how many seeds, one after the other', Number, 1)
-  .option('--minutes <n>', 'how long there are faults, for each seed', Number, 1)
+  .option('--seed <n>', 'what the faults are drawn from', whole, 1)
+  .option('--seeds <n>', 'how many seeds, one after the other', whole, 1)
+  .option('--minutes <n>', 'how long there are faults, for each seed', positive, 1)
   .addOption(new Option('--scenario <name>', 'by default the seeds take turns').choices(names))
   .option('--json <file>', 'write the faults of all seeds to a file')
 const { seed: first, seeds, minutes, scenario: given, json } = program.parse().opts<Options>()
@@ -63,6 +63,18 @@ say(`${seeds} seeds, ${count} faults, ${answers} answers, ${failed} contradicted
 say(faultTable(faults))
 if (json !== undefined) writeFileSync(json, JSON.stringify(faults))
 process.exit(failed === 0 ? 0 : 1)
+
+function positive(text: string): number {
+  const value = Number(text)
+  if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError('It has to be a number above 0.')
+  return value
+}
+
+function whole(text: string): number {
+  const value = positive(text)
+  if (!Number.isSafeInteger(value)) throw new InvalidArgumentError('It has to be a whole number.')
+  return value
+}
 
 function keep(folder: string, { contradictions, histories }: Outcome): void {
   mkdirSync(join(folder, 'histories'))

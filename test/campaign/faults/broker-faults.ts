@@ -14,6 +14,7 @@ export function brokerFaults(kind: string, nodes: readonly Controllable[]): Faul
         const node = random.pick(nodes)
         await node.stop()
         await node.start()
+        return true
       },
     },
     lasting(`${kind} stands still (SIGSTOP)`, (random) => {

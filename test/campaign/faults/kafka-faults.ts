@@ -1,11 +1,12 @@
 import type { KafkaBroker } from '../../brokers/brokers.ts'
-import { until } from '../../brokers/ready.ts'
+import { until, within } from '../../brokers/ready.ts'
 import { empty, fill } from '../system/small-disk.ts'
 import { asAdmin } from '../system/topic-admin.ts'
 import { brokerFaults } from './broker-faults.ts'
 import { type Fault, last, lasting } from './fault.ts'
 
 const inSyncMs = 30_000
+const leadMs = 30_000
 
 export interface KafkaUnderFaults {
   /** host:port of each, by comma, past all links. */
@@ -31,9 +32,10 @@ export function kafkaFaults(kafka: KafkaUnderFaults): Fault[] {
   ]
   return faults.map(({ kind, inflict }) => ({
     kind,
-    inflict: async (random) => {
-      await inflict(random)
+    inflict: async (random, isAlone) => {
+      const happened = await inflict(random, isAlone)
       await untilInSync(kafka)
+      return happened
     },
   }))
 }
@@ -49,13 +51,14 @@ export function fullKafkaDisk(kafka: KafkaUnderFaults, node: KafkaBroker, mount:
       await node.kill()
       await node.start()
       await untilInSync(kafka)
+      return true
     },
   }
 }
 
-/** Each partition gets the next of its replicas as its preferred leader. */
-async function moveLeaders({ brokers, topics }: KafkaUnderFaults): Promise<void> {
-  await asAdmin(brokers, async (admin) => {
+/** Each partition gets the next of its replicas as its preferred leader. Resolves to whether all of these lead in time. */
+async function moveLeaders({ brokers, topics }: KafkaUnderFaults): Promise<boolean> {
+  return await asAdmin(brokers, async (admin) => {
     const metadata = await admin.fetchTopicMetadata({ topics: [...topics] })
     const moved = metadata.topics.map(({ name, partitions }) => ({
       topic: name,
@@ -65,6 +68,16 @@ async function moveLeaders({ brokers, topics }: KafkaUnderFaults): Promise<void>
       })),
     }))
     await admin.alterPartitionReassignments({ topics: moved })
+    const wanted = moved.flatMap(({ topic, partitionAssignment }) =>
+      partitionAssignment.map(({ partition, replicas }) => `${topic} ${partition} ${replicas[0]}`),
+    )
+    return await within(leadMs, async () => {
+      const found = await admin.fetchTopicMetadata({ topics: [...topics] }).catch(() => ({ topics: [] }))
+      const leaders = found.topics.flatMap(({ name, partitions }) =>
+        partitions.map(({ partitionId, leader }) => `${name} ${partitionId} ${leader}`),
+      )
+      return wanted.every((each) => leaders.includes(each))
+    })
   })
 }
 

@@ -19,7 +19,9 @@ export interface LossyLog {
 
 /** Events on brokers 1 and 2, of which either may lead with whatever it has; the ids on broker 3 alone. */
 export async function makeLossyTopics({ brokers }: KafkaCluster, topic: string): Promise<void> {
-  const kept = ['retention.ms', 'retention.bytes'].map((name) => ({ name, value: '-1' }))
+  const retention = ['retention.ms', 'retention.bytes'].map((name) => ({ name, value: '-1' }))
+  // or Kafka would refuse records of a process whose clock is an hour ahead
+  const kept = [...retention, { name: 'message.timestamp.type', value: 'LogAppendTime' }]
   const unsafe = [
     { name: 'unclean.leader.election.enable', value: 'true' },
     { name: 'min.insync.replicas', value: '1' },
@@ -49,7 +51,7 @@ export function lossFaults(log: LossyLog): Fault[] {
 }
 
 /** The follower stands still, so that it lacks the last records, and then is the only one. */
-async function electBehind({ cluster, topic, context }: LossyLog, random: Random): Promise<void> {
+async function electBehind({ cluster, topic, context }: LossyLog, random: Random): Promise<boolean> {
   const [leader, follower] = cluster.nodes
   await follower?.pause()
   await until('the follower is out of sync', waitMs, async () => (await inSync(cluster, topic)).join() === '1')
@@ -62,10 +64,11 @@ async function electBehind({ cluster, topic, context }: LossyLog, random: Random
   await leader?.start()
   await untilInSync({ ...cluster, topics: [topic] })
   await context.afterLoss()
+  return true
 }
 
 /** Some bytes less, in the files of both replicas. */
-async function truncateTails({ cluster, folderOf, topic, context }: LossyLog, random: Random): Promise<void> {
+async function truncateTails({ cluster, folderOf, topic, context }: LossyLog, random: Random): Promise<boolean> {
   const replicas = cluster.nodes.slice(0, 2)
   await context.beforeLoss()
   await Promise.all(replicas.map((node) => node.kill()))
@@ -78,6 +81,7 @@ async function truncateTails({ cluster, folderOf, topic, context }: LossyLog, ra
   await Promise.all(replicas.map((node) => node.start()))
   await untilInSync({ ...cluster, topics: [topic] })
   await context.afterLoss()
+  return true
 }
 
 function segmentOf(folder: string): string {

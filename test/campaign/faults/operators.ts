@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Recorder } from '../recorder.ts'
+import { until, within } from '../../brokers/ready.ts'
+import { Recorder } from '../recorder.ts'
 import type { Supervised } from '../system/supervised.ts'
 import type { Fault } from './fault.ts'
 
@@ -9,6 +10,8 @@ const cli = join(import.meta.dirname, '../../../src/cli.ts')
 
 /** Followed within a second, or refused within 30 s where a server cannot read the file (docs/operations.md). */
 const revokedMs = 30_000
+const takenMs = 30_000
+const diskMs = 60_000
 
 export interface Ran {
   readonly code: number
@@ -27,42 +30,74 @@ export function petstore(environment: Readonly<Record<string, string>>, ...args:
   })
 }
 
-/** A person who rebuilds at any time. Whether it succeeds depends on the other faults. */
-export function rebuild(environment: Readonly<Record<string, string>>): Fault {
-  return {
-    kind: 'rebuild',
-    inflict: async () => void (await petstore(environment, 'rebuild')),
-  }
-}
-
-export interface KeyedService {
+export interface Operated {
   readonly environment: Readonly<Record<string, string>>
   readonly apis: readonly Supervised[]
-  readonly recorder: Recorder
-  /** Told that a process still takes a key that was revoked. */
+  /** Told what a person sees that must not be. */
   readonly wrong: (what: string) => void
 }
 
+/** A person who rebuilds at any time. It succeeds unless there are other faults. */
+export function rebuild({ environment, wrong }: Pick<Operated, 'environment' | 'wrong'>): Fault {
+  return {
+    kind: 'rebuild',
+    inflict: async (_, isAlone) => {
+      const { code, errors } = await petstore(environment, 'rebuild')
+      if (isAlone && code !== 0) wrong(`a rebuild without another fault ended with ${code}: ${errors.slice(-2000)}`)
+      return code === 0
+    },
+  }
+}
+
 /** A key is issued, used and revoked: after 30 s at the latest nobody takes it. */
-export function keyRevocation({ environment, apis, recorder, wrong }: KeyedService): Fault {
+export function keyRevocation({ environment, apis, wrong }: Operated): Fault {
   return {
     kind: 'an API key is revoked',
-    inflict: async (random) => {
+    inflict: async (_, isAlone) => {
       const issued = await petstore(environment, 'keys', 'issue', '--name', 'short-lived', '--json')
-      if (issued.code !== 0) return // a full disk
+      if (issued.code !== 0) return false // a full disk
       const { id, key } = JSON.parse(issued.output)
-      const ask = (api: Supervised) =>
-        recorder.ask(api, { operation: 'listPets', page: { after: 0, limit: 1 }, session: undefined, apiKey: key })
-      await ask(random.pick(apis))
-      while ((await petstore(environment, 'keys', 'revoke', id, '--yes')).code !== 0) await delay(200)
-      const deadline = performance.now() + revokedMs
-      for (const api of apis) {
-        for (let status: number | undefined; status !== 401; status = (await ask(api))?.status) {
-          if (performance.now() > deadline)
-            return status === 200 ? wrong(`${api.instance} takes a revoked key`) : undefined
-          await delay(100)
-        }
-      }
+      const ask = asking(key)
+      const statuses = await Promise.all(apis.map((api) => untilTaken(api, ask)))
+      const notTaken = statuses.filter((status) => status !== 200)
+      if (isAlone ? notTaken.length > 0 : notTaken.includes(401))
+        wrong(`a key that was issued is answered ${statuses} by ${apis.map(({ name }) => name)}`)
+      await until('the key is revoked', diskMs, async () => {
+        return (await petstore(environment, 'keys', 'revoke', id, '--yes')).code === 0
+      })
+      const late = await Promise.all(apis.map((api) => stillTaken(api, ask)))
+      for (const what of late) if (what !== undefined) wrong(what)
+      return notTaken.length === 0
     },
+  }
+}
+
+/** Asks with this key, and resolves to the status. What others ask is never answered 401, so it has a recorder of its own. */
+function asking(apiKey: string): (api: Supervised) => Promise<number | undefined> {
+  const recorder = new Recorder()
+  const list = { operation: 'listPets', page: { after: 0, limit: 1 }, session: undefined, apiKey } as const
+  return async (api) => (await recorder.ask(api, list))?.status
+}
+
+/** Resolves to 200, or to the last status if it is never that. */
+async function untilTaken(api: Supervised, ask: ReturnType<typeof asking>): Promise<number | undefined> {
+  let status: number | undefined
+  await within(takenMs, async () => {
+    status = await ask(api)
+    return status === 200
+  })
+  return status
+}
+
+/** Resolves once this process refuses the key, or to what is wrong. */
+async function stillTaken(api: Supervised, ask: ReturnType<typeof asking>): Promise<string | undefined> {
+  const deadline = performance.now() + revokedMs
+  for (;;) {
+    const isLate = performance.now() > deadline
+    const status = await ask(api)
+    if (status === 401) return undefined
+    if (isLate && status !== undefined) return `${api.instance} takes a revoked key: ${status}`
+    if (performance.now() > deadline + revokedMs) return `${api.instance} is not there a minute after a key was revoked`
+    await delay(100)
   }
 }

@@ -3,6 +3,8 @@ import type { Random } from '../random.ts'
 import type { Supervised } from '../system/supervised.ts'
 import { type Fault, forLong, lasting } from './fault.ts'
 
+const clockLasts = { leastMs: 1500, mostMs: 5000 }
+
 /** Faults of the processes of the service. */
 export function processFaults(services: readonly Supervised[]): Fault[] {
   const kinds = [...new Set(services.map(kindOf))]
@@ -17,12 +19,14 @@ export function processFaults(services: readonly Supervised[]): Fault[] {
       { kind: `restart of ${kind}`, inflict: (random) => random.pick(own).end('SIGTERM') },
       lasting(`${kind} stands still (SIGSTOP)`, standsStill),
       lasting(`${kind} stands still for long (SIGSTOP)`, standsStill, forLong),
-      lasting(`clock of ${kind} is hours off`, (random) => {
-        const service = random.pick(own)
-        return { wrong: () => service.setClock(random.below(13) - 6), right: () => service.setClock(0) }
-      }),
+      lasting(`clock of ${kind} is hours off`, (random) => wrongClock(random.pick(own), random), clockLasts),
     ] satisfies Fault[]
   })
+}
+
+function wrongClock(service: Supervised, random: Random) {
+  const hours = (1 + random.below(6)) * (random.chance(0.5) ? 1 : -1)
+  return { wrong: () => service.setClock(hours), right: () => service.setClock(0) }
 }
 
 /** One process after the other is ended in order and has to be ready again before the next one. */
@@ -35,6 +39,7 @@ export function rollingDeploy(services: readonly Supervised[]): Fault {
         const deadline = performance.now() + 10_000
         while (performance.now() < deadline && !(await service.isReady())) await delay(100)
       }
+      return true
     },
   }
 }

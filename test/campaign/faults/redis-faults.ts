@@ -2,13 +2,15 @@ import { cpSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RedisServer } from '../../brokers/brokers.ts'
-import { askRedis, until } from '../../brokers/ready.ts'
+import { askRedis, until, within } from '../../brokers/ready.ts'
 import type { Random } from '../random.ts'
 import type { Link } from '../system/link.ts'
 import { brokerFaults } from './broker-faults.ts'
 import { type Fault, lasting } from './fault.ts'
 
 const reachEachOtherMs = 30_000
+/** Long enough for those that were cut off by the fault before to be there again. */
+const subscribeMs = 5000
 
 /** A server with the folder of its data. */
 export interface RedisNode extends RedisServer {
@@ -19,13 +21,10 @@ export interface RedisNode extends RedisServer {
 export function redisFaults(nodes: readonly RedisNode[], prefix: string): Fault[] {
   return [
     ...brokerFaults('Redis', nodes),
-    { kind: 'FLUSHALL', inflict: (random) => command(random.pick(nodes), 'FLUSHALL') },
-    { kind: 'SCRIPT FLUSH', inflict: (random) => command(random.pick(nodes), 'SCRIPT', 'FLUSH') },
-    {
-      kind: 'subscribers of Redis are cut off',
-      inflict: (random) => command(random.pick(nodes), 'CLIENT', 'KILL', 'TYPE', 'pubsub'),
-    },
-    { kind: 'an older snapshot of Redis', inflict: (random) => goBack(random.pick(nodes)) },
+    { kind: 'FLUSHALL', inflict: (random) => done(command(random.pick(nodes), 'FLUSHALL')) },
+    { kind: 'SCRIPT FLUSH', inflict: (random) => done(command(random.pick(nodes), 'SCRIPT', 'FLUSH')) },
+    { kind: 'subscribers of Redis are cut off', inflict: (random) => cutSubscribers(random.pick(nodes)) },
+    { kind: 'an older snapshot of Redis', inflict: (random) => done(goBack(random.pick(nodes))) },
     { kind: 'single keys of Redis are removed', inflict: (random) => removeKeys(random.pick(nodes), prefix, random) },
     lasting('eviction of Redis is switched on', (random) => {
       const node = random.pick(nodes)
@@ -34,8 +33,18 @@ export function redisFaults(nodes: readonly RedisNode[], prefix: string): Fault[
   ]
 }
 
-async function command({ url }: RedisServer, name: string, ...args: (string | number)[]): Promise<void> {
-  await askRedis(url, (redis) => redis.call(name, ...args))
+async function command({ url }: RedisServer, name: string, ...args: (string | number)[]): Promise<unknown> {
+  return await askRedis(url, (redis) => redis.call(name, ...args))
+}
+
+async function done(work: Promise<unknown>): Promise<true> {
+  await work
+  return true
+}
+
+/** Resolves to whether there were any. */
+function cutSubscribers(node: RedisServer): Promise<boolean> {
+  return within(subscribeMs, async () => Number(await command(node, 'CLIENT', 'KILL', 'TYPE', 'pubsub')) > 0)
 }
 
 /** What it has now is what it has again a few seconds later. */
@@ -53,28 +62,32 @@ async function goBack(node: RedisNode): Promise<void> {
   await node.start()
 }
 
-/** Masters of a cluster refuse it as long as they do not reach each other. */
-async function removeKeys(node: RedisServer, prefix: string, random: Random): Promise<void> {
-  await until('the cluster takes commands', reachEachOtherMs, () =>
-    removeSome(node, prefix, random).then(
-      () => true,
-      (error: Error) => {
-        if (!error.message.startsWith('CLUSTERDOWN')) throw error
-        return false
-      },
-    ),
-  )
+/** Masters of a cluster refuse it as long as they do not reach each other. Resolves to whether there were any. */
+async function removeKeys(node: RedisServer, prefix: string, random: Random): Promise<boolean> {
+  let removed = 0
+  await until('the cluster takes commands', reachEachOtherMs, async () => {
+    try {
+      removed = await removeSome(node, prefix, random)
+      return true
+    } catch (error) {
+      if (!(error as Error).message.startsWith('CLUSTERDOWN')) throw error
+      return false
+    }
+  })
+  return removed > 0
 }
 
-/** Mostly keys of the generation that is served. */
-async function removeSome({ url }: RedisServer, prefix: string, random: Random): Promise<void> {
-  await askRedis(url, async (redis) => {
+/** Mostly keys of the generation that is served. Resolves to how many. */
+function removeSome({ url }: RedisServer, prefix: string, random: Random): Promise<number> {
+  return askRedis(url, async (redis) => {
     const keys = (await redis.keys(`*${prefix}*`)).sort()
     const actives = keys.filter((key) => key.endsWith(':active'))
     const names = await Promise.all(actives.map((key) => redis.hget(key, 'name')))
     const served = keys.filter((key) => names.some((name) => name !== null && key.includes(name)))
     const some = served.length > 0 && random.chance(0.8) ? served : keys
-    for (const key of random.shuffle(some).slice(0, 1 + random.below(2))) await redis.unlink(key)
+    const chosen = random.shuffle(some).slice(0, 1 + random.below(2))
+    const removed = await Promise.all(chosen.map((key) => redis.unlink(key)))
+    return removed.reduce((sum, each) => sum + Number(each), 0)
   })
 }
 
@@ -113,8 +126,8 @@ export class Failover {
 
   faults(): Fault[] {
     return [
-      { kind: 'a replica of Redis is promoted', inflict: () => this.#promote() },
-      { kind: 'a stale replica of Redis is promoted', inflict: () => this.#promoteStale() },
+      { kind: 'a replica of Redis is promoted', inflict: () => done(this.#promote()) },
+      { kind: 'a stale replica of Redis is promoted', inflict: () => done(this.#promoteStale()) },
     ]
   }
 
@@ -122,7 +135,8 @@ export class Failover {
   faultsOfMaster(prefix: string): Fault[] {
     return redisFaults([this.master], prefix).map(({ kind }, index) => ({
       kind,
-      inflict: async (random) => await redisFaults([this.master], prefix)[index]?.inflict(random),
+      inflict: async (random, isAlone) =>
+        (await redisFaults([this.master], prefix)[index]?.inflict(random, isAlone)) ?? false,
     }))
   }
 

@@ -86,16 +86,16 @@ export const cluster: StartScenario = onKafka(async (stack) => {
   }
 })
 
+/** What a process writes before it ends because of it (decision 0027). */
+const logLost = /the event log was replaced|the events are gone/
+
 /** A topic that may lose what was acknowledged, and does. */
 export const lossy: StartScenario = async (stack, folder, context) => {
   const kafka = await startKafka(stack, folder)
   const node = await redisNode(stack, join(folder, 'redis'))
   await makeLossyTopics(kafka.cluster, topic)
-  const { environment, services, apis } = await startServices(stack, folder, kafka, {
-    url: node.url,
-    urlOf: () => node.url,
-    lanes: [],
-  })
+  const redisSide = { url: node.url, urlOf: () => node.url, lanes: [] }
+  const { environment, services, apis } = await startServices(stack, folder, kafka, redisSide, logLost)
   const loss = lossFaults({ cluster: kafka.cluster, folderOf: kafka.folderOf, topic, context })
   return {
     apis,
@@ -147,6 +147,7 @@ async function startServices(
   folder: string,
   { cluster, linksOf }: KafkaSide,
   { url, urlOf, environment: own = {} }: RedisSide,
+  endsAfter?: RegExp,
 ) {
   const common = {
     ...own,
@@ -160,7 +161,7 @@ async function startServices(
       const brokers = linksOf(name).map(({ port }) => `127.0.0.1:${port}`)
       const ROLE = name.replace(/-\d$/, '')
       const environment = { ...common, ROLE, KAFKA_BROKERS: brokers.join(), REDIS_URL: urlOf(name) }
-      return Supervised.start({ name, folder, environment })
+      return Supervised.start({ name, folder, environment, ...(endsAfter && { endsAfter }) })
     }),
   )
   for (const service of services) stack.defer(() => service.remove())

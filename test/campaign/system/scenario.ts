@@ -1,19 +1,18 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Fault, type Lane, last } from '../faults/fault.ts'
-import { type KeyedService, keyRevocation, rebuild } from '../faults/operators.ts'
+import { keyRevocation, type Operated, rebuild } from '../faults/operators.ts'
 import { processFaults, rollingDeploy } from '../faults/process-faults.ts'
 import type { LogRecord } from '../history.ts'
-import type { Recorder } from '../recorder.ts'
 import { empty, fill, mountSmall } from './small-disk.ts'
 import { Supervised } from './supervised.ts'
 
-/** Not a secret: the service and its clients run on this machine alone, for a minute. */
-export const apiKey = 'the-key-of-the-campaign'
+/** Another one each time: two campaigns on one machine must not take each other's services for their own. */
+export const apiKey = randomUUID()
 
 /** Whom the faults of a scenario tell of what they do. */
 export interface CampaignContext {
-  readonly recorder: Recorder
   wrong(what: string): void
   /** Records that were acknowledged are about to be lost: everything so far is compared with the log as it stands. */
   beforeLoss(): Promise<void>
@@ -39,7 +38,8 @@ export type StartScenario = (stack: AsyncDisposableStack, folder: string, contex
 export const embedded: StartScenario = async (stack, folder, context) => {
   const dataFolder = await mountSmall(stack, join(folder, 'data'), 48)
   const environment = { DATA_DIR: dataFolder, API_KEYS: apiKey }
-  const service = await Supervised.start({ name: 'service', environment, folder })
+  const endsAfter = /is on a disk that is full/ // a start
+  const service = await Supervised.start({ name: 'service', environment, folder, endsAfter })
   stack.defer(() => service.remove())
   const services = [service]
   return {
@@ -49,26 +49,26 @@ export const embedded: StartScenario = async (stack, folder, context) => {
     partitions: 1,
     lanes: [
       { name: 'process', faults: processFaults(services) },
-      { name: 'disk', faults: [fullDisk(service, dataFolder)] },
+      { name: 'disk', faults: [fullDisk(dataFolder)] },
       operatorLane({ environment, apis: services, ...context }, services),
     ],
     readLog: async () => readFile(join(dataFolder, 'event-log.db')),
   }
 }
 
-export function operatorLane(keyed: KeyedService, services: readonly Supervised[]): Lane {
-  return { name: 'operator', faults: [rebuild(keyed.environment), keyRevocation(keyed), rollingDeploy(services)] }
+export function operatorLane(operated: Operated, services: readonly Supervised[]): Lane {
+  return { name: 'operator', faults: [rebuild(operated), keyRevocation(operated), rollingDeploy(services)] }
 }
 
-/** Until there is room again; a process that ended meanwhile is started again. */
-function fullDisk(service: Supervised, folder: string): Fault {
+/** Until there is room again. */
+function fullDisk(folder: string): Fault {
   return {
     kind: 'disk of the embedded service is full',
     inflict: async (random) => {
       await fill(folder)
       await last(random, 500, 3000)
       empty(folder)
-      await service.untilReady()
+      return true
     },
   }
 }

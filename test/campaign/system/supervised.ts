@@ -1,22 +1,29 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { endWithThisProcess } from '../../brokers/processes.ts'
-import { freePort, until } from '../../brokers/ready.ts'
+import { freePort, until, within } from '../../brokers/ready.ts'
+import { Clock } from './clock.ts'
 
 const main = join(import.meta.dirname, '../../../src/main.ts')
 const pauseBeforeRestartMs = 200
+const startMs = 5000
+/** The library looks at the time once a second, and the process keeps the date of its answers for another one. */
+const clockSeenMs = 5000
+const hourMs = 3_600_000
 
-/** Sets the clock of a process, and leaves monotonic time alone. */
-const clockLibrary = '/usr/lib/$LIB/faketime/libfaketime.so.1'
+/** A start that waited 30 s for brokers in vain leaves the next try to the orchestrator. */
+const brokersAway = /^petstore: (Kafka|Redis) at .+ (has not answered properly|did not answer) for /m
 
 export interface SupervisedOptions {
   readonly name: string
   readonly environment: Readonly<Record<string, string>>
   /** For its output and its clock. */
   readonly folder: string
+  /** What it writes before an end that the scenario is meant to bring about. */
+  readonly endsAfter?: RegExp
 }
 
 /** A process of the service, which is started again whenever it ends, as an orchestrator would. */
@@ -25,20 +32,23 @@ export class Supervised {
   readonly url: string
   readonly #environment: Readonly<Record<string, string>>
   readonly #outputFile: string
-  readonly #clockFile: string
+  readonly #endsAfter: RegExp | undefined
+  readonly #clock: Clock
+  readonly #toldToEnd = new WeakSet<ChildProcess>()
+  readonly #endedByThemselves: string[] = []
+  /** Undefined between two starts. */
   #child: ChildProcess | undefined
   #starts = 0
   #isStopped = false
 
-  private constructor({ name, environment, folder }: SupervisedOptions, port: number) {
+  private constructor({ name, environment, folder, endsAfter }: SupervisedOptions, port: number) {
     this.name = name
     this.url = `http://127.0.0.1:${port}`
     this.#outputFile = join(folder, `${name}.log`)
-    this.#clockFile = join(folder, `${name}.clock`)
-    this.setClock(0)
-    const clock = { LD_PRELOAD: clockLibrary, FAKETIME_TIMESTAMP_FILE: this.#clockFile, FAKETIME_CACHE_DURATION: '1' }
+    this.#endsAfter = endsAfter
+    this.#clock = new Clock(join(folder, `${name}.clock`))
     const { PATH = '' } = process.env
-    this.#environment = { PATH, PORT: String(port), ...clock, FAKETIME_DONT_FAKE_MONOTONIC: '1', ...environment }
+    this.#environment = { PATH, PORT: String(port), ...this.#clock.environment, ...environment }
   }
 
   static async start(options: SupervisedOptions): Promise<Supervised> {
@@ -52,6 +62,11 @@ export class Supervised {
     return `${this.name}#${this.#starts}`
   }
 
+  /** Ends that nobody asked for and that are not by design: each with the last lines of what the process wrote. */
+  get endedByThemselves(): readonly string[] {
+    return this.#endedByThemselves
+  }
+
   /** Resolves to whether all is served. */
   async isReady(): Promise<boolean> {
     const answer = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
@@ -62,37 +77,54 @@ export class Supervised {
     await until(`${this.name} is ready`, timeoutMs, () => this.isReady())
   }
 
-  /** Resolves once it is gone; it is started again. */
-  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-    const child = this.#child
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
-    const gone = once(child, 'exit')
-    child.kill(signal)
-    await gone
+  /** Resolves once it is gone, to whether there was one; it is started again. */
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<boolean> {
+    const child = await this.#started()
+    if (child === undefined) return false
+    await this.#gone(child, signal)
+    return true
   }
 
-  pause(): void {
-    this.#child?.kill('SIGSTOP')
+  /** Resolves to whether there was one. */
+  async pause(): Promise<boolean> {
+    return (await this.#started())?.kill('SIGSTOP') ?? false
   }
 
   resume(): void {
     this.#child?.kill('SIGCONT')
   }
 
-  /** Hours before or behind the true time. */
-  setClock(hours: number): void {
-    writeFileSync(this.#clockFile, `${hours >= 0 ? '+' : ''}${hours}h\n`)
+  /** Hours before or behind the true time. Resolves to whether the process tells that time. */
+  async setClock(hours: number): Promise<boolean> {
+    this.#clock.set(hours)
+    return await within(clockSeenMs, async () => {
+      const date = await this.#date()
+      return date !== undefined && Math.abs((date - Date.now()) / hourMs - hours) < 0.1
+    })
   }
 
   /** Ends it for good. */
   async remove(): Promise<void> {
     this.#isStopped = true
-    await this.end('SIGKILL')
+    if (this.#child !== undefined) await this.#gone(this.#child, 'SIGKILL')
+  }
+
+  /** The one that runs, or is started soon. */
+  async #started(): Promise<ChildProcess | undefined> {
+    await within(startMs, async () => this.#child !== undefined)
+    return this.#child
+  }
+
+  /** When its last answer was, by its own clock. */
+  async #date(): Promise<number | undefined> {
+    const answer = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
+    return answer === undefined ? undefined : Date.parse(answer.headers.get('date') ?? '')
   }
 
   async #keepRunning(): Promise<void> {
     while (!this.#isStopped) {
       const output = openSync(this.#outputFile, 'a')
+      const written = statSync(this.#outputFile).size
       this.#starts++
       const child = spawn(process.execPath, [main], {
         env: this.#environment,
@@ -102,8 +134,25 @@ export class Supervised {
       closeSync(output)
       endWithThisProcess(child)
       this.#child = child
+      child.once('exit', (code, how) => {
+        this.#child = undefined
+        if (!this.#toldToEnd.has(child)) this.#endedByItself(`${how ?? `code ${code}`}`, written)
+      })
       await once(child, 'exit')
       await delay(pauseBeforeRestartMs)
     }
+  }
+
+  #endedByItself(how: string, written: number): void {
+    const text = readFileSync(this.#outputFile).subarray(written).toString()
+    if (brokersAway.test(text) || this.#endsAfter?.test(text)) return
+    this.#endedByThemselves.push(`${this.instance}, ${how}: ${text.slice(-2000)}`)
+  }
+
+  async #gone(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    this.#toldToEnd.add(child)
+    const exited = once(child, 'exit')
+    child.kill(signal)
+    await exited
   }
 }
