@@ -4,7 +4,7 @@ import { compileCheck } from '../../src/lib/validation.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { Client, createMany, expectExactText, outcomeOf, type Pet, untilServed } from './client.ts'
 import { Load } from './load.ts'
-import { brokerEnvironment, expectRefused, startRoles, startService } from './service.ts'
+import { brokerEnvironment, startRoles, startService } from './service.ts'
 import { readTopic } from './topic.ts'
 
 const timeout = 180_000
@@ -64,12 +64,6 @@ describeWithBrokers('on Kafka and Redis', (brokers) => {
     }
     expect(new Set(messages.map(({ value }) => JSON.parse(String(value)).id)).size).toBe(pets.length)
     await expectExactText(client)
-  })
-
-  it('a topic with another number of partitions stops the boot and says what to do', { timeout }, async () => {
-    const environment = brokerEnvironment(brokers)
-    await (await startService(environment)).end('SIGTERM')
-    await expectRefused({ ...environment, KAFKA_PARTITIONS: '3' }, /KAFKA_PARTITIONS/)
   })
 
   describe('a Consistency-Token of one instance', () => {
