@@ -121,15 +121,6 @@ export async function createTopic({ KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic):
   })
 }
 
-/** Has the broker compress what is written to the topics of the log from now on. */
-export async function compress({ KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic, codec: string): Promise<void> {
-  const configEntries = ['retention.ms', 'retention.bytes'].map((name) => ({ name, value: '-1' }))
-  configEntries.push({ name: 'compression.type', value: codec })
-  const type = kafkajs.ConfigResourceTypes.TOPIC
-  const resources = [topic, `${topic}.id-blocks`].map((name) => ({ type, name, configEntries }))
-  await asAdmin(KAFKA_BROKERS, (admin) => admin.alterConfigs({ validateOnly: false, resources }))
-}
-
 /** An event as it stands in the log. */
 export interface StoredEvent {
   readonly id: string
