@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import kafkajs, { type KafkaMessage } from 'kafkajs'
 import { expect, vi } from 'vitest'
+import { askKafka } from '../brokers/ready.ts'
 import { ReferenceConsumer } from '../projector/reference-consumer.ts'
 import { byId, type Order, type Pet } from './client.ts'
 
@@ -18,14 +19,8 @@ export function kafkaClient(brokers: string, requestTimeout = 30_000): kafkajs.K
   return new kafkajs.Kafka({ brokers: brokers.split(','), logLevel, requestTimeout, retry: { retries: 20 } })
 }
 
-async function asAdmin<T>(brokers: string, work: (admin: kafkajs.Admin) => Promise<T>): Promise<T> {
-  const admin = kafkaClient(brokers).admin()
-  await admin.connect()
-  try {
-    return await work(admin)
-  } finally {
-    await admin.disconnect()
-  }
+export function asAdmin<T>(brokers: string, work: (admin: kafkajs.Admin) => Promise<T>): Promise<T> {
+  return askKafka(kafkaClient(brokers), work)
 }
 
 /** Every record of a topic as it stands now, from offset 0 on, in log order within each partition. */

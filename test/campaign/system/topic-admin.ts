@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import kafkajs from 'kafkajs'
-import { until } from '../../brokers/ready.ts'
+import { askKafka, until } from '../../brokers/ready.ts'
 import type { LogRecord } from '../history.ts'
 
 const readMs = 60_000
@@ -10,14 +10,8 @@ function clientOf(brokers: string): kafkajs.Kafka {
   return new kafkajs.Kafka({ brokers: brokers.split(','), logLevel, connectionTimeout: 1000, requestTimeout: 5000 })
 }
 
-export async function asAdmin<T>(brokers: string, work: (admin: kafkajs.Admin) => Promise<T>): Promise<T> {
-  const admin = clientOf(brokers).admin()
-  await admin.connect()
-  try {
-    return await work(admin)
-  } finally {
-    await admin.disconnect()
-  }
+export function asAdmin<T>(brokers: string, work: (admin: kafkajs.Admin) => Promise<T>): Promise<T> {
+  return askKafka(clientOf(brokers), work)
 }
 
 /** Every record of a topic as it stands now. */
