@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import kafkajs, { type KafkaMessage } from 'kafkajs'
 import { expect, vi } from 'vitest'
 import { askKafka } from '../brokers/ready.ts'
+import { recordsOf, type TopicRecord } from '../brokers/topic-records.ts'
 import { ReferenceConsumer } from '../projector/reference-consumer.ts'
 import { byId, type Order, type Pet } from './client.ts'
 
@@ -23,25 +23,8 @@ export function asAdmin<T>(brokers: string, work: (admin: kafkajs.Admin) => Prom
   return askKafka(kafkaClient(brokers), work)
 }
 
-/** Every record of a topic as it stands now, from offset 0 on, in log order within each partition. */
-export async function readTopic({ KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic): Promise<KafkaMessage[]> {
-  const ends = await asAdmin(KAFKA_BROKERS, (admin) => admin.fetchTopicOffsets(topic))
-  const found = new Map(ends.map(({ partition }): [number, KafkaMessage[]] => [partition, []]))
-  const consumer = kafkaClient(KAFKA_BROKERS).consumer({ groupId: `reader-${randomUUID()}`, maxWaitTimeInMs: 100 })
-  await consumer.connect()
-  await consumer.subscribe({ topic, fromBeginning: true })
-  await consumer.run({ eachMessage: async ({ partition, message }) => void found.get(partition)?.push(message) })
-  try {
-    // Nothing is ever deleted from the topic, so its end is also the number of its records.
-    await vi.waitFor(() => {
-      for (const { partition, high } of ends) {
-        expect(found.get(partition)?.length).toBeGreaterThanOrEqual(Number(high))
-      }
-    }, patience)
-  } finally {
-    await consumer.disconnect()
-  }
-  return [...found.values()].flat()
+export function readTopic({ KAFKA_BROKERS, KAFKA_TOPIC }: Topic): Promise<TopicRecord[]> {
+  return recordsOf(kafkaClient(KAFKA_BROKERS), KAFKA_TOPIC)
 }
 
 /** As the first record of the id blocks has it. */
