@@ -14,9 +14,9 @@ export interface Topic {
 }
 
 /** A plain client, as any program that reads the events would make one. */
-export function kafkaClient(brokers: string, requestTimeout = 30_000): kafkajs.Kafka {
+export function kafkaClient(brokers: string): kafkajs.Kafka {
   const { NOTHING: logLevel } = kafkajs.logLevel
-  return new kafkajs.Kafka({ brokers: brokers.split(','), logLevel, requestTimeout, retry: { retries: 20 } })
+  return new kafkajs.Kafka({ brokers: brokers.split(','), logLevel, retry: { retries: 20 } })
 }
 
 export function asAdmin<T>(brokers: string, work: (admin: kafkajs.Admin) => Promise<T>): Promise<T> {
