@@ -2,8 +2,9 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { startRedis } from '../brokers/brokers.ts'
 import { startKafkaCluster } from '../brokers/clusters.ts'
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
-import { startProxy } from '../brokers/proxy.ts'
+import { heldRequests } from '../brokers/held-requests.ts'
 import { inSync, makeLossyTopics } from '../campaign/faults/loss-faults.ts'
+import { Link, type Pass } from '../campaign/system/link.ts'
 import { byId, Client, createMany, inParallel, type Pet, untilServed, watchFor } from './client.ts'
 import { brokerEnvironment, expectVerified, startService } from './service.ts'
 import { readPets } from './topic.ts'
@@ -17,7 +18,8 @@ describeWithLocalBrokers('a leader that takes over without the last events', () 
     timeout,
   }, async () => {
     const redis = await startRedis()
-    const { cluster, proxy } = await startCluster()
+    const { pass, hold } = heldRequests()
+    const cluster = await startCluster(pass)
     onTestFinished(async () => void (await Promise.all([cluster.remove(), redis.remove()])))
     const environment = brokerEnvironment({ kafkaBrokers: cluster.brokers, redisUrl: redis.url })
     const { KAFKA_TOPIC: topic } = environment
@@ -31,7 +33,7 @@ describeWithLocalBrokers('a leader that takes over without the last events', () 
     const lost = await createMany(client, 100)
     await untilServed(client, [...kept, ...lost])
     const watch = watchFor([client], kept)
-    const held = proxy.hold(fetchApiKey) // so that there are others before the projector asks for what follows
+    const held = hold(fetchApiKey) // so that there are others before the projector asks for what follows
     await leader?.kill()
     await follower?.resume()
     const rest = await inParallel(300, 16, (i) => added(client, `after ${i}`))
@@ -47,17 +49,16 @@ describeWithLocalBrokers('a leader that takes over without the last events', () 
   })
 })
 
-/** Node 2 is behind a proxy. A broker that is gone, or back, is noticed soon. */
-async function startCluster() {
-  const proxy = await startProxy({ target: 0, isKafka: true })
-  onTestFinished(() => proxy.close())
+/** What is sent to node 2 goes through `pass`. A broker that is gone, or back, is noticed soon. */
+async function startCluster(pass: Pass) {
+  const link = await Link.to(0, pass)
+  onTestFinished(() => link.close())
   const soon = { 'broker.session.timeout.ms': '3000', 'broker.heartbeat.interval.ms': '500' }
-  const cluster = await startKafkaCluster((port, id) => {
+  return await startKafkaCluster((port, id) => {
     if (id !== 2) return soon
-    proxy.to(port)
-    return { ...soon, 'advertised.listeners': `PLAINTEXT://127.0.0.1:${proxy.port}` }
+    link.turnTo(port)
+    return { ...soon, 'advertised.listeners': `PLAINTEXT://127.0.0.1:${link.port}` }
   })
-  return { cluster, proxy }
 }
 
 /** A pet that was answered 201, however often it had to be asked for. */
