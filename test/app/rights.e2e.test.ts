@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { certificates } from '../brokers/certificates.ts'
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
 import { startKafka, startRedis } from '../brokers/processes.ts'
-import { askRedis } from '../brokers/ready.ts'
+import { askKafka, askRedis } from '../brokers/ready.ts'
 import { Client, codeOf, createMany } from '../e2e/client.ts'
 import {
   brokerEnvironment,
@@ -117,12 +117,10 @@ async function grantInRedis(url: string): Promise<void> {
 
 async function grantInKafka(brokers: string, ca: string): Promise<void> {
   const ssl = { ca: readFileSync(ca, 'utf8') }
-  const admin = new kafkajs.Kafka({ brokers: [brokers], ssl, sasl: login('admin'), logLevel: 0 }).admin()
-  await admin.connect()
+  const kafka = new kafkajs.Kafka({ brokers: [brokers], ssl, sasl: login('admin'), logLevel: 0 })
   const acl = commands.filter((command) => command.startsWith('kafka-acls')).flatMap(aclsOf)
   expect(acl).toHaveLength(12)
-  await admin.createAcls({ acl })
-  await admin.disconnect()
+  await askKafka(kafka, (admin) => admin.createAcls({ acl }))
 }
 
 const operations = kafkajs.AclOperationTypes as unknown as Record<string, number>

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { kafkaClient, produce, readTopic } from '../e2e/topic.ts'
+import { asAdmin, produce, readTopic } from '../e2e/topic.ts'
 import { type KafkaBroker, type RedisServer, startKafka, startRedis } from './brokers.ts'
 import { describeWithBrokers, describeWithOwnBrokers } from './describe.ts'
 import { kafkaAnswers, redisAnswers } from './ready.ts'
@@ -17,15 +17,12 @@ describeWithOwnBrokers('a Kafka of the test', () => {
   let kafka: KafkaBroker
   beforeAll(async () => {
     kafka = await startKafka({ config: { 'log.retention.ms': '-1' } })
-    const admin = kafkaClient(kafka.brokers).admin()
-    await admin.connect()
-    await admin.createTopics({ topics: [{ topic: 'events', numPartitions: 1, replicationFactor: 1 }] })
-    const { resources } = await admin.describeConfigs({
-      includeSynonyms: false,
-      resources: [{ type: 2, name: 'events', configNames: ['retention.ms'] }],
+    const { resources } = await asAdmin(kafka.brokers, async (admin) => {
+      await admin.createTopics({ topics: [{ topic: 'events', numPartitions: 1, replicationFactor: 1 }] })
+      const topic = { type: 2, name: 'events', configNames: ['retention.ms'] }
+      return await admin.describeConfigs({ includeSynonyms: false, resources: [topic] })
     })
     expect(resources[0]?.configEntries[0]?.configValue).toBe('-1')
-    await admin.disconnect()
   })
   afterAll(() => kafka?.remove())
 

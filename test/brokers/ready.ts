@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { Kafka, type KafkaConfig, logLevel } from 'kafkajs'
+import { type Admin, Kafka, type KafkaConfig, logLevel } from 'kafkajs'
 
 export type KafkaAccess = Pick<KafkaConfig, 'sasl' | 'ssl'>
 
@@ -35,12 +35,15 @@ export async function kafkaBrokersAnswering(brokers: string, access: KafkaAccess
     retry: { retries: 0 },
     logLevel: logLevel.NOTHING,
   })
+  return await askKafka(kafka, async (admin) => (await admin.describeCluster()).brokers.length).catch(() => 0)
+}
+
+/** Uses connections of its own, made as this client makes them. */
+export async function askKafka<T>(kafka: Kafka, question: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = kafka.admin()
   try {
     await admin.connect()
-    return (await admin.describeCluster()).brokers.length
-  } catch {
-    return 0
+    return await question(admin)
   } finally {
     await admin.disconnect()
   }

@@ -90,7 +90,7 @@ export class Client {
     return created(await this.place(petId))
   }
 
-  /** Every pet, page by page along the links. */
+  /** Every pet, page by page. */
   list({ status }: { status?: string } = {}): Promise<Pet[]> {
     return this.#listed('/v1/pets', status)
   }
@@ -99,10 +99,14 @@ export class Client {
     return this.#listed('/v1/store/orders', status)
   }
 
-  async #listed<T>(collection: string, wanted: string | undefined): Promise<T[]> {
+  #listed<T>(collection: string, status: string | undefined): Promise<T[]> {
+    return this.pages(`${collection}?limit=100${status === undefined ? '' : `&status=${status}`}`)
+  }
+
+  /** What is on a page and on those that follow it, along the links. */
+  async pages<T>(first: string): Promise<T[]> {
     const found: T[] = []
-    const filter = wanted === undefined ? '' : `&status=${wanted}`
-    let path: string | undefined = `${collection}?limit=100${filter}`
+    let path: string | undefined = first
     while (path !== undefined) {
       const { status, headers, body, text }: Answer = await this.request(path)
       expect(status, text).toBe(200)

@@ -5,7 +5,7 @@ import type { Finding } from '../../src/lib/finding.ts'
 import { describeWithBrokers, describeWithOwnBrokers } from '../brokers/describe.ts'
 import { askRedis, freePort } from '../brokers/ready.ts'
 import { brokerEnvironment, dataFolder, type Environment, petstore, startOwnBrokers, startService } from './service.ts'
-import { createTopic, kafkaClient, produce } from './topic.ts'
+import { asAdmin, createTopic, produce } from './topic.ts'
 
 const timeout = 120_000
 
@@ -69,9 +69,8 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
     expect([code, findings.filter(({ state }) => state === 'failed')]).toEqual([0, []])
     expect(of('topic')[0]?.detail).toContain('the first start makes it')
     expect(of('clock')[0]?.state).toBe('ok')
-    const admin = kafkaClient(brokers.kafkaBrokers).admin()
-    expect(await admin.listTopics()).not.toContain(environment.KAFKA_TOPIC)
-    await admin.disconnect()
+    const topics = await asAdmin(brokers.kafkaBrokers, (admin) => admin.listTopics())
+    expect(topics).not.toContain(environment.KAFKA_TOPIC)
     await startService(environment)
     expect((await examine(environment)).of('topic')[0]?.detail).toContain('is kept as it should be')
     await expectFailed({ ...environment, KAFKA_PARTITIONS: '7' }, 'topic', /Set KAFKA_PARTITIONS=6/)
@@ -124,12 +123,8 @@ describeWithOwnBrokers('the doctor, on brokers that lose data', () => {
     await askRedis(redis.url, (admin) => admin.config('SET', 'maxmemory-policy', 'noeviction'))
     const { KAFKA_TOPIC: topic, KAFKA_BROKERS } = environment
     await startService(environment)
-    const admin = kafkaClient(KAFKA_BROKERS).admin()
-    await admin.alterConfigs({
-      validateOnly: false,
-      resources: [{ type: 2, name: topic, configEntries: [{ name: 'retention.ms', value: '60000' }] }],
-    })
-    await admin.disconnect()
+    const resources = [{ type: 2, name: topic, configEntries: [{ name: 'retention.ms', value: '60000' }] }]
+    await asAdmin(KAFKA_BROKERS, (admin) => admin.alterConfigs({ validateOnly: false, resources }))
     await expectFailed(environment, 'topic', /retention\.ms=60000.*alter/)
   })
 })

@@ -101,14 +101,6 @@ describe('the embedded default', () => {
     await vi.waitFor(async () => expect(await statusWith(key, service)).toBe(401), { timeout: 5000 })
   })
 
-  it.each([
-    ['PORT', { PORT: 'eighty' }],
-    ['KAFKA_BROKERS', { REDIS_URL: 'redis://127.0.0.1' }],
-    ['ROLE', { ROLE: 'api' }],
-  ])('a bad %s stops the boot and is named', async (name, environment) => {
-    await expectRefused({ DATA_DIR: dataFolder(), ...environment }, new RegExp(name))
-  })
-
   it('SIGTERM ends it within 10 s, and no request fails while it drains', async () => {
     const service = await startService({ DATA_DIR: dataFolder() })
     const load = new Load([new Client(service)], 8)

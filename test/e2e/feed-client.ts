@@ -12,8 +12,6 @@ export interface ToldEvent {
 /** Follows the feed of an instance, and of another one from where it ended. What it was told twice it has once. */
 export class FeedClient {
   readonly events: ToldEvent[] = []
-  /** How many of them were told again. */
-  repeated = 0
   lastEventId = ''
   readonly #known = new Set<string>()
   #abort = new AbortController()
@@ -49,8 +47,7 @@ export class FeedClient {
 
   async #take(event: ToldEvent, onEvent?: (event: ToldEvent) => Promise<void>): Promise<void> {
     await onEvent?.(event)
-    if (this.#known.has(event.id)) this.repeated++
-    else this.events.push(event)
+    if (!this.#known.has(event.id)) this.events.push(event)
     this.#known.add(event.id)
   }
 }

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { type KafkaBroker, type RedisOptions, type RedisServer, startKafka, startRedis } from '../brokers/brokers.ts'
 import { describeWithLocalBrokers, describeWithOwnBrokers } from '../brokers/describe.ts'
 import { startRedis as startLocalRedis } from '../brokers/processes.ts'
-import { startProxy } from '../brokers/proxy.ts'
 import { askRedis } from '../brokers/ready.ts'
+import { Link } from '../campaign/system/link.ts'
 import { Client, createMany, type Pet, untilServed, watchFor } from './client.ts'
 import { Load } from './load.ts'
 import { brokerEnvironment, expectVerified, startService } from './service.ts'
@@ -95,7 +95,7 @@ describeWithLocalBrokers('when Redis fails over', () => {
 
   it.each(situations)('to a replica that lagged, %s', { timeout }, async (situation) => {
     const [primary, replica] = await Promise.all([volatileRedis(startLocalRedis), volatileRedis(startLocalRedis)])
-    const address = await startProxy({ target: portOf(primary) })
+    const address = await Link.to(portOf(primary))
     onTestFinished(() => address.close())
     await suffer(situation, { kafka, redisUrl: `redis://127.0.0.1:${address.port}` }, async ({ more }) => {
       await follow(replica, portOf(primary))
@@ -103,7 +103,7 @@ describeWithLocalBrokers('when Redis fails over', () => {
       await follow(replica, 1) // where nobody listens: it keeps what it has
       await vi.waitFor(async () => expect(await replication(replica)).toContain('master_link_status:down'), patience)
       await more()
-      address.to(portOf(replica)) // and refuses writes until it is promoted
+      address.turnTo(portOf(replica)) // and refuses writes until it is promoted
       await primary.kill()
       await askRedis(replica.url, (connection) => connection.call('REPLICAOF', 'NO', 'ONE'))
     })

@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import kafkajs, { type KafkaMessage } from 'kafkajs'
 import { expect, vi } from 'vitest'
+import { askKafka } from '../brokers/ready.ts'
+import { recordsOf, type TopicRecord } from '../brokers/topic-records.ts'
 import { ReferenceConsumer } from '../projector/reference-consumer.ts'
 import { byId, type Order, type Pet } from './client.ts'
 
@@ -13,40 +14,17 @@ export interface Topic {
 }
 
 /** A plain client, as any program that reads the events would make one. */
-export function kafkaClient(brokers: string, requestTimeout = 30_000): kafkajs.Kafka {
+export function kafkaClient(brokers: string): kafkajs.Kafka {
   const { NOTHING: logLevel } = kafkajs.logLevel
-  return new kafkajs.Kafka({ brokers: brokers.split(','), logLevel, requestTimeout, retry: { retries: 20 } })
+  return new kafkajs.Kafka({ brokers: brokers.split(','), logLevel, retry: { retries: 20 } })
 }
 
-async function asAdmin<T>(brokers: string, work: (admin: kafkajs.Admin) => Promise<T>): Promise<T> {
-  const admin = kafkaClient(brokers).admin()
-  await admin.connect()
-  try {
-    return await work(admin)
-  } finally {
-    await admin.disconnect()
-  }
+export function asAdmin<T>(brokers: string, work: (admin: kafkajs.Admin) => Promise<T>): Promise<T> {
+  return askKafka(kafkaClient(brokers), work)
 }
 
-/** Every record of a topic as it stands now, from offset 0 on, in log order within each partition. */
-export async function readTopic({ KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic): Promise<KafkaMessage[]> {
-  const ends = await asAdmin(KAFKA_BROKERS, (admin) => admin.fetchTopicOffsets(topic))
-  const found = new Map(ends.map(({ partition }): [number, KafkaMessage[]] => [partition, []]))
-  const consumer = kafkaClient(KAFKA_BROKERS).consumer({ groupId: `reader-${randomUUID()}`, maxWaitTimeInMs: 100 })
-  await consumer.connect()
-  await consumer.subscribe({ topic, fromBeginning: true })
-  await consumer.run({ eachMessage: async ({ partition, message }) => void found.get(partition)?.push(message) })
-  try {
-    // Nothing is ever deleted from the topic, so its end is also the number of its records.
-    await vi.waitFor(() => {
-      for (const { partition, high } of ends) {
-        expect(found.get(partition)?.length).toBeGreaterThanOrEqual(Number(high))
-      }
-    }, patience)
-  } finally {
-    await consumer.disconnect()
-  }
-  return [...found.values()].flat()
+export function readTopic({ KAFKA_BROKERS, KAFKA_TOPIC }: Topic): Promise<TopicRecord[]> {
+  return recordsOf(kafkaClient(KAFKA_BROKERS), KAFKA_TOPIC)
 }
 
 /** As the first record of the id blocks has it. */
@@ -119,15 +97,6 @@ export async function createTopic({ KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic, 
     await admin.createTopics({ topics: [{ topic, numPartitions, configEntries }], waitForLeaders: false })
     await vi.waitFor(async () => expect(await admin.fetchTopicOffsets(topic)).toHaveLength(numPartitions), patience)
   })
-}
-
-/** Has the broker compress what is written to the topics of the log from now on. */
-export async function compress({ KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic, codec: string): Promise<void> {
-  const configEntries = ['retention.ms', 'retention.bytes'].map((name) => ({ name, value: '-1' }))
-  configEntries.push({ name: 'compression.type', value: codec })
-  const type = kafkajs.ConfigResourceTypes.TOPIC
-  const resources = [topic, `${topic}.id-blocks`].map((name) => ({ type, name, configEntries }))
-  await asAdmin(KAFKA_BROKERS, (admin) => admin.alterConfigs({ validateOnly: false, resources }))
 }
 
 /** An event as it stands in the log. */

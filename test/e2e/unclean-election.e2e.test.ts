@@ -1,12 +1,13 @@
-import type { Admin } from 'kafkajs'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { startRedis } from '../brokers/brokers.ts'
 import { startKafkaCluster } from '../brokers/clusters.ts'
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
-import { startProxy } from '../brokers/proxy.ts'
+import { heldRequests } from '../brokers/held-requests.ts'
+import { inSync, makeLossyTopics } from '../campaign/faults/loss-faults.ts'
+import { Link, type Pass } from '../campaign/system/link.ts'
 import { byId, Client, createMany, inParallel, type Pet, untilServed, watchFor } from './client.ts'
 import { brokerEnvironment, expectVerified, startService } from './service.ts'
-import { kafkaClient, readPets } from './topic.ts'
+import { readPets } from './topic.ts'
 
 const patience = { timeout: 60_000, interval: 50 }
 const timeout = 240_000
@@ -17,30 +18,28 @@ describeWithLocalBrokers('a leader that takes over without the last events', () 
     timeout,
   }, async () => {
     const redis = await startRedis()
-    const { cluster, proxy } = await startCluster()
+    const { pass, hold } = heldRequests()
+    const cluster = await startCluster(pass)
     onTestFinished(async () => void (await Promise.all([cluster.remove(), redis.remove()])))
     const environment = brokerEnvironment({ kafkaBrokers: cluster.brokers, redisUrl: redis.url })
     const { KAFKA_TOPIC: topic } = environment
-    const admin = kafkaClient(cluster.brokers, 1000).admin() // a broker that stands still answers nothing
-    await admin.connect()
-    onTestFinished(() => admin.disconnect())
-    await createTopics(admin, topic)
+    await makeLossyTopics(cluster, topic)
     const client = new Client(await startService(environment))
     const kept = await createMany(client, 60)
     const [leader, follower] = cluster.nodes
 
     await follower?.pause()
-    await vi.waitFor(async () => expect(await inSync(admin, topic)).toEqual([1]), patience)
+    await vi.waitFor(async () => expect(await inSync(cluster, topic)).toEqual([1]), patience)
     const lost = await createMany(client, 100)
     await untilServed(client, [...kept, ...lost])
     const watch = watchFor([client], kept)
-    const held = proxy.hold(fetchApiKey) // so that there are others before the projector asks for what follows
+    const held = hold(fetchApiKey) // so that there are others before the projector asks for what follows
     await leader?.kill()
     await follower?.resume()
     const rest = await inParallel(300, 16, (i) => added(client, `after ${i}`))
     held.release()
 
-    expect(await inSync(admin, topic)).toEqual([2])
+    await vi.waitFor(async () => expect(await inSync(cluster, topic)).toEqual([2]), patience)
     const stored = await readPets(environment)
     expect(stored).toEqual(expect.arrayContaining([...kept, ...rest]))
     expect(stored.filter(({ id }) => lost.some((pet) => pet.id === id))).toEqual([])
@@ -50,39 +49,16 @@ describeWithLocalBrokers('a leader that takes over without the last events', () 
   })
 })
 
-/** Node 2 is behind a proxy. A broker that is gone, or back, is noticed soon. */
-async function startCluster() {
-  const proxy = await startProxy({ target: 0, isKafka: true })
-  onTestFinished(() => proxy.close())
+/** What is sent to node 2 goes through `pass`. A broker that is gone, or back, is noticed soon. */
+async function startCluster(pass: Pass) {
+  const link = await Link.to(0, pass)
+  onTestFinished(() => link.close())
   const soon = { 'broker.session.timeout.ms': '3000', 'broker.heartbeat.interval.ms': '500' }
-  const cluster = await startKafkaCluster((port, id) => {
+  return await startKafkaCluster((port, id) => {
     if (id !== 2) return soon
-    proxy.to(port)
-    return { ...soon, 'advertised.listeners': `PLAINTEXT://127.0.0.1:${proxy.port}` }
+    link.turnTo(port)
+    return { ...soon, 'advertised.listeners': `PLAINTEXT://127.0.0.1:${link.port}` }
   })
-  return { cluster, proxy }
-}
-
-/** Events on nodes 1 and 2, of which either may lead with whatever it has; the rest on node 3. */
-async function createTopics(admin: Admin, topic: string): Promise<void> {
-  const kept = ['retention.ms', 'retention.bytes'].map((name) => ({ name, value: '-1' }))
-  const unsafe = [
-    { name: 'unclean.leader.election.enable', value: 'true' },
-    { name: 'min.insync.replicas', value: '1' },
-  ]
-  const events = Array.from({ length: 6 }, (_, partition) => ({ partition, replicas: [1, 2] }))
-  await admin.createTopics({
-    topics: [
-      { topic, replicaAssignment: events, configEntries: [...kept, ...unsafe] },
-      { topic: `${topic}.id-blocks`, replicaAssignment: [{ partition: 0, replicas: [3] }], configEntries: kept },
-    ],
-  })
-}
-
-/** The nodes that have all of some partition. */
-async function inSync(admin: Admin, topic: string): Promise<number[]> {
-  const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
-  return [...new Set(topics.flatMap(({ partitions }) => partitions.flatMap(({ isr }) => isr)))].sort()
 }
 
 /** A pet that was answered 201, however often it had to be asked for. */

@@ -48,6 +48,15 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     await expectRefusal(options, `Topic ${name} ${refusal}`)
   })
 
+  it('refuses another KAFKA_PARTITIONS than that of the log', async () => {
+    const options = logOptions(brokers)
+    await openKafkaLog(options)
+    await expectRefusal(
+      { ...options, partitions: 2 },
+      `Topic ${options.topic} has 3 partitions, but KAFKA_PARTITIONS is 2. Set KAFKA_PARTITIONS=3, or set KAFKA_TOPIC to`,
+    )
+  })
+
   it.each([3, 4])(
     'refuses partitions that were added, and advises no KAFKA_PARTITIONS (%d now)',
     async (partitions) => {

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest'
 import type { EventLog } from '../../src/event-log/event-log.ts'
 import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
 import type { KafkaLogOptions } from '../../src/event-log/kafka/log-parts.ts'
+import { askKafka } from '../brokers/ready.ts'
 import { closedAfterTest, type EventLogFixture, eventually } from './contract/fixture.ts'
 
 export const silent = pino({ level: 'silent' })
@@ -47,14 +48,8 @@ export async function openKafkaFixture(brokers: string): Promise<EventLogFixture
   }
 }
 
-export async function withAdmin<T>(brokers: string, work: (admin: Admin) => Promise<T>): Promise<T> {
-  const admin = plainKafka(brokers).admin()
-  await admin.connect()
-  try {
-    return await work(admin)
-  } finally {
-    await admin.disconnect()
-  }
+export function withAdmin<T>(brokers: string, work: (admin: Admin) => Promise<T>): Promise<T> {
+  return askKafka(plainKafka(brokers), work)
 }
 
 export async function createTopics(brokers: string, ...topics: ITopicConfig[]): Promise<void> {

@@ -1,31 +1,33 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { KafkaBroker } from '../brokers/brokers.ts'
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
+import { heldRequests } from '../brokers/held-requests.ts'
 import { startKafka } from '../brokers/processes.ts'
-import { startProxy, type TcpProxy } from '../brokers/proxy.ts'
 import { freePort } from '../brokers/ready.ts'
+import { Link } from '../campaign/system/link.ts'
 import { logOptions, openKafkaLog, withAdmin } from './kafka-fixture.ts'
 
 const produceApiKey = 0 // Kafka protocol, API keys
 
 describeWithLocalBrokers('a reservation on its way to a log that is made anew', () => {
   let broker: KafkaBroker
-  let proxy: TcpProxy
+  let link: Link
+  const { pass, hold } = heldRequests()
   beforeAll(async () => {
-    const [proxyPort, port] = [await freePort(), await freePort()]
-    proxy = await startProxy({ port: proxyPort, target: port, isKafka: true })
-    broker = await startKafka({ config: { 'advertised.listeners': `PLAINTEXT://127.0.0.1:${proxyPort}` } }, { port })
+    const port = await freePort()
+    link = await Link.to(port, pass)
+    broker = await startKafka({ config: { 'advertised.listeners': `PLAINTEXT://127.0.0.1:${link.port}` } }, { port })
   })
   afterAll(async () => {
     await broker?.remove()
-    await proxy?.close()
+    await link?.close()
   })
 
   it('takes no block there, although its look at the log came before', async () => {
     const options = logOptions(broker.brokers)
     const log = await openKafkaLog(options)
     const idBlocks = `${options.topic}.id-blocks`
-    const held = proxy.hold(produceApiKey)
+    const held = hold(produceApiKey)
     const reservation = expect(log.reserveIdBlock()).rejects.toMatchObject({ code: 'event_log_unavailable' })
     await held.arrived
     await withAdmin(broker.brokers, async (admin) => {

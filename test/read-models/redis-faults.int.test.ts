@@ -5,7 +5,7 @@ import { openRedisReadModels } from '../../src/read-models/redis/redis-read-mode
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import { type RedisServer, startRedis } from '../brokers/brokers.ts'
 import { describeWithOwnBrokers } from '../brokers/describe.ts'
-import { startProxy } from '../brokers/proxy.ts'
+import { Link } from '../campaign/system/link.ts'
 import { progressOf } from './contract/hearing.ts'
 import { added, applyAll, batchAfter, firstBatch, home, idsIn, newGeneration, pet } from './contract/samples.ts'
 import { everyCall } from './contract/stores.ts'
@@ -186,18 +186,18 @@ describeWithOwnBrokers('opening redis read models', () => {
   it('looks at the policy of each server that it is connected to later, and goes on', async () => {
     const [first, second] = await Promise.all([start(), start('--maxmemory-policy', 'allkeys-lru')])
     const portOf = ({ url }: RedisServer) => Number(new URL(url).port)
-    const proxy = await startProxy({ target: portOf(first) })
-    onTestFinished(() => proxy.close())
-    const store = await open(`redis://127.0.0.1:${proxy.port}`)
+    const link = await Link.to(portOf(first))
+    onTestFinished(() => link.close())
+    const store = await open(`redis://127.0.0.1:${link.port}`)
     expect(store.warnings).toEqual([])
-    proxy.to(portOf(second))
+    link.turnTo(portOf(second))
     await vi.waitFor(() => expect(store.warnings).toMatchObject([{ code: 'keys_can_be_evicted' }]), soon)
     expect(logger.error).toHaveBeenCalledExactlyOnceWith(
       { code: 'keys_can_be_evicted' },
       expect.stringMatching(/has maxmemory-policy allkeys-lru, .*CONFIG SET maxmemory-policy noeviction/),
     )
     expect(await store.generations.active()).toBeUndefined()
-    proxy.to(portOf(first))
+    link.turnTo(portOf(first))
     await vi.waitFor(() => expect(store.warnings).toEqual([]), soon)
     await store.close()
   })

@@ -89,8 +89,8 @@ function segmentOf(folder: string): string {
   return join(folder, first)
 }
 
-/** The brokers that have all of some partition. */
-async function inSync({ brokers }: KafkaCluster, topic: string): Promise<number[]> {
+/** The brokers that have all of some partition; none where nobody answers. */
+export async function inSync({ brokers }: KafkaCluster, topic: string): Promise<number[]> {
   const isr = await asAdmin(brokers, async (admin) => {
     const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
     return topics.flatMap(({ partitions }) => partitions.flatMap((partition) => partition.isr))

@@ -12,7 +12,7 @@ import { type KafkaSide, linkTo, names, startKafka } from './kafka-side.ts'
 import type { Link } from './link.ts'
 import { apiKey, operatorLane, type StartScenario } from './scenario.ts'
 import { Supervised } from './supervised.ts'
-import { readTopic } from './topic-admin.ts'
+import { readLog } from './topic-admin.ts'
 
 const topic = 'campaign'
 const prefix = 'campaign'
@@ -108,7 +108,7 @@ export const lossy: StartScenario = async (stack, folder, context) => {
       { name: 'redis', faults: redisFaults([node], prefix) },
       operatorLane({ environment, apis, ...context }, services),
     ],
-    readLog: () => readTopic(kafka.cluster.brokers, topic),
+    readLog: () => readLog(kafka.cluster.brokers, topic),
   }
 }
 
@@ -137,7 +137,7 @@ function onKafka(startRedisSide: (stack: AsyncDisposableStack, folder: string) =
         ...redisSide.lanes,
         operatorLane({ environment, apis, ...context }, services),
       ],
-      readLog: () => readTopic(cluster.brokers, topic),
+      readLog: () => readLog(cluster.brokers, topic),
     }
   }
 }

@@ -12,22 +12,27 @@ export type Disturbance =
   | { readonly kind: 'delay'; readonly ms: number }
   | { readonly kind: 'slow bytes'; readonly bytesPerSecond: number }
 
+/** What becomes of what a client sends. */
+export type Pass = (sent: AsyncIterable<Buffer>) => AsyncIterable<Buffer>
+
 /** The network between a client and a server: a TCP proxy that can be disturbed. */
 export class Link {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
+  readonly #pass: Pass
   #target: number
   #disturbance: Disturbance | undefined
   #changed = Promise.withResolvers<void>()
 
-  private constructor(target: number) {
+  private constructor(target: number, pass: Pass) {
     this.#target = target
+    this.#pass = pass
     this.#server = createServer((client) => this.#connected(client))
   }
 
   /** A link to a port of this machine. */
-  static async to(target: number): Promise<Link> {
-    const link = new Link(target)
+  static async to(target: number, pass: Pass = (sent) => sent): Promise<Link> {
+    const link = new Link(target, pass)
     await once(link.#server.listen(0, '127.0.0.1'), 'listening')
     return link
   }
@@ -88,13 +93,13 @@ export class Link {
         other.destroy()
       })
     }
-    void this.#carry(client, server, 'there')
+    void this.#carry(this.#pass(client), server, 'there')
     void this.#carry(server, client, 'back')
   }
 
-  async #carry(from: Socket, to: Socket, direction: 'there' | 'back'): Promise<void> {
+  async #carry(from: AsyncIterable<Buffer>, to: Socket, direction: 'there' | 'back'): Promise<void> {
     try {
-      for await (const data of from as AsyncIterable<Buffer>) {
+      for await (const data of from) {
         await this.#passage(data.length, direction)
         if (!to.write(data)) await once(to, 'drain')
       }

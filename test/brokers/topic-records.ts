@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto'
+import type { Kafka, KafkaMessage } from 'kafkajs'
+import { askKafka, until } from './ready.ts'
+
+const readMs = 60_000
+
+export type TopicRecord = KafkaMessage & { readonly partition: number }
+
+/** Every record of a topic as it stands now, partition by partition, in log order within each. */
+export async function recordsOf(kafka: Kafka, topic: string): Promise<TopicRecord[]> {
+  const ends = await askKafka(kafka, (admin) => admin.fetchTopicOffsets(topic))
+  const found: TopicRecord[] = []
+  const reached = new Map<number, number>()
+  const consumer = kafka.consumer({ groupId: `reader-${randomUUID()}`, maxWaitTimeInMs: 100 })
+  await consumer.connect()
+  await consumer.subscribe({ topic, fromBeginning: true })
+  await consumer.run({
+    eachMessage: async ({ partition, message }) => {
+      found.push({ partition, ...message })
+      reached.set(partition, Number(message.offset) + 1)
+    },
+  })
+  try {
+    await until(`topic ${topic} is read`, readMs, async () =>
+      ends.every(({ partition, high }) => (reached.get(partition) ?? 0) >= Number(high)),
+    )
+  } finally {
+    await consumer.disconnect()
+  }
+  return found.sort((one, other) => one.partition - other.partition)
+}
