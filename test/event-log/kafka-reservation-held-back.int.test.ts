@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { KafkaBroker } from '../brokers/brokers.ts'
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
 import { heldRequests } from '../brokers/held-requests.ts'
+import { Link } from '../brokers/link.ts'
 import { startKafka } from '../brokers/processes.ts'
 import { freePort } from '../brokers/ready.ts'
-import { Link } from '../campaign/system/link.ts'
 import { logOptions, openKafkaLog, withAdmin } from './kafka-fixture.ts'
 
 const produceApiKey = 0 // Kafka protocol, API keys

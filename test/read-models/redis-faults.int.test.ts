@@ -5,7 +5,7 @@ import { openRedisReadModels } from '../../src/read-models/redis/redis-read-mode
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import { type RedisServer, startRedis } from '../brokers/brokers.ts'
 import { describeWithOwnBrokers } from '../brokers/describe.ts'
-import { Link } from '../campaign/system/link.ts'
+import { Link } from '../brokers/link.ts'
 import { progressOf } from './contract/hearing.ts'
 import { added, applyAll, batchAfter, firstBatch, home, idsIn, newGeneration, pet } from './contract/samples.ts'
 import { everyCall } from './contract/stores.ts'

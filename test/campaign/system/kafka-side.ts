@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type KafkaCluster, startKafkaCluster } from '../../brokers/clusters.ts'
+import { Link } from '../../brokers/link.ts'
 import { freePort } from '../../brokers/ready.ts'
-import { Link } from './link.ts'
 import { mountSmall } from './small-disk.ts'
 
 /** The processes of the service. */
