@@ -225,7 +225,7 @@ function writerOf(value: string | null): number {
   return numberOf(JSON.parse(value ?? '').traceparent) ?? -1
 }
 
-/** Of the records before these offsets, by partition. */
+/** The token of all records before these offsets, by partition. */
 function tokenUpTo(ends: readonly number[]): string {
   const positions = ends.map((end, partition) => ({ partition, offset: end - 1 }))
   return writeToken(
