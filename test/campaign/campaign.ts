@@ -1,6 +1,6 @@
 import { Clients } from './clients.ts'
 import { caughtUp, followed } from './end-of-run.ts'
-import { type Fault, type Lane, last } from './faults/fault.ts'
+import { type Fault, last } from './faults/fault.ts'
 import { petstore } from './faults/operators.ts'
 import { Followers } from './followers.ts'
 import type { Contradiction, History } from './history.ts'
@@ -106,16 +106,15 @@ interface Time {
 }
 
 function oneAtATime({ lanes }: Scenario, { ms, over }: Time, random: Random, inflict: Inflict): Promise<void> {
-  const faults = lanes.flatMap(({ faults }) => faults)
   const untilMs = performance.now() + ms
-  return inTurn({ faults, untilMs, over: over.signal, pauseMs: pauseMs.alone }, random, inflict)
+  return inTurn({ faults: lanes.flat(), untilMs, over: over.signal, pauseMs: pauseMs.alone }, random, inflict)
 }
 
 /** Throws once the last fault is put right, if any of them threw: nothing of this run may harm the next one. */
 async function allLanesAtOnce({ lanes }: Scenario, { ms, over }: Time, seed: number, inflict: Inflict): Promise<void> {
   const turns = { untilMs: performance.now() + ms, over: over.signal, pauseMs: pauseMs.ofLane }
   const ended = await Promise.allSettled(
-    lanes.map(async ({ faults }, lane) => {
+    lanes.map(async (faults, lane) => {
       try {
         await inTurn({ ...turns, faults }, new Random(seed + lane), inflict)
       } catch (error) {
@@ -127,7 +126,8 @@ async function allLanesAtOnce({ lanes }: Scenario, { ms, over }: Time, seed: num
   for (const end of ended) if (end.status === 'rejected') throw end.reason
 }
 
-interface Turns extends Pick<Lane, 'faults'> {
+interface Turns {
+  readonly faults: readonly Fault[]
   readonly untilMs: number
   readonly over: AbortSignal
   readonly pauseMs: number

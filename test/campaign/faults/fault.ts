@@ -13,10 +13,7 @@ export interface Fault {
 }
 
 /** Faults of which one happens at a time; those of different lanes overlap. */
-export interface Lane {
-  readonly name: string
-  readonly faults: readonly Fault[]
-}
+export type Lane = readonly Fault[]
 
 /** A fault that lasts. */
 export async function last(random: Random, leastMs = 300, mostMs = 4000): Promise<void> {

@@ -33,10 +33,7 @@ export const redis: StartScenario = onKafka(async (stack, folder) => {
   return {
     url: node.url,
     urlOf: (name) => urlTo(links.get(name)),
-    lanes: [
-      { name: 'redis', faults: redisFaults([node], prefix) },
-      { name: 'network of Redis', faults: networkFaults('to Redis', [names.flatMap((name) => links.get(name) ?? [])]) },
-    ],
+    lanes: [redisFaults([node], prefix), networkFaults('to Redis', [names.flatMap((name) => links.get(name) ?? [])])],
   }
 })
 
@@ -57,8 +54,8 @@ export const replica: StartScenario = onKafka(async (stack, folder) => {
     url: urlTo(links.get('operator')),
     urlOf: (name) => urlTo(links.get(name)),
     lanes: [
-      { name: 'redis', faults: [...failover.faults(), ...failover.faults(), ...failover.faultsOfMaster(prefix)] },
-      { name: 'network of Redis', faults: networkFaults('to Redis', [names.flatMap((name) => links.get(name) ?? [])]) },
+      [...failover.faults(), ...failover.faults(), ...failover.faultsOfMaster(prefix)],
+      networkFaults('to Redis', [names.flatMap((name) => links.get(name) ?? [])]),
     ],
   }
 })
@@ -79,9 +76,9 @@ export const cluster: StartScenario = onKafka(async (stack) => {
     urlOf: () => urlTo(toMasters[0]),
     environment: { READ_MODEL_SHARDS: '3' },
     lanes: [
-      { name: 'redis', faults: redisFaults(masters.masters, prefix) },
-      { name: 'network of Redis', faults: networkFaults('to Redis masters', [toMasters]) },
-      { name: 'bus of Redis', faults: networkFaults('among Redis masters', [amongMasters]) },
+      redisFaults(masters.masters, prefix),
+      networkFaults('to Redis masters', [toMasters]),
+      networkFaults('among Redis masters', [amongMasters]),
     ],
   }
 })
@@ -103,9 +100,9 @@ export const lossy: StartScenario = async (stack, folder, context) => {
     environment,
     partitions,
     lanes: [
-      { name: 'loss', faults: loss },
-      { name: 'process', faults: processFaults(services) },
-      { name: 'redis', faults: redisFaults([node], prefix) },
+      loss,
+      processFaults(services),
+      redisFaults([node], prefix),
       operatorLane({ environment, apis, ...context }, services),
     ],
     readLog: () => readLog(kafka.cluster.brokers, topic),
@@ -130,10 +127,10 @@ function onKafka(startRedisSide: (stack: AsyncDisposableStack, folder: string) =
       environment,
       partitions,
       lanes: [
-        { name: 'process', faults: processFaults(services) },
+        processFaults(services),
         // one broker at a time: two are needed to confirm a write
-        { name: 'kafka', faults: [...kafkaFaults(underFaults), ...(full ? [full] : []), ...amongBrokers] },
-        { name: 'network of Kafka', faults: networkFaults('to Kafka', names.map(kafka.linksOf)) },
+        [...kafkaFaults(underFaults), ...(full ? [full] : []), ...amongBrokers],
+        networkFaults('to Kafka', names.map(kafka.linksOf)),
         ...redisSide.lanes,
         operatorLane({ environment, apis, ...context }, services),
       ],

@@ -48,8 +48,8 @@ export const embedded: StartScenario = async (stack, folder, context) => {
     environment,
     partitions: 1,
     lanes: [
-      { name: 'process', faults: processFaults(services) },
-      { name: 'disk', faults: [fullDisk(dataFolder)] },
+      processFaults(services),
+      [fullDisk(dataFolder)],
       operatorLane({ environment, apis: services, ...context }, services),
     ],
     readLog: async () => readFile(join(dataFolder, 'event-log.db')),
@@ -57,7 +57,7 @@ export const embedded: StartScenario = async (stack, folder, context) => {
 }
 
 export function operatorLane(operated: Operated, services: readonly Supervised[]): Lane {
-  return { name: 'operator', faults: [rebuild(operated), keyRevocation(operated), rollingDeploy(services)] }
+  return [rebuild(operated), keyRevocation(operated), rollingDeploy(services)]
 }
 
 /** Until there is room again. */
