@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { startRedis } from '../brokers/brokers.ts'
 import { type KafkaCluster, startKafkaCluster } from '../brokers/clusters.ts'
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
+import { moveLeaders } from '../campaign/faults/kafka-faults.ts'
 import { Client } from './client.ts'
 import { Load } from './load.ts'
 import { brokerEnvironment, startRoles, startService } from './service.ts'
@@ -48,7 +49,7 @@ describeWithLocalBrokers('answers are true on three brokers', () => {
     const { topic, load, expectTrue } = await startLoaded()
     for (let round = 0; round < 10; round++) {
       await load.until(200)
-      await moveLeaders(topic)
+      expect(await moveLeaders({ ...cluster, topics: [topic] })).toBe(true)
     }
     await load.until(200)
     await expectTrue()
@@ -101,19 +102,6 @@ describeWithLocalBrokers('answers are true on three brokers', () => {
     expect(load.told.filter(({ status }) => status === 201).length).toBeGreaterThan(600)
     await vi.waitFor(() => load.expectTrue(again, environment), patience)
   })
-
-  /** Puts the second replica of each partition first: it becomes the leader. */
-  async function moveLeaders(topic: string): Promise<void> {
-    const before = await partitionsOf(topic)
-    const wanted = before.map(({ partitionId, replicas: [first = 0, ...rest] }) => ({
-      partition: partitionId,
-      replicas: [...rest, first],
-    }))
-    await admin.alterPartitionReassignments({ topics: [{ topic, partitionAssignment: wanted }] })
-    await vi.waitFor(async () => {
-      expect(await leadersOf(topic)).toEqual(wanted.map(({ replicas }) => replicas[0]))
-    }, patience)
-  }
 
   async function leadersOf(topic: string): Promise<number[]> {
     return (await partitionsOf(topic)).map(({ leader }) => leader)

@@ -57,7 +57,7 @@ export function fullKafkaDisk(kafka: KafkaUnderFaults, node: KafkaBroker, mount:
 }
 
 /** Each partition gets the next of its replicas as its preferred leader. Resolves to whether all of these lead in time. */
-async function moveLeaders({ brokers, topics }: KafkaUnderFaults): Promise<boolean> {
+export async function moveLeaders({ brokers, topics }: KafkaUnderFaults): Promise<boolean> {
   return await asAdmin(brokers, async (admin) => {
     const metadata = await admin.fetchTopicMetadata({ topics: [...topics] })
     const moved = metadata.topics.map(({ name, partitions }) => ({
