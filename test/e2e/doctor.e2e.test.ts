@@ -62,6 +62,12 @@ describe('the doctor, embedded', () => {
   })
 })
 
+/** Names of topics that are not there yet. */
+function handMade(brokers: Parameters<typeof brokerEnvironment>[0]) {
+  const environment = brokerEnvironment(brokers)
+  return { environment, idBlocks: { ...environment, KAFKA_TOPIC: `${environment.KAFKA_TOPIC}.id-blocks` } }
+}
+
 describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
   it('finds nothing to fear, and makes nothing', { timeout }, async () => {
     const environment = brokerEnvironment(brokers)
@@ -76,34 +82,36 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
     await expectFailed({ ...environment, KAFKA_PARTITIONS: '7' }, 'topic', /Set KAFKA_PARTITIONS=6/)
   })
 
-  it('takes topics made by hand as a start does, and refuses what a start refuses', { timeout }, async () => {
-    const environment = brokerEnvironment(brokers)
-    const { KAFKA_TOPIC: topic } = environment
-    const idBlocks = { ...environment, KAFKA_TOPIC: `${topic}.id-blocks` }
+  it('takes topics made by hand, as a start does', { timeout }, async () => {
+    const { environment, idBlocks } = handMade(brokers)
+    await createTopic(environment)
+    await createTopic(idBlocks, 1)
+    const { code, findings } = await examine(environment)
+    expect([code, findings.filter(({ state }) => state === 'failed')]).toEqual([0, []])
+  })
+
+  it('warns of half a log, which the next start completes', { timeout }, async () => {
+    const { environment, idBlocks } = handMade(brokers)
     await createTopic(environment)
     expect((await examine(environment)).of('topic')).toMatchObject([
       { state: 'warning', detail: `There is no topic ${idBlocks.KAFKA_TOPIC}: the next start makes it.` },
     ])
-    await createTopic(idBlocks, 1)
-    const { code, findings } = await examine(environment)
-    expect([code, findings.filter(({ state }) => state === 'failed')]).toEqual([0, []])
-    await produce(idBlocks, [{ value: 'garbage' }])
-    await expectFailed(environment, 'topic', /first record of topic .* is not the identity of a log/)
   })
 
-  it('misses events that the log had', { timeout }, async () => {
-    const environment = brokerEnvironment(brokers)
-    const { KAFKA_TOPIC: topic, KAFKA_BROKERS } = environment
+  it.each<[string, RegExp, ...object[]]>([
+    ['something else in place of the identity', /is not the identity of a log/, { of: 'something else' }],
+    [
+      'a log whose events are gone',
+      /is empty, but .* belongs to a log with events: the events are gone/,
+      { epoch: 'log id', partitions: 6 },
+      { epoch: 'log id', token: 'note', hasEvents: true },
+    ],
+  ])('refuses %s, as a start does', { timeout }, async (_, refusal, ...records) => {
+    const { environment, idBlocks } = handMade(brokers)
     await createTopic(environment)
-    const idBlocks = { KAFKA_BROKERS, KAFKA_TOPIC: `${topic}.id-blocks` }
     await createTopic(idBlocks, 1)
-    const epoch = 'log id'
-    const records = [
-      { epoch, partitions: 6 },
-      { epoch, token: 'note', hasEvents: true },
-    ]
     for (const record of records) await produce(idBlocks, [{ value: JSON.stringify(record) }])
-    await expectFailed(environment, 'topic', /is empty, but .* belongs to a log with events: the events are gone/)
+    await expectFailed(environment, 'topic', refusal)
   })
 
   it('says what does not answer', { timeout }, async () => {

@@ -14,8 +14,9 @@ const startMs = 5000
 const clockSeenMs = 5000
 const hourMs = 3_600_000
 
-/** A start that waited 30 s for brokers in vain leaves the next try to the orchestrator. */
-const brokersAway = /^petstore: (Kafka|Redis) at .+ (has not answered properly|did not answer) for /m
+/** A start that waited 30 s for brokers in vain, or that found a Redis which may evict keys. */
+const refusedStart =
+  /^petstore: (Kafka at .+ has not answered properly for|Redis at .+ (did not answer for|has maxmemory-policy)) /m
 
 export interface SupervisedOptions {
   readonly name: string
@@ -145,7 +146,7 @@ export class Supervised {
 
   #endedByItself(how: string, written: number): void {
     const text = readFileSync(this.#outputFile).subarray(written).toString()
-    if (brokersAway.test(text) || this.#endsAfter?.test(text)) return
+    if (refusedStart.test(text) || this.#endsAfter?.test(text)) return
     this.#endedByThemselves.push(`${this.instance}, ${how}: ${text.slice(-2000)}`)
   }
 
