@@ -45,6 +45,7 @@ const outages = [
   { how: 'paused', begin: (server: RedisServer) => server.pause(), end: (server: RedisServer) => server.resume() },
 ]
 const soon = { timeout: 10_000 }
+const portOf = ({ url }: Pick<RedisServer, 'url'>) => Number(new URL(url).port)
 
 describeWithOwnBrokers('redis read models on a failing server', () => {
   let server: RedisServer
@@ -183,9 +184,25 @@ describeWithOwnBrokers('opening redis read models', () => {
     )
   })
 
+  it.each([
+    ['whether it is of a cluster', /CLUSTER/i],
+    ['what it evicts', /memory/i],
+  ])('waits for a server that stops answering once it is connected, asked %s', async (_, question) => {
+    let held = 0
+    const { url } = await start()
+    const link = await Link.to(portOf({ url }), async function* (sent) {
+      for await (const data of sent) {
+        if (question.test(String(data)) && held++ === 0) await setTimeout(700) // a command waits for 500 ms
+        yield data
+      }
+    })
+    onTestFinished(() => link.close())
+    await open(`redis://127.0.0.1:${link.port}`)
+    expect(held).toBeGreaterThan(1)
+  })
+
   it('looks at the policy of each server that it is connected to later, and goes on', async () => {
     const [first, second] = await Promise.all([start(), start('--maxmemory-policy', 'allkeys-lru')])
-    const portOf = ({ url }: RedisServer) => Number(new URL(url).port)
     const link = await Link.to(portOf(first))
     onTestFinished(() => link.close())
     const store = await open(`redis://127.0.0.1:${link.port}`)

@@ -23,9 +23,8 @@ export class EvictionWatch {
     return this.#warning === undefined ? [] : [this.#warning]
   }
 
-  /** Throws if the server may evict keys. From then on each newly connected server is checked. */
-  async start(): Promise<void> {
-    const found = await evictionWarning(this.#redis)
+  /** Throws if `found` says that the server may evict keys. From then on each newly connected server is checked. */
+  start(found: Warning | undefined): void {
     if (found?.code === evicts) throw new Error(found.message)
     this.#note(found)
     this.#redis.on('ready', () => void this.#lookAgain())

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { ConnectionOptions } from 'node:tls'
 import slotOf from 'cluster-key-slot'
 import { Redis, type RedisOptions, ReplyError } from 'ioredis'
@@ -5,7 +6,7 @@ import type { Logger } from 'pino'
 import { OutOfReachError } from '../../lib/errors.ts'
 import { tlsProblem } from '../../lib/tls-errors.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
-import { EvictionWatch } from './eviction.ts'
+import { EvictionWatch, evictionWarning } from './eviction.ts'
 import { address, ifTold, scripts } from './redis-calls.ts'
 import { connectorTo } from './slot-master.ts'
 
@@ -40,6 +41,8 @@ const options = {
   stringNumbers: true, // ioredis 6 decodes RESP3 integers near 2^53 inexactly
 } satisfies RedisOptions
 
+const askAgainMs = 50
+
 /** Where a server is, and how to connect to it. */
 export interface RedisAccess {
   readonly url: string
@@ -70,12 +73,13 @@ export async function openConnections(
   }
   try {
     const first = await open({})
-    const slot = (await ifTold(first.cluster('SLOTS'))) === undefined ? undefined : slotOf(key)
+    const slots = await untilAnswered(first, openTimeoutMs, () => ifTold(first.cluster('SLOTS')))
+    const slot = slots === undefined ? undefined : slotOf(key)
     const toSlot = slot === undefined ? {} : { Connector: connectorTo(slot) }
     const commands = slot === undefined ? first : await open(toSlot)
     const subscriber = await open({ ...toSlot, autoResubscribe: false, socketTimeout: 1000 })
     const eviction = new EvictionWatch(commands, logger)
-    await eviction.start()
+    eviction.start(await untilAnswered(commands, openTimeoutMs, () => evictionWarning(commands)))
     logStateChanges(commands, logger)
     // The next server may have less than this one had, and after the loss of a master messages may have been missed. So
     // everything seen is in doubt once the subscriber has reconnected.
@@ -125,9 +129,25 @@ export function untilReady(redis: Redis, limitMs: number): Promise<void> {
       if (problem !== undefined || isRefusal(cause)) reject(new Error(message, { cause }))
     })
   })
-  const silent = () =>
-    `Redis at ${address(redis)} did not answer for ${Math.round(limitMs / 1000)} s: start it, or correct its URL`
-  return withTimeout(limitMs, ready, () => new OutOfReachError(silent(), { cause: lastError }))
+  return withTimeout(limitMs, ready, () => outOfReach(redis, limitMs, lastError))
+}
+
+/** A server may stop answering as soon as it is connected. `ask` throws if, and only if, there was no answer. */
+async function untilAnswered<T>(redis: Redis, limitMs: number, ask: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + limitMs
+  for (;;) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (performance.now() >= deadline) throw outOfReach(redis, limitMs, error)
+      await delay(askAgainMs)
+    }
+  }
+}
+
+function outOfReach(redis: Redis, limitMs: number, cause: unknown): OutOfReachError {
+  const message = `Redis at ${address(redis)} did not answer for ${Math.round(limitMs / 1000)} s: start it, or correct its URL`
+  return new OutOfReachError(message, { cause })
 }
 
 function isRefusal(error: Error): boolean {
