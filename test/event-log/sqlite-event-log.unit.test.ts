@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -46,6 +47,27 @@ describe('SQLite event log', () => {
     expect(await log.endOffsets()).toEqual([0])
     expect(await log.append(0, records('b'))).toBe(0)
   })
+
+  // Only root can make a disk that is full.
+  it.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
+    'gives no block away on a full disk, where it could not be kept',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'petstore-event-log-'))
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder])
+      onTestFinished(() => {
+        execFileSync('umount', ['-l', folder])
+        rmSync(folder, { recursive: true })
+      })
+      const log = closedAfterTest(openSqliteEventLog({ file: join(folder, 'log.db') }))
+      expect(await log.reserveIdBlock()).toBe(1)
+      const filler = join(folder, 'filler')
+      expect(() => writeFileSync(filler, Buffer.alloc(2 ** 21))).toThrow('ENOSPC')
+      await expect(log.reserveIdBlock()).rejects.toMatchObject({ code: 'event_log_unavailable' })
+      rmSync(filler)
+      expect(await log.reserveIdBlock()).toBe(2)
+      expect(await log.reserveIdBlock()).toBe(3)
+    },
+  )
 
   it.each([
     ['SQLITE_IOERR_FSYNC', 1034, 'append_outcome_unknown'],

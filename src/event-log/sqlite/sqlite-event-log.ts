@@ -73,8 +73,9 @@ class SqliteEventLog implements EventLog {
     return appended[0]?.offset ?? 0
   }
 
+  /** In a transaction of its own: `get` does not tell that the commit of a single statement failed, as on a full disk. */
   async reserveIdBlock(): Promise<number> {
-    return this.#attempt(() => Number(this.#reserveBlock.get()?.value))
+    return this.#attempt(() => this.#transaction(() => Number(this.#reserveBlock.get()?.value)))
   }
 
   async endOffsets(): Promise<readonly Offset[]> {
