@@ -18,7 +18,7 @@ export interface LossyLog {
 }
 
 /** Events on brokers 1 and 2, of which either may lead with whatever it has; the ids on broker 3 alone. */
-export async function makeLossyTopics({ brokers }: KafkaCluster, topic: string): Promise<void> {
+export async function makeLossyTopics(cluster: KafkaCluster, topic: string): Promise<void> {
   const retention = ['retention.ms', 'retention.bytes'].map((name) => ({ name, value: '-1' }))
   // or Kafka would refuse records of a process whose clock is an hour ahead
   const kept = [...retention, { name: 'message.timestamp.type', value: 'LogAppendTime' }]
@@ -28,8 +28,9 @@ export async function makeLossyTopics({ brokers }: KafkaCluster, topic: string):
   ]
   const events = Array.from({ length: 6 }, (_, partition) => ({ partition, replicas: [1, 2] }))
   const ids = [{ name: 'flush.messages', value: '1' }]
-  await asAdmin(brokers, (admin) =>
+  await asAdmin(cluster.brokers, (admin) =>
     admin.createTopics({
+      waitForLeaders: false, // kafkajs would ask a broker that may not know the topics yet, and throw
       topics: [
         { topic, replicaAssignment: events, configEntries: [...kept, ...unsafe] },
         {
@@ -40,6 +41,7 @@ export async function makeLossyTopics({ brokers }: KafkaCluster, topic: string):
       ],
     }),
   )
+  await until('both replicas are in sync', waitMs, async () => (await inSync(cluster, topic)).join() === '1,2')
 }
 
 /** Faults by which records are lost that were acknowledged. */
