@@ -32,8 +32,11 @@ describeWithLocalBrokers('a reservation on its way to a log that is made anew', 
     await held.arrived
     await withAdmin(broker.brokers, async (admin) => {
       await admin.deleteTopics({ topics: [idBlocks] })
-      const create = () => admin.createTopics({ topics: [{ topic: idBlocks, numPartitions: 1 }] })
-      await vi.waitFor(async () => expect(await create()).toBe(true), { timeout: 10_000, interval: 20 })
+      const patience = { timeout: 10_000, interval: 20 }
+      const topics = [{ topic: idBlocks, numPartitions: 1 }]
+      const create = () => admin.createTopics({ topics, waitForLeaders: false }) // kafkajs may throw while it waits
+      await vi.waitFor(async () => expect(await create()).toBe(true), patience)
+      await vi.waitFor(() => admin.fetchTopicOffsets(idBlocks), patience)
       held.release()
       await reservation
       await log.replaced
