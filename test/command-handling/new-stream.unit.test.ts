@@ -176,11 +176,4 @@ describe('a new stream under an idempotency key', () => {
     expect(events()).toEqual(['2/2@1', '2/10001@1'])
     expect(new Set(appended.map(({ event }) => event.id))).toEqual(new Set([eventIdOf(keyOfPet)]))
   })
-
-  it('is appended only when it is known that nothing is decided', async () => {
-    const away = failure('read_model_rebuilding')
-    const { create, appended } = open({ loads: [away] })
-    await expect(create(once)).rejects.toBe(away)
-    expect(appended).toEqual([])
-  })
 })
