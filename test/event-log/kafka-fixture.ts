@@ -9,6 +9,14 @@ import { askKafka } from '../brokers/ready.ts'
 import { closedAfterTest, type EventLogFixture, eventually } from './contract/fixture.ts'
 
 export const silent = pino({ level: 'silent' })
+
+/** A logger, and what it has logged. */
+export function lineLogger() {
+  const lines: Record<string, unknown>[] = []
+  const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  return { lines, logger }
+}
+
 /** The default limit of a broker for one record batch is 1 MiB. */
 const tooLarge = 'x'.repeat(2 * 1024 * 1024)
 

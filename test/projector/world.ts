@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, vi } from 'vitest'
@@ -13,8 +11,9 @@ import { Projector, type ProjectorOptions } from '../../src/projector/projector.
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import { Tracker, type TrackerOptions } from '../../src/read-models/tracker.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { everything, logger } from './projecting.ts'
-import { type AnyRecord, petCreated } from './records.ts'
+import { type AnyRecord, asText, petCreated } from './records.ts'
 
 let groups = 0
 /** How long to wait for what a projector does. */
@@ -22,19 +21,14 @@ export const until = { timeout: 10_000, interval: 5 }
 /** A look interval so long that only announcements take effect in time. */
 export const never = 3_600_000
 
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'petstore-projector-'))
-  onTestFinished(() => rmSync(path, { recursive: true }))
-  return path
-}
-
 export interface StartOptions extends Partial<ProjectorOptions<PetState | undefined, PetEvent>> {
   readonly store?: ReadModelStore
   readonly tracking?: TrackerOptions
 }
 
 /** A log and a store in files of their own, with projectors that can be started and stopped. */
-export function openWorld(path = folder()) {
+export function openWorld() {
+  const path = temporaryFolder()
   const storeFile = join(path, 'read-models.db')
   const log = openSqliteEventLog({ file: join(path, 'log.db') })
   const store = openSqliteReadModels({ file: storeFile, version: 'test', home: 'pets' })
@@ -51,10 +45,7 @@ export function openWorld(path = folder()) {
     for (const each of running.splice(0)) await each.close()
   }
   async function append(records: readonly AnyRecord[]): Promise<void> {
-    // The service appends text only; records without key or value are the business of classify.unit.test.ts.
-    const text = (bytes: Buffer | null) => bytes?.toString() ?? ''
-    const texts = records.map(({ key, value }) => ({ key: text(key), value: text(value), headers: {} }))
-    await log.append(0, texts)
+    await log.append(0, asText(records))
   }
   /** Behind the back of whoever has the store open. */
   function inDatabase<Result>(use: (db: DatabaseSync) => Result): Result {
