@@ -122,31 +122,38 @@ type Port = 'reads' | 'projection' | 'generations' | 'inspection'
 export type Method = { [Name in Port]: keyof ReadModelStore[Name] }[Port]
 type After = void | (() => void | Promise<void>)
 
-/** A store that does before and after each call what `disturb` says. */
-export function disturbed(store: ReadModelStore, disturb: (method: Method) => After | Promise<After>): ReadModelStore {
+/** `store`, whose requests are made by `carry`. */
+export function carried(
+  store: ReadModelStore,
+  carry: <T>(request: () => Promise<T>, method: Method) => Promise<T>,
+): ReadModelStore {
   function port<Port extends object>(target: Port): Port {
     return new Proxy(target, {
       get(_, name) {
-        const method = Reflect.get(target, name) as (...args: unknown[]) => unknown
-        if (name === 'listen') return method.bind(target)
-        return async (...args: unknown[]) => {
-          const after = await disturb(name as Method)
-          const result = await method.apply(target, args)
-          await after?.()
-          return result
-        }
+        const method = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>
+        if (name === 'listen') return method
+        return (...args: unknown[]) => carry(() => method(...args), name as Method)
       },
     })
   }
   const { reads, projection, generations, inspection } = store
   return {
+    ...store,
     reads: port(reads),
     projection: port(projection),
     generations: port(generations),
     inspection: port(inspection),
-    warnings: [],
-    close: () => store.close(),
   }
+}
+
+/** A store that does before and after each call what `disturb` says. */
+export function disturbed(store: ReadModelStore, disturb: (method: Method) => After | Promise<After>): ReadModelStore {
+  return carried(store, async (request, method) => {
+    const after = await disturb(method)
+    const result = await request()
+    await after?.()
+    return result
+  })
 }
 
 /** `store`, where each method fails a few times before it answers. */

@@ -16,8 +16,8 @@ import { rebuild } from '../../../src/projector/rebuild.ts'
 import { ProvenReadModel } from '../../../src/read-models/proven-read-model.ts'
 import type { ReadModelStore } from '../../../src/read-models/store.ts'
 import { Tracker } from '../../../src/read-models/tracker.ts'
-import { RemoteLog } from './remote-log.ts'
-import { RemoteStore } from './remote-store.ts'
+import { remoteLog } from './remote-log.ts'
+import { remoteStore } from './remote-store.ts'
 import { Wire } from './wire.ts'
 
 const timeoutMs = 2000
@@ -32,14 +32,14 @@ export interface Shared {
 
 /** One process, and its ways to the event log and to the read models. */
 class Process {
-  readonly log: RemoteLog
-  readonly store: RemoteStore
+  readonly log: ReturnType<typeof remoteLog>
+  readonly store: ReturnType<typeof remoteStore>
   readonly #wire: Wire
 
   constructor({ log, store, latencyMs }: Shared) {
     this.#wire = new Wire(latencyMs)
-    this.log = new RemoteLog(log, this.#wire)
-    this.store = new RemoteStore(store, this.#wire)
+    this.log = remoteLog(log, this.#wire)
+    this.store = remoteStore(store, this.#wire)
   }
 
   /** It is no more. */
