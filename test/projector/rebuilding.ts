@@ -1,16 +1,11 @@
 import { expect, onTestFinished, vi } from 'vitest'
 import { petStreams } from '../../src/app/petstore.ts'
-import type { PetEvent } from '../../src/domain/events.ts'
-import type { PetState } from '../../src/domain/pet-stream.ts'
 import type { EventLog, Offset, RecordBatch } from '../../src/event-log/event-log.ts'
 import { type RebuildOptions, rebuild } from '../../src/projector/rebuild.ts'
 import { logger } from './projecting.ts'
 import { disturbed, runningWorld, type World, withMethods } from './world.ts'
 
-export function startRebuild(
-  { log, store }: Pick<World, 'log' | 'store'>,
-  over: Partial<RebuildOptions<PetState | undefined, PetEvent>> = {},
-) {
+export function startRebuild({ log, store }: Pick<World, 'log' | 'store'>, over: Partial<RebuildOptions> = {}) {
   return rebuild({ log, store, definition: petStreams, group: 'rebuild', logger, ...over })
 }
 

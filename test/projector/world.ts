@@ -2,8 +2,6 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, vi } from 'vitest'
 import { petStreams } from '../../src/app/petstore.ts'
-import type { PetEvent } from '../../src/domain/events.ts'
-import type { PetState } from '../../src/domain/pet-stream.ts'
 import type { EventLog } from '../../src/event-log/event-log.ts'
 import { openSqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts'
 import { ServiceError } from '../../src/lib/errors.ts'
@@ -21,7 +19,7 @@ export const until = { timeout: 10_000, interval: 5 }
 /** A look interval so long that only announcements take effect in time. */
 export const never = 3_600_000
 
-export interface StartOptions extends Partial<ProjectorOptions<PetState | undefined, PetEvent>> {
+export interface StartOptions extends Partial<ProjectorOptions> {
   readonly store?: ReadModelStore
   readonly tracking?: TrackerOptions
 }

@@ -105,7 +105,7 @@ let groups = 0
 
 export class ProjectorProcess extends Process {
   readonly #tracker: Tracker
-  readonly #projector: Promise<Projector<unknown, unknown>>
+  readonly #projector: Promise<Projector>
 
   constructor(shared: Shared) {
     super(shared)
@@ -114,7 +114,7 @@ export class ProjectorProcess extends Process {
     // A group of its own: the one before it may still be at work.
     const group = `projector ${groups++}`
     const options = { log, store, tracker: this.#tracker, definition: petStreams, group, logger }
-    this.#projector = Projector.start(options) as Promise<Projector<unknown, unknown>>
+    this.#projector = Projector.start(options)
   }
 
   async close(): Promise<void> {
