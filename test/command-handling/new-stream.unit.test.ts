@@ -130,10 +130,8 @@ describe('a new stream under an idempotency key', () => {
     ])
   })
 
-  it.each<[string, ReturnType<typeof record>]>([
-    ['before', record()],
-    ['under another id', record({ stream: '8', id: 8, version: 4 })],
-  ])('that was decided %s is answered from the record, whatever became of it since', async (_, decided) => {
+  it('that was decided before is answered from the record, whatever became of it since', async () => {
+    const decided = record({ stream: '8', id: 8, version: 4 })
     const { create, appended } = open({ loads: [{ ...nothing, decided }] })
     const position = { partition: partitionOfKey, offset: decided.offset }
     expect(await create(once)).toEqual({ outcome: 'replayed', record: decided, position })

@@ -1,4 +1,3 @@
-import type { ITopicConfig } from 'kafkajs'
 import { expect, it, onTestFinished } from 'vitest'
 import { checkKafka } from '../../src/event-log/kafka/check-kafka.ts'
 import { KafkaClient } from '../../src/event-log/kafka/kafka-client.ts'
@@ -17,15 +16,15 @@ import {
   logOptions,
   openKafkaLog,
   produce,
+  topic,
+  topicsOf,
   withAdmin,
 } from './kafka-fixture.ts'
-
-const keptForEver = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' }
 
 describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
   it('takes topics that were made by hand as they should be', async () => {
     const options = logOptions(brokers)
-    await createTopics(brokers, topic(options.topic, 3), topic(`${options.topic}.id-blocks`, 1))
+    await createTopics(brokers, ...topicsOf(options))
     expect(await failedByDoctor(options)).toBe('')
     const log = await openKafkaLog(options)
     expect(await log.append(2, records('a'))).toBe(0)
@@ -97,7 +96,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     ['cleanup.policy', 'compact,delete', 'delete'],
   ])('refuses a topic of events with %s=%s', async (name, found, wanted) => {
     const options = logOptions(brokers)
-    await createTopics(brokers, topic(options.topic, 3, { ...keptForEver, [name]: found }))
+    await createTopics(brokers, topic(options.topic, 3, { [name]: found }))
     await expectRefusal(
       options,
       `Topic ${options.topic} has ${name}=${found}, so Kafka would delete events, which must be kept forever. Run ` +
@@ -216,8 +215,3 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     return found
   }
 })
-
-function topic(name: string, numPartitions: number, changed: Record<string, string> = {}): ITopicConfig {
-  const configEntries = Object.entries({ ...keptForEver, ...changed }).map(([key, value]) => ({ name: key, value }))
-  return { topic: name, numPartitions, replicationFactor: 1, configEntries }
-}

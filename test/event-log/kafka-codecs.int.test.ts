@@ -82,9 +82,7 @@ describeWithBrokers('a Kafka event log with compressed batches', ({ kafkaBrokers
 
   async function compressedTopics(compression: string) {
     const options = logOptions(brokers)
-    const setting = { name: 'compression.type', value: compression }
-    const topics = topicsOf(options).map((each) => ({ ...each, configEntries: [...each.configEntries, setting] }))
-    await createTopics(brokers, ...topics)
+    await createTopics(brokers, ...topicsOf(options, { 'compression.type': compression }))
     return options
   }
 
