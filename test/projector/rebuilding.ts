@@ -33,13 +33,16 @@ export async function interrupted(world: World): Promise<string> {
 /** Time goes on as it does, and jumps when told to: both the clock that measures and the one that tells the date. */
 export function adjustableClock(): (ms: number) => void {
   let ahead = 0
-  for (const clock of [performance, Date]) {
-    const real = clock.now.bind(clock)
-    const now = vi.spyOn(clock, 'now').mockImplementation(() => real() + ahead)
-    onTestFinished(() => now.mockRestore())
-  }
+  const real = performance.now.bind(performance)
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => real() + ahead)
+  vi.useFakeTimers({ toFake: ['Date'], shouldAdvanceTime: true })
+  onTestFinished(() => {
+    now.mockRestore()
+    vi.useRealTimers()
+  })
   return (ms) => {
     ahead += ms
+    vi.advanceTimersByTime(ms)
   }
 }
 
