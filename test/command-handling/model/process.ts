@@ -1,4 +1,3 @@
-import { pino } from 'pino'
 import { petStreams } from '../../../src/app/petstore.ts'
 import type { CommandHandler, CommandOptions, Handled } from '../../../src/command-handling/command-handler.ts'
 import { createCommandHandler } from '../../../src/command-handling/execution.ts'
@@ -16,12 +15,12 @@ import { rebuild } from '../../../src/projector/rebuild.ts'
 import { ProvenReadModel } from '../../../src/read-models/proven-read-model.ts'
 import type { ReadModelStore } from '../../../src/read-models/store.ts'
 import { Tracker } from '../../../src/read-models/tracker.ts'
+import { logger } from '../../projector/projecting.ts'
 import { remoteLog } from './remote-log.ts'
 import { remoteStore } from './remote-store.ts'
 import { Wire } from './wire.ts'
 
 const timeoutMs = 2000
-const logger = pino({ level: 'silent' })
 
 /** What all processes share, and how long each way to it takes. */
 export interface Shared {
