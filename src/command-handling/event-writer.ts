@@ -89,7 +89,9 @@ export class EventWriter<Event> {
     const { partition } = target
     const eventId = stream === 'new' && idempotency ? eventIdOf(idempotency) : randomUUIDv7()
     const span = tracing?.startOfEvent({
-      ...{ operation: 'append', parent: readSpanContext(request.traceparent), partition },
+      operation: 'append',
+      parent: readSpanContext(request.traceparent),
+      partition,
       attributes: { 'messaging.message.id': eventId },
     })
     const traceparent = span === undefined ? request.traceparent : traceparentOf(span)

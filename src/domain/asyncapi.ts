@@ -85,6 +85,6 @@ function message(name: EventType) {
         bindingVersion: '0.5.0',
       },
     },
-    examples: eventExamples[name],
+    examples: eventExamples.filter(({ payload }) => payload.type === name),
   }
 }

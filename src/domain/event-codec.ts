@@ -4,7 +4,14 @@ import type { EventContext } from '../command-handling/event-writer.ts'
 import type { NewRecord, Offset } from '../event-log/event-log.ts'
 import { type CloudEvent, type Decoded, writeCloudEvent } from '../event-log/record-codec.ts'
 import { compileCheck } from '../lib/validation.ts'
-import { EventDiscardedData, type EventName, eventSource, eventType, OrderEventData } from './event-schemas.ts'
+import {
+  EventDiscardedData,
+  type EventName,
+  eventSchemas,
+  eventSource,
+  eventType,
+  OrderEventData,
+} from './event-schemas.ts'
 import type { OrderEvent, PetEvent } from './events.ts'
 import { type Pet, PetSchema, petDocument, WrittenPet } from './pet.ts'
 import type { TypedData, Upcaster } from './upcasting.ts'
@@ -12,15 +19,8 @@ import type { TypedData, Upcaster } from './upcasting.ts'
 /** The record of an event. Its key is the pet id, so that all events of a pet share a partition. */
 export function encodeEvent(event: PetEvent, context: EventContext): NewRecord {
   const { eventId: id, version: streamversion, time, traceparent, idempotency } = context
-  const envelope = {
-    id,
-    type: eventType(event.type),
-    source: eventSource,
-    time,
-    traceparent,
-    idempotency,
-    streamversion,
-  }
+  const type = eventType(event.type)
+  const envelope = { id, type, source: eventSource, time, traceparent, idempotency, streamversion }
   if (event.type === 'PetCreated') {
     return writeCloudEvent({ ...envelope, subject: String(event.pet.id), data: petDocument(event.pet) })
   }
@@ -40,15 +40,7 @@ export function encodeDiscard({ stream, offset }: { stream: string; offset: Offs
   })
 }
 
-const names: readonly EventName[] = [
-  'PetCreated',
-  'OrderPlaced',
-  'OrderApproved',
-  'OrderDelivered',
-  'OrderCancelled',
-  'EventDiscarded',
-]
-const nameOf = new Map<string, EventName>(names.map((name) => [eventType(name), name]))
+const nameOf = new Map(Object.keys(eventSchemas).map((type) => [type, type.split('.')[1] as EventName]))
 const checkPet = compileCheck(PetSchema)
 const checkOrderEvent = compileCheck(OrderEventData)
 const checkDiscarded = compileCheck(EventDiscardedData)

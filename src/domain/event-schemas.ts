@@ -1,4 +1,4 @@
-import { type TProperties, Type } from 'typebox'
+import { type TProperties, type TSchema, Type } from 'typebox'
 import type { PetEvent } from './events.ts'
 import { IdSchema, PetIdSchema, PetSchema } from './pet.ts'
 
@@ -26,8 +26,8 @@ export const EventDiscardedData = Type.Object({
   }),
 })
 
-/** The schema of an event with the attributes that every one of this service has (CloudEvents 1.0 section 3), and `more`. */
-function eventSchema<More extends TProperties>(name: EventName, description: string, more: More) {
+/** An event's type and schema: `more`, and the attributes that every one of this service has (CloudEvents 1.0 section 3). */
+function eventSchema(name: EventName, description: string, more: TProperties) {
   const type = eventType(name)
   const attributes = {
     specversion: Type.Literal('1.0'),
@@ -39,7 +39,7 @@ function eventSchema<More extends TProperties>(name: EventName, description: str
     datacontenttype: Type.Literal('application/json'),
     traceparent: Type.Optional(Type.String({ description: 'W3C Trace Context of the request' })),
   }
-  return Type.Object({ ...attributes, ...more }, { title: type, description })
+  return [type, Type.Object({ ...attributes, ...more }, { title: type, description })] as const
 }
 
 const streamversion = Type.Integer({
@@ -60,30 +60,24 @@ const idempotency = {
 const ofOrder = { streamversion, data: OrderEventData }
 
 /** The published schema of the record values of each type. */
-export const eventSchemas = {
-  [eventType('PetCreated')]: eventSchema('PetCreated', 'A pet was added to the store. Without streamversion it is 1', {
+export const eventSchemas = Object.fromEntries<TSchema>([
+  eventSchema('PetCreated', 'A pet was added to the store. Without streamversion it is 1', {
     ...idempotency,
     streamversion: Type.Optional(streamversion),
     data: PetSchema,
   }),
-  [eventType('OrderPlaced')]: eventSchema('OrderPlaced', 'An available pet was ordered, and is pending from now on', {
+  eventSchema('OrderPlaced', 'An available pet was ordered, and is pending from now on', {
     ...idempotency,
     ...ofOrder,
   }),
-  [eventType('OrderApproved')]: eventSchema('OrderApproved', 'An order that was placed was approved', ofOrder),
-  [eventType('OrderDelivered')]: eventSchema(
-    'OrderDelivered',
-    'An approved order was delivered, and its pet is sold',
-    ofOrder,
-  ),
-  [eventType('OrderCancelled')]: eventSchema(
+  eventSchema('OrderApproved', 'An order that was placed was approved', ofOrder),
+  eventSchema('OrderDelivered', 'An approved order was delivered, and its pet is sold', ofOrder),
+  eventSchema(
     'OrderCancelled',
     'An order was cancelled before it was delivered, and its pet is available again',
     ofOrder,
   ),
-  [eventType('EventDiscarded')]: eventSchema(
-    'EventDiscarded',
-    'An operator decided to leave out an event that could not be applied',
-    { data: EventDiscardedData },
-  ),
-}
+  eventSchema('EventDiscarded', 'An operator decided to leave out an event that could not be applied', {
+    data: EventDiscardedData,
+  }),
+]) as Readonly<Record<EventType, TSchema>>

@@ -15,11 +15,11 @@ export type SettledOutcome = Exclude<Outcome, 'late'> | 'skipped' | 'discarding'
 export interface SettledRecord {
   readonly record: LogRecord
   /** What the record says; undefined where it was skipped. */
-  readonly event: StreamEvent<unknown> | Discard | undefined
+  readonly event: StreamEvent | Discard | undefined
   readonly outcome: SettledOutcome
 }
 
-export interface SettledEventsParts extends Rules<unknown, unknown> {
+export interface SettledEventsParts extends Rules {
   readonly log: Pick<EventLog, 'read' | 'partitionFor'>
   readonly readModel: Pick<ReadModel, 'load' | 'whenApplied'>
 }
@@ -50,11 +50,7 @@ export class SettledEvents {
     return { record, event, outcome: await this.#outcomeOf(event, { partition, offset: record.offset }, wait) }
   }
 
-  async #outcomeOf(
-    event: StreamEvent<unknown> | Discard | undefined,
-    position: Position,
-    wait: Wait,
-  ): Promise<SettledOutcome> {
+  async #outcomeOf(event: StreamEvent | Discard | undefined, position: Position, wait: Wait): Promise<SettledOutcome> {
     const { readModel } = this.#parts
     if (event === undefined || event.discards !== undefined) {
       if ((await readModel.whenApplied(position, wait)) === 'late') return 'waiting'

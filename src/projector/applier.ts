@@ -16,7 +16,7 @@ const eventsPerApplyMax = 500
 /** Between two attempts while another generation is about to become active. */
 const laterMs = 5
 
-export interface ApplierOptions<State, Event> extends Rules<State, Event> {
+export interface ApplierOptions extends Rules {
   readonly store: ProjectionStore
   readonly logger: Logger
   /** Told of the generation whenever the store refuses a batch because a set is incomplete. */
@@ -37,10 +37,10 @@ export interface Discarded {
 }
 
 /** Reads records, determines their outcomes, and has the store apply them. */
-export class Applier<State, Event> {
-  readonly #options: ApplierOptions<State, Event>
+export class Applier {
+  readonly #options: ApplierOptions
 
-  constructor(options: ApplierOptions<State, Event>) {
+  constructor(options: ApplierOptions) {
     this.#options = options
   }
 
@@ -65,11 +65,7 @@ export class Applier<State, Event> {
     return reached
   }
 
-  async #applySlice(
-    generation: string,
-    expected: Checkpoint,
-    batch: ReadBatch<Event>,
-  ): Promise<Checkpoint | undefined> {
+  async #applySlice(generation: string, expected: Checkpoint, batch: ReadBatch): Promise<Checkpoint | undefined> {
     const { store, tracing } = this.#options
     const { partition, events } = batch
     const since = tracing && timeOfDay()
@@ -97,7 +93,7 @@ export class Applier<State, Event> {
     return undefined
   }
 
-  #tellDiscarded({ partition, events }: ReadBatch<Event>, withoutEffect: readonly Offset[]): void {
+  #tellDiscarded({ partition, events }: ReadBatch, withoutEffect: readonly Offset[]): void {
     for (const event of events) {
       if (event?.discards === undefined || withoutEffect.includes(event.offset)) continue
       const { stream, offset, discards } = event
@@ -124,11 +120,11 @@ type Load = (request: Omit<LoadRequest, 'partition'>) => Promise<PartitionState 
  * Loads what a batch needs to know of its partition. `load` gives nothing if the partition is not at the expected
  * checkpoint.
  */
-class Lookup<Event> extends Known {
-  readonly #rules: Rules<unknown, Event>
+class Lookup extends Known {
+  readonly #rules: Rules
   readonly #ask: Load
 
-  constructor(rules: Rules<unknown, Event>, load: Load) {
+  constructor(rules: Rules, load: Load) {
     super()
     this.#rules = rules
     this.#ask = load
@@ -138,7 +134,7 @@ class Lookup<Event> extends Known {
    * A stream whose first event comes first in the batch is assumed to be new, which the store checks: a replay of
    * creations loads nothing. Resolves to false if the partition is not as expected.
    */
-  async lookUp(events: ReadBatch<Event>['events']): Promise<boolean> {
+  async lookUp(events: ReadBatch['events']): Promise<boolean> {
     const [streams, begun] = [new Set<StreamId>(), new Set<StreamId>()]
     const [keys, queues] = [new Set<string>(), new Set<StreamId>()]
     for (const event of events) {

@@ -8,7 +8,7 @@ const traceAgeMaxMs = 3_600_000
 /** Adds a span to the trace of each recent event in a batch that was applied just now. */
 export function traceApplied(
   tracing: Tracing,
-  { partition, events }: Pick<ReadBatch<unknown>, 'partition' | 'events'>,
+  { partition, events }: Pick<ReadBatch, 'partition' | 'events'>,
   withoutEffect: readonly Offset[],
   since: Date,
 ): void {

@@ -10,7 +10,7 @@ import { type Discard, readParked, recordIdentity, type StreamEvent } from './st
 import { type StreamChanges, StreamState } from './stream-state.ts'
 
 /** Consecutive records of one partition, each with the event that it holds; undefined for records to skip. */
-export interface ReadBatch<Event> extends Pick<RecordBatch, 'partition' | 'records' | 'next'> {
+export interface ReadBatch<Event = unknown> extends Pick<RecordBatch, 'partition' | 'records' | 'next'> {
   readonly events: readonly (StreamEvent<Event> | Discard | undefined)[]
 }
 

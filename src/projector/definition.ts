@@ -36,8 +36,8 @@ export interface StreamDefinition<State, Event> {
   readonly home: string
 }
 
-/** What interpreting a record needs. */
-export interface Rules<State, Event> {
+/** What interpreting a record needs. Whoever only passes it on need not know State and Event. */
+export interface Rules<State = unknown, Event = unknown> {
   readonly definition: StreamDefinition<State, Event>
   readonly log: Pick<EventLog, 'partitionFor'>
 }

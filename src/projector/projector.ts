@@ -22,7 +22,7 @@ interface Projecting {
   isAheadOfLook: boolean
 }
 
-export interface ProjectorOptions<State, Event> extends Omit<ApplierOptions<State, Event>, 'store'> {
+export interface ProjectorOptions extends Omit<ApplierOptions, 'store'> {
   readonly log: ShardLog
   readonly store: Pick<ReadModelStore, 'projection' | 'generations'>
   /** A tracker of the same store. */
@@ -39,9 +39,9 @@ export interface ProjectorOptions<State, Event> extends Omit<ApplierOptions<Stat
  * data. The projector reconciles with it on every look of the tracker (once a second, on each connection), and requests
  * one on assignment and after a refused batch. So an emptied, restored or shared store repairs itself.
  */
-export class Projector<State, Event> implements Subscriber {
-  readonly #options: ProjectorOptions<State, Event>
-  readonly #applier: Applier<State, Event>
+export class Projector implements Subscriber {
+  readonly #options: ProjectorOptions
+  readonly #applier: Applier
   #endObserving = () => {}
   #subscription: Subscription | undefined
   #assigned: readonly number[] = []
@@ -57,13 +57,13 @@ export class Projector<State, Event> implements Subscriber {
    */
   #refused = false
 
-  private constructor(options: ProjectorOptions<State, Event>) {
+  private constructor(options: ProjectorOptions) {
     this.#options = options
     this.#applier = new Applier({ ...options, store: options.store.projection })
   }
 
   /** Resolves once subscribed. The projector runs until it is closed, whatever happens to log and store. */
-  static async start<State, Event>(options: ProjectorOptions<State, Event>): Promise<Projector<State, Event>> {
+  static async start(options: ProjectorOptions): Promise<Projector> {
     const projector = new Projector(options)
     projector.#subscription = await options.log.subscribe(options.group, projector)
     projector.#observe()

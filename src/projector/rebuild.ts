@@ -5,8 +5,7 @@ import { Tracker } from '../read-models/tracker.ts'
 import { Projector, type ProjectorOptions } from './projector.ts'
 
 /** `group` is the group of the projectors. The rebuild has a group of its own, shared by all processes that join it. */
-export interface RebuildOptions<State, Event>
-  extends Omit<ProjectorOptions<State, Event>, 'tracker' | 'lost' | 'incomplete'> {
+export interface RebuildOptions extends Omit<ProjectorOptions, 'tracker' | 'lost' | 'incomplete'> {
   /** Called repeatedly with the number of records handled, and the number in the log. */
   readonly progress?: (done: number, total: number) => void
   readonly signal?: AbortSignal
@@ -29,7 +28,7 @@ export class RebuildError extends Error {
  * concurrent ones build the same generation. Throws RebuildError, having removed what it built, and ServiceError if log
  * or store stay unavailable.
  */
-export async function rebuild<State, Event>(options: RebuildOptions<State, Event>): Promise<RebuildOutcome> {
+export async function rebuild(options: RebuildOptions): Promise<RebuildOutcome> {
   const { log, signal, progress } = options
   const { logId } = log
   const { generations } = options.store

@@ -10,7 +10,7 @@ import type { ReadModelStore } from '../read-models/store.ts'
 import { Applier } from './applier.ts'
 import type { Rules } from './definition.ts'
 
-export interface ReplayOptions<State, Event> extends Rules<State, Event> {
+export interface ReplayOptions extends Rules {
   readonly log: ShardLog
   /** An empty store for this purpose only. */
   readonly scratch: ReadModelStore
@@ -38,10 +38,10 @@ export class MismatchError extends Error {
 const askMs = 1000
 
 /** Replays the log into a scratch store, up to exact positions. */
-export class Replay<State, Event> implements Subscriber {
+export class Replay implements Subscriber {
   readonly generation = randomUUID()
-  readonly #options: ReplayOptions<State, Event>
-  readonly #applier: Applier<State, Event>
+  readonly #options: ReplayOptions
+  readonly #applier: Applier
   readonly #reached = new Map<number, Checkpoint>()
   /** Batches that are not completely applied, by partition. */
   readonly #pending = new Map<number, { readonly batch: RecordBatch; done(isDone: boolean): void }>()
@@ -49,12 +49,12 @@ export class Replay<State, Event> implements Subscriber {
   #subscription: Promise<Subscription> | undefined
   #isClosed = false
 
-  private constructor(options: ReplayOptions<State, Event>) {
+  private constructor(options: ReplayOptions) {
     this.#options = options
     this.#applier = new Applier({ ...options, store: options.scratch.projection })
   }
 
-  static async start<State, Event>(options: ReplayOptions<State, Event>): Promise<Replay<State, Event>> {
+  static async start(options: ReplayOptions): Promise<Replay> {
     const { log, scratch, group } = options
     const replay = new Replay(options)
     await scratch.generations.start({ name: replay.generation, logId: log.logId }, undefined)

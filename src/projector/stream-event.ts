@@ -7,7 +7,7 @@ import type { StreamId } from '../read-models/stream-row.ts'
 import type { Rules } from './definition.ts'
 
 /** An event of a stream: what its record says by itself, before the rest of the log is considered. */
-export interface StreamEvent<Event> {
+export interface StreamEvent<Event = unknown> {
   readonly offset: Offset
   readonly stream: StreamId
   /** The CloudEvents type. */

@@ -6,7 +6,7 @@ import type { Contents, Inspection, Item, ScannedPage, Snapshot } from '../read-
 import type { ReadModelStore } from '../read-models/store.ts'
 import { MismatchError, Replay, type ReplayOptions, VerifyError } from './replay.ts'
 
-export interface VerifyOptions<State, Event> extends ReplayOptions<State, Event> {
+export interface VerifyOptions extends ReplayOptions {
   readonly store: Pick<ReadModelStore, 'generations' | 'inspection'>
 }
 
@@ -35,7 +35,7 @@ const chunk = 1000
  * which is moved to exactly the positions of each chunk that is read. Throws VerifyError, MismatchError,
  * Error `noReadModels`, and ServiceError if log or store stay unavailable.
  */
-export async function verify<State, Event>(options: VerifyOptions<State, Event>): Promise<Verification> {
+export async function verify(options: VerifyOptions): Promise<Verification> {
   const active = await retry(() => options.store.generations.active(), options)
   if (active === undefined) throw new Error(noReadModels)
   if (active.logId !== options.log.logId) throw new MismatchError('The read models belong to another log.')
@@ -47,16 +47,16 @@ export async function verify<State, Event>(options: VerifyOptions<State, Event>)
   }
 }
 
-class Verifier<State, Event> {
-  readonly #options: VerifyOptions<State, Event>
+class Verifier {
+  readonly #options: VerifyOptions
   readonly #generation: string
-  readonly #replay: Replay<State, Event>
+  readonly #replay: Replay
   /** Each difference once, by where and id: an item may be read twice. */
   readonly #differences = new Map<string, Difference>()
   #compared = 0
   #total = 0
 
-  constructor(options: VerifyOptions<State, Event>, generation: string, replay: Replay<State, Event>) {
+  constructor(options: VerifyOptions, generation: string, replay: Replay) {
     this.#options = options
     this.#generation = generation
     this.#replay = replay

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it, onTestFinished } from 'vitest'
@@ -11,6 +9,7 @@ import { type PetCommand, petDecider, petStateCodec } from '../../src/domain/pet
 import { defaultLimits, GroupCommit } from '../../src/event-log/group-commit.ts'
 import { openSqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts'
 import { ServiceError } from '../../src/lib/errors.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 
 interface Created {
   readonly id: string
@@ -22,14 +21,12 @@ const requests = 20_000
 
 /** The write side of the embedded service, on a log in a file of its own; nothing is projected. */
 function open() {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-overload-'))
-  const file = join(folder, 'log.db')
+  const file = join(temporaryFolder(), 'log.db')
   const log = openSqliteEventLog({ file })
   const appender = new GroupCommit(log, { ...defaultLimits, recordsMax: 300, queuedMax, timeoutMs: 60_000 })
   onTestFinished(async () => {
     await appender.close()
     await log.close()
-    rmSync(folder, { recursive: true })
   })
   const away = () => Promise.reject(new ServiceError('read_model_unavailable', 'away'))
   const handler = createCommandHandler({

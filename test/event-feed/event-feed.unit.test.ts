@@ -51,6 +51,7 @@ function following(feed: EventFeed, query: Partial<FeedQuery> = {}) {
   return seen
 }
 
+const textOf = ({ value }: AnyRecord) => String(value)
 const endOf = async ({ log }: { readonly log: EventLog }) => (await log.endOffsets())[0] ?? 0
 
 /** What the rows of the read models say took effect, as it stands in the log. */
@@ -103,7 +104,7 @@ describe('the feed', () => {
     const values: string[] = []
     for (let id = 1; id <= 30; id++) {
       const records: AnyRecord[] = [petCreated({ id }), orderEvent('OrderPlaced', id, 100 + id, 2)]
-      values.push(...records.map(({ value }) => String(value)))
+      values.push(...records.map(textOf))
       await world.append(records)
     }
     await vi.waitFor(() => expect(live.told).toEqual(values), until)
@@ -120,9 +121,7 @@ describe('the feed', () => {
     await vi.waitFor(() => expect(world.feed.followers).toBe(3), until)
     const placed = orderEvent('OrderPlaced', 1, 12, 2)
     await world.append([placed, petCreated({ id: 3 })])
-    const [first, second, third] = [placed, petCreated({ id: 2 }), petCreated({ id: 3 })].map(({ value }) =>
-      String(value),
-    )
+    const [first, second, third] = [placed, petCreated({ id: 2 }), petCreated({ id: 3 })].map(textOf)
     await vi.waitFor(() => expect(now.told).toEqual([first, third]), until)
     await vi.waitFor(() => expect([stream.last, type.last]).toEqual([4, 4]), until)
     expect([stream.told, type.told]).toEqual([[second], [first]])
@@ -136,7 +135,7 @@ describe('the feed', () => {
     await vi.waitFor(() => expect(live.last).toBe(3), until)
     expect(live.told).toHaveLength(1)
     await world.append([discard('1', 1)])
-    await vi.waitFor(() => expect(live.told.slice(1)).toEqual([String(waiting.value)]), until)
+    await vi.waitFor(() => expect(live.told.slice(1)).toEqual([textOf(waiting)]), until)
   })
 
   it('reads the log once for all who follow it', async () => {
@@ -277,6 +276,6 @@ describe('a history', () => {
     await append(records.slice(600))
     await untilCaughtUp(world)
     const { events } = await feed.history('1', { limit: 2000 })
-    expect(events).toEqual(records.slice(-1000).map(({ value }) => String(value)))
+    expect(events).toEqual(records.slice(-1000).map(textOf))
   })
 })

@@ -1,5 +1,4 @@
-import type { ITopicConfig } from 'kafkajs'
-import { expect, it, onTestFinished } from 'vitest'
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { checkKafka } from '../../src/event-log/kafka/check-kafka.ts'
 import { KafkaClient } from '../../src/event-log/kafka/kafka-client.ts'
 import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
@@ -17,15 +16,19 @@ import {
   logOptions,
   openKafkaLog,
   produce,
+  topic,
+  topicsOf,
   withAdmin,
 } from './kafka-fixture.ts'
 
-const keptForEver = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' }
-
 describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
+  let options: KafkaLogOptions
+  beforeEach(() => {
+    options = logOptions(brokers)
+  })
+
   it('takes topics that were made by hand as they should be', async () => {
-    const options = logOptions(brokers)
-    await createTopics(brokers, topic(options.topic, 3), topic(`${options.topic}.id-blocks`, 1))
+    await createTopics(brokers, ...topicsOf(options))
     expect(await failedByDoctor(options)).toBe('')
     const log = await openKafkaLog(options)
     expect(await log.append(2, records('a'))).toBe(0)
@@ -42,14 +45,12 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     ['id blocks that are forgotten', '.id-blocks', 1, { 'retention.ms': '1000000' }, 'has retention.ms=1000000'],
     ['id blocks in several partitions', '.id-blocks', 2, {}, 'has 2 partitions instead'],
   ])('refuses %s', async (_, suffix, partitions, changed, refusal) => {
-    const options = logOptions(brokers)
     const name = `${options.topic}${suffix}`
     await createTopics(brokers, topic(name, partitions, changed))
     await expectRefusal(options, `Topic ${name} ${refusal}`)
   })
 
   it('refuses another KAFKA_PARTITIONS than that of the log', async () => {
-    const options = logOptions(brokers)
     await openKafkaLog(options)
     await expectRefusal(
       { ...options, partitions: 2 },
@@ -60,7 +61,6 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
   it.each([3, 4])(
     'refuses partitions that were added, and advises no KAFKA_PARTITIONS (%d now)',
     async (partitions) => {
-      const options = logOptions(brokers)
       await openKafkaLog(options)
       const topicPartitions = [{ topic: options.topic, count: 4 }]
       await withAdmin(brokers, (admin) => admin.createPartitions({ topicPartitions }))
@@ -73,7 +73,6 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
   )
 
   it('says all at once where records were deleted, and others can be', async () => {
-    const options = logOptions(brokers)
     const log = await openKafkaLog(options)
     await log.append(0, records('a', 'b', 'c'))
     await deleteRecords(brokers, options.topic, 1)
@@ -96,8 +95,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     ['cleanup.policy', 'compact', 'delete'],
     ['cleanup.policy', 'compact,delete', 'delete'],
   ])('refuses a topic of events with %s=%s', async (name, found, wanted) => {
-    const options = logOptions(brokers)
-    await createTopics(brokers, topic(options.topic, 3, { ...keptForEver, [name]: found }))
+    await createTopics(brokers, topic(options.topic, 3, { [name]: found }))
     await expectRefusal(
       options,
       `Topic ${options.topic} has ${name}=${found}, so Kafka would delete events, which must be kept forever. Run ` +
@@ -107,7 +105,6 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
   })
 
   it.each(['', '.id-blocks'])('refuses a log whose first records were deleted (<topic>%s)', async (suffix) => {
-    const options = logOptions(brokers)
     const log = await openKafkaLog(options)
     await log.append(0, records('a', 'b', 'c'))
     await log.reserveIdBlock()
@@ -120,7 +117,6 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
   })
 
   it('refuses events beside an empty topic of id blocks', async () => {
-    const options = logOptions(brokers)
     await createTopics(brokers, topic(options.topic, 3))
     await produce(brokers, options.topic, { key: 'k', value: 'v', partition: 1 })
     const advice = `but ${options.topic} holds events: ids would be given out twice`
@@ -131,7 +127,6 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
   })
 
   it('refuses a log whose events are gone, whether their topic is there or not, until they are put back', async () => {
-    const options = logOptions(brokers)
     const { topic: events } = options
     const log = await openKafkaLog(options)
     await log.append(1, records('a'))
@@ -149,7 +144,6 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
   })
 
   it('takes a log whose first event was never written', async () => {
-    const options = logOptions(brokers)
     const log = await openKafkaLog(options)
     expect(await log.reserveIdBlock()).toBe(1)
     await log.close()
@@ -159,7 +153,6 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
   })
 
   it('notes of a log that a release before wrote to that it has events, and refuses it without', async () => {
-    const options = logOptions(brokers)
     const log = await openKafkaLog(options)
     await log.close()
     const idBlocks = `${options.topic}.id-blocks`
@@ -173,7 +166,6 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
   it.each(['garbage', '{"logId":"x"}', '"text"', 'null', null])(
     'refuses %j as the identity of the log',
     async (value) => {
-      const options = logOptions(brokers)
       await createTopics(brokers, topic(`${options.topic}.id-blocks`, 1))
       await produce(brokers, `${options.topic}.id-blocks`, { key: null, value, partition: 0 })
       await expectRefusal(options, `The first record of topic ${options.topic}.id-blocks is not the identity of a log`)
@@ -193,13 +185,13 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
   })
 
   /** The doctor says the same. */
-  async function expectRefusal(options: KafkaLogOptions, message: string | RegExp): Promise<void> {
-    await expect(openKafkaEventLog(options)).rejects.toThrow(message)
-    expect(await failedByDoctor(options)).toMatch(message)
+  async function expectRefusal(given: KafkaLogOptions, message: string | RegExp): Promise<void> {
+    await expect(openKafkaEventLog(given)).rejects.toThrow(message)
+    expect(await failedByDoctor(given)).toMatch(message)
   }
 
-  async function failedByDoctor(options: KafkaLogOptions): Promise<string> {
-    const findings = await checkKafka(options)
+  async function failedByDoctor(given: KafkaLogOptions): Promise<string> {
+    const findings = await checkKafka(given)
     return findings.flatMap(({ state, detail }) => (state === 'failed' ? [detail] : [])).join('\n')
   }
 
@@ -216,8 +208,3 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     return found
   }
 })
-
-function topic(name: string, numPartitions: number, changed: Record<string, string> = {}): ITopicConfig {
-  const configEntries = Object.entries({ ...keptForEver, ...changed }).map(([key, value]) => ({ name: key, value }))
-  return { topic: name, numPartitions, replicationFactor: 1, configEntries }
-}

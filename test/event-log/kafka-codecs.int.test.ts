@@ -1,9 +1,8 @@
 import kafkajs from 'kafkajs'
-import { type Logger, pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { eventually, patience, records } from './contract/fixture.ts'
-import { createTopics, logOptions, openKafkaLog, plainKafka, topicsOf } from './kafka-fixture.ts'
+import { createTopics, lineLogger, logOptions, openKafkaLog, plainKafka, topicsOf } from './kafka-fixture.ts'
 import { RecordingSubscriber } from './recording-subscriber.ts'
 
 const { CompressionCodecs, CompressionTypes } = kafkajs
@@ -83,15 +82,12 @@ describeWithBrokers('a Kafka event log with compressed batches', ({ kafkaBrokers
 
   async function compressedTopics(compression: string) {
     const options = logOptions(brokers)
-    const setting = { name: 'compression.type', value: compression }
-    const topics = topicsOf(options).map((each) => ({ ...each, configEntries: [...each.configEntries, setting] }))
-    await createTopics(brokers, ...topics)
+    await createTopics(brokers, ...topicsOf(options, { 'compression.type': compression }))
     return options
   }
 
   async function openWatched() {
-    const lines: Record<string, unknown>[] = []
-    const logger: Logger = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line)) })
+    const { lines, logger } = lineLogger()
     const options = logOptions(brokers, { logger })
     const log = await openKafkaLog(options)
     lines.length = 0

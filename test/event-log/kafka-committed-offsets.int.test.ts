@@ -1,21 +1,13 @@
-import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { petStreams } from '../../src/app/petstore.ts'
-import { encodeEvent } from '../../src/domain/event-codec.ts'
-import type { Pet, PetId } from '../../src/domain/pet.ts'
-import type { EventLog, NewRecord } from '../../src/event-log/event-log.ts'
+import type { EventLog } from '../../src/event-log/event-log.ts'
 import { ServiceError } from '../../src/lib/errors.ts'
 import { LagMeter } from '../../src/projector/lag-meter.ts'
-import { Projector } from '../../src/projector/projector.ts'
-import type { ProjectionStore } from '../../src/read-models/projection-store.ts'
-import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
 import { Tracker } from '../../src/read-models/tracker.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
+import { asText, petCreated } from '../projector/records.ts'
+import { disturbed, openWorld } from '../projector/world.ts'
 import { eventually, records } from './contract/fixture.ts'
-import { logOptions, openKafkaLog, produce, silent, withAdmin } from './kafka-fixture.ts'
+import { logOptions, openKafkaLog, produce, withAdmin } from './kafka-fixture.ts'
 import { newGroup, RecordingSubscriber } from './recording-subscriber.ts'
 
 const patience = { timeout: 30_000, interval: 100 }
@@ -74,14 +66,18 @@ describeWithBrokers('the offsets that a group has committed in Kafka', ({ kafkaB
 
   it('follow a projector: records applied, skipped, superseded and parked, a restart, and a rebuild', async () => {
     const { topic, log, group, committed, untilCommitted } = await open()
-    const { store, tracker, refusing } = openStore()
-    const meter = new LagMeter({ log, tracker, generations: store.generations })
-    onTestFinished(() => meter.close())
-    const start = async () => {
-      const projector = await Projector.start({ log, store, tracker, definition: petStreams, group, logger: silent })
-      onTestFinished(() => projector.close())
-      return projector
-    }
+    const world = openWorld()
+    const { generations } = world.store
+    let isRefusing = false
+    const store = disturbed(world.store, (method) => {
+      if (isRefusing && method === 'apply') throw new ServiceError('read_model_unavailable', 'refused')
+    })
+    const tracker = new Tracker(generations)
+    const meter = new LagMeter({ log, tracker, generations })
+    onTestFinished(async () => {
+      await meter.close()
+      await tracker.close()
+    })
     const untilToolsAgree = (events: readonly number[]) =>
       vi.waitFor(async () => {
         const { lag } = meter
@@ -90,11 +86,12 @@ describeWithBrokers('the offsets that a group has committed in Kafka', ({ kafkaB
         expect(ends.map((end, partition) => end - (offsets[partition] ?? Number.NaN))).toEqual(events)
       }, patience)
 
-    const first = await start()
+    await world.start({ log, store, group })
     await untilToolsAgree([0, 0, 0])
     const [one = 0, two = 0] = idsIn(log, 0)
     // The second creation of one is superseded; that of two follows its first one, and cannot be applied.
-    await log.append(0, [created(one), created(two), created(one), created(two, 2)])
+    const pets = [one, two, one].map((id) => petCreated({ id }))
+    await log.append(0, asText([...pets, petCreated({ id: two }, { version: 2 })]))
     for (const partition of [0, 1, 1]) await produce(brokers, topic, { key: null, value: 'no event', partition })
     await untilCommitted([5, 2, 0])
     await untilToolsAgree([0, 0, 0])
@@ -106,51 +103,23 @@ describeWithBrokers('the offsets that a group has committed in Kafka', ({ kafkaB
       ],
     })
 
-    await first.close()
-    const later = idsIn(log, 2).map((id) => created(id))
-    await log.append(2, later)
+    await world.stop()
+    await log.append(2, asText(idsIn(log, 2).map((id) => petCreated({ id }))))
     await untilToolsAgree([0, 0, 2])
-    await start()
+    await world.start({ log, store, group })
     await untilToolsAgree([0, 0, 0])
 
-    refusing.now = true
-    const active = await store.generations.active()
-    await store.generations.start({ name: 'the next one', logId: log.logId }, active?.name)
+    isRefusing = true
+    const active = await generations.active()
+    await generations.start({ name: 'the next one', logId: log.logId }, active?.name)
     await untilToolsAgree([5, 2, 2])
-    refusing.now = false
+    isRefusing = false
     await untilToolsAgree([0, 0, 0])
   }, 180_000)
 })
-
-/** Read models that refuse to be written to while they are told to. */
-function openStore() {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-committed-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  const file = join(folder, 'read-models.db')
-  const opened = openSqliteReadModels({ file, version: 'test', home: petStreams.home, isOwner: true })
-  const refusing = { now: false }
-  const projection: ProjectionStore = {
-    load: (...request) => opened.projection.load(...request),
-    apply: async (...batch) => {
-      if (refusing.now) throw new ServiceError('read_model_unavailable', 'refused')
-      return await opened.projection.apply(...batch)
-    },
-  }
-  const tracker = new Tracker(opened.generations)
-  onTestFinished(async () => {
-    await tracker.close()
-    await opened.close()
-  })
-  return { store: { ...opened, projection }, tracker, refusing }
-}
 
 /** Two pet ids that the default partitioner sends to the partition. */
 function idsIn(log: EventLog, partition: number): number[] {
   const ids = Array.from({ length: 1000 }, (_, i) => i + 1)
   return ids.filter((id) => log.partitionFor(String(id)) === partition).slice(0, 2)
-}
-
-function created(id: number, version = 1): NewRecord {
-  const pet: Pet = { id: id as PetId, name: `pet ${id}`, categoryId: 1, status: 'available' }
-  return encodeEvent({ type: 'PetCreated', pet }, { eventId: randomUUID(), version, time: new Date(0).toISOString() })
 }

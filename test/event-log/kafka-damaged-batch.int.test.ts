@@ -1,16 +1,16 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, writeSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
 import { startKafka } from '../brokers/processes.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { eventually, records } from './contract/fixture.ts'
 import { logOptions, openKafkaLog } from './kafka-fixture.ts'
 import { RecordingSubscriber } from './recording-subscriber.ts'
 
 describeWithLocalBrokers('a batch damaged on the disk of a broker', () => {
   it('is refused while damaged, and read once it is restored', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'petstore-kafka-'))
+    const folder = temporaryFolder()
     const kafka = await startKafka({}, { folder })
     onTestFinished(() => kafka.remove())
     const options = logOptions(kafka.brokers)

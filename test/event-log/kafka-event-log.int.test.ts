@@ -30,9 +30,7 @@ describeWithBrokers('Kafka event log', ({ kafkaBrokers: brokers }) => {
 
   it('says that surely nothing was stored where Kafka refuses the clock of this process', async () => {
     const options = logOptions(brokers)
-    const byProducers = { name: 'message.timestamp.type', value: 'CreateTime' }
-    const topics = topicsOf(options).map((each) => ({ ...each, configEntries: [...each.configEntries, byProducers] }))
-    await createTopics(brokers, ...topics)
+    await createTopics(brokers, ...topicsOf(options, { 'message.timestamp.type': 'CreateTime' }))
     const log = await openKafkaLog(options)
     onTestFinished(() => void vi.useRealTimers())
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * 3_600_000 })

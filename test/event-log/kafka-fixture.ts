@@ -9,6 +9,14 @@ import { askKafka } from '../brokers/ready.ts'
 import { closedAfterTest, type EventLogFixture, eventually } from './contract/fixture.ts'
 
 export const silent = pino({ level: 'silent' })
+
+/** A logger, and what it has logged. */
+export function lineLogger() {
+  const lines: Record<string, unknown>[] = []
+  const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  return { lines, logger }
+}
+
 /** The default limit of a broker for one record batch is 1 MiB. */
 const tooLarge = 'x'.repeat(2 * 1024 * 1024)
 
@@ -27,13 +35,19 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<EventLog> 
   return closedAfterTest(await openKafkaEventLog(options))
 }
 
-/** The topics of a log, as somebody would make them by hand. */
-export function topicsOf({ topic, partitions }: KafkaLogOptions) {
-  const configEntries = [{ name: 'retention.ms', value: '-1' }]
-  return [
-    { topic, numPartitions: partitions, configEntries },
-    { topic: `${topic}.id-blocks`, numPartitions: 1, configEntries },
-  ] as const
+const keptForEver = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' }
+
+/** A topic of a log, as somebody would make it by hand. */
+export function topic(name: string, numPartitions: number, changed: Record<string, string> = {}) {
+  return { topic: name, numPartitions, configEntries: entriesOf({ ...keptForEver, ...changed }) }
+}
+
+export function topicsOf({ topic: name, partitions }: KafkaLogOptions, changed: Record<string, string> = {}) {
+  return [topic(name, partitions, changed), topic(`${name}.id-blocks`, 1, changed)] as const
+}
+
+function entriesOf(settings: Record<string, string>) {
+  return Object.entries(settings).map(([name, value]) => ({ name, value }))
 }
 
 export async function openKafkaFixture(brokers: string): Promise<EventLogFixture> {
@@ -66,8 +80,7 @@ export async function deleteTopics(brokers: string, ...topics: string[]): Promis
 
 /** Its own settings are these then, and no others. */
 export async function alterTopic(brokers: string, name: string, settings: Record<string, string>): Promise<void> {
-  const configEntries = Object.entries(settings).map(([key, value]) => ({ name: key, value }))
-  const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configEntries }]
+  const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configEntries: entriesOf(settings) }]
   await withAdmin(brokers, (admin) => admin.alterConfigs({ validateOnly: false, resources }))
 }
 

@@ -1,12 +1,11 @@
 import kafkajs, { type Admin } from 'kafkajs'
-import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
 import { type KafkaCluster, startKafkaCluster } from '../brokers/clusters.ts'
 import { describeWithBrokers, describeWithLocalBrokers } from '../brokers/describe.ts'
 import { kafkaBrokersAnswering, until } from '../brokers/ready.ts'
 import { closedAfterTest, records } from './contract/fixture.ts'
-import { alterTopic, deleteRecords, logOptions, openKafkaLog, withAdmin } from './kafka-fixture.ts'
+import { alterTopic, deleteRecords, lineLogger, logOptions, openKafkaLog, withAdmin } from './kafka-fixture.ts'
 
 /** What the issue gives an operator to notice it. */
 const withinAMinute = { timeout: 60_000, interval: 100 }
@@ -19,19 +18,6 @@ const looked = [
   'message.timestamp.type',
   'flush.messages',
 ]
-
-interface Line {
-  readonly level: number
-  readonly code?: string
-  readonly msg: string
-  readonly reason?: string
-}
-
-function lineLogger() {
-  const lines: Line[] = []
-  const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
-  return { lines, logger }
-}
 
 async function settingsOf(brokers: string, name: string, configNames: string[] = looked) {
   const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames }]

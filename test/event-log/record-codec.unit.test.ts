@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readCloudEvent, recordValueMax, writeCloudEvent } from '../../src/event-log/record-codec.ts'
+import { readCloudEvent, recordValueMax } from '../../src/event-log/record-codec.ts'
 import { parseExactJson } from '../../src/lib/exact-json.ts'
 import { edited } from '../lib/edited-text.ts'
 
@@ -72,15 +72,5 @@ describe('readCloudEvent', () => {
     const padded = (length: number) => Buffer.concat([event, Buffer.alloc(length - event.length, ' ')])
     expect(readCloudEvent(padded(recordValueMax))).toBeDefined()
     expect(readCloudEvent(padded(recordValueMax + 1))).toBeUndefined()
-  })
-
-  it('gives back what writeCloudEvent wrote', () => {
-    const names = { id: 'e-1', type: 'petstore.PetCreated.v1', source: '/v1/pets', subject: '7' }
-    const event = { ...names, time: '2026-11-20T12:00:00.000Z' }
-    const idempotency = { key: 'k', fingerprint: 'f' }
-    const { key, value } = writeCloudEvent({ ...event, idempotency, streamversion: 3, data: '{"a":1}' })
-    const extensions = { idempotencykey: 'k', requestfingerprint: 'f', streamversion: 3 }
-    expect(key).toBe('7')
-    expect(readCloudEvent(Buffer.from(value))).toEqual({ ...event, ...extensions, data: { a: 1 } })
   })
 })

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { EventLog } from '../../src/event-log/event-log.ts'
 import { openSqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { closedAfterTest, eventually, records } from './contract/fixture.ts'
 import { eventLogContract } from './event-log.contract.ts'
 import { RecordingSubscriber } from './recording-subscriber.ts'
@@ -52,12 +52,9 @@ describe('SQLite event log', () => {
   it.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
     'gives no block away on a full disk, where it could not be kept',
     async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'petstore-event-log-'))
+      const folder = temporaryFolder()
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder])
-      onTestFinished(() => {
-        execFileSync('umount', ['-l', folder])
-        rmSync(folder, { recursive: true })
-      })
+      onTestFinished(() => void execFileSync('umount', ['-l', folder]))
       const log = closedAfterTest(openSqliteEventLog({ file: join(folder, 'log.db') }))
       expect(await log.reserveIdBlock()).toBe(1)
       const filler = join(folder, 'filler')
@@ -104,11 +101,8 @@ describe('SQLite event log', () => {
   })
 })
 
-/** In a folder that is removed after the test. */
 function newFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-log-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  return join(folder, 'log.sqlite')
+  return join(temporaryFolder(), 'log.sqlite')
 }
 
 function openNew(): { file: string; log: EventLog } {

@@ -37,6 +37,7 @@ describe('an event of no stream is skipped', () => {
     ['a newer type with a version that is text', newerEvent('1', '1')],
     ['a newer type with a version that is too large', newerEvent('1', 2 ** 53)],
     ['a discard that names no event', altered(discard('1', 0), { data: {} })],
+    ['a discard that names what is no offset', altered(discard('1', 0), { data: { offset: -1 } })],
     ['a discard that names no event, with a version', altered(discard('1', 0), { data: {}, streamversion: 1 })],
   ])('%s', async (_, skipped) => {
     expect(await outcomesOf([skipped, pet])).toEqual(['skipped', 'applied'])

@@ -183,15 +183,6 @@ function observed(history: LagHistory, looks: readonly Look[]): number[] {
 }
 
 describe('how long a partition has been behind', () => {
-  it('counts from when the oldest unprocessed end offset was first observed', () => {
-    const states = ['5 of 5', '5 of 7', '6 of 9', '7 of 9', '9 of 9', '9 of 10'] // the record at 7 is there since 2000
-    const looks = states.map((state, second) => {
-      const [next = 0, end = 0] = state.split(' of ').map(Number)
-      return { atMs: second * 1000, end, next }
-    })
-    expect(observed(new LagHistory(), looks)).toEqual([0, 0, 1000, 1000, 0, 0])
-  })
-
   it('is as defined, whatever is appended, applied and rebuilt', () => {
     fc.assert(
       fc.property(lives(60), (looks) => {

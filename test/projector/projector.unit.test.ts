@@ -120,22 +120,14 @@ describe('the projector', () => {
   })
 
   it('starts a generation when the log lost its end, and grew again before that was noticed', async () => {
-    const data = new MemoryLogData(1)
-    const [world, log] = [openWorld(), new MemoryEventLog(data)]
-    data.add(0, somePets(1, 4))
-    await world.start({ log })
-    await untilCaughtUp({ log, store: world.store })
+    const { world, data, log } = await worldOfFour()
     data.loseFrom(0, 2)
     data.add(0, somePets(101, 4)) // the projector reads on at offset 4
     await vi.waitFor(async () => expect(await everything(world.store)).toEqual(await undisturbed(log)), until)
   })
 
   it('goes on with its generation when another leader takes over, which has all records', async () => {
-    const data = new MemoryLogData(1)
-    const [world, log] = [openWorld(), new MemoryEventLog(data)]
-    data.add(0, somePets(1, 4))
-    await world.start({ log })
-    await untilCaughtUp({ log, store: world.store })
+    const { world, data, log } = await worldOfFour()
     const before = await world.store.generations.active()
     data.loseFrom(0, 4)
     data.add(0, somePets(101, 4))
@@ -195,6 +187,16 @@ describe('the projector', () => {
     )
   }, 120_000)
 })
+
+/** A world whose projector has applied four records of a log that can lose some. */
+async function worldOfFour() {
+  const data = new MemoryLogData(1)
+  const [world, log] = [openWorld(), new MemoryEventLog(data)]
+  data.add(0, somePets(1, 4))
+  await world.start({ log })
+  await untilCaughtUp({ log, store: world.store })
+  return { world, data, log }
+}
 
 const lost = () => {
   throw new ServiceError('read_model_unavailable', 'lost')

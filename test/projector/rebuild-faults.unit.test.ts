@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ServiceError } from '../../src/lib/errors.ts'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
 import { everything } from './projecting.ts'
-import { adjustableClock, filledWorld, interrupted, limitedLog, names, startRebuild } from './rebuilding.ts'
+import { adjustableClock, filledWorld, growingLog, interrupted, names, startRebuild } from './rebuilding.ts'
 import { disturbed, openWorld, silentAtFirst, somePets, underLogId, until, withMethods } from './world.ts'
 
 /** The shortest time for which a configuration has what is being built kept without renewal. */
@@ -77,8 +77,8 @@ describe('a rebuild that is disturbed', () => {
 
   it('keeps what it builds from the retention of other processes, however long it waits', async () => {
     const world = await filledWorld(5)
-    const { log, raise } = limitedLog(world.log)
-    raise(3)
+    const { log, add } = growingLog(world, () => world.log.endOffsets())
+    add(somePets(1, 5).slice(0, 3))
     const other = openSqliteReadModels({ file: join(world.path, 'read-models.db'), version: 'test', home: 'pets' })
     onTestFinished(() => other.close())
     const skipTime = adjustableClock()
@@ -92,7 +92,7 @@ describe('a rebuild that is disturbed', () => {
       expect(await other.generations.prune(leastGraceMs)).toEqual([])
       skipTime(2000)
     }
-    raise(5)
+    add(somePets(1, 5).slice(3))
     expect(await rebuilding).toBe('activated')
   })
 

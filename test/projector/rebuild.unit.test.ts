@@ -4,7 +4,7 @@ import { documentsIn } from '../../src/read-models/document.ts'
 import { ProvenReadModel } from '../../src/read-models/proven-read-model.ts'
 import { Tracker } from '../../src/read-models/tracker.ts'
 import { everything } from './projecting.ts'
-import { filledWorld, interrupted, limitedLog, names, startRebuild } from './rebuilding.ts'
+import { filledWorld, growingLog, interrupted, names, startRebuild } from './rebuilding.ts'
 import { orderEvent, petCreated } from './records.ts'
 import { worldOfEveryKind } from './verifying.ts'
 import { never, openWorld, somePets, until, untilCaughtUp, type World } from './world.ts'
@@ -56,12 +56,12 @@ describe('a rebuild', () => {
   it('waits while the active generation is further, even after reaching its own goal', async () => {
     const world = await filledWorld(5)
     let asked = 0
-    const { log, raise } = limitedLog(world.log, { endOffsets: async () => [asked++ === 0 ? 3 : 5] })
-    raise(3)
+    const { log, add } = growingLog(world, async () => [asked++ === 0 ? 3 : 5])
+    add(somePets(1, 5).slice(0, 3))
     const activate = vi.spyOn(world.store.generations, 'activate')
     const rebuilding = startRebuild({ log, store: world.store })
     await vi.waitFor(() => expect(activate).toHaveResolvedWith('behind'), until)
-    raise(5)
+    add(somePets(1, 5).slice(3))
     expect(await rebuilding).toBe('activated')
     expect((await everything(world.store)).checkpoints.get(0)).toMatchObject({ next: 5, counts: { applied: 5 } })
   })

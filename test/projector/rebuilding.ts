@@ -1,16 +1,13 @@
 import { expect, onTestFinished, vi } from 'vitest'
 import { petStreams } from '../../src/app/petstore.ts'
-import type { PetEvent } from '../../src/domain/events.ts'
-import type { PetState } from '../../src/domain/pet-stream.ts'
-import type { EventLog, Offset, RecordBatch } from '../../src/event-log/event-log.ts'
+import type { EventLog } from '../../src/event-log/event-log.ts'
 import { type RebuildOptions, rebuild } from '../../src/projector/rebuild.ts'
+import { MemoryEventLog, MemoryLogData } from '../event-log/memory-event-log.ts'
 import { logger } from './projecting.ts'
+import type { AnyRecord } from './records.ts'
 import { disturbed, runningWorld, type World, withMethods } from './world.ts'
 
-export function startRebuild(
-  { log, store }: Pick<World, 'log' | 'store'>,
-  over: Partial<RebuildOptions<PetState | undefined, PetEvent>> = {},
-) {
+export function startRebuild({ log, store }: Pick<World, 'log' | 'store'>, over: Partial<RebuildOptions> = {}) {
   return rebuild({ log, store, definition: petStreams, group: 'rebuild', logger, ...over })
 }
 
@@ -36,39 +33,22 @@ export async function interrupted(world: World): Promise<string> {
 /** Time goes on as it does, and jumps when told to: both the clock that measures and the one that tells the date. */
 export function adjustableClock(): (ms: number) => void {
   let ahead = 0
-  for (const clock of [performance, Date]) {
-    const real = clock.now.bind(clock)
-    const now = vi.spyOn(clock, 'now').mockImplementation(() => real() + ahead)
-    onTestFinished(() => now.mockRestore())
-  }
+  const real = performance.now.bind(performance)
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => real() + ahead)
+  vi.useFakeTimers({ toFake: ['Date'], shouldAdvanceTime: true })
+  onTestFinished(() => {
+    now.mockRestore()
+    vi.useRealTimers()
+  })
   return (ms) => {
     ahead += ms
+    vi.advanceTimersByTime(ms)
   }
 }
 
-/** `log`, whose only partition is read no further than told. */
-export function limitedLog(log: EventLog, over: Partial<EventLog> = {}) {
-  let limit: Offset = 0
-  let raised = Promise.withResolvers<void>()
-  const raise = (to: Offset) => {
-    limit = to
-    raised.resolve()
-    raised = Promise.withResolvers()
-  }
-  const subscribe: EventLog['subscribe'] = async (group, subscriber) => {
-    const batch = async ({ from, next, records, partition }: RecordBatch) => {
-      while (limit <= from) await raised.promise
-      const end = Math.min(limit, next)
-      const given = { partition, from, next: end, records: records.filter(({ offset }) => offset < end) }
-      return (await subscriber.batch(given)) && end === next
-    }
-    const assigned = (partitions: readonly number[]) => subscriber.assigned(partitions)
-    const subscription = await log.subscribe(group, { assigned, batch })
-    const close = async () => {
-      raise(Number.POSITIVE_INFINITY)
-      await subscription.close()
-    }
-    return { seek: (partition, offset) => subscription.seek(partition, offset), close }
-  }
-  return { log: withMethods(log, { subscribe, ...over }), raise }
+/** As much of the log of a world as is added to it, though it may be said to have more. */
+export function growingLog(world: World, endOffsets: EventLog['endOffsets']) {
+  const data = new MemoryLogData(1)
+  const log = withMethods(new MemoryEventLog(data), { logId: world.log.logId, endOffsets })
+  return { log, add: (records: readonly AnyRecord[]) => data.add(0, records) }
 }

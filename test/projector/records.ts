@@ -16,6 +16,12 @@ export function logOf(records: readonly AnyRecord[], from: Offset = 0): LogRecor
   return records.map(({ key, value }, at) => ({ key, value, offset: from + at }))
 }
 
+/** As this service appends them: as text. Records without key or value are the business of classify.unit.test.ts. */
+export function asText(records: readonly AnyRecord[]): NewRecord[] {
+  const text = (bytes: Buffer | null) => bytes?.toString() ?? ''
+  return records.map(({ key, value }) => ({ key: text(key), value: text(value), headers: {} }))
+}
+
 const context: EventContext = { eventId: 'event', version: 1, time: '2026-11-20T09:30:00.000Z' }
 
 export function petCreated(pet: Partial<NewPet> & { id: number }, over: Partial<EventContext> = {}): AnyRecord {

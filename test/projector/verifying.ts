@@ -1,7 +1,5 @@
 import { onTestFinished } from 'vitest'
 import { petStreams } from '../../src/app/petstore.ts'
-import type { PetEvent } from '../../src/domain/events.ts'
-import type { PetState } from '../../src/domain/pet-stream.ts'
 import { type VerifyOptions, verify } from '../../src/projector/verify.ts'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
 import { logger } from './projecting.ts'
@@ -9,10 +7,7 @@ import { type AnyRecord, discard, keyed, newerEvent, orderEvent, petCreated, rec
 import { openWorld, somePets, untilCaughtUp, type World } from './world.ts'
 
 /** Verifies the store of a world against its log, with a scratch read model of its own. */
-export function startVerify(
-  { log, store }: Pick<World, 'log' | 'store'>,
-  over: Partial<VerifyOptions<PetState | undefined, PetEvent>> = {},
-) {
+export function startVerify({ log, store }: Pick<World, 'log' | 'store'>, over: Partial<VerifyOptions> = {}) {
   const scratch = openSqliteReadModels({ file: ':memory:', version: 'scratch', home: 'pets' })
   onTestFinished(() => scratch.close())
   return verify({ log, store, scratch, definition: petStreams, group: 'verify', logger, ...over })

@@ -1,11 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, vi } from 'vitest'
 import { petStreams } from '../../src/app/petstore.ts'
-import type { PetEvent } from '../../src/domain/events.ts'
-import type { PetState } from '../../src/domain/pet-stream.ts'
 import type { EventLog } from '../../src/event-log/event-log.ts'
 import { openSqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts'
 import { ServiceError } from '../../src/lib/errors.ts'
@@ -13,8 +9,9 @@ import { Projector, type ProjectorOptions } from '../../src/projector/projector.
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import { Tracker, type TrackerOptions } from '../../src/read-models/tracker.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { everything, logger } from './projecting.ts'
-import { type AnyRecord, petCreated } from './records.ts'
+import { type AnyRecord, asText, petCreated } from './records.ts'
 
 let groups = 0
 /** How long to wait for what a projector does. */
@@ -22,19 +19,14 @@ export const until = { timeout: 10_000, interval: 5 }
 /** A look interval so long that only announcements take effect in time. */
 export const never = 3_600_000
 
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'petstore-projector-'))
-  onTestFinished(() => rmSync(path, { recursive: true }))
-  return path
-}
-
-export interface StartOptions extends Partial<ProjectorOptions<PetState | undefined, PetEvent>> {
+export interface StartOptions extends Partial<ProjectorOptions> {
   readonly store?: ReadModelStore
   readonly tracking?: TrackerOptions
 }
 
 /** A log and a store in files of their own, with projectors that can be started and stopped. */
-export function openWorld(path = folder()) {
+export function openWorld() {
+  const path = temporaryFolder()
   const storeFile = join(path, 'read-models.db')
   const log = openSqliteEventLog({ file: join(path, 'log.db') })
   const store = openSqliteReadModels({ file: storeFile, version: 'test', home: 'pets' })
@@ -51,10 +43,7 @@ export function openWorld(path = folder()) {
     for (const each of running.splice(0)) await each.close()
   }
   async function append(records: readonly AnyRecord[]): Promise<void> {
-    // The service appends text only; records without key or value are the business of classify.unit.test.ts.
-    const text = (bytes: Buffer | null) => bytes?.toString() ?? ''
-    const texts = records.map(({ key, value }) => ({ key: text(key), value: text(value), headers: {} }))
-    await log.append(0, texts)
+    await log.append(0, asText(records))
   }
   /** Behind the back of whoever has the store open. */
   function inDatabase<Result>(use: (db: DatabaseSync) => Result): Result {
@@ -131,31 +120,38 @@ type Port = 'reads' | 'projection' | 'generations' | 'inspection'
 export type Method = { [Name in Port]: keyof ReadModelStore[Name] }[Port]
 type After = void | (() => void | Promise<void>)
 
-/** A store that does before and after each call what `disturb` says. */
-export function disturbed(store: ReadModelStore, disturb: (method: Method) => After | Promise<After>): ReadModelStore {
+/** `store`, whose requests are made by `carry`. */
+export function carried(
+  store: ReadModelStore,
+  carry: <T>(request: () => Promise<T>, method: Method) => Promise<T>,
+): ReadModelStore {
   function port<Port extends object>(target: Port): Port {
     return new Proxy(target, {
       get(_, name) {
-        const method = Reflect.get(target, name) as (...args: unknown[]) => unknown
-        if (name === 'listen') return method.bind(target)
-        return async (...args: unknown[]) => {
-          const after = await disturb(name as Method)
-          const result = await method.apply(target, args)
-          await after?.()
-          return result
-        }
+        const method = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>
+        if (name === 'listen') return method
+        return (...args: unknown[]) => carry(() => method(...args), name as Method)
       },
     })
   }
   const { reads, projection, generations, inspection } = store
   return {
+    ...store,
     reads: port(reads),
     projection: port(projection),
     generations: port(generations),
     inspection: port(inspection),
-    warnings: [],
-    close: () => store.close(),
   }
+}
+
+/** A store that does before and after each call what `disturb` says. */
+export function disturbed(store: ReadModelStore, disturb: (method: Method) => After | Promise<After>): ReadModelStore {
+  return carried(store, async (request, method) => {
+    const after = await disturb(method)
+    const result = await request()
+    await after?.()
+    return result
+  })
 }
 
 /** `store`, where each method fails a few times before it answers. */

@@ -23,19 +23,16 @@ export class BootRefusal extends Error {
 const readLimitMs = 3000
 
 /** Called before an empty topic is created in place of a missing one. */
-export async function refuseWithoutEvents(
-  existing: readonly string[],
-  { reader, topic, idBlocks }: LogToCheck,
-): Promise<void> {
+export async function refuseWithoutEvents(existing: readonly string[], log: LogToCheck): Promise<void> {
+  const { reader, topic, idBlocks } = log
   if (existing.includes(topic) || !existing.includes(idBlocks)) return
   const held = await heldEvents(reader, idBlocks)
-  if (held !== false) throw eventsGone(`There is no topic ${topic}`, { topic, idBlocks })
+  if (held !== false) throw eventsGone(`There is no topic ${topic}`, log)
 }
 
 /** Called while there is no topic of id blocks: a start would create an empty one, and refuse it. */
 export async function refuseWithoutIdBlocks(log: LogToCheck): Promise<void> {
-  const ends = await log.reader.offsets(log.topic, 'next', readLimitMs)
-  if (ends.some((end) => end > 0)) throw idBlocksGone(`There is no topic ${log.idBlocks}`, log)
+  if (await hasEvents(log)) throw idBlocksGone(`There is no topic ${log.idBlocks}`, log)
 }
 
 /**
@@ -62,25 +59,27 @@ export async function createIdentity(
 }
 
 /** Refuses a log that may have held events but holds none. */
-async function checkEvents({ reader, topic, idBlocks }: LogToCheck): Promise<EventsAtStart> {
-  const noted = await heldEvents(reader, idBlocks)
+async function checkEvents(log: LogToCheck): Promise<EventsAtStart> {
+  const noted = await heldEvents(log.reader, log.idBlocks)
   // After that: another process notes the first events of a new log once they are there.
-  const ends = await reader.offsets(topic, 'next', readLimitMs)
-  const found = ends.some((end) => end > 0)
-  if (noted !== false && !found) {
-    throw eventsGone(`Topic ${topic} is empty`, { topic, idBlocks })
-  }
+  const found = await hasEvents(log)
+  if (noted !== false && !found) throw eventsGone(`Topic ${log.topic} is empty`, log)
   return { found, noted: noted === true }
 }
 
-function eventsGone(found: string, { topic, idBlocks }: Pick<LogToCheck, 'topic' | 'idBlocks'>): BootRefusal {
+async function hasEvents({ reader, topic }: LogToCheck): Promise<boolean> {
+  const ends = await reader.offsets(topic, 'next', readLimitMs)
+  return ends.some((end) => end > 0)
+}
+
+function eventsGone(found: string, { topic, idBlocks }: LogToCheck): BootRefusal {
   return new BootRefusal(
     `${found}, but ${idBlocks} belongs to a log with events: the events are gone. Restore ${topic} from a backup. To begin ` +
       `a new log, delete ${idBlocks} as well, ${orNewLog}`,
   )
 }
 
-function idBlocksGone(found: string, { topic, idBlocks }: Pick<LogToCheck, 'topic' | 'idBlocks'>): BootRefusal {
+function idBlocksGone(found: string, { topic, idBlocks }: LogToCheck): BootRefusal {
   return new BootRefusal(
     `${found}, but ${topic} holds events: ids would be given out twice. Restore ${idBlocks} from a backup, ${orNewLog}`,
   )
@@ -92,13 +91,13 @@ function refuse(faults: readonly Warning[]): void {
 }
 
 async function checkIdentity(log: LogToCheck, partitionsFound: number): Promise<LogIdentity | undefined> {
-  const { reader, topic, idBlocks } = log
+  const { reader, idBlocks } = log
   // Events are read first: a process writes the identity before it appends any, so a log that is just being created is
   // not refused.
-  const events = await reader.offsets(topic, 'next', readLimitMs)
+  const isUsed = await hasEvents(log)
   const [blocks] = await reader.offsets(idBlocks, 'next', readLimitMs)
   if (blocks !== 0) return await existingIdentity(log, partitionsFound)
-  if (events.some((end) => end > 0)) throw idBlocksGone(`Topic ${idBlocks} is empty`, log)
+  if (isUsed) throw idBlocksGone(`Topic ${idBlocks} is empty`, log)
   checkPartitions(log, partitionsFound, partitionsFound)
   return undefined
 }

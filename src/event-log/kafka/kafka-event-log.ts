@@ -73,13 +73,11 @@ class KafkaEventLog implements EventLog {
     this.#watch = new LogWatch({ ...parts, logId, events })
     this.replaced = this.#watch.replaced
     void this.replaced.then(() => this.#closeProducers())
-    const { newClient, logger, reader } = parts
     this.#topics = new TopicWatch({
-      newClient,
-      logger,
+      ...parts,
       found: warnings,
       look: async (admin) => {
-        const found = await findTopics(admin, reader, parts)
+        const found = await findTopics(admin, parts.reader, parts)
         return [...incompleteness(found), ...partitionsChanged(found, partitions), ...weaknesses(found)]
       },
     })

@@ -11,8 +11,6 @@ export type TopicsWanted = Pick<LogParts, 'brokers' | 'topic' | 'idBlocks' | 'pa
 
 /** The topics of a log as found. */
 export interface FoundTopics {
-  /** The broker addresses for the command lines in messages. */
-  readonly servers: string
   readonly replicasWanted: number
   readonly events: FoundTopic
   readonly idBlocks: FoundTopic
@@ -20,6 +18,8 @@ export interface FoundTopics {
 
 export interface FoundTopic {
   readonly name: string
+  /** The broker addresses for the command lines in messages. */
+  readonly servers: string
   readonly partitions: number
   /** The number of replicas of the partition that has the fewest. */
   readonly replicas: number
@@ -105,6 +105,7 @@ export async function findTopics(admin: Admin, reader: KafkaReader, wanted: Topi
     if (partitions === undefined || entries === undefined) throw new Error(`Kafka does not describe topic ${name}`)
     return {
       name,
+      servers: wanted.brokers.join(','),
       partitions: partitions.length,
       replicas: Math.min(...partitions.map(({ replicas }) => replicas.length)),
       settings: new Map(entries.map(({ configName, configValue }) => [configName, configValue])),
@@ -113,7 +114,6 @@ export async function findTopics(admin: Admin, reader: KafkaReader, wanted: Topi
   }
 
   return {
-    servers: wanted.brokers.join(','),
     replicasWanted: replicasOf(wanted, brokers.length),
     events: await find(wanted.topic),
     idBlocks: await find(wanted.idBlocks),

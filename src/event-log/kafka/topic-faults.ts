@@ -14,7 +14,7 @@ export const orNewLog = 'or set KAFKA_TOPIC to another name for a new log.'
 /** Settings that make the log incomplete, or could: a start is refused. What no setting can restore comes first. */
 export function incompleteness(found: FoundTopics): readonly Warning[] {
   const topics = [found.events, found.idBlocks]
-  return [...topics.flatMap(recordsDeleted), ...topics.flatMap((topic) => recordsDeletable(topic, found.servers))]
+  return [...topics.flatMap(recordsDeleted), ...topics.flatMap(recordsDeletable)]
 }
 
 /** The number of partitions differs from the original one: records with the same key could be in two of them. */
@@ -34,14 +34,12 @@ export function partitionsChanged({ events, idBlocks }: FoundTopics, partitions:
 }
 
 /** What an operator can make safer while the service runs. */
-export function weaknesses({ servers, replicasWanted, events, idBlocks }: FoundTopics): readonly Warning[] {
-  return [
-    ...[events, idBlocks].flatMap((topic) => [
-      ...tooFewReplicas(topic, servers, replicasWanted),
-      ...wrongInSync(topic, servers),
-    ]),
-    ...notFlushed(idBlocks, servers),
-  ]
+export function weaknesses({ replicasWanted, events, idBlocks }: FoundTopics): readonly Warning[] {
+  const ofBoth = [events, idBlocks].flatMap((topic) => [
+    ...tooFewReplicas(topic, replicasWanted),
+    ...wrongInSync(topic),
+  ])
+  return [...ofBoth, ...notFlushed(idBlocks)]
 }
 
 export function otherPartitions(name: string, found: number, madeWith: number): string {
@@ -66,19 +64,20 @@ function recordsDeleted({ name, firsts }: FoundTopic): readonly Warning[] {
   return [{ code: 'records_were_deleted', message }]
 }
 
-function recordsDeletable({ name, settings }: FoundTopic, servers: string): readonly Warning[] {
+function recordsDeletable(topic: FoundTopic): readonly Warning[] {
+  const { name, settings } = topic
   const wrong = Object.entries(keptForEver).filter(([setting, wanted]) => settings.get(setting) !== wanted)
   if (wrong.length === 0) return []
   const found = wrong.map(([setting]) => `${setting}=${settings.get(setting)}`).join(' and ')
   const compacted = settings.get('cleanup.policy')?.includes('compact')
   const message =
     `Topic ${name} has ${found}, so Kafka would delete events, which must be kept forever. Run ` +
-    alterCommand(name, servers, Object.fromEntries(wrong)) +
+    alterCommand(topic, Object.fromEntries(wrong)) +
     (compacted ? ' and then petstore verify: compaction removes records without a trace.' : '')
   return [{ code: 'records_can_be_deleted', message }]
 }
 
-function tooFewReplicas({ name, replicas }: FoundTopic, servers: string, wanted: number): readonly Warning[] {
+function tooFewReplicas({ name, replicas, servers }: FoundTopic, wanted: number): readonly Warning[] {
   if (replicas >= wanted) return []
   const message =
     `Topic ${name} has ${replicas} of ${wanted} replicas: the loss of ${replicas === 1 ? 'one broker' : 'so many brokers'} ` +
@@ -87,35 +86,33 @@ function tooFewReplicas({ name, replicas }: FoundTopic, servers: string, wanted:
   return [{ code: 'too_few_replicas', message }]
 }
 
-function wrongInSync({ name, replicas, settings }: FoundTopic, servers: string): readonly Warning[] {
+function wrongInSync(topic: FoundTopic): readonly Warning[] {
+  const { name, replicas, settings } = topic
   const code = 'wrong_min_insync_replicas'
   const setting = 'min.insync.replicas'
   const found = Number(settings.get(setting))
   if (found > replicas) {
-    const command = alterCommand(name, servers, replicas >= replicasForInSync ? inSyncWanted : { [setting]: '1' })
-    return [
-      {
-        code,
-        message: `Topic ${name} has ${setting}=${found}, but ${replicas} replicas: no write can succeed. Run ${command}`,
-      },
-    ]
+    const command = alterCommand(topic, replicas >= replicasForInSync ? inSyncWanted : { [setting]: '1' })
+    const message = `Topic ${name} has ${setting}=${found}, but ${replicas} replicas: no write can succeed. Run ${command}`
+    return [{ code, message }]
   }
   if (replicas < replicasForInSync || found >= Number(inSyncWanted[setting])) return []
-  const command = alterCommand(name, servers, inSyncWanted)
+  const command = alterCommand(topic, inSyncWanted)
   const message = `Topic ${name} has ${setting}=${found}, so a single broker could acknowledge records and then lose them. Run ${command}`
   return [{ code, message }]
 }
 
-function notFlushed({ name, settings }: FoundTopic, servers: string): readonly Warning[] {
+function notFlushed(topic: FoundTopic): readonly Warning[] {
+  const { name, settings } = topic
   const setting = 'flush.messages'
   if (settings.get(setting) === flushedAtOnce[setting]) return []
   const message =
     `Topic ${name} has ${setting}=${settings.get(setting)}, so a power failure could lose acknowledged records. Run ` +
-    alterCommand(name, servers, flushedAtOnce)
+    alterCommand(topic, flushedAtOnce)
   return [{ code: 'id_blocks_not_flushed', message }]
 }
 
-function alterCommand(name: string, servers: string, settings: Readonly<Record<string, string>>): string {
+function alterCommand({ name, servers }: FoundTopic, settings: Readonly<Record<string, string>>): string {
   return (
     `kafka-configs.sh --bootstrap-server ${servers} --alter --entity-type topics --entity-name ${name} ` +
     `--add-config ${assignments(settings)}`

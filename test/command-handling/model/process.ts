@@ -1,4 +1,3 @@
-import { pino } from 'pino'
 import { petStreams } from '../../../src/app/petstore.ts'
 import type { CommandHandler, CommandOptions, Handled } from '../../../src/command-handling/command-handler.ts'
 import { createCommandHandler } from '../../../src/command-handling/execution.ts'
@@ -16,12 +15,12 @@ import { rebuild } from '../../../src/projector/rebuild.ts'
 import { ProvenReadModel } from '../../../src/read-models/proven-read-model.ts'
 import type { ReadModelStore } from '../../../src/read-models/store.ts'
 import { Tracker } from '../../../src/read-models/tracker.ts'
-import { RemoteLog } from './remote-log.ts'
-import { RemoteStore } from './remote-store.ts'
+import { logger } from '../../projector/projecting.ts'
+import { remoteLog } from './remote-log.ts'
+import { remoteStore } from './remote-store.ts'
 import { Wire } from './wire.ts'
 
 const timeoutMs = 2000
-const logger = pino({ level: 'silent' })
 
 /** What all processes share, and how long each way to it takes. */
 export interface Shared {
@@ -32,14 +31,14 @@ export interface Shared {
 
 /** One process, and its ways to the event log and to the read models. */
 class Process {
-  readonly log: RemoteLog
-  readonly store: RemoteStore
+  readonly log: ReturnType<typeof remoteLog>
+  readonly store: ReturnType<typeof remoteStore>
   readonly #wire: Wire
 
   constructor({ log, store, latencyMs }: Shared) {
     this.#wire = new Wire(latencyMs)
-    this.log = new RemoteLog(log, this.#wire)
-    this.store = new RemoteStore(store, this.#wire)
+    this.log = remoteLog(log, this.#wire)
+    this.store = remoteStore(store, this.#wire)
   }
 
   /** It is no more. */
@@ -105,7 +104,7 @@ let groups = 0
 
 export class ProjectorProcess extends Process {
   readonly #tracker: Tracker
-  readonly #projector: Promise<Projector<unknown, unknown>>
+  readonly #projector: Promise<Projector>
 
   constructor(shared: Shared) {
     super(shared)
@@ -114,7 +113,7 @@ export class ProjectorProcess extends Process {
     // A group of its own: the one before it may still be at work.
     const group = `projector ${groups++}`
     const options = { log, store, tracker: this.#tracker, definition: petStreams, group, logger }
-    this.#projector = Projector.start(options) as Promise<Projector<unknown, unknown>>
+    this.#projector = Projector.start(options)
   }
 
   async close(): Promise<void> {

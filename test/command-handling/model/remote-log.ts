@@ -1,12 +1,6 @@
-import type {
-  EventLog,
-  NewRecord,
-  Offset,
-  ReadRecords,
-  Subscriber,
-  Subscription,
-} from '../../../src/event-log/event-log.ts'
+import type { EventLog, Offset, Subscription } from '../../../src/event-log/event-log.ts'
 import { ServiceError } from '../../../src/lib/errors.ts'
+import { withMethods } from '../../projector/world.ts'
 import type { Wire } from './wire.ts'
 
 /** What becomes of an append, and what its caller hears. */
@@ -25,70 +19,40 @@ const slowMs = 3000
 export const appendMsMax = slowMs + 100
 
 /** The event log as one process reaches it. */
-export class RemoteLog implements EventLog {
-  readonly logId: string
-  readonly partitions: number
-  readonly replaced: Promise<void>
-  readonly undecodable = []
-  readonly warnings = []
-  readonly #log: EventLog
-  readonly #wire: Wire
-  readonly #subscriptions: Subscription[] = []
-  #faults: AppendFault[] = []
-
-  constructor(log: EventLog, wire: Wire) {
-    this.logId = log.logId
-    this.partitions = log.partitions
-    this.replaced = log.replaced
-    this.#log = log
-    this.#wire = wire
+export function remoteLog(log: EventLog, wire: Wire) {
+  const subscriptions: Subscription[] = []
+  let faults: AppendFault[] = []
+  const remote = withMethods(log, {
+    append: (partition, records) => {
+      const fault = faults.shift()
+      return wire.carry(() => carryOut(() => log.append(partition, records), fault))
+    },
+    reserveIdBlock: () => wire.carry(() => log.reserveIdBlock()),
+    endOffsets: () => wire.carry(() => log.endOffsets()),
+    read: (...place) => wire.carry(() => log.read(...place)),
+    subscribe: async (group, subscriber) => {
+      const subscription = await log.subscribe(group, {
+        assigned: (partitions) => subscriber.assigned(partitions),
+        batch: (batch) => Promise.race([subscriber.batch(batch), wire.end.then(() => false)]),
+      })
+      subscriptions.push(subscription)
+      return subscription
+    },
+  })
+  return {
+    ...remote,
+    /** The next append that no fault is meant for yet meets this one. */
+    failAppend(fault: AppendFault): void {
+      faults.push(fault)
+    },
+    heal(): void {
+      faults = []
+    },
+    /** The process is no more. */
+    abandon(): void {
+      for (const subscription of subscriptions) void subscription.close()
+    },
   }
-
-  /** The next append that no fault is meant for yet meets this one. */
-  failAppend(fault: AppendFault): void {
-    this.#faults.push(fault)
-  }
-
-  heal(): void {
-    this.#faults = []
-  }
-
-  /** The process is no more. */
-  abandon(): void {
-    for (const subscription of this.#subscriptions) void subscription.close()
-  }
-
-  partitionFor(key: string): number {
-    return this.#log.partitionFor(key)
-  }
-
-  append(partition: number, records: readonly NewRecord[]): Promise<Offset> {
-    const fault = this.#faults.shift()
-    return this.#wire.carry(() => carryOut(() => this.#log.append(partition, records), fault))
-  }
-
-  reserveIdBlock(): Promise<number> {
-    return this.#wire.carry(() => this.#log.reserveIdBlock())
-  }
-
-  endOffsets(): Promise<readonly Offset[]> {
-    return this.#wire.carry(() => this.#log.endOffsets())
-  }
-
-  read(partition: number, from: Offset, limit: number): Promise<ReadRecords> {
-    return this.#wire.carry(() => this.#log.read(partition, from, limit))
-  }
-
-  async subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {
-    const subscription = await this.#log.subscribe(group, {
-      assigned: (partitions) => subscriber.assigned(partitions),
-      batch: (batch) => Promise.race([subscriber.batch(batch), this.#wire.end.then(() => false)]),
-    })
-    this.#subscriptions.push(subscription)
-    return subscription
-  }
-
-  async close(): Promise<void> {}
 }
 
 async function carryOut(append: () => Promise<Offset>, fault: AppendFault | undefined): Promise<Offset> {

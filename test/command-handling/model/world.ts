@@ -6,7 +6,7 @@ import { readModelVersion } from '../../../src/projector/definition.ts'
 import { RebuildError } from '../../../src/projector/rebuild.ts'
 import { partitionsOf } from '../../event-log/contract/fixture.ts'
 import { RecordingSubscriber } from '../../event-log/recording-subscriber.ts'
-import { type AnyRecord, discard } from '../../projector/records.ts'
+import { type AnyRecord, asText, discard } from '../../projector/records.ts'
 import { MemoryData } from '../../read-models/memory-data.ts'
 import { memoryReadModels } from '../../read-models/memory-store.ts'
 import { Clients } from './clients.ts'
@@ -122,8 +122,7 @@ export class World {
 
   async #append(record: AnyRecord | undefined): Promise<void> {
     if (record === undefined) return
-    const [key, value] = [String(record.key), String(record.value)]
-    await this.log.append(this.log.partitionFor(key), [{ key, value, headers: {} }])
+    await this.log.append(this.log.partitionFor(String(record.key)), asText([record]))
   }
 
   #api(index: number): ApiProcess {
