@@ -4,7 +4,7 @@ import type { ReadModel } from '../read-models/read-model.ts'
 import type { LoadedStream } from '../read-models/stored-reads.ts'
 import type { StateCodec, StreamRow } from '../read-models/stream-row.ts'
 import { type CommandHandler, type CommandOptions, type Handled, UnknownOutcome } from './command-handler.ts'
-import type { Decider } from './decider.ts'
+import { type Decider, Rejected } from './decider.ts'
 import { EventWriter, type EventWriterParts, type Target, type Written } from './event-writer.ts'
 import { awaitOutcome, type Learned, nothingLoaded } from './outcome.ts'
 import { Turns } from './turns.ts'
@@ -147,7 +147,7 @@ class Execution<State, Command, Event> {
   #decide({ id }: Target, state: State): Event | 'unchanged' {
     const { decider, command } = this.#parts
     const decision = decider.decide(command(id), state)
-    if (decision instanceof ServiceError) throw decision
+    if (decision instanceof Rejected) throw new ServiceError(decision.code, decision.message)
     return decision
   }
 

@@ -1,6 +1,5 @@
-import type { Decider } from '../command-handling/decider.ts'
+import { type Decider, Rejected } from '../command-handling/decider.ts'
 import type { Recorded } from '../event-log/event-log.ts'
-import { ServiceError } from '../lib/errors.ts'
 import type { StateCodec } from '../read-models/stream-row.ts'
 import type { OrderEvent, PetEvent } from './events.ts'
 import { type Order, type OrderId, type OrderStatus, orderStatuses } from './order.ts'
@@ -32,7 +31,6 @@ export type PetCommand =
       readonly finalVersion: number | undefined
     }
 type Command<Type> = Extract<PetCommand, { type: Type }>
-type Decision = PetEvent | 'unchanged' | ServiceError
 
 /**
  * For each status of an order: the event that leads to it, the statuses it may follow, and the resulting status of the
@@ -70,32 +68,32 @@ export const petDecider: Decider<PetState | undefined, PetCommand, PetEvent> = {
   },
 }
 
-function createPet({ id, newPet }: Command<'createPet'>, state: PetState | undefined): Decision {
-  if (state !== undefined) return new ServiceError('conflict', `Pet ${id} exists already.`)
+function createPet({ id, newPet }: Command<'createPet'>, state: PetState | undefined): PetEvent | Rejected {
+  if (state !== undefined) return new Rejected('conflict', `Pet ${id} exists already.`)
   return { type: 'PetCreated', pet: { id, ...newPet } }
 }
 
-function placeOrder({ orderId, petId }: Command<'placeOrder'>, state: PetState | undefined): Decision {
-  if (state === undefined) return new ServiceError('unknown_pet', `There is no pet ${petId}.`)
+function placeOrder({ orderId, petId }: Command<'placeOrder'>, state: PetState | undefined): PetEvent | Rejected {
+  if (state === undefined) return new Rejected('unknown_pet', `There is no pet ${petId}.`)
   const { pet, order } = state
   if (pet.status === 'available') return { type: 'OrderPlaced', orderId, petId }
   const holder = order === undefined ? `it was added as ${pet.status}` : `order ${order.id} holds it`
-  return new ServiceError('pet_not_available', `Pet ${petId} is ${pet.status}: ${holder}.`)
+  return new Rejected('pet_not_available', `Pet ${petId} is ${pet.status}: ${holder}.`)
 }
 
-function updateOrder(command: Command<'updateOrder'>, state: PetState | undefined): Decision {
+function updateOrder(command: Command<'updateOrder'>, state: PetState | undefined): PetEvent | 'unchanged' | Rejected {
   const { orderId, status, ifMatch, finalVersion } = command
-  if (state?.order === undefined) return new ServiceError('order_not_found', `There is no order ${orderId}.`)
+  if (state?.order === undefined) return new Rejected('order_not_found', `There is no order ${orderId}.`)
   const isLatest = state.order.id === orderId
   const current = isLatest ? state.order.status : 'cancelled'
   const version = isLatest ? state.order.version : finalVersion
   if (current === status) return 'unchanged'
   if (Array.isArray(ifMatch) && !ifMatch.includes(version ?? 0)) {
-    return new ServiceError('precondition_failed', `Order ${orderId} has changed since the state that If-Match names.`)
+    return new Rejected('precondition_failed', `Order ${orderId} has changed since the state that If-Match names.`)
   }
   const { event, from } = transitions[status]
   if (!from.includes(current)) {
-    return new ServiceError('order_transition_invalid', `Order ${orderId} is ${current} and cannot become ${status}.`)
+    return new Rejected('order_transition_invalid', `Order ${orderId} is ${current} and cannot become ${status}.`)
   }
   return { type: event, orderId, petId: state.pet.id }
 }

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { Rejected } from '../../src/command-handling/decider.ts'
 import type { OrderEvent, PetEvent } from '../../src/domain/events.ts'
 import { type OrderId, type OrderStatus, orderStatuses } from '../../src/domain/order.ts'
 import { type PetId, type PetStatus, petDocument, petStatuses } from '../../src/domain/pet.ts'
 import { type PetCommand, type PetState, petDecider, petStateCodec, utc } from '../../src/domain/pet-stream.ts'
-import { type ErrorCode, ServiceError } from '../../src/lib/errors.ts'
+import type { ErrorCode } from '../../src/lib/errors.ts'
 import { anyPet } from './any-pet.ts'
 
 const petId = 7 as PetId
@@ -56,7 +57,7 @@ function specify(specifications: readonly Specification[]): void {
   it.each(specifications)('%s', (_, given, when, expected) => {
     const decided = petDecider.decide(when, stateAfter(given))
     if (typeof expected === 'string' || 'type' in expected) return expect(decided).toEqual(expected)
-    expect(decided).toBeInstanceOf(ServiceError)
+    expect(decided).toBeInstanceOf(Rejected)
     expect(decided).toMatchObject({ code: expected.code, message: expect.stringMatching(expected.message) })
   })
 }

@@ -5,7 +5,7 @@ import { pets } from '../../projections/pets.ts'
 import type { Scope } from '../../src/api-keys/key-file.ts'
 import type { KeyHolder } from '../../src/api-keys/key-ring.ts'
 import type { CommandHandler, CommandOptions, Handled } from '../../src/command-handling/command-handler.ts'
-import type { Decider } from '../../src/command-handling/decider.ts'
+import { type Decider, Rejected } from '../../src/command-handling/decider.ts'
 import type { PetEvent } from '../../src/domain/events.ts'
 import type { NewPet, PetId } from '../../src/domain/pet.ts'
 import { type PetState, petDecider } from '../../src/domain/pet-stream.ts'
@@ -172,7 +172,7 @@ export class FakeServices implements AppServices {
     const id = stream === 'new' || drawsId ? ++this.#lastId : 0
     const before = this.#streamOf(stream === 'new' ? String(id) : stream)
     const event = decider.decide(command(id), before.state)
-    if (event instanceof ServiceError) throw event
+    if (event instanceof Rejected) throw new ServiceError(event.code, event.message)
     if (event === 'unchanged') return { outcome: 'unchanged', ...before }
     const after = this.append(event)
     const offset = this.events.length - 1

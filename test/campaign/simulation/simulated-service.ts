@@ -1,3 +1,4 @@
+import { Rejected } from '../../../src/command-handling/decider.ts'
 import type { Idempotency } from '../../../src/command-handling/idempotency.ts'
 import { createPetIdempotency, placeOrderIdempotency } from '../../../src/domain/idempotency.ts'
 import type { Order, OrderStatus } from '../../../src/domain/order.ts'
@@ -6,7 +7,6 @@ import { type PetCommand, petDecider } from '../../../src/domain/pet-stream.ts'
 import type { Position } from '../../../src/event-log/event-log.ts'
 import { partitionOf } from '../../../src/event-log/kafka/default-partitioner.ts'
 import { writeToken } from '../../../src/http/tokens.ts'
-import { ServiceError } from '../../../src/lib/errors.ts'
 import { type Exchange, positionsOf } from '../history.ts'
 import type { Random } from '../random.ts'
 import { type Entry, partitions, type SimulatedLog, type View } from './simulated-log.ts'
@@ -116,7 +116,7 @@ export class SimulatedService {
       const before = view.streams.get(stream ?? drawn)
       const event = petDecider.decide(commandOf(question, drawn, newPet, view), before?.state)
       if (event === 'unchanged') return { status: 200, body: order, tag: tagOf(view, false, id), ...told }
-      if (event instanceof ServiceError) return { ...refusal(event.code, statuses[event.code] ?? 409), ...toldOfOrder }
+      if (event instanceof Rejected) return { ...refusal(event.code, statuses[event.code] ?? 409), ...toldOfOrder }
       yield
       const append = () =>
         this.#log.append(
