@@ -48,15 +48,11 @@ export class KeyUse {
     if (this.#used.size === 0) return
     try {
       if (readIfThere(this.#path) === undefined) return
-      const lock = lockFile(`${this.#path}.lock`, 0)
+      using lock = lockFile(`${this.#path}.lock`, 0)
       if (lock === undefined) return // tries again next time
-      try {
-        const time = this.#now().toISOString()
-        const used = { ...readKeyUse(this.#path), ...Object.fromEntries([...this.#used].map((id) => [id, time])) }
-        replaceFile(fileOf(this.#path), `${JSON.stringify(used, null, 2)}\n`)
-      } finally {
-        lock.release()
-      }
+      const time = this.#now().toISOString()
+      const used = { ...readKeyUse(this.#path), ...Object.fromEntries([...this.#used].map((id) => [id, time])) }
+      replaceFile(fileOf(this.#path), `${JSON.stringify(used, null, 2)}\n`)
       this.#used.clear()
       this.#hasFailed = false
     } catch (error) {

@@ -88,7 +88,7 @@ describe('the key file', () => {
   it('is not changed while another process changes it', () => {
     const lock = lockFile(`${path}.lock`, 0)
     expect(lockFile(`${path}.lock`, 0)).toBeUndefined()
-    lock?.release()
+    lock?.[Symbol.dispose]()
     issue()
     expect(readKeys(path)).toHaveLength(1)
   })
