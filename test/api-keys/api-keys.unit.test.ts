@@ -13,13 +13,13 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { issueKey, revokeKey, rotateKey } from '../../src/api-keys/api-keys.ts'
 import { changeKeys, readKeys, type StoredKey, whyUnreadable } from '../../src/api-keys/key-file.ts'
 import { openKeyRing } from '../../src/api-keys/key-ring.ts'
 import { readKeyUse } from '../../src/api-keys/key-use.ts'
 import { lockFile } from '../../src/lib/file-lock.ts'
+import { captureLog } from '../lib/captured-log.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
 const inDays = (days: number) => new Date(now.getTime() + days * 86_400_000)
@@ -132,11 +132,10 @@ describe('the key file', () => {
 })
 
 describe('the key ring', () => {
-  const lines: Record<string, unknown>[] = []
+  const { logger, lines } = captureLog('warn')
   beforeEach(() => void lines.splice(0))
 
   function open({ given = [] as string[], time = now, unreadableMs = 60_000 } = {}) {
-    const logger = pino({ level: 'warn', base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
     const ring = openKeyRing({ path, given, now: () => time, logger, unreadableMs })
     onTestFinished(() => ring.close())
     return ring

@@ -21,6 +21,7 @@ import { Tracing } from '../../src/lib/tracing.ts'
 import { traceApplied } from '../../src/projector/apply-spans.ts'
 import { readEvent } from '../../src/projector/stream-event.ts'
 import { type Answer, apiKey, Client } from '../e2e/client.ts'
+import { captureLog } from '../lib/captured-log.ts'
 
 const exporter = new InMemorySpanExporter()
 const DATA_DIR = mkdtempSync(join(tmpdir(), 'petstore-tracing-'))
@@ -158,10 +159,10 @@ describe('the end of the process', () => {
     provider.forceFlush = forceFlush
     return vi.spyOn(trace, 'getTracerProvider').mockReturnValue(provider)
   }
-  async function flush(): Promise<string> {
-    const lines: string[] = []
-    await Tracing.find(undefined)?.flush(pino({}, { write: (line) => void lines.push(line) }))
-    return lines.join('')
+  async function flush() {
+    const { logger, lines } = captureLog()
+    await Tracing.find(undefined)?.flush(logger)
+    return lines
   }
 
   it.each([
@@ -169,12 +170,12 @@ describe('the end of the process', () => {
     ['does not answer', () => new Promise<void>(() => {})],
   ])('is not held up by a collector that %s', async (_, forceFlush) => {
     using _spy = withFlush(forceFlush)
-    expect(await flush()).toContain('the last spans were not exported')
+    expect(await flush()).toMatchObject([{ msg: 'the last spans were not exported' }])
   })
 
   it('is silent about spans that were exported', async () => {
     using _spy = withFlush(async () => {})
-    expect(await flush()).toBe('')
+    expect(await flush()).toEqual([])
   })
 })
 

@@ -4,7 +4,7 @@ import { authorization, testServer } from './fake-services.ts'
 
 const server = testServer()
 const rex: NewPet = { name: 'Rex', categoryId: 7, status: 'pending' }
-const get = server.get
+const get = (url: string, headers?: Record<string, string>) => server.get(url, headers)
 const post = (payload: string | object, headers?: Record<string, string>) => server.post('/v1/pets', payload, headers)
 
 describe('POST /v1/pets', () => {

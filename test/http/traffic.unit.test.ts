@@ -6,7 +6,7 @@ import { authorization, testServer } from './fake-services.ts'
 const server = testServer()
 let url: string
 beforeEach(async () => {
-  url = await server.app.listen({ host: '127.0.0.1', port: 0 })
+  url = `http://127.0.0.1:${await server.listen()}`
 })
 afterEach(async () => {
   server.app.server.closeAllConnections()
