@@ -2,7 +2,6 @@ import {
   chmodSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -10,16 +9,16 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { issueKey, revokeKey, rotateKey } from '../../src/api-keys/api-keys.ts'
 import { changeKeys, readKeys, type StoredKey, whyUnreadable } from '../../src/api-keys/key-file.ts'
 import { openKeyRing } from '../../src/api-keys/key-ring.ts'
 import { readKeyUse } from '../../src/api-keys/key-use.ts'
 import { lockFile } from '../../src/lib/file-lock.ts'
 import { captureLog } from '../lib/captured-log.ts'
+import { dataFolder } from '../lib/data-folder.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
 const inDays = (days: number) => new Date(now.getTime() + days * 86_400_000)
@@ -27,10 +26,9 @@ let folder: string
 let path: string
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'petstore-keys-'))
+  folder = dataFolder()
   path = join(folder, 'keys', 'api-keys.json')
 })
-afterEach(() => rmSync(folder, { recursive: true }))
 
 const issue = (name = 'somebody', more: object = {}) => issueKey(path, { name, ...more }, now)
 const rotate = (id: string, more: object = {}) => rotateKey(path, id, more, { now, overlapUntil: inDays(1) })
