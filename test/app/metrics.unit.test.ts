@@ -42,14 +42,8 @@ describe('metrics', () => {
       'petstore_projection_lag_events{partition="1"} 0',
       'petstore_projection_lag_seconds{partition="0"} 1.5',
       'petstore_projection_lag_seconds{partition="1"} 0',
-      ...['0', '1'].flatMap((partition) =>
-        [
-          ['applied', 5],
-          ['duplicate', 1],
-          ['superseded', 3],
-          ['discarded', 4],
-          ['skipped', 1],
-        ].map(
+      ...[0, 1].flatMap((partition) =>
+        Object.entries({ applied: 5, duplicate: 1, superseded: 3, discarded: 4, skipped: 1 }).map(
           ([outcome, n]) => `petstore_projection_records_total{partition="${partition}",outcome="${outcome}"} ${n}`,
         ),
       ),
