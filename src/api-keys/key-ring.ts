@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { auditTo } from '../lib/audit.ts'
 import { expiryOf, hashKey, readKeys, type Scope, type StoredKey, scopes } from './key-file.ts'
-import { KeyUse } from './key-use.ts'
+import { noteKeyUse } from './key-use.ts'
 
 /** The client behind a valid key. */
 export interface KeyHolder {
@@ -38,7 +38,7 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
     return [hashKey(key), { keyId: id, owner: id, scopes: all, isStored: false, expiresAt: Number.POSITIVE_INFINITY }]
   })
   const audit = auditTo(logger)
-  const use = new KeyUse(path, now, logger)
+  const use = noteKeyUse(path, now, logger)
   let stored: readonly StoredKey[] = []
   let byHash = new Map(givenKeys)
   /** The state of the file before its last successful read. */
