@@ -118,7 +118,7 @@ describe('the feed', () => {
   })
 
   it('has no HEAD, since it has no end', async () => {
-    const answer = await server.app.inject({ method: 'HEAD', url: '/v1/events' })
+    const answer = await server.send('HEAD', '/v1/events')
     expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'GET'])
   })
 

@@ -1,4 +1,4 @@
-import type { LightMyRequestResponse } from 'fastify'
+import type { HTTPMethods, LightMyRequestResponse } from 'fastify'
 import { afterEach, beforeEach, expect } from 'vitest'
 import { orders } from '../../projections/orders.ts'
 import { pets } from '../../projections/pets.ts'
@@ -220,14 +220,15 @@ type Headers = Record<string, string>
 /** A server, and what sends it requests. A body may be text or a value. */
 export async function openServer(services = new FakeServices(), options: Partial<AppOptions> = {}) {
   const app = await openApp(services, options)
-  const send = (method: 'GET' | 'POST' | 'PATCH', url: string, body?: string | object, headers: Headers = {}) => {
+  const send = (method: HTTPMethods, url: string, body?: string | object, headers: Headers = {}) => {
     const type: Headers = body === undefined ? {} : { 'content-type': 'application/json' }
     const payload = body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }
-    return app.inject({ method, url, ...payload, headers: { authorization, ...type, ...headers } })
+    return app.inject({ method: method as 'GET', url, ...payload, headers: { authorization, ...type, ...headers } })
   }
   return {
     services,
     app,
+    send,
     get: (url: string, headers?: Headers) => send('GET', url, undefined, headers),
     post: (url: string, body: string | object, headers?: Headers) => send('POST', url, body, headers),
     patch: (url: string, body: string | object, headers?: Headers) => send('PATCH', url, body, headers),
