@@ -8,10 +8,7 @@ let url: string
 beforeEach(async () => {
   url = `http://127.0.0.1:${await server.listen()}`
 })
-afterEach(async () => {
-  server.app.server.closeAllConnections()
-  await server.app.close()
-})
+afterEach(() => server.app.server.closeAllConnections())
 
 const headers = { authorization }
 const request = async (path: string, method = 'GET') => (await fetch(url + path, { method, headers })).text()
