@@ -69,7 +69,7 @@ describe('parseExactJson', () => {
   })
 })
 
-describe('exactInteger, of what numbers of usual length are not', () => {
+describe('exactInteger of very small, very large and very long numbers', () => {
   it.each([
     ['1e-400', undefined],
     ['0e-400', 0n],
