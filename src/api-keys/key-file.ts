@@ -69,15 +69,11 @@ export function expiryOf({ expiresAt }: StoredKey): number {
 
 /** Replaces the keys in the file, under a lock, unless `edit` returns what it was given. */
 export function changeKeys(path: string, edit: (keys: readonly StoredKey[]) => readonly StoredKey[]): void {
-  const lock = lockFile(`${path}.lock`, lockWaitMs)
+  using lock = lockFile(`${path}.lock`, lockWaitMs)
   if (lock === undefined) throw new Error(`${path} is being changed by another process; try again.`)
-  try {
-    const before = readKeys(path) ?? []
-    const after = edit(before)
-    if (after !== before) replaceFile(path, `${JSON.stringify({ keys: after }, null, 2)}\n`)
-  } finally {
-    lock.release()
-  }
+  const before = readKeys(path) ?? []
+  const after = edit(before)
+  if (after !== before) replaceFile(path, `${JSON.stringify({ keys: after }, null, 2)}\n`)
 }
 
 /**

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { auditTo } from '../lib/audit.ts'
 import { expiryOf, hashKey, readKeys, type Scope, type StoredKey, scopes } from './key-file.ts'
-import { KeyUse } from './key-use.ts'
+import { noteKeyUse } from './key-use.ts'
 
 /** The client behind a valid key. */
 export interface KeyHolder {
@@ -13,15 +13,7 @@ export interface KeyHolder {
 }
 
 /** The keys that are valid now. */
-export interface KeyRing {
-  /** Undefined when the key is not valid. */
-  find(key: string): KeyHolder | undefined
-  /** How many keys are valid. */
-  readonly size: number
-  /** Looks at the file now. */
-  follow(): void
-  close(): void
-}
+export type KeyRing = ReturnType<typeof openKeyRing>
 
 interface RingOptions {
   readonly path: string
@@ -39,14 +31,14 @@ const lookEveryMs = 500
 const logIntervalMs = 10_000
 
 /** The keys of the file, kept up to date as it changes, and the keys given in plain text. Throws as `readKeys` does. */
-export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }: RingOptions): KeyRing {
+export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }: RingOptions) {
   const all = new Set(scopes)
   const givenKeys = given.map((key): [string, ValidKey] => {
     const id = `given-${hashKey(key).slice(0, 8)}`
     return [hashKey(key), { keyId: id, owner: id, scopes: all, isStored: false, expiresAt: Number.POSITIVE_INFINITY }]
   })
   const audit = auditTo(logger)
-  const use = new KeyUse(path, now, logger)
+  const use = noteKeyUse(path, now, logger)
   let stored: readonly StoredKey[] = []
   let byHash = new Map(givenKeys)
   /** The state of the file before its last successful read. */
@@ -81,6 +73,7 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
     for (const { id: keyId, name } of known.values()) audit('key revoked', { keyId, name })
   }
 
+  /** Looks at the file now. */
   function follow(): void {
     try {
       read()
@@ -95,6 +88,7 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
     }
   }
 
+  /** Undefined when the key is not valid. */
   function find(key: string): KeyHolder | undefined {
     const found = byHash.get(hashKey(key))
     if (found === undefined || found.expiresAt <= now().getTime()) return undefined
@@ -108,6 +102,7 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
   const timer = setInterval(follow, lookEveryMs).unref()
   return {
     find,
+    /** How many keys are valid. */
     get size() {
       const time = now().getTime()
       return [...byHash.values()].filter(({ expiresAt }) => expiresAt > time).length

@@ -20,48 +20,33 @@ function fileOf(path: string): string {
 /**
  * Notes which keys are used, and saves it once a minute, merged with what other processes on the same file have saved.
  */
-export class KeyUse {
-  readonly #path: string
-  readonly #now: () => Date
-  readonly #logger: Logger
-  readonly #used = new Set<string>()
-  readonly #timer: NodeJS.Timeout
-  #hasFailed = false
+export function noteKeyUse(path: string, now: () => Date, logger: Logger) {
+  const noted = new Set<string>()
+  let hasFailed = false
 
-  constructor(path: string, now: () => Date, logger: Logger) {
-    this.#path = path
-    this.#now = now
-    this.#logger = logger
-    this.#timer = setInterval(() => this.#write(), writtenEveryMs).unref()
-  }
-
-  note(keyId: string): void {
-    this.#used.add(keyId)
-  }
-
-  close(): void {
-    clearInterval(this.#timer)
-    this.#write()
-  }
-
-  #write(): void {
-    if (this.#used.size === 0) return
+  function write(): void {
+    if (noted.size === 0) return
     try {
-      if (readIfThere(this.#path) === undefined) return
-      const lock = lockFile(`${this.#path}.lock`, 0)
+      if (readIfThere(path) === undefined) return
+      using lock = lockFile(`${path}.lock`, 0)
       if (lock === undefined) return // tries again next time
-      try {
-        const time = this.#now().toISOString()
-        const used = { ...readKeyUse(this.#path), ...Object.fromEntries([...this.#used].map((id) => [id, time])) }
-        replaceFile(fileOf(this.#path), `${JSON.stringify(used, null, 2)}\n`)
-      } finally {
-        lock.release()
-      }
-      this.#used.clear()
-      this.#hasFailed = false
+      const time = now().toISOString()
+      const used = { ...readKeyUse(path), ...Object.fromEntries([...noted].map((id) => [id, time])) }
+      replaceFile(fileOf(path), `${JSON.stringify(used, null, 2)}\n`)
+      noted.clear()
+      hasFailed = false
     } catch (error) {
-      if (!this.#hasFailed) this.#logger.warn({ err: error }, 'the file of last uses of API keys cannot be written')
-      this.#hasFailed = true
+      if (!hasFailed) logger.warn({ err: error }, 'the file of last uses of API keys cannot be written')
+      hasFailed = true
     }
+  }
+
+  const timer = setInterval(write, writtenEveryMs).unref()
+  return {
+    note: (keyId: string) => void noted.add(keyId),
+    close: () => {
+      clearInterval(timer)
+      write()
+    },
   }
 }

@@ -64,9 +64,13 @@ function checkSpace(what: string, dataDir: string): Finding {
 
 function checkServer(dataDir: string): Finding {
   const file = join(dataDir, 'server.lock')
-  const lock = existsSync(file) ? lockFile(file, 0) : { release() {} }
-  lock?.release()
-  return ok('server', lock === undefined ? 'is running on this folder' : 'is not running on this folder')
+  const isRunning = existsSync(file) && isLocked(file)
+  return ok('server', isRunning ? 'is running on this folder' : 'is not running on this folder')
+}
+
+function isLocked(file: string): boolean {
+  using lock = lockFile(file, 0)
+  return lock === undefined
 }
 
 function checkKeys({ apiKeysFile, apiKeys }: Config): Finding {

@@ -66,10 +66,7 @@ export const Environment = Type.Object({
   REDIS_TLS_CA_FILE: optionalText(),
   REDIS_TLS_CERT_FILE: optionalText(),
   REDIS_TLS_KEY_FILE: optionalText(),
-  REDIS_PREFIX: text('petstore', {
-    pattern: '^[^{}\\s]+$',
-    description: 'a prefix without braces and white space',
-  }),
+  REDIS_PREFIX: text('petstore', { pattern: '^[^{}\\s]+$', description: 'a prefix without braces and white space' }),
 })
 
 export type Variables = Static<typeof Environment>
@@ -102,8 +99,6 @@ function parse(text: string, schema: TSchema): unknown {
 
 /** Splits a list at its commas. */
 export function list(text = ''): readonly string[] {
-  return text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '')
+  const items = text.split(',').map((item) => item.trim())
+  return items.filter((item) => item !== '')
 }

@@ -81,16 +81,17 @@ export function serviceHealth({ log, shards, projectors, reads, lag: watched }: 
     return shards.some(({ incomplete }) => incomplete.current !== undefined) ? 'incomplete' : 'ok'
   }
 
+  /** Whether no restart can have the projector get on with the partition. */
+  function isStuck(partition: number): boolean {
+    const { incomplete } = shards[shardOf(partition, shards.length)] ?? {}
+    return incomplete?.current !== undefined || log.undecodable.some((batch) => batch.partition === partition)
+  }
+
   return {
     live() {
       const { stalls } = watched
       if (stalls === undefined) return { live: true, checks: {} }
-      const { undecodable } = log
-      const isIncomplete = (partition: number) =>
-        shards[shardOf(partition, shards.length)]?.incomplete.current !== undefined
-      const isUnable = (partition: number) =>
-        isIncomplete(partition) || undecodable.some((batch) => batch.partition === partition)
-      const curable = stalls.filter(({ partition }) => !isUnable(partition))
+      const curable = stalls.filter(({ partition }) => !isStuck(partition))
       const live = curable.length === 0
       const state = live ? { status: movingStatus() } : { status: 'stalled', partitions: curable }
       return { live, checks: { projector: { ...state, ...undecodableDetails() } } }

@@ -8,24 +8,21 @@ import type { TrackedShard } from './shards.ts'
 /** 'incomplete': a set does not have its recorded size. 'degraded': some shards can be read, others cannot. */
 export type ReadStatus = ReadModelState['status'] | 'incomplete' | 'degraded'
 
-export interface ReadSide {
-  readonly readModel: ReadModel
-  readonly state: Check & { readonly status: ReadStatus }
-  close(): void
-}
+type ReadState = Check & { readonly status: ReadStatus }
+export type ReadSide = ReturnType<typeof openReadSide>
 
 /** What requests read from, with any number of shards. */
-export function openReadSide(shards: readonly TrackedShard[], log: EventLog): ReadSide {
+export function openReadSide(shards: readonly TrackedShard[], log: EventLog) {
   const models = shards.map(({ store: { reads }, log: ownLog, tracker, incomplete }) => {
     return new ProvenReadModel({ reads, tracker, log: ownLog, incomplete })
   })
   const [only] = models
-  const readModel = only !== undefined && models.length === 1 ? only : new ShardedReadModel(models, log)
+  const readModel: ReadModel = only !== undefined && models.length === 1 ? only : new ShardedReadModel(models, log)
   return {
     readModel,
-    get state() {
+    get state(): ReadState {
       return stateOf(
-        models.map(({ state }, shard): ReadSide['state'] => {
+        models.map(({ state }, shard): ReadState => {
           const isIncomplete = state.generation !== undefined && state.generation === shards[shard]?.incomplete.current
           return isIncomplete && state.status === 'up' ? { ...state, status: 'incomplete' } : state
         }),
@@ -37,7 +34,7 @@ export function openReadSide(shards: readonly TrackedShard[], log: EventLog): Re
   }
 }
 
-function stateOf(states: readonly ReadSide['state'][]): ReadSide['state'] {
+function stateOf(states: readonly ReadState[]): ReadState {
   const [first, ...others] = states
   if (first !== undefined && others.length === 0) return first
   const statuses = new Set(states.map(({ status }) => status))

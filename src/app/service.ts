@@ -22,7 +22,7 @@ import { ConfigError } from './environment.ts'
 import { serviceHealth } from './health.ts'
 import { serviceMetrics } from './metrics.ts'
 import { petKind, petStreams } from './petstore.ts'
-import { openReadSide, type ReadSide } from './read-side.ts'
+import { openReadSide } from './read-side.ts'
 import { startProjectors, type TrackedShard, trackShards, watchLag } from './shards.ts'
 import { openStorage, type Storage } from './storage.ts'
 
@@ -49,15 +49,13 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const shards = trackShards(storage, logger)
   const tracing = Tracing.find(config.brokers?.kafka.topic)
   const projectors = config.role === 'api' ? undefined : await startProjectors(shards, storage.group, logger, tracing)
-  const stopRetention = startRetention(
-    storage.stores.map(({ generations }) => generations),
-    {
-      logId: storage.log.logId,
-      graceMs: config.readModelGraceSeconds * 1000,
-      prunes: projectors !== undefined,
-      logger,
-    },
-  )
+  const generations = storage.stores.map((store) => store.generations)
+  const stopRetention = startRetention(generations, {
+    logId: storage.log.logId,
+    graceMs: config.readModelGraceSeconds * 1000,
+    prunes: projectors !== undefined,
+    logger,
+  })
   const api = config.role === 'projector' ? undefined : startApi(config, storage, shards, logger, tracing)
   const lag = watchLag(shards, config.projectorStallSeconds * 1000, projectors)
   const health = serviceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag })
@@ -112,23 +110,15 @@ async function listen(app: FastifyInstance, variable: string, host: string, port
     return await app.listen({ host, port })
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
+    const notOurs = `HOST=${host} is not an address of this machine: set HOST to one of its addresses, or to 0.0.0.0 for all`
     const problems: Record<string, string> = {
       EADDRINUSE: `${variable}=${port} is already in use on ${host}: stop the other process, or set ${variable} to another port`,
       EACCES: `${variable}=${port} may not be used by this user: set ${variable} to 1024 or more`,
-      EADDRNOTAVAIL: `HOST=${host} is not an address of this machine: set HOST to one of its addresses, or to 0.0.0.0 for all`,
-      ENOTFOUND: `HOST=${host} is not an address of this machine: set HOST to one of its addresses, or to 0.0.0.0 for all`,
+      EADDRNOTAVAIL: notOurs,
+      ENOTFOUND: notOurs,
     }
     throw new ConfigError(`${problems[code ?? ''] ?? message}.`, { cause: error })
   }
-}
-
-interface Api {
-  readonly services: ApiServices
-  readonly events: EventFeed
-  readonly appender: GroupCommit
-  readonly readSide: ReadSide
-  readonly keys: KeyRing
-  close(): Promise<void>
 }
 
 function startApi(
@@ -137,13 +127,14 @@ function startApi(
   shards: readonly TrackedShard[],
   logger: Logger,
   tracing: Tracing | undefined,
-): Api {
+) {
   const keys = openKeyRing({ path: config.apiKeysFile, given: config.apiKeys, now: timeOfDay, logger })
   const timeoutMs = config.appendTimeoutMs
   const appender = new GroupCommit(log, { ...defaultLimits, timeoutMs })
   const readSide = openReadSide(shards, log)
+  const { readModel } = readSide
   const commands = createCommandHandler({
-    readModel: readSide.readModel,
+    readModel,
     log,
     appender,
     ids: new IdAllocator(log),
@@ -152,17 +143,12 @@ function startApi(
     timeoutMs,
     tracing,
   })
-  const events = new EventFeed({ definition: petStreams, log, readModel: readSide.readModel })
+  const events = new EventFeed({ definition: petStreams, log, readModel })
   const services: ApiServices = {
-    findKey: keys.find,
-    readModel: readSide.readModel,
-    commands,
-    events,
-    log,
+    ...{ findKey: keys.find, readModel, commands, events, log, tracing },
     readModelVersion: readModelVersion(petStreams.projections),
     maxInFlightPerKey: config.maxInFlightPerKey,
     rate: config.rate,
-    tracing,
     topic: config.brokers?.kafka.topic ?? null,
     petQuota: config.petsPerKeyAndDay === undefined ? undefined : new PetQuota(config.petsPerKeyAndDay, timeOfDay),
   }

@@ -30,12 +30,7 @@ export function trackShards({ stores, log }: Pick<Storage, 'stores' | 'log'>, lo
   })
 }
 
-export interface Projectors {
-  readonly state: { readonly status: 'up' | 'waiting'; readonly partitions: readonly number[] }
-  /** The partitions that the log assigned to this process. */
-  readonly assignment: readonly number[]
-  close(): Promise<void>
-}
+export type Projectors = Awaited<ReturnType<typeof startProjectors>>
 
 /** One projector per shard, on a shared subscription: an unavailable shard delays only its own partitions. */
 export async function startProjectors(
@@ -43,38 +38,34 @@ export async function startProjectors(
   group: string,
   logger: Logger,
   tracing?: Tracing,
-): Promise<Projectors> {
+) {
   const audit = auditTo(logger)
   const discarded = (details: object) => audit('event discarded', details)
   const projectors = await Promise.all(
     shards.map((shard) => Projector.start({ ...shard, definition: petStreams, group, logger, discarded, tracing })),
   )
   return {
-    get state(): Projectors['state'] {
+    get state() {
       const states = projectors.map(({ state }) => state)
       const partitions = states.flatMap((state) => state.partitions).sort((a, b) => a - b)
-      return { status: states.every(({ status }) => status === 'up') ? 'up' : 'waiting', partitions }
+      return { status: states.every(({ status }) => status === 'up') ? 'up' : 'waiting', partitions } as const
     },
-    get assignment() {
+    /** The partitions that the log assigned to this process. */
+    get assignment(): readonly number[] {
       return projectors.flatMap(({ assignment }) => assignment)
     },
     close: async () => void (await Promise.all(projectors.map((projector) => projector.close()))),
   }
 }
 
-export interface WatchedLag {
-  readonly lag: Lag
-  /** Undefined in a process that does not project. */
-  readonly stalls: readonly Stall[] | undefined
-  close(): Promise<void>
-}
+export type WatchedLag = ReturnType<typeof watchLag>
 
 /** Checks each shard separately, so that an unavailable shard does not hide a stalled one. */
 export function watchLag(
   shards: readonly TrackedShard[],
   stallMs: number,
   projectors: Pick<Projectors, 'assignment'> | undefined,
-): WatchedLag {
+) {
   const watched = shards.map(({ log, tracker, store: { generations } }) => {
     const watch = projectors && new StallWatch(stallMs, () => projectors.assignment)
     const looked = (found: Lag, atMs: number) => watch?.look(found, atMs)
@@ -84,7 +75,8 @@ export function watchLag(
     get lag() {
       return lagOfAll(watched.map(({ meter }) => meter.lag))
     },
-    get stalls() {
+    /** Undefined in a process that does not project. */
+    get stalls(): readonly Stall[] | undefined {
       return projectors && watched.flatMap(({ watch }) => watch?.stalls ?? [])
     },
     close: async () => void (await Promise.all(watched.map(({ meter }) => meter.close()))),

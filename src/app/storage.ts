@@ -59,7 +59,7 @@ function openAlone(config: Config): Storage {
   const files = openFiles(config, true)
   async function close(): Promise<void> {
     await files.close()
-    lock?.release()
+    lock?.[Symbol.dispose]()
   }
   return { ...files, close }
 }

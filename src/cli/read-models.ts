@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempDisposableSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
@@ -98,15 +98,11 @@ async function runVerify({ json = false, repair = false }: { json?: boolean; rep
 }
 
 async function verifyShard({ group, update, ...shard }: ShardWork): Promise<Verification> {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-verify-'))
-  try {
-    const scratch = openScratch(join(folder, 'read-models.db'))
-    const ownGroup = `${group}.verify.${randomUUID()}`
-    const verifying = verify({ ...shard, scratch, group: ownGroup, progress: update })
-    return await verifying.finally(() => scratch.close())
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'petstore-verify-'))
+  const scratch = openScratch(join(folder.path, 'read-models.db'))
+  const ownGroup = `${group}.verify.${randomUUID()}`
+  const verifying = verify({ ...shard, scratch, group: ownGroup, progress: update })
+  return await verifying.finally(() => scratch.close())
 }
 
 function describeVerification({ generation, differences, compared }: Verification): string {

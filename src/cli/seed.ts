@@ -48,14 +48,11 @@ async function seed(pets: number, { orders, name, url, json = false }: Options):
   await inParallel(pets, async (index) => {
     const isOrdered = index < orders
     const status = isOrdered ? 'available' : petStatuses[index % petStatuses.length]
-    const pet = await api.post(
-      '/v1/pets',
-      { name: `${name} ${index}`, categoryId: index % 10, status },
-      `${name} pet ${index}`,
-    )
+    const newPet = { name: `${name} ${index}`, categoryId: index % 10, status }
+    const { id, isReplayed } = await api.post('/v1/pets', newPet, `${name} pet ${index}`)
     counts.pets++
-    if (pet.isReplayed) counts.repeated++
-    if (isOrdered) await order(api, pet.id, `${name} order ${index}`, index)
+    if (isReplayed) counts.repeated++
+    if (isOrdered) await order(api, id, `${name} order ${index}`, index)
     if (isOrdered) counts.orders++
     progress.update('seed', counts.pets, pets)
   }).finally(() => progress.end())
@@ -70,11 +67,6 @@ async function order(api: Api, petId: number, key: string, index: number): Promi
     await api.patch(`/v1/store/orders/${id}`, { status })
 }
 
-interface Made {
-  readonly id: number
-  readonly isReplayed: boolean
-}
-
 class Api {
   readonly #url: string
   readonly #key: string
@@ -86,7 +78,7 @@ class Api {
       throw new ConfigError('PETSTORE_KEY is not set: set it to an API key with the scopes write and orders.')
   }
 
-  async post(path: string, body: object, key: string): Promise<Made> {
+  async post(path: string, body: object, key: string): Promise<{ id: number; isReplayed: boolean }> {
     const { response, text } = await this.#send('POST', path, body, { 'idempotency-key': `"${key}"` })
     if (response.status !== 201) throw refusal(path, response.status, text)
     return { id: JSON.parse(text).id, isReplayed: response.headers.get('idempotency-replayed') === 'true' }
@@ -109,7 +101,7 @@ class Api {
         if (!isBusy || tries === triesMax) return { response, text }
         await delay(Number(response.headers.get('retry-after') ?? 0) * 1000 || retryMs)
       } catch (cause) {
-        if (tries === triesMax || cause instanceof TypeError === false) {
+        if (tries === triesMax || !(cause instanceof TypeError)) {
           throw new OutOfReachError(`${this.#url} does not answer: start the service, or name it by --url.`, { cause })
         }
         await delay(retryMs)

@@ -2,8 +2,6 @@ import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { asyncApiDocument } from '../domain/asyncapi.ts'
-import { auditTo } from '../lib/audit.ts'
-import { ServiceError } from '../lib/errors.ts'
 import type { Tracing } from '../lib/tracing.ts'
 import { requireApiKey } from './auth.ts'
 import type { ConnectionLimits } from './connections.ts'
@@ -16,7 +14,7 @@ import { messageProblem } from './messages.ts'
 import { addOpenApi } from './openapi.ts'
 import { addOrderRoutes } from './orders.ts'
 import { addPetRoutes } from './pets.ts'
-import { Refusals } from './refusals.ts'
+import { logRefusals } from './refusals.ts'
 import { traceRequests } from './request-spans.ts'
 import { compileRequestCheck, readOnlyJson } from './request-values.ts'
 import { newServer, type ServerOptions } from './server.ts'
@@ -130,12 +128,7 @@ async function addApi(app: FastifyInstance, api: ApiServices, publicUrl: string)
  * at level debug. Fastify's own lines would be built for every request at any level.
  */
 function addRequestLog(app: FastifyInstance, logger: Logger, logsWrites: boolean): void {
-  const refusals = new Refusals(auditTo(logger))
-  app.addHook('onClose', () => refusals.close())
-  app.addHook('onError', (request, _reply, error, done) => {
-    if (error instanceof ServiceError) refusals.note(error.code, request)
-    done()
-  })
+  logRefusals(app, logger)
   const logsAll = logger.isLevelEnabled('debug')
   if (!logsAll && !logsWrites) return
   app.addHook('onResponse', (request, { statusCode, elapsedTime: elapsedMs }, done) => {

@@ -10,7 +10,7 @@ export interface TagScope {
 /**
  * The versions that a condition names; empty if all its tags belong to something else. Undefined without a condition.
  */
-export type NamedVersions = readonly number[] | 'any' | undefined
+type NamedVersions = readonly number[] | 'any' | undefined
 
 /** The strong entity tag of a document (RFC 9110 section 8.8.3): never used again for another state of it. */
 export function writeTag(scope: TagScope, version: number): string {

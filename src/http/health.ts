@@ -9,14 +9,11 @@ export interface Check {
 }
 type Checks = Readonly<Record<string, Check>>
 
-/** `live` is false only if a restart, and nothing else, can help. */
-export type Liveness = { readonly live: boolean; readonly checks: Checks }
-/** `ready`: whether to send requests here. */
-export type Readiness = { readonly ready: boolean; readonly checks: Checks }
-
 export interface Health {
-  live(): Liveness
-  ready(): Promise<Readiness>
+  /** `live` is false only if a restart, and nothing else, can help. */
+  live(): { readonly live: boolean; readonly checks: Checks }
+  /** `ready`: whether to send requests here. */
+  ready(): Promise<{ readonly ready: boolean; readonly checks: Checks }>
 }
 
 export interface Metrics {

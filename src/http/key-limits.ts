@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Handled } from '../command-handling/command-handler.ts'
 import { errorFacts, ServiceError } from '../lib/errors.ts'
 import { holderOf } from './auth.ts'
 import { bodyLimit } from './request-values.ts'
@@ -119,22 +120,21 @@ export class PetQuota {
   }
 
   /**
-   * Counts a pet unless it surely was not added, which `isNew` or the error of `add` tells. All requests of a day under
-   * one `idempotencyKey` count once, so that a retry is not refused. Throws what `add` throws, and ServiceError
+   * Counts a pet unless it surely was not added, which the outcome or the error of `add` tells. All requests of a day
+   * under one `idempotencyKey` count once, so that a retry is not refused. Throws what `add` throws, and ServiceError
    * quota_exceeded.
    */
-  async count<Added>(
+  async count<State>(
     reply: FastifyReply,
     idempotencyKey: string | undefined,
-    add: () => Promise<Added>,
-    isNew: (added: Added) => boolean,
-  ): Promise<Added> {
+    add: () => Promise<Handled<State>>,
+  ): Promise<Handled<State>> {
     const pet = this.#admit(reply, idempotencyKey)
     pet.requests++
     let mayBeAdded = true
     try {
       const added = await add()
-      mayBeAdded = isNew(added)
+      mayBeAdded = added.outcome !== 'replayed'
       return added
     } catch (error) {
       mayBeAdded = !(error instanceof ServiceError) || errorFacts[error.code].effect !== 'none'

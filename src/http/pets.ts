@@ -1,7 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Handled } from '../command-handling/command-handler.ts'
 import { createPetIdempotency } from '../domain/idempotency.ts'
 import {
   Int64Schema,
@@ -13,7 +12,7 @@ import {
   petDocument,
   toNewPet,
 } from '../domain/pet.ts'
-import type { PetCommand, PetState } from '../domain/pet-stream.ts'
+import type { PetCommand } from '../domain/pet-stream.ts'
 import { holderOf, requireScope } from './auth.ts'
 import { replyWithError } from './error-replies.ts'
 import { readIdempotencyKey } from './headers.ts'
@@ -57,8 +56,7 @@ async function createPet(services: RouteServices, newPet: NewPet, reply: Fastify
   const idempotency = key === undefined ? undefined : createPetIdempotency(owner, key, newPet)
   const command = (id: number): PetCommand => ({ type: 'createPet', id: id as PetId, newPet })
   const add = () => handle(exchange, command, { stream: 'new', idempotency })
-  const isNew = ({ outcome }: Handled<PetState>) => outcome !== 'replayed'
-  const handled = await (services.petQuota?.count(reply, idempotency?.key, add, isNew) ?? add())
+  const handled = await (services.petQuota?.count(reply, idempotency?.key, add) ?? add())
   if (handled.outcome === 'applied' && key === undefined) {
     reply.header('read-model-applied', handled.isReadable ? '?1' : '?0')
   }

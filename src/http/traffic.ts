@@ -11,7 +11,7 @@ declare module 'fastify' {
 }
 
 /** The requests of one route and method. */
-export interface RouteCounts {
+interface RouteCounts {
   /** The pattern of the route; `unknown` where there is none. */
   readonly route: string
   readonly method: string

@@ -3,7 +3,7 @@
  * request succeed later, and did it have an effect? `src/http/error-replies.ts` has the HTTP statuses. `docs/errors.md`
  * is the reference for clients; a test compares them.
  */
-export interface ErrorFacts {
+interface ErrorFacts {
   /** Whether the same request can succeed later without a change. */
   readonly retryable: boolean
   /**

@@ -27,16 +27,15 @@ const numberLengthMax = 400
 const numberText = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/
 
 /**
- * The integer that the text of a JSON number denotes; undefined if it denotes none, one of over 400 digits, or is too
- * long.
+ * The integer that the text of a JSON number denotes; undefined if it denotes none, and if the text or its exponent is
+ * too long.
  */
 export function exactInteger(source: string): bigint | undefined {
   const match = source.length > numberLengthMax ? null : numberText.exec(source)
   if (match === null) return undefined
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = match
-  const significant = fraction.replace(/0+$/, '')
-  const shift = Number(exponent) - significant.length
-  const digits = whole + significant
+  const shift = Number(exponent) - fraction.length
+  const digits = whole + fraction
   if (shift > numberLengthMax) return /^0*$/.test(digits) ? 0n : undefined
   if (shift >= 0) return BigInt(sign + digits + '0'.repeat(shift))
   const kept = digits.slice(0, shift)

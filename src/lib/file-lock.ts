@@ -3,18 +3,12 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 /**
- * An exclusive lock on a file, between processes. The operating system releases it when its holder dies, however that
- * happens. It uses SQLite, since Node has no flock.
+ * An exclusive lock on a file, between processes, until it is disposed of. The operating system releases it when its
+ * holder dies, however that happens. It uses SQLite, since Node has no flock. Undefined if another process still holds
+ * the lock after `waitMs`. Creates the file and its folders for its user alone, because anybody who can open the file
+ * can hold the lock.
  */
-export interface FileLock {
-  release(): void
-}
-
-/**
- * Undefined if another process still holds the lock after `waitMs`. Creates the file and its folders for its user
- * alone, because anybody who can open the file can hold the lock.
- */
-export function lockFile(path: string, waitMs: number): FileLock | undefined {
+export function lockFile(path: string, waitMs: number): Disposable | undefined {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
     throw new Error(`${path} is a symbolic link: remove it`)
@@ -22,12 +16,12 @@ export function lockFile(path: string, waitMs: number): FileLock | undefined {
   const database = new DatabaseSync(path, { timeout: waitMs })
   try {
     database.exec('BEGIN EXCLUSIVE')
+    return database
   } catch (error) {
     database.close()
     if (isBusy(error)) return undefined
     throw error
   }
-  return { release: () => database.close() }
 }
 
 /** Creates a file that only the owner of its folder can read, as far as this user may set that. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { ServiceError } from './errors.ts'
 
-export interface RetryOptions {
+interface RetryOptions {
   readonly logger: Logger
   readonly signal?: AbortSignal | undefined
 }

@@ -25,7 +25,7 @@ const operations = {
   apply: { kind: SpanKind.CONSUMER, type: 'process' },
 }
 
-export interface EventSpan {
+interface EventSpan {
   readonly operation: 'append' | 'apply'
   readonly parent: SpanContext | undefined
   readonly partition: number

@@ -2,7 +2,6 @@ import {
   chmodSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -10,16 +9,16 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { pino } from 'pino'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { issueKey, revokeKey, rotateKey } from '../../src/api-keys/api-keys.ts'
 import { changeKeys, readKeys, type StoredKey, whyUnreadable } from '../../src/api-keys/key-file.ts'
 import { openKeyRing } from '../../src/api-keys/key-ring.ts'
 import { readKeyUse } from '../../src/api-keys/key-use.ts'
 import { lockFile } from '../../src/lib/file-lock.ts'
+import { captureLog } from '../lib/captured-log.ts'
+import { dataFolder } from '../lib/data-folder.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
 const inDays = (days: number) => new Date(now.getTime() + days * 86_400_000)
@@ -27,10 +26,9 @@ let folder: string
 let path: string
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'petstore-keys-'))
+  folder = dataFolder()
   path = join(folder, 'keys', 'api-keys.json')
 })
-afterEach(() => rmSync(folder, { recursive: true }))
 
 const issue = (name = 'somebody', more: object = {}) => issueKey(path, { name, ...more }, now)
 const rotate = (id: string, more: object = {}) => rotateKey(path, id, more, { now, overlapUntil: inDays(1) })
@@ -88,7 +86,7 @@ describe('the key file', () => {
   it('is not changed while another process changes it', () => {
     const lock = lockFile(`${path}.lock`, 0)
     expect(lockFile(`${path}.lock`, 0)).toBeUndefined()
-    lock?.release()
+    lock?.[Symbol.dispose]()
     issue()
     expect(readKeys(path)).toHaveLength(1)
   })
@@ -132,11 +130,10 @@ describe('the key file', () => {
 })
 
 describe('the key ring', () => {
-  const lines: Record<string, unknown>[] = []
+  const { logger, lines } = captureLog('warn')
   beforeEach(() => void lines.splice(0))
 
   function open({ given = [] as string[], time = now, unreadableMs = 60_000 } = {}) {
-    const logger = pino({ level: 'warn', base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
     const ring = openKeyRing({ path, given, now: () => time, logger, unreadableMs })
     onTestFinished(() => ring.close())
     return ring

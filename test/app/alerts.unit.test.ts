@@ -1,8 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { serviceMetrics } from '../../src/app/metrics.ts'
-import { Traffic } from '../../src/http/traffic.ts'
-import { Distribution } from '../../src/lib/distribution.ts'
+import { metricsOf } from './metrics-of.ts'
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 const rules = read('ops/alerts.yml')
@@ -10,15 +8,7 @@ const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => nam
 
 /** The names of the samples of each metric, and those of a histogram. */
 async function servedNames(): Promise<ReadonlySet<string>> {
-  const metrics = serviceMetrics({
-    lag: { lag: { status: 'unknown', reason: 'not looked at yet' } },
-    log: { undecodable: [], warnings: [] },
-    feed: { followers: 0 },
-    appender: { queued: 0, appendRecords: new Distribution([1]), appendSeconds: new Distribution([1]) },
-    traffic: new Traffic(),
-    shards: [],
-  })
-  const text = await metrics.text()
+  const text = await metricsOf().text()
   const types = [...text.matchAll(/^# TYPE (\S+) (\S+)/gm)]
   return new Set(
     types.flatMap(([, name = '', type]) =>

@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { issueKey } from '../../src/api-keys/api-keys.ts'
 import { checkUp } from '../../src/app/checkup.ts'
+import { dataFolder } from '../lib/data-folder.ts'
 
 it('the doctor warns when no key is valid, also if there are expired ones', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-doctor-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = dataFolder()
   const keys = async () => (await checkUp({ DATA_DIR: folder })).find(({ what }) => what === 'API keys')
   const warning = { state: 'warning', detail: expect.stringContaining('keys issue --name NAME') }
   expect(await keys()).toMatchObject(warning)

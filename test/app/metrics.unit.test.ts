@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { serviceMetrics } from '../../src/app/metrics.ts'
-import { Traffic } from '../../src/http/traffic.ts'
+import type { Metrics } from '../../src/http/health.ts'
 import { Distribution } from '../../src/lib/distribution.ts'
 import type { Lag } from '../../src/projector/lag-meter.ts'
+import { metricsOf } from './metrics-of.ts'
 
 const counts = { applied: 5, duplicate: 1, superseded: 3, parked: 2, discarded: 4, skipped: 1 }
 const checkpoint = { next: 16, last: null, counts }
@@ -21,22 +21,8 @@ const undecodable = [{ partition: 1, offset: 7, reason: 'unexpected end of file'
 const warnings = [1, 2].map(() => ({ code: 'too_few_replicas', message: 'Give it 3.' }))
 const evicts = { code: 'keys_can_be_evicted', message: 'Set it to noeviction.' }
 const shards = [{ store: { warnings: [evicts] }, incomplete: { count: 2 } }]
-function distributionOf(bounds: number[], ...values: number[]): Distribution {
-  const distribution = new Distribution(bounds)
-  for (const value of values) distribution.add(value)
-  return distribution
-}
-const metricsOf = (lag: { readonly lag: Lag }) =>
-  serviceMetrics({
-    ...{ lag, log: { undecodable, warnings }, feed: { followers: 3 }, shards, traffic: new Traffic() },
-    appender: {
-      queued: 9,
-      appendRecords: distributionOf([1, 10], 1, 3, 3, 20),
-      appendSeconds: distributionOf([1], 0.5),
-    },
-  })
+const withLag = (lag: { readonly lag: Lag }) => metricsOf({ lag, log: { undecodable, warnings }, shards })
 const always = [
-  'petstore_feed_followers 3',
   'petstore_undecodable_batches 1',
   'petstore_read_models_incomplete_total 2',
   'petstore_warnings{part="event_log",code="too_few_replicas"} 2',
@@ -44,26 +30,20 @@ const always = [
 ]
 
 /** The samples about log and read models: comments, requests and what the library says of the process are left out. */
-async function samples(metrics: ReturnType<typeof serviceMetrics>): Promise<string[]> {
+async function samples(metrics: Metrics): Promise<string[]> {
   const text = await metrics.text()
-  return text.split('\n').filter((line) => /^petstore_(?!build|http|write|append)/.test(line))
+  return text.split('\n').filter((line) => /^petstore_(?!build|http|write|append|feed)/.test(line))
 }
 
 describe('metrics', () => {
   it('tell the lag, what became of the records, and who answers', async () => {
-    expect(await samples(metricsOf({ lag: known }))).toEqual([
+    expect(await samples(withLag({ lag: known }))).toEqual([
       'petstore_projection_lag_events{partition="0"} 3',
       'petstore_projection_lag_events{partition="1"} 0',
       'petstore_projection_lag_seconds{partition="0"} 1.5',
       'petstore_projection_lag_seconds{partition="1"} 0',
-      ...['0', '1'].flatMap((partition) =>
-        [
-          ['applied', 5],
-          ['duplicate', 1],
-          ['superseded', 3],
-          ['discarded', 4],
-          ['skipped', 1],
-        ].map(
+      ...[0, 1].flatMap((partition) =>
+        Object.entries({ applied: 5, duplicate: 1, superseded: 3, discarded: 4, skipped: 1 }).map(
           ([outcome, n]) => `petstore_projection_records_total{partition="${partition}",outcome="${outcome}"} ${n}`,
         ),
       ),
@@ -77,7 +57,7 @@ describe('metrics', () => {
 
   it('omit unknown figures until they are known again', async () => {
     const source: { lag: Lag } = { lag: { status: 'unknown', reason: 'not looked at yet' } }
-    const metrics = metricsOf(source)
+    const metrics = withLag(source)
     expect(await samples(metrics)).toEqual(always)
     source.lag = known
     const all = await samples(metrics)
@@ -89,7 +69,7 @@ describe('metrics', () => {
 
   it('go down with a rebuild: they are what the read models hold', async () => {
     const source: { lag: Lag } = { lag: known }
-    const metrics = metricsOf(source)
+    const metrics = withLag(source)
     await metrics.text()
     const begun = { ...checkpoint, counts: { ...counts, applied: 1, parked: 0 } }
     source.lag = { ...known, partitions: [{ partition: 0, events: 8, seconds: 0, checkpoint: begun }] }
@@ -100,15 +80,19 @@ describe('metrics', () => {
   })
 
   it('tell of the process too, in a registry of their own', async () => {
-    const [one, other] = [metricsOf({ lag: known }), metricsOf({ lag: known })]
+    const [one, other] = [metricsOf(), metricsOf()]
     expect(await one.text()).toMatch(/^process_cpu_seconds_total \d/m)
     expect(await other.text()).toMatch(/^nodejs_eventloop_lag_p99_seconds \d/m)
     expect(one.contentType).toBe('text/plain; version=0.0.4; charset=utf-8')
   })
 
-  it('tell how many records wait and how appends went', async () => {
-    const lines = (await metricsOf({ lag: known }).text()).split('\n')
-    expect(lines.filter((line) => /^petstore_(write|append)/.test(line))).toEqual([
+  it('tell how many follow the events, how many records wait and how appends went', async () => {
+    const appender = { queued: 9, appendRecords: new Distribution([1, 10]), appendSeconds: new Distribution([1]) }
+    for (const records of [1, 3, 3, 20]) appender.appendRecords.add(records)
+    appender.appendSeconds.add(0.5)
+    const lines = (await metricsOf({ appender, feed: { followers: 3 } }).text()).split('\n')
+    expect(lines.filter((line) => /^petstore_(feed|write|append)/.test(line))).toEqual([
+      'petstore_feed_followers 3',
       'petstore_write_queue_records 9',
       'petstore_append_batch_records_bucket{le="1"} 1',
       'petstore_append_batch_records_bucket{le="10"} 3',
@@ -125,7 +109,7 @@ describe('metrics', () => {
   it('each stand in the operations manual, and no other does', async () => {
     const manual = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
     const described = [...manual.matchAll(/^\| `(petstore_[a-z_]+)/gm)].map(([, name]) => name)
-    const text = await metricsOf({ lag: known }).text()
+    const text = await metricsOf().text()
     const existing = [...text.matchAll(/^# TYPE (petstore_\S+)/gm)].map(([, name]) => name)
     expect(new Set(described)).toEqual(new Set(existing))
   })

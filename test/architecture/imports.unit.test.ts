@@ -1,92 +1,43 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Allowed, findForbidden, readSources } from './imports.ts'
 
-const nothing: Allowed = { folders: [], packages: [] }
+/**
+ * The architecture: dependencies point towards `lib`, only `app` knows an adapter, and generic parts know no pet. Each
+ * line has a folder, the folders of `src` that it may import, and the packages.
+ */
+const table = readTable(`
+  src/lib                | | @opentelemetry/api ajv pino typebox
+  src/event-log          | lib |
+  src/event-log/kafka    | event-log lib | kafkajs lz4-napi pino snappyjs
+  src/event-log/sqlite   | event-log lib |
+  src/read-models        | event-log lib | pino
+  src/read-models/redis  | read-models event-log lib | cluster-key-slot ioredis pino
+  src/read-models/sqlite | read-models event-log lib |
+  src/projector          | event-log read-models lib | pino
+  src/command-handling   | event-log read-models lib | uuid
+  src/domain             | command-handling event-log read-models lib | typebox
+  src/event-feed         | command-handling event-log projector read-models lib |
+  projections            | domain projector |
+  src/api-keys           | lib | pino typebox
+  src/http               | api-keys command-handling domain event-feed event-log read-models lib \
+                         | @fastify/bearer-auth @fastify/cors @fastify/swagger @fastify/type-provider-typebox \
+                           @opentelemetry/api fastify pino typebox
+  src/app                | api-keys command-handling domain event-feed event-log event-log/kafka event-log/sqlite http lib \
+                           projector read-models read-models/redis read-models/sqlite ../projections \
+                         | fastify pino prom-client typebox
+  src/cli                | api-keys app domain event-feed event-log projector read-models lib | cli-progress commander pino
+  src                    | app cli lib projector | close-with-grace commander pino
+`)
 
-/** The architecture: dependencies point towards `lib`, only `app` knows an adapter, and generic parts know no pet. */
-const table: Record<string, Allowed> = {
-  src: {
-    folders: ['src/app', 'src/cli', 'src/lib', 'src/projector'],
-    packages: ['close-with-grace', 'commander', 'pino'],
-  },
-  'src/lib': { folders: [], packages: ['@opentelemetry/api', 'ajv', 'typebox', 'pino'] },
-  'src/event-log': { folders: ['src/lib'], packages: [] },
-  'src/event-log/kafka': {
-    folders: ['src/event-log', 'src/lib'],
-    packages: ['kafkajs', 'lz4-napi', 'pino', 'snappyjs'],
-  },
-  'src/event-log/sqlite': { folders: ['src/event-log', 'src/lib'], packages: [] },
-  'src/read-models': { folders: ['src/event-log', 'src/lib'], packages: ['pino'] },
-  'src/read-models/redis': {
-    folders: ['src/read-models', 'src/event-log', 'src/lib'],
-    packages: ['cluster-key-slot', 'ioredis', 'pino'],
-  },
-  'src/read-models/sqlite': { folders: ['src/read-models', 'src/event-log', 'src/lib'], packages: [] },
-  'src/projector': { folders: ['src/event-log', 'src/read-models', 'src/lib'], packages: ['pino'] },
-  'src/command-handling': { folders: ['src/event-log', 'src/read-models', 'src/lib'], packages: ['uuid'] },
-  'src/domain': {
-    folders: ['src/event-log', 'src/read-models', 'src/command-handling', 'src/lib'],
-    packages: ['typebox'],
-  },
-  'src/event-feed': {
-    folders: ['src/command-handling', 'src/event-log', 'src/projector', 'src/read-models', 'src/lib'],
-    packages: [],
-  },
-  projections: { folders: ['src/domain', 'src/projector'], packages: [] },
-  'src/http': {
-    folders: [
-      'src/api-keys',
-      'src/command-handling',
-      'src/domain',
-      'src/event-feed',
-      'src/event-log',
-      'src/read-models',
-      'src/lib',
-    ],
-    packages: [
-      '@fastify/bearer-auth',
-      '@fastify/cors',
-      'pino',
-      '@fastify/swagger',
-      '@fastify/type-provider-typebox',
-      '@opentelemetry/api',
-      'fastify',
-      'typebox',
-    ],
-  },
-  'src/api-keys': { folders: ['src/lib'], packages: ['pino', 'typebox'] },
-  'src/cli': {
-    folders: [
-      'src/app',
-      'src/api-keys',
-      'src/domain',
-      'src/event-feed',
-      'src/event-log',
-      'src/projector',
-      'src/read-models',
-      'src/lib',
-    ],
-    packages: ['cli-progress', 'commander', 'pino'],
-  },
-  'src/app': {
-    folders: [
-      'src/api-keys',
-      'src/command-handling',
-      'src/domain',
-      'src/event-feed',
-      'src/event-log',
-      'src/event-log/kafka',
-      'src/event-log/sqlite',
-      'src/http',
-      'src/lib',
-      'src/projector',
-      'src/read-models',
-      'src/read-models/redis',
-      'src/read-models/sqlite',
-      'projections',
-    ],
-    packages: ['fastify', 'pino', 'prom-client', 'typebox'],
-  },
+function readTable(text: string): Record<string, Allowed> {
+  const lines = text.trim().split('\n')
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [[folder = ''] = [], folders = [], packages = []] = line.split('|').map((cell) => cell.match(/\S+/g) ?? [])
+      return [folder, { folders: folders.map((name) => join('src', name)), packages }]
+    }),
+  )
 }
 
 describe('imports', () => {
@@ -94,12 +45,8 @@ describe('imports', () => {
     expect(findForbidden(readSources(['src', 'projections']), table)).toEqual([])
   })
 
-  const http = { 'src/lib': nothing, 'src/http': nothing }
-  const kafka = {
-    'src/http': { folders: ['src/event-log'], packages: [] },
-    'src/event-log': nothing,
-    'src/event-log/kafka': nothing,
-  }
+  const http = readTable('src/lib | |\nsrc/http | |')
+  const kafka = readTable('src/http | event-log |\nsrc/event-log | |\nsrc/event-log/kafka | |')
   const notHttp = 'src/lib must not import src/http'
   const notKafkajs = 'src/lib must not import the package kafkajs'
   /** Files, as the path and the text of each. */

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pino } from 'pino'
@@ -8,6 +6,7 @@ import { readConfig } from '../../src/app/config.ts'
 import { openStorage, openStorageBeside, type Storage } from '../../src/app/storage.ts'
 import { describeGenerations } from '../../src/cli/generations.ts'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
+import { dataFolder } from '../lib/data-folder.ts'
 import { added, applyAll, firstBatch, home, newGeneration, pet } from '../read-models/contract/samples.ts'
 
 const logger = pino({ level: 'silent' })
@@ -18,7 +17,7 @@ let own: string
 
 /** The files of an embedded service with five records in its log, and nothing in its read models yet. */
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'petstore-generations-'))
+  folder = dataFolder()
   const config = readConfig({ DATA_DIR: folder })
   const served = await openStorage(config, logger)
   await served.log.append(0, Array(5).fill(record))
@@ -26,10 +25,7 @@ beforeEach(async () => {
   storage = await openStorageBeside(config, logger)
   own = storage.versions[0] as string
 })
-afterEach(async () => {
-  await storage.close()
-  rmSync(folder, { recursive: true })
-})
+afterEach(() => storage.close())
 
 const pets = firstBatch({ documents: added(pet(1), pet(2)), parked: ['3', '4', '5'] })
 

@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, vi } from 'vitest'
 import type { Verification } from '../../src/projector/verify.ts'
 import { startKafka, startRedis } from '../brokers/brokers.ts'
+import { dataFolder } from '../lib/data-folder.ts'
 import { apiKey, Client } from './client.ts'
+
+export { dataFolder }
 
 export type Environment = Readonly<Record<string, string>>
 
@@ -135,13 +135,6 @@ export async function startOwnBrokers(redisArgs: readonly string[] = []) {
   const [kafka, redis] = await Promise.all([startKafka(), startRedis({ args: redisArgs })])
   onTestFinished(async () => void (await Promise.all([kafka.remove(), redis.remove()])))
   return { kafka, redis, environment: brokerEnvironment({ kafkaBrokers: kafka.brokers, redisUrl: redis.url }) }
-}
-
-/** A folder that goes with the test. */
-export function dataFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-e2e-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  return folder
 }
 
 /** Runs the command line as an operator does, with the variables of the service. */

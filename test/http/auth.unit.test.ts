@@ -54,11 +54,11 @@ it('is decided before the request is looked at any further', async () => {
 })
 
 it('is decided for each request anew', async () => {
-  const list = async () => (await server.get('/v1/pets', { authorization: 'Bearer other' })).statusCode
+  const list = async () => (await server.get('/v1/pets', { authorization: 'Bearer new' })).statusCode
   expect(await list()).toBe(401)
-  server.services.keys.set('other', 'key-2')
+  server.services.keys.set('new', 'key-3')
   expect(await list()).toBe(200)
-  server.services.keys.delete('other')
+  server.services.keys.delete('new')
   expect(await list()).toBe(401)
 })
 

@@ -1,19 +1,17 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { drain } from '../../src/http/server.ts'
-import { authorization, FakeServices, openApp } from './fake-services.ts'
+import { captureLog } from '../lib/captured-log.ts'
+import { authorization, FakeServices, openServer } from './fake-services.ts'
 
 const list = `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`
 
-async function listen(limits: { max?: number; maxPerAddress?: number; isTrustedProxy?: () => boolean } = {}) {
-  const services = new FakeServices()
-  const lines: { msg: string; refused: number }[] = []
-  const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+async function openLimited(limits: { max?: number; maxPerAddress?: number; isTrustedProxy?: () => boolean } = {}) {
+  const { logger, lines } = captureLog('warn')
   const connections = { max: 100, maxPerAddress: 100, isTrustedProxy: () => false, ...limits }
-  const app = await openApp(services, { logger, connections })
-  const port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port)
+  const { services, app, listen } = await openServer(new FakeServices(), { logger, connections })
+  const port = await listen()
   onTestFinished(async () => {
     const closed = drain(app.server, 1)
     app.server.closeAllConnections()
@@ -33,7 +31,7 @@ async function isServed(socket: Socket): Promise<boolean> {
 }
 
 it('handles the requests of one connection one after the other', async () => {
-  const { services, open } = await listen()
+  const { services, open } = await openLimited()
   const ends: (() => void)[] = []
   services.beforeRead = () => new Promise((resolve) => void ends.push(resolve))
   const socket = open()
@@ -46,7 +44,7 @@ it('handles the requests of one connection one after the other', async () => {
 })
 
 it('closes a connection on which more than 100 requests wait', async () => {
-  const { services, open } = await listen()
+  const { services, open } = await openLimited()
   let begun = 0
   services.beforeRead = () => {
     begun++
@@ -64,7 +62,7 @@ it.each([
   ['an address', { maxPerAddress: 2 }, '127.0.0.1 has 2 connections'],
   ['all', { max: 2 }, 'there are 2 connections'],
 ])('closes connections beyond the limit of %s, and says so once for many', async (_of, limits, reason) => {
-  const { lines, open } = await listen(limits)
+  const { lines, open } = await openLimited(limits)
   const [first, second] = [open(), open()]
   expect([await isServed(first), await isServed(second)]).toEqual([true, true])
   for (let more = 0; more < 3; more++) expect(await isServed(open())).toBe(false)
@@ -74,6 +72,6 @@ it.each([
 })
 
 it('does not count the connections of a proxy as those of one address', async () => {
-  const { open } = await listen({ maxPerAddress: 1, isTrustedProxy: () => true })
+  const { open } = await openLimited({ maxPerAddress: 1, isTrustedProxy: () => true })
   expect([await isServed(open()), await isServed(open())]).toEqual([true, true])
 })

@@ -53,10 +53,11 @@ describe('Prefer', () => {
       wait = options.wait
       return held
     }
-    const url = await server.app.listen({ port: 0 })
+    const port = await server.listen()
     const gone = new AbortController()
     const headers = { authorization, 'content-type': 'application/json', ...keyed }
-    const answer = fetch(`${url}/v1/pets`, { method: 'POST', headers, body: JSON.stringify(rex), signal: gone.signal })
+    const init = { method: 'POST', headers, body: JSON.stringify(rex), signal: gone.signal }
+    const answer = fetch(`http://127.0.0.1:${port}/v1/pets`, init)
     await expect.poll(() => wait?.isAbandoned?.()).toBe(false)
     gone.abort()
     await expect(answer).rejects.toThrow()

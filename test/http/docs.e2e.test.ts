@@ -1,10 +1,8 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { apiKey } from '../e2e/client.ts'
-import { startService } from '../e2e/service.ts'
+import { dataFolder, startService } from '../e2e/service.ts'
 
 interface Operation {
   readonly operationId: string
@@ -18,8 +16,6 @@ interface OpenApi {
 const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
 const hasBrowser = process.env.CI !== undefined || existsSync(executablePath)
 if (!hasBrowser) process.stderr.write(`docs page: skipped, there is no Chromium at ${executablePath}\n`)
-/** A folder for pictures of what the tests see; without it none are taken. */
-const pictures = process.env.DOCS_PICTURES
 
 const phone = { width: 390, height: 844 }
 
@@ -39,7 +35,6 @@ describe.skipIf(!hasBrowser)('the docs page', () => {
       const { operationId } = operation
       expect([operationId, await execute(page, operation)]).toEqual([operationId, expect.stringMatching(/^20[01]$/)])
     }
-    await picture(page, 'every-operation')
     expect(problems).toEqual([])
   })
 
@@ -63,7 +58,6 @@ describe.skipIf(!hasBrowser)('the docs page', () => {
       const shown = blockOf(page, operation).locator('.live-responses-table')
       expect(await shown.innerText()).toContain('"categoryId": 9223372036854775807')
     }
-    await picture(page, 'int64')
     expect(problems).toEqual([])
   })
 
@@ -75,11 +69,9 @@ describe.skipIf(!hasBrowser)('the docs page', () => {
     expect(await line.innerText()).toMatch(/404\s+No such pet: pet_not_found/)
     expect(await block.locator('.error-line pre').count()).toBe(0)
     expect(await block.locator('.opblock-title_normal, .opblock-deprecated').first().innerText()).toMatch(/deprecated/i)
-    await picture(page, 'errors-and-deprecation')
     await line.locator('a').click()
     await page.waitForURL(`${url}/docs/errors#pet_not_found`)
     expect(await page.locator('#pet_not_found').innerText()).toBe('pet_not_found')
-    await picture(page, 'errors-page')
     expect(problems).toEqual([])
   })
 
@@ -90,7 +82,6 @@ describe.skipIf(!hasBrowser)('the docs page', () => {
     const style = { ground: await styleOf('body', 'backgroundColor'), text: await styleOf('.info .title', 'color') }
     const [ground, text] = [style.ground, style.text].map(brightness) as [number, number]
     expect(colorScheme === 'dark' ? text - ground : ground - text, JSON.stringify(style)).toBeGreaterThan(120)
-    await picture(page, colorScheme)
     expect(problems).toEqual([])
   })
 
@@ -99,7 +90,6 @@ describe.skipIf(!hasBrowser)('the docs page', () => {
     await authorize(page)
     for (const operation of await operationsOf(url)) await execute(page, operation)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(phone.width)
-    await picture(page, 'phone')
     await page.goto(`${url}/docs/errors`)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(phone.width)
     expect(problems).toEqual([])
@@ -108,9 +98,7 @@ describe.skipIf(!hasBrowser)('the docs page', () => {
 
 /** The page of a new service; `problems` are what the browser's console has of errors, violations of the policy included. */
 async function openDocs(browser: Browser, options: Parameters<Browser['newContext']>[0] = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'docs-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const { url } = await startService({ DATA_DIR: folder })
+  const { url } = await startService({ DATA_DIR: dataFolder() })
   const context = await browser.newContext(options)
   onTestFinished(() => context.close())
   const page = await context.newPage()
@@ -162,10 +150,6 @@ async function execute(
   await block.locator('.btn.execute').click()
   const status = block.locator('.live-responses-table tbody .response-col_status').first()
   return (await status.innerText()).trim().slice(0, 3)
-}
-
-async function picture(page: Page, name: string): Promise<void> {
-  if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
 }
 
 /** 0 to 255, of rgb(r, g, b). */

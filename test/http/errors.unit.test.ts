@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { pino } from 'pino'
+import type { Level } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { replies } from '../../src/http/error-replies.ts'
 import { type ErrorCode, errorFacts, ServiceError } from '../../src/lib/errors.ts'
-import { authorization, expectError, FakeServices, openApp, testServer } from './fake-services.ts'
+import { captureLog } from '../lib/captured-log.ts'
+import { expectError, FakeServices, openServer, testServer } from './fake-services.ts'
 
 const codes = Object.keys(errorFacts) as ErrorCode[]
 
@@ -70,15 +71,12 @@ describe('an error without a code of ours', () => {
 })
 
 describe('the log', () => {
-  async function logOf(level: string, error: unknown): Promise<Record<string, unknown>[]> {
-    const lines: Record<string, unknown>[] = []
-    const logger = pino({ level, base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
-    const services = new FakeServices()
+  async function logOf(level: Level, error: unknown): Promise<Record<string, unknown>[]> {
+    const { logger, lines } = captureLog(level)
+    const { services, get } = await openServer(new FakeServices(), { logger })
     if (error !== undefined) services.beforeRead = () => Promise.reject(error)
-    const app = await openApp(services, { logger })
-    await app.inject({ url: '/v1/pets?limit=5', headers: { authorization, 'x-request-id': 'id-1' } })
-    await app.inject({ url: '/v1/pets', headers: { authorization: 'Bearer wrong' } })
-    await app.close()
+    await get('/v1/pets?limit=5', { 'x-request-id': 'id-1' })
+    await get('/v1/pets', { authorization: 'Bearer wrong' })
     return lines.filter(({ audit }) => audit === undefined)
   }
 

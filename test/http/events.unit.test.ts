@@ -3,7 +3,7 @@ import type { OrderId } from '../../src/domain/order.ts'
 import type { PetId } from '../../src/domain/pet.ts'
 import { readTokens, writeCursor, writeToken } from '../../src/http/tokens.ts'
 import { ServiceError } from '../../src/lib/errors.ts'
-import { authorization, expectError, headerOf, openApp, testServer, tokenScope } from './fake-services.ts'
+import { authorization, expectError, headerOf, openServer, testServer, tokenScope } from './fake-services.ts'
 
 const server = testServer()
 const created = '{"specversion":"1.0",\r\n"type":"petstore.PetCreated.v1"}'
@@ -118,7 +118,7 @@ describe('the feed', () => {
   })
 
   it('has no HEAD, since it has no end', async () => {
-    const answer = await server.app.inject({ method: 'HEAD', url: '/v1/events' })
+    const answer = await server.send('HEAD', '/v1/events')
     expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'GET'])
   })
 
@@ -146,9 +146,9 @@ describe('the feed', () => {
       yield { events: [], after: [] }
       await goesOn.promise
     }
-    const app = await openApp(server.services)
+    const { app, listen } = await openServer(server.services)
     onTestFinished(() => app.close())
-    const url = await app.listen({ port: 0 })
+    const url = `http://127.0.0.1:${await listen()}`
     const feed = await fetch(`${url}/v1/events`, { headers: { authorization } })
     const get = () => fetch(`${url}/v1/pets`, { headers: { authorization } })
     expect([feed.status, (await get()).status]).toEqual([200, 429])

@@ -1,4 +1,4 @@
-import type { LightMyRequestResponse } from 'fastify'
+import type { HTTPMethods, LightMyRequestResponse } from 'fastify'
 import { afterEach, beforeEach, expect } from 'vitest'
 import { orders } from '../../projections/orders.ts'
 import { pets } from '../../projections/pets.ts'
@@ -23,6 +23,8 @@ import type { AtLeast, Reached } from '../../src/read-models/read-model.ts'
 
 export const key = 'test-key'
 export const authorization = `Bearer ${key}`
+/** The key of somebody else. */
+export const otherKey = 'other-key'
 /** The log that the tokens of `FakeServices` belong to. */
 export const tokenScope = { logId: 'f00dcafe-1', partitions: 6 }
 export const tagScope = { log: tokenScope, readModelVersion: 'pets-3.orders-1' }
@@ -40,7 +42,7 @@ export class FakeServices implements AppServices {
   /** What commands were to be handled with, and what reads were asked to have in their answers. */
   readonly handled: CommandOptions[] = []
   readonly atLeast: (AtLeast | undefined)[] = []
-  readonly keys = new Map([[key, 'key-1']])
+  readonly keys = new Map(Object.entries({ [key]: 'key-1', [otherKey]: 'key-2' }))
   scopes: ReadonlySet<Scope> = new Set(['read', 'write', 'orders'])
   rate: Rate | undefined
   petQuota: PetQuota | undefined
@@ -215,24 +217,32 @@ export function openApp(services: AppServices = new FakeServices(), options: Par
 
 type Headers = Record<string, string>
 
-/** A server for each test, or for all of a file, and what sends it requests. A body may be text or a value. */
-export function testServer(start: typeof beforeEach = beforeEach, end: typeof afterEach = afterEach) {
-  const server = { services: new FakeServices(), app: undefined as unknown as Awaited<ReturnType<typeof openApp>> }
-  start(async () => {
-    server.services = new FakeServices()
-    server.app = await openApp(server.services)
-  })
-  end(() => server.app.close())
-  const send = (method: 'GET' | 'POST' | 'PATCH', url: string, body?: string | object, headers: Headers = {}) => {
+/** A server, and what sends it requests. A body may be text or a value. */
+export async function openServer(services = new FakeServices(), options: Partial<AppOptions> = {}) {
+  const app = await openApp(services, options)
+  const send = (method: HTTPMethods, url: string, body?: string | object, headers: Headers = {}) => {
     const type: Headers = body === undefined ? {} : { 'content-type': 'application/json' }
     const payload = body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }
-    return server.app.inject({ method, url, ...payload, headers: { authorization, ...type, ...headers } })
+    return app.inject({ method: method as 'GET', url, ...payload, headers: { authorization, ...type, ...headers } })
   }
-  return Object.assign(server, {
+  return {
+    services,
+    app,
+    send,
     get: (url: string, headers?: Headers) => send('GET', url, undefined, headers),
     post: (url: string, body: string | object, headers?: Headers) => send('POST', url, body, headers),
     patch: (url: string, body: string | object, headers?: Headers) => send('PATCH', url, body, headers),
-  })
+    /** Resolves to its port. */
+    listen: async () => Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port),
+  }
+}
+
+/** A server for each test, or for all of a file. */
+export function testServer(start: typeof beforeEach = beforeEach, end: typeof afterEach = afterEach) {
+  const server = {} as Awaited<ReturnType<typeof openServer>>
+  start(async () => void Object.assign(server, await openServer()))
+  end(() => server.app.close())
+  return server
 }
 
 /** The header of an answer that has it. */

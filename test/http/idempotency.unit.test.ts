@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createPetIdempotency, placeOrderIdempotency } from '../../src/domain/idempotency.ts'
 import type { PetId } from '../../src/domain/pet.ts'
-import { expectError, testServer } from './fake-services.ts'
+import { expectError, otherKey, testServer } from './fake-services.ts'
 
 const server = testServer()
 const rex = { name: 'Rex', categoryId: 7, status: 'available' } as const
@@ -72,8 +72,7 @@ describe('a POST with an Idempotency-Key', () => {
   it('is 422 for another body, and another request for another API key or pet', async () => {
     await post('"k"')
     expectError(await post('"k"', {}, { name: 'Ada', categoryId: 7 }), 422, 'idempotency_key_reused')
-    server.services.keys.set('other', 'key-2')
-    expect((await post('"k"', { authorization: 'Bearer other' })).json()).toMatchObject({ id: 2 })
+    expect((await post('"k"', { authorization: `Bearer ${otherKey}` })).json()).toMatchObject({ id: 2 })
     const orders = [1, 2].map((petId) => server.post('/v1/store/orders', { petId }, { 'idempotency-key': '"k"' }))
     for (const order of await Promise.all(orders)) expect(order.headers).not.toHaveProperty('idempotency-replayed')
   })

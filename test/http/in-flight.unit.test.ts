@@ -1,25 +1,20 @@
-import { type AddressInfo, connect } from 'node:net'
-import { expect, it, vi } from 'vitest'
-import { authorization, expectError, FakeServices, key, openApp } from './fake-services.ts'
+import { connect } from 'node:net'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { authorization, expectError, FakeServices, key, openServer, otherKey } from './fake-services.ts'
 
-/** A server that holds back reads until `end`, on its port; `list` is the status of a list, `reads` how many began. */
+/** A server that holds back reads until `end`; `list` asks for a list, `begun` is called by each. */
 async function openHolding(maxInFlightPerKey: number) {
-  const services = new FakeServices()
   const { promise, resolve: end } = Promise.withResolvers<void>()
   const begun = vi.fn(() => promise)
-  Object.assign(services, { maxInFlightPerKey, beforeRead: begun })
-  services.keys.set('other', 'key-2')
-  const app = await openApp(services)
-  const list = (headers: Record<string, string> = { authorization }) => app.inject({ url: '/v1/pets', headers })
-  const port = async () => {
-    await app.listen({ host: '127.0.0.1', port: 0 })
-    return (app.server.address() as AddressInfo).port
-  }
-  return { services, app, list, end, begun, port }
+  const services = Object.assign(new FakeServices(), { maxInFlightPerKey, beforeRead: begun })
+  const server = await openServer(services)
+  onTestFinished(() => server.app.close())
+  const list = (headers?: Record<string, string>) => server.get('/v1/pets', headers)
+  return { ...server, list, end, begun }
 }
 
 it('refuses requests of an API key beyond its limit in flight, with Retry-After, until one is answered', async () => {
-  const { app, list, end, begun } = await openHolding(2)
+  const { list, end, begun } = await openHolding(2)
   const waiting = [list(), list()]
   await vi.waitFor(() => expect(begun).toHaveBeenCalledTimes(2))
   for (let more = 0; more < 3; more++) {
@@ -28,12 +23,11 @@ it('refuses requests of an API key beyond its limit in flight, with Retry-After,
     expect(refused.headers['retry-after']).toBe('1')
   }
   expect((await list({ authorization: 'Bearer wrong' })).statusCode).toBe(401)
-  const other = list({ authorization: 'Bearer other' })
+  const other = list({ authorization: `Bearer ${otherKey}` })
   await vi.waitFor(() => expect(begun).toHaveBeenCalledTimes(3))
   end()
   for (const answer of await Promise.all([...waiting, other])) expect(answer.statusCode).toBe(200)
   expect((await Promise.all([list(), list()])).map(({ statusCode }) => statusCode)).toEqual([200, 200])
-  await app.close()
 })
 
 it('counts a request no longer once it has any answer', async () => {
@@ -52,27 +46,25 @@ it('counts a request no longer once it has any answer', async () => {
   }
   services.beforeRead = () => Promise.reject(new Error('a bug'))
   expect([(await list()).statusCode, (await list()).statusCode]).toEqual([500, 500])
-  await app.close()
 })
 
 it.each<[string, string]>([
   ['while its answer is waited for', 'GET /v1/pets HTTP/1.1\r\n'],
   ['in the middle of its body', 'POST /v1/pets HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 99\r\n'],
 ])('counts a request no longer whose client goes %s', async (_when, head) => {
-  const { app, list, end, services, port } = await openHolding(1)
+  const { list, end, services, listen } = await openHolding(1)
   const findKey = vi.spyOn(services, 'findKey')
-  const socket = connect(await port(), '127.0.0.1')
+  const socket = connect(await listen(), '127.0.0.1')
   socket.write(`${head}Host: a\r\nAuthorization: ${authorization}\r\n\r\n{`)
   await vi.waitFor(() => expect(findKey).toHaveBeenCalledWith(key))
   expect((await list()).statusCode).toBe(429)
   socket.destroy()
   end()
   await vi.waitFor(async () => expect((await list()).statusCode).toBe(200))
-  await app.close()
 })
 
 it('counts a follower of the events no longer who goes before the feed begins, and ends its feed', async () => {
-  const { app, list, end, begun, services, port } = await openHolding(1)
+  const { list, end, begun, services, listen } = await openHolding(1)
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
   let signal: AbortSignal | undefined
   let following = 0
@@ -89,7 +81,7 @@ it('counts a follower of the events no longer who goes before the feed begins, a
     await held
     return steps()
   }
-  const socket = connect(await port(), '127.0.0.1')
+  const socket = connect(await listen(), '127.0.0.1')
   socket.write(`GET /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`)
   await vi.waitFor(() => expect(signal).toBeDefined())
   expect((await list()).statusCode).toBe(429)
@@ -100,5 +92,4 @@ it('counts a follower of the events no longer who goes before the feed begins, a
   await vi.waitFor(async () => expect((await list()).statusCode).toBe(200))
   expect(begun).toHaveBeenCalledOnce()
   expect(following).toBe(0)
-  await app.close()
 })

@@ -1,20 +1,17 @@
-import { pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Scope } from '../../src/api-keys/key-file.ts'
 import { PetQuota } from '../../src/http/key-limits.ts'
 import { type ErrorCode, ServiceError } from '../../src/lib/errors.ts'
-import { authorization, expectError, FakeServices, openApp } from './fake-services.ts'
+import { captureLog } from '../lib/captured-log.ts'
+import { expectError, FakeServices, key, openServer, otherKey } from './fake-services.ts'
 
 const pet = { name: 'Rex', categoryId: 7 }
 
-async function open(more: Partial<FakeServices> = {}, options: Parameters<typeof openApp>[1] = {}) {
-  const services = Object.assign(new FakeServices(), more)
-  services.keys.set('other', 'key-2')
-  const app = await openApp(services, options)
-  const list = (key = authorization) => app.inject({ url: '/v1/pets', headers: { authorization: key } })
-  const add = (headers: Record<string, string> = {}) =>
-    app.inject({ method: 'POST', url: '/v1/pets', headers: { authorization, ...headers }, payload: pet })
-  return { services, app, list, add }
+async function open(more: Partial<FakeServices> = {}, options: Parameters<typeof openServer>[1] = {}) {
+  const server = await openServer(Object.assign(new FakeServices(), more), options)
+  const list = (authorization = `Bearer ${key}`) => server.get('/v1/pets', { authorization })
+  const add = (headers: Record<string, string> = {}) => server.post('/v1/pets', pet, headers)
+  return { ...server, list, add }
 }
 
 it('refuses requests of a key beyond its rate, reads and writes separately, and says when to retry', async () => {
@@ -28,7 +25,7 @@ it('refuses requests of a key beyond its rate, reads and writes separately, and 
   expectError(refused, 429, 'too_many_requests', 'the 2 reads that it may send in 60 s')
   const headers = { 'ratelimit-policy': '"reads";q=2;w=60', ratelimit: '"reads";r=0;t=11', 'retry-after': '11' }
   expect(refused.headers).toMatchObject(headers)
-  expect((await list('Bearer other')).statusCode).toBe(200)
+  expect((await list(`Bearer ${otherKey}`)).statusCode).toBe(200)
   expect([(await add()).statusCode, (await add()).statusCode, (await add()).statusCode]).toEqual([201, 201, 429])
   time.mockReturnValue(61_000)
   expect([(await list()).statusCode, (await list()).statusCode, (await list()).statusCode]).toEqual([200, 200, 429])
@@ -38,11 +35,8 @@ it.each([
   ['names its length', {}],
   ['comes in chunks, of which it counts as many as there may be', { 'transfer-encoding': 'chunked' }],
 ])('a body that %s counts once for each KiB towards the rate', async (_, headers) => {
-  const { add, app } = await open({ rate: { requests: 18, seconds: 60 } })
-  const large = await app.inject({
-    ...{ method: 'POST', url: '/v1/pets', headers: { authorization, 'content-type': 'application/json', ...headers } },
-    payload: JSON.stringify(pet).padEnd(16 * 1024),
-  })
+  const { add, post } = await open({ rate: { requests: 18, seconds: 60 } })
+  const large = await post('/v1/pets', JSON.stringify(pet).padEnd(16 * 1024), headers)
   expect([large.statusCode, (await add()).statusCode, (await add()).statusCode]).toEqual([201, 201, 201])
   expect((await add()).statusCode).toBe(429)
 })
@@ -66,7 +60,7 @@ it('refuses pets of a key beyond its daily quota, and counts only added pets', a
   expect(refused.headers['retry-after']).toBe('60')
   expect((await list()).statusCode).toBe(200)
   services.beforeCommand = () => {}
-  expect((await add({ authorization: 'Bearer other' })).statusCode).toBe(201)
+  expect((await add({ authorization: `Bearer ${otherKey}` })).statusCode).toBe(201)
   time = new Date('2026-11-21T00:00:00Z')
   expect((await add()).statusCode).toBe(201)
 })
@@ -84,7 +78,7 @@ it('lets requests under an Idempotency-Key that was counted be repeated beyond t
   expect([await status('b'), await status('c')]).toEqual([503, 429])
   services.beforeCommand = () => {}
   expect([await status('b'), await status('b'), await status('a'), await status('c')]).toEqual([201, 201, 201, 429])
-  expect((await add({ authorization: 'Bearer other', 'idempotency-key': '"a"' })).statusCode).toBe(201)
+  expect((await add({ authorization: `Bearer ${otherKey}`, 'idempotency-key': '"a"' })).statusCode).toBe(201)
   expect(services.events).toHaveLength(3)
 })
 
@@ -108,18 +102,16 @@ it.each<[Scope, number[]]>([
   ['write', [403, 403, 403, 403, 201, 403, 403]],
   ['orders', [403, 403, 403, 403, 403, 201, 200]],
 ])('a key for %s is for nothing else', async (scope, expected) => {
-  const { services, app, add } = await open()
+  const { services, get, post, patch, add } = await open()
   await add()
-  const ask = (method: 'GET' | 'POST' | 'PATCH', url: string, payload?: object) =>
-    app.inject({ method, url, headers: { authorization }, ...(payload && { payload }) })
-  await ask('POST', '/v1/store/orders', { petId: 1 })
+  await post('/v1/store/orders', { petId: 1 })
   await add()
   services.scopes = new Set([scope])
   const answers = [
-    ...['/v1/pets', '/v1/pets/1', '/v1/store/orders', '/v1/store/orders/2'].map((url) => ask('GET', url)),
-    ask('POST', '/v1/pets', pet),
-    ask('POST', '/v1/store/orders', { petId: 3 }),
-    ask('PATCH', '/v1/store/orders/2', { status: 'approved' }),
+    ...['/v1/pets', '/v1/pets/1', '/v1/store/orders', '/v1/store/orders/2'].map((url) => get(url)),
+    add(),
+    post('/v1/store/orders', { petId: 3 }),
+    patch('/v1/store/orders/2', { status: 'approved' }),
   ]
   const found = await Promise.all(answers)
   expect(found.map(({ statusCode }) => statusCode)).toEqual(expected)
@@ -132,11 +124,10 @@ it.each<[Scope, number[]]>([
 })
 
 it('writes one line for all that was refused to an address and a key, and few for many addresses', async () => {
-  const lines: Record<string, unknown>[] = []
-  const logger = pino({ level: 'warn', base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  const { logger, lines } = captureLog('warn')
   vi.useFakeTimers({ toFake: ['setInterval'] })
   const connections = { max: 1, maxPerAddress: 1, isTrustedProxy: () => true }
-  const { app, list, services } = await open({}, { logger, connections })
+  const { app, get, list, services } = await open({}, { logger, connections })
   for (let i = 0; i < 100; i++) await list('Bearer wrong')
   services.scopes = new Set()
   await list()
@@ -147,7 +138,7 @@ it('writes one line for all that was refused to an address and a key, and few fo
     expect.objectContaining({ ...refused, code: 'insufficient_scope', keyId: 'key-1', count: 1 }),
   ])
   lines.splice(0)
-  for (let i = 0; i < 100; i++) await app.inject({ url: '/v1/pets', headers: { 'x-forwarded-for': `192.0.2.${i}` } })
+  for (let i = 0; i < 100; i++) await get('/v1/pets', { authorization: '', 'x-forwarded-for': `192.0.2.${i}` })
   await app.close()
   expect(lines).toHaveLength(21)
   expect(lines.at(-1)).toMatchObject({ code: 'of others', count: 80 })
@@ -158,8 +149,7 @@ it.each([
   ['nobody', undefined, '127.0.0.1'],
   ['the proxy that sent it', () => true, '192.0.2.1'],
 ])('logs each write with its key and the address of who sent it, where %s is trusted', async (_who, trust, address) => {
-  const lines: Record<string, unknown>[] = []
-  const logger = pino({ level: 'info', base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  const { logger, lines } = captureLog()
   const connections = { max: 1, maxPerAddress: 1, isTrustedProxy: trust ?? (() => false) }
   const { add, list } = await open({}, { logger, connections, logsWrites: true })
   await list()

@@ -4,20 +4,14 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, describe, expect, it } from 'vitest'
-import { orderStatuses } from '../../src/domain/order.ts'
-import { petStatuses } from '../../src/domain/pet.ts'
 import { errorFacts } from '../../src/lib/errors.ts'
 import { authorization, FakeServices, openApp } from './fake-services.ts'
 
 const execute = promisify(execFile)
 
-interface Schema {
-  readonly [keyword: string]: unknown
-}
 interface Response {
-  readonly description: string
-  readonly headers?: Record<string, { schema: Schema; description: string }>
-  readonly content?: Record<string, { schema: Schema; example?: unknown }>
+  readonly headers?: Record<string, { schema: object; description: string }>
+  readonly content?: Record<string, { schema: { $ref?: string }; example?: unknown }>
 }
 interface Operation {
   readonly operationId: string
@@ -26,8 +20,7 @@ interface Operation {
   readonly tags: string[]
   readonly security: object[]
   readonly deprecated?: boolean
-  readonly parameters?: { name: string; in: string; description?: string; required: boolean; schema: Schema }[]
-  readonly requestBody?: { required: boolean; content: Record<string, { schema: Schema }> }
+  readonly parameters?: { name: string; in: string; description?: string }[]
   readonly responses: Record<string, Response>
 }
 
@@ -39,15 +32,6 @@ const paths: [string, Record<string, Operation>][] = Object.entries(document.pat
 const operations = paths.flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ ...operation, at: `${method} ${path}` })),
 )
-const each = operations.map((operation) => [operation.operationId, operation] as const)
-const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
-
-it('is OpenAPI 3.1 of version 1.0.0 under /v1, served as JSON without a key', () => {
-  expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8'])
-  expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' }, servers: [{ url: '/v1' }] })
-  expect(document.tags).toMatchObject([{ name: 'animals' }, { name: 'store' }, { name: 'events' }])
-})
-
 it('stands beside the AsyncAPI document of the topic, served as JSON without a key', async () => {
   const { statusCode, headers, body } = await app.inject('/asyncapi.json')
   expect([statusCode, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8'])
@@ -75,7 +59,8 @@ it('has no flaw, by the strict rules of a linter', { timeout: 60_000 }, async ()
   expect((await lint).stderr).toContain('Your API description is valid')
 })
 
-it('is the copy in docs/openapi.json (npm run schemas writes it)', () => {
+it('is the copy in docs/openapi.json (npm run schemas writes it), served as JSON without a key', () => {
+  expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8'])
   const copy = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'))
   expect(copy).toEqual(document)
 })
@@ -113,48 +98,27 @@ it('has the operations of the specification, those of orders and events in beta,
 it('protects each by the bearer scheme, and marks getPet alone as deprecated', () => {
   expect(document.components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' })
   for (const { security } of operations) expect(security).toEqual([{ apiKey: [] }])
-  expect(each.flatMap(([id, { deprecated }]) => (deprecated ? [id] : []))).toEqual(['getPet'])
+  const deprecated = operations.filter((operation) => operation.deprecated)
+  expect(deprecated.map(({ operationId }) => operationId)).toEqual(['getPet'])
 })
 
-it('has no dangling references', () => {
-  const references = JSON.stringify(document).match(/"\$ref":"[^"]+"/g) ?? []
-  expect(references.length).toBeGreaterThan(20)
-  for (const text of references) {
-    const [, ...path] = JSON.parse(`{${text}}`).$ref.split('/')
-    expect(path.reduce((node: Record<string, unknown>, name: string) => node[name] as never, document)).toBeDefined()
-  }
-})
-
-it('has schemas with the fields of the specification and the design', () => {
+it('lets answers have members that a later release adds', () => {
   const { schemas } = document.components
-  const { Pet, NewPet, Order } = schemas
-  const int64 = { type: 'integer', format: 'int64' }
-  const time = { type: 'string', format: 'date-time' }
-  const name = { type: 'string', minLength: 1, maxLength: 128 }
-  const newPet = { name, categoryId: int64, status: reference('PetStatus') }
-  const order = { id: int64, petId: int64, status: reference('OrderStatus'), placedAt: time, updatedAt: time }
-  const error = { code: { type: 'string' }, message: { type: 'string' }, status: { type: 'integer' } }
-  const open = { type: 'object' }
-  const closed = { type: 'object', additionalProperties: false }
-  expect(schemas).toMatchObject({
-    Pet: { ...open, required: ['id', 'name', 'categoryId', 'status'], properties: { id: int64, ...newPet } },
-    NewPet: { ...closed, required: ['name', 'categoryId'], properties: newPet },
-    Pets: { type: 'array', items: reference('Pet') },
-    PetStatus: { type: 'string', enum: [...petStatuses] },
-    Order: { ...open, required: Object.keys(order), properties: order },
-    NewOrder: { ...closed, required: ['petId'], properties: { petId: int64 } },
-    OrderChange: { ...closed, required: ['status'], properties: { status: reference('OrderStatus') } },
-    Orders: { type: 'array', items: reference('Order') },
-    OrderStatus: { type: 'string', enum: [...orderStatuses] },
-    Error: { ...open, required: ['code', 'message', 'status'], properties: error },
-  })
-  // A client must accept members that a later release adds.
-  for (const answered of [Pet, Order, schemas.Error]) expect(answered).not.toHaveProperty('additionalProperties')
-  expect(schemas.Error.properties.code.enum).toEqual(Object.keys(errorFacts))
-  const names = 'Pet NewPet Pets PetStatus Order NewOrder OrderChange Orders OrderStatus PetEvent PetEvents Error'
-  expect(Object.keys(schemas)).toEqual(names.split(' '))
-  expect(Pet.properties).toEqual({ ...NewPet.properties, id: Pet.properties.id })
-  expect(Object.keys(Order.properties)).toEqual(Object.keys(order))
+  for (const name of ['Pet', 'Order', 'Error']) expect(schemas[name]).not.toHaveProperty('additionalProperties')
+})
+
+it('explains each response header, and shows for each status an error with that status', () => {
+  for (const [status, { headers = {}, content }] of operations.flatMap(({ responses }) => Object.entries(responses))) {
+    for (const { schema, description } of Object.values(headers)) {
+      expect({ schema, description }).toMatchObject({
+        schema: { type: expect.stringMatching(/^(string|integer)$/) },
+        description: expect.stringMatching(/\w/),
+      })
+    }
+    const { schema, example } = content?.['application/json'] ?? {}
+    const isError = schema?.$ref === '#/components/schemas/Error'
+    if (/^[45]/.test(status)) expect([isError, example]).toMatchObject([true, { status: Number(status) }])
+  }
 })
 
 it('is answered in JSON whatever Accept says, as RFC 9110 section 12.5.1 allows', async () => {
@@ -162,103 +126,6 @@ it('is answered in JSON whatever Accept says, as RFC 9110 section 12.5.1 allows'
     const { statusCode, headers } = await app.inject({ url: '/v1/pets', headers: { authorization, accept } })
     expect([statusCode, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8'])
   }
-})
-
-describe('the requests', () => {
-  const limit = { type: 'integer', minimum: 1, maximum: 100, default: 20 }
-  const id = { type: 'integer', format: 'int64' }
-  const list = (status: string) => ({ limit, status: reference(status), cursor: { type: 'string' } })
-  const read = ['Consistency-Token', 'Prefer']
-  const requests: Record<string, { query?: object; path?: object; header: string[]; body?: string }> = {
-    listPets: { query: list('PetStatus'), header: read },
-    createPet: { header: ['Idempotency-Key', ...read], body: 'NewPet' },
-    getPet: { path: { petId: id }, header: ['If-None-Match', ...read] },
-    listOrders: { query: list('OrderStatus'), header: read },
-    placeOrder: { header: ['Idempotency-Key', ...read], body: 'NewOrder' },
-    getOrder: { path: { orderId: id }, header: ['If-None-Match', ...read] },
-    updateOrder: { path: { orderId: id }, header: ['If-Match', ...read], body: 'OrderChange' },
-    listPetEvents: { path: { petId: id }, query: { limit, cursor: { type: 'string' } }, header: read },
-    followEvents: {
-      query: { type: { type: 'string' }, petId: id, from: { type: 'string' } },
-      header: ['Last-Event-ID'],
-    },
-  }
-
-  it.each(each)('%s has its parameters, headers and body', (id, { parameters = [], requestBody }) => {
-    const { query = {}, path = {}, header, body } = requests[id] ?? { header: [] }
-    const found = (place: string) => parameters.filter((parameter) => parameter.in === place)
-    const schemas = (place: string) => Object.fromEntries(found(place).map(({ name, schema }) => [name, schema]))
-    expect([schemas('query'), schemas('path')]).toMatchObject([query, path])
-    expect(Object.keys(schemas('query'))).toEqual(Object.keys(query))
-    expect(found('header').map(({ name, schema }) => [name, schema.type])).toEqual(
-      header.map((name) => [name, 'string']),
-    )
-    for (const { in: place, required } of parameters) expect(required).toBe(place === 'path')
-    const content = { 'application/json': { schema: reference(body ?? '') } }
-    expect(requestBody).toEqual(body === undefined ? undefined : { required: true, content })
-  })
-})
-
-describe('the responses', () => {
-  const deprecation = ['Deprecation', 'Sunset', 'Link']
-  const read = ['Consistency-Token', 'Preference-Applied']
-  const retry = ['Retry-After']
-  const common = {
-    400: [],
-    401: ['WWW-Authenticate'],
-    403: ['WWW-Authenticate'],
-    429: retry,
-    500: [],
-    503: retry,
-    default: [],
-  }
-  const withBody = { ...common, 413: [], 415: [], 504: [] }
-  const made = ['Location', 'ETag', 'Consistency-Token', 'Idempotency-Replayed']
-  const changed = ['ETag', 'Consistency-Token', 'Preference-Applied']
-  const list = { ...common, 200: ['Link', ...read] }
-  const find = { ...common, 200: ['ETag', ...read], 304: ['ETag', ...read], 404: [] }
-  const headers: Record<string, Record<string, string[]>> = {
-    listPets: list,
-    createPet: { ...withBody, 201: [...made, 'Read-Model-Applied', 'Preference-Applied'], 422: [] },
-    getPet: Object.fromEntries(Object.entries(find).map(([status, names]) => [status, [...names, ...deprecation]])),
-    listOrders: list,
-    placeOrder: { ...withBody, 201: [...made, 'Preference-Applied'], 409: [], 422: [], 504: ['Location'] },
-    getOrder: find,
-    listPetEvents: { ...list, 404: [] },
-    followEvents: { ...common, 200: [] },
-    updateOrder: { ...withBody, 200: changed, 404: [], 409: [], 412: [], 415: ['Accept-Patch'] },
-  }
-
-  it.each(each)('of %s have their headers', (id, { responses }) => {
-    const found = Object.entries(responses).map(([status, { headers = {} }]) => [status, Object.keys(headers)])
-    expect(Object.fromEntries(found)).toEqual(headers[id])
-    for (const { headers = {}, description } of Object.values(responses)) {
-      expect(description).not.toBe('')
-      for (const header of Object.values(headers)) {
-        expect(header).toMatchObject({ schema: { type: expect.stringMatching(/^(string|integer)$/) } })
-        expect(header.description).not.toBe('')
-      }
-    }
-  })
-
-  it.each(each)('of %s have their body and an example that fits', (id, { responses }) => {
-    for (const [status, { content }] of Object.entries(responses)) {
-      if (status === '304') {
-        expect(content).toBeUndefined()
-        continue
-      }
-      if (id === 'followEvents' && status === '200') {
-        expect(content).toMatchObject({ 'text/event-stream': { schema: { type: 'string' } } })
-        continue
-      }
-      const name = status.startsWith('2') ? id.replace(/^[a-z]+/, '') : 'Error' // listPets has Pets, getPet a Pet
-      expect(Object.keys(content ?? {})).toEqual(['application/json'])
-      const { schema, example } = content?.['application/json'] ?? { schema: {} }
-      expect(schema).toEqual(reference(name))
-      if (name === 'Error' && status !== 'default') expect(example).toMatchObject({ status: Number(status) })
-      if (status !== 'default') expectFits(example, schema)
-    }
-  })
 })
 
 describe('/docs', () => {
@@ -299,25 +166,3 @@ describe('/docs', () => {
     expect(page.headers['content-type']).toContain(notice?.[2])
   })
 })
-
-/** As far as the examples need it: type, required, properties, items, enum and references. */
-function expectFits(value: unknown, schema: Schema): void {
-  if (typeof schema.$ref === 'string') {
-    expectFits(value, document.components.schemas[schema.$ref.split('/').at(-1) ?? ''])
-  } else if (Array.isArray(schema.anyOf)) {
-    const { type } = value as { type: string }
-    expectFits(
-      value,
-      schema.anyOf.find(({ properties }) => properties.type.enum.includes(type)),
-    )
-  } else if (schema.type === 'array') {
-    for (const item of value as unknown[]) expectFits(item, schema.items as Schema)
-  } else if (schema.type === 'object') {
-    const properties = schema.properties as Record<string, Schema>
-    expect(Object.keys(value as object)).toEqual(expect.arrayContaining(schema.required as string[]))
-    for (const [name, member] of Object.entries(value as object)) expectFits(member, properties[name] as Schema)
-  } else {
-    expect(typeof value).toBe(schema.type === 'integer' ? 'number' : schema.type)
-    if (Array.isArray(schema.enum)) expect(schema.enum).toContain(value)
-  }
-}

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { NewPet } from '../../src/domain/pet.ts'
-import { authorization, testServer } from './fake-services.ts'
+import { testServer } from './fake-services.ts'
 
 const server = testServer()
 const rex: NewPet = { name: 'Rex', categoryId: 7, status: 'pending' }
-const get = server.get
+const get = (url: string, headers?: Record<string, string>) => server.get(url, headers)
 const post = (payload: string | object, headers?: Record<string, string>) => server.post('/v1/pets', payload, headers)
 
 describe('POST /v1/pets', () => {
@@ -136,11 +136,8 @@ it.each('/v1/pets /v1/pets/1 /v1/pets/2 /v1/store/orders /livez /readyz /openapi
   'HEAD %s has the head of GET',
   async (url) => {
     server.services.add(rex)
-    const headers = { authorization, 'x-request-id': 'same' }
-    const [whole, head] = [
-      await server.app.inject({ url, headers }),
-      await server.app.inject({ method: 'HEAD', url, headers }),
-    ]
+    const headers = { 'x-request-id': 'same' }
+    const [whole, head] = [await get(url, headers), await server.send('HEAD', url, undefined, headers)]
     expect([head.statusCode, head.body]).toEqual([whole.statusCode, ''])
     expect({ ...head.headers, date: '' }).toEqual({ ...whole.headers, date: '' })
   },

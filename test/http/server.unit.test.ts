@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { drain } from '../../src/http/server.ts'
 import type { ErrorCode } from '../../src/lib/errors.ts'
-import { authorization, key, openApp, testServer } from './fake-services.ts'
+import { captureLog } from '../lib/captured-log.ts'
+import { authorization, key, openServer, testServer } from './fake-services.ts'
 
 const server = testServer()
 let port: number
 beforeEach(async () => {
-  port = Number(new URL(await server.app.listen({ host: '127.0.0.1', port: 0 })).port)
+  port = await server.listen()
 })
 afterEach(async () => {
   if (server.app.server.listening) await drain(server.app.server, 10)
@@ -196,18 +196,15 @@ describe('one connection', () => {
   })
 
   it('does not look into a client that leaves in the middle of a body', async () => {
-    const lines: string[] = []
-    const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
-    const logged = await openApp(server.services, { logger })
-    const loggedPort = Number(new URL(await logged.listen({ host: '127.0.0.1', port: 0 })).port)
-    const socket = connect(loggedPort, '127.0.0.1')
+    const { logger, lines } = captureLog()
+    const { app, listen } = await openServer(server.services, { logger })
+    const socket = connect(await listen(), '127.0.0.1')
     socket.write(post(pet, pet.length + 5))
-    const [request] = await once(logged.server, 'request')
+    const [request] = await once(app.server, 'request')
     const cut = new Promise((resolve) => request.once('close', resolve))
     socket.destroy()
     await cut
-    await drain(logged.server, 10)
-    await logged.close()
+    await app.close()
     expect(lines).toEqual([])
   })
 

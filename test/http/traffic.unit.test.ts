@@ -1,26 +1,21 @@
 import { connect } from 'node:net'
-import { Registry } from 'prom-client'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { addTrafficMetrics } from '../../src/app/request-metrics.ts'
+import { metricsOf } from '../app/metrics-of.ts'
 import { authorization, testServer } from './fake-services.ts'
 
 const server = testServer()
 let url: string
 beforeEach(async () => {
-  url = await server.app.listen({ host: '127.0.0.1', port: 0 })
+  url = `http://127.0.0.1:${await server.listen()}`
 })
-afterEach(async () => {
-  server.app.server.closeAllConnections()
-  await server.app.close()
-})
+afterEach(() => server.app.server.closeAllConnections())
 
 const headers = { authorization }
 const request = async (path: string, method = 'GET') => (await fetch(url + path, { method, headers })).text()
 
 async function lines(): Promise<string[]> {
-  const registry = new Registry()
-  addTrafficMetrics(registry, server.services.traffic)
-  return (await registry.metrics()).split('\n')
+  const { traffic } = server.services
+  return (await metricsOf({ traffic }).text()).split('\n')
 }
 
 /** Waits, as a response is closed a little after its client has it. */

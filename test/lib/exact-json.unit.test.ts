@@ -69,15 +69,8 @@ describe('parseExactJson', () => {
   })
 })
 
-describe('exactInteger', () => {
+describe('exactInteger of very small, very large and very long numbers', () => {
   it.each([
-    ['0', 0n],
-    ['-0.000', 0n],
-    ['1.0', 1n],
-    ['1e3', 1000n],
-    ['1200e-2', 12n],
-    ['1201e-2', undefined],
-    ['0.5', undefined],
     ['1e-400', undefined],
     ['0e-400', 0n],
     ['0e9999', 0n],
@@ -86,9 +79,6 @@ describe('exactInteger', () => {
     ['1e99999', undefined],
     [`1.${'0'.repeat(398)}`, 1n],
     [`1.${'0'.repeat(399)}`, undefined],
-    ['-9223372036854775809', -9223372036854775809n],
-    ['', undefined],
-    ['x', undefined],
   ])('%.30s is %s', (text, value) => expect(exactInteger(text)).toBe(value))
 })
 

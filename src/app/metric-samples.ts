@@ -1,0 +1,46 @@
+import type { Distribution } from '../lib/distribution.ts'
+
+/** A line of a metric. */
+export interface Sample {
+  readonly labels?: Readonly<Record<string, string | number>>
+  readonly value: number
+  /** What follows the name of the metric. */
+  readonly suffix?: string
+}
+
+/** A metric but for its name. Its samples are taken when it is asked for. */
+export interface Definition {
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly help: string
+  readonly read: () => readonly Sample[]
+}
+
+export function counter(help: string, read: () => readonly Sample[]): Definition {
+  return { type: 'counter', help, read }
+}
+
+export function gauge(help: string, read: () => readonly Sample[]): Definition {
+  return { type: 'gauge', help, read }
+}
+
+/** A gauge without labels; no line while its value is unknown. */
+export function figure(help: string, read: () => number | undefined): Definition {
+  return gauge(help, () => [read()].flatMap((value) => (value === undefined ? [] : [{ value }])))
+}
+
+/** A histogram of distributions, each with its labels. */
+export function histogram(
+  help: string,
+  read: () => readonly (readonly [Distribution, Sample['labels']?])[],
+): Definition {
+  return { type: 'histogram', help, read: () => read().flatMap((each) => samplesOf(...each)) }
+}
+
+function samplesOf({ bounds, counts, sum }: Distribution, labels: Sample['labels'] = {}): Sample[] {
+  let upTo = 0
+  const buckets = counts.map((count, index) => {
+    upTo += count
+    return { suffix: '_bucket', labels: { ...labels, le: bounds[index] ?? '+Inf' }, value: upTo }
+  })
+  return [...buckets, { suffix: '_sum', labels, value: sum }, { suffix: '_count', labels, value: upTo }]
+}
