@@ -1,9 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { Checkpoint } from '../../../src/read-models/checkpoint.ts'
+import { otherSets } from '../../../src/read-models/document.ts'
+import type { Snapshot } from '../../../src/read-models/inspection.ts'
 import type { ReadModelStore } from '../../../src/read-models/store.ts'
 import type { PageQuery, Proof, StoredPage, StreamQuery } from '../../../src/read-models/stored-reads.ts'
 import { decodeRow } from '../../../src/read-models/stream-row.ts'
+import { contentOf, versionContent } from './contents.ts'
 import { type ReadModelsFixture, topic } from './fixture.ts'
 import { fullBatch, fullSets } from './full.ts'
 import {
@@ -14,6 +17,7 @@ import {
   firstBatch,
   home,
   newGeneration,
+  order,
   pet,
   started,
 } from './samples.ts'
@@ -144,30 +148,49 @@ export const reading = topic('reading', {
     const { name: next } = await store.generations.build(newGeneration())
     await applyAll(store, next, fullBatch(), firstBatch({}, 1))
     const both = checkpointsAfter(fullBatch(), firstBatch({}, 1))
-    const expectProofs = async (name: string, proof: Proof) => {
+    const expectProofs = async (name: string, snapshot: Snapshot) => {
       const proofs = Object.values(await proofsOf(store, name))
-      expect(proofs).toEqual(proofs.map(() => proof))
+      expect(proofs).toEqual(proofs.map(() => ({ ...snapshot, isComplete: true })))
     }
-    await expectProofs(generation, { active: generation, checkpoints, isComplete: true })
-    await expectProofs(next, { active: generation, checkpoints: both, isComplete: true })
+    const expectSnapshots = async (name: string, snapshot: Snapshot) => {
+      await expectProofs(name, snapshot)
+      const { contents, scan, find } = store.inspection
+      const inspected = [home, 'none', ...otherSets].flatMap((set) => [
+        scan(name, set, undefined, 10),
+        find(name, set, ['1']),
+      ])
+      const answers = await Promise.all([contents(name), ...inspected])
+      expect(answers.map((answer) => answer?.snapshot)).toEqual(answers.map(() => snapshot))
+    }
+    await expectSnapshots(generation, { active: generation, checkpoints })
+    await expectSnapshots(next, { active: generation, checkpoints: both })
     await store.generations.activate(next)
-    await expectProofs(generation, { active: next, checkpoints, isComplete: true })
-    await expectProofs(next, { active: next, checkpoints: both, isComplete: true })
+    await expectSnapshots(generation, { active: next, checkpoints })
+    await expectSnapshots(next, { active: next, checkpoints: both })
     await fixture.empty()
-    await expectProofs(next, { active: undefined, checkpoints: new Map(), isComplete: true })
+    await expectProofs(next, { active: undefined, checkpoints: new Map() })
   },
 
-  'what lost something is told of by the reads of it, where the adapter says so': async (fixture) => {
-    const { store } = await full(fixture)
+  'a generation that lost an entry of any set shows it, and does not take over': async (fixture) => {
+    const { store, generation } = await full(fixture)
     for (const [set, entry] of fullSets) {
       const { name } = await store.generations.build(newGeneration())
       await applyAll(store, name, fullBatch())
+      const sizes = new Map((await contentOf(store, name))?.sizes)
       await fixture.damage(name, set, entry)
+      const before = await versionContent(store, generation, name)
+      const recorded = sizes.get(set)?.recorded ?? 0
+      expect(before.contents[1]?.sizes).toEqual(sizes.set(set, { actual: recorded - 1, recorded }))
       const { [set]: own, 'pets by stream': byStream, rows, keys, parked, ...others } = await proofsOf(store, name)
       for (const proof of set === 'pets' ? [own, byStream] : [own]) {
         expect(proof?.isComplete, set).toBe(!fixture.provesSizes)
       }
       expect(Object.values(others).map(({ isComplete }) => isComplete)).not.toContain(false)
+      const documents = added(pet(77, ['a', 'b']), order(77, ['a']))
+      const batch = batchAfter(fullBatch(), { documents, newStreams: ['77'] })
+      if (fixture.provesSizes) expect(await store.projection.apply(name, batch), set).toEqual({ outcome: 'incomplete' })
+      expect(await store.generations.activate(name), set).toBe('incomplete')
+      expect(await versionContent(store, generation, name)).toEqual(before)
       await store.generations.remove(name)
     }
   },
