@@ -21,20 +21,15 @@ describe('a proven read model', () => {
     await until('up')
     store.apply(1, 0, 1)
     store.apply(2, 1, 4)
-    const key = { partition: 1, key: 'k' }
-    const record = { ...key, offset: 0, fingerprint: 'f', stream: '1', id: 1, version: 1, time: '', parked: false }
-    store.decided.set('1/k', record)
     const reached = [await store.checkpoints('first')]
     const document = { json: '{"id":1}', version: 1 }
     expect(await model.find({ collection: 'pets', id: 1 })).toEqual({ document, reached })
     expect(await model.find({ collection: 'pets', id: 3 })).toEqual({ document: undefined, reached })
     expect(await model.page({ ...all, limit: 1 })).toEqual({ documents: '{"id":1}', count: 1, last: 1, reached })
-    expect(await model.load({ stream: '1', key })).toMatchObject({ row: { version: 1 }, decided: record })
-    expect(await model.load({ stream: '3', key: { ...key, partition: 0 } })).toMatchObject({
-      row: undefined,
-      decided: undefined,
-    })
-    expect(store.asked.reads).toBe(5)
+    const load = vi.spyOn(store, 'load')
+    const query = { stream: '1', key: { partition: 1, key: 'k' }, event: { partition: 0, offset: 0 } }
+    expect(await model.load(query)).toBe(await load.mock.results[0]?.value)
+    expect([load.mock.calls, store.asked.reads]).toEqual([[['first', query]], 4])
   })
 
   describe.each(Object.entries(ways))('does not %s', (_, read) => {

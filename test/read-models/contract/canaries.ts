@@ -166,7 +166,7 @@ export function memoryFixture(fault: Fault = (store) => store): ReadModelsFixtur
   return {
     progressIsHeardBy: 'the store that made it',
     provesSizes: true,
-    open: async (version = 'v1') => fault(memoryReadModels({ data, version }), data),
+    open: async (version = 'v1') => fault(memoryReadModels(data, version), data),
     empty: async () => data.versions.clear(),
     damage: async (generation, set, entry) => {
       data.version('v1').generations.get(generation)?.set(set).delete(entry)
