@@ -239,24 +239,17 @@ describe('reading at least up to given positions', () => {
     expect([log.endOffsets.mock.calls.length, model.waiting, vi.getTimerCount()]).toEqual([1, 0, 0])
   })
 
-  it.each<[string, (world: ReturnType<typeof openProven>, abandon: () => void) => void]>([
-    ['nobody wants it any more', (_, abandon) => abandon()],
-    ['the store is lost', ({ store }) => store.disconnect()],
-    ['the tracker is closed', ({ tracker }) => void tracker.close()],
-  ])('ends as soon as %s', async (_, end) => {
-    const world = openProven([1, 0])
-    world.store.next.set(0, 1)
-    await world.until('up')
-    world.ends[0] = 2
+  it('ends as soon as nobody wants it any more', async () => {
+    const { store, ends, model, until } = openProven([1, 0])
+    store.next.set(0, 1)
+    await until('up')
+    ends[0] = 2
     let isAbandoned = false
     const wait = { timeoutMs: longMs, isAbandoned: () => isAbandoned }
-    const answer = world.model.page(all, { positions: at([0, 1]), wait })
-    const refused = expect(answer).rejects.toMatchObject({ code: behind })
-    await vi.waitFor(() => expect(world.model.waiting).toBe(1), { interval: 2 })
-    end(world, () => {
-      isAbandoned = true
-    })
+    const refused = expect(model.page(all, { positions: at([0, 1]), wait })).rejects.toMatchObject({ code: behind })
+    await vi.waitFor(() => expect(model.waiting).toBe(1), { interval: 2 })
+    isAbandoned = true
     await refused
-    expect(world.model.waiting).toBe(0)
+    expect(model.waiting).toBe(0)
   })
 })

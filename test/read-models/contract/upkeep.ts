@@ -1,7 +1,6 @@
 import { expect, vi } from 'vitest'
-import type { StoredVersion } from '../../../src/read-models/generations.ts'
 import type { ReadModelStore } from '../../../src/read-models/store.ts'
-import { clockMoved, statesOf, timeOf } from './clock.ts'
+import { clockMoved, listedIn, statesOf, timeOf } from './clock.ts'
 import { expectGone, versionContent } from './contents.ts'
 import { type ReadModelsFixture, topic } from './fixture.ts'
 import { fullBatch } from './full.ts'
@@ -32,10 +31,6 @@ async function otherVersion(fixture: ReadModelsFixture, version: string, logId =
 
 async function renewedIn({ generations }: ReadModelStore): Promise<Record<string, number>> {
   return Object.fromEntries((await generations.versions()).map(({ version, renewed }) => [version, renewed]))
-}
-
-async function listedIn({ generations }: ReadModelStore, version: string): Promise<StoredVersion> {
-  return (await generations.versions()).find((each) => each.version === version) ?? expect.fail(`no ${version}`)
 }
 
 export const upkeep = topic('upkeep', {
