@@ -41,7 +41,7 @@ async function fill(store: ReadModelStore, generation: Generation, instead: Gene
   await applyAll(store, generation.name, ...batches)
 }
 
-/** Of each generation by turns, after one and after many of another. */
+/** The pages of these generations by turns: after one, and after many, of another. */
 async function pagesOf({ reads }: ReadModelStore, generations: readonly Generation[]): Promise<StoredPage[]> {
   const answers: Promise<StoredPage>[] = []
   for (const run of [1, 3, 20, 100]) {
