@@ -26,7 +26,7 @@ export function startRetention(
 ): () => Promise<void> {
   // Several times per grace period, so that one failure does no harm.
   const intervalMs = Math.min(graceMs / 10, intervalMaxMs)
-  const unused = new UnusedVersions(graceMs, gapIntervals * intervalMs)
+  const unusedOf = watchUnused(graceMs, gapIntervals * intervalMs)
   const retention = new SingleFlight(async () => {
     try {
       await Promise.all(stores.map((store) => store.renew()))
@@ -40,7 +40,7 @@ export function startRetention(
   async function prune(): Promise<string[]> {
     const removed: string[] = []
     const [first] = stores // all shards share the list of versions
-    for (const listed of first === undefined ? [] : unused.look(await first.versions())) {
+    for (const listed of first === undefined ? [] : unusedOf(await first.versions())) {
       if (await first?.removeVersion(listed, logId)) removed.push(listed.version)
     }
     return [...removed, ...(await Promise.all(stores.map((store) => store.prune(graceMs)))).flat()]
@@ -55,31 +55,23 @@ export function startRetention(
 }
 
 /**
- * The versions that this process has watched for the whole grace period, without a gap, and that nobody renewed. A
- * process that is disconnected from the store cannot renew either: by the store's clock, the first process to reconnect
- * would remove the read models of all others.
+ * Tells the versions that this process has watched for the whole grace period, without a gap, and that nobody renewed.
+ * A process that is disconnected from the store cannot renew either: by the store's clock, the first process to
+ * reconnect would remove the read models of all others.
  */
-class UnusedVersions {
-  readonly #graceMs: number
-  readonly #gapMs: number
-  #watched = new Map<string, { readonly renewed: number; readonly sinceMs: number }>()
-  #lookedMs = Number.NEGATIVE_INFINITY
-
-  constructor(graceMs: number, gapMs: number) {
-    this.#graceMs = graceMs
-    this.#gapMs = gapMs
-  }
-
-  look(versions: readonly StoredVersion[]): readonly StoredVersion[] {
+function watchUnused(graceMs: number, gapMs: number): (versions: readonly StoredVersion[]) => readonly StoredVersion[] {
+  let watched = new Map<string, { readonly renewed: number; readonly sinceMs: number }>()
+  let lookedMs = Number.NEGATIVE_INFINITY
+  return (versions) => {
     const now = performance.now()
-    if (now - this.#lookedMs > this.#gapMs) this.#watched.clear()
-    this.#lookedMs = now
-    this.#watched = new Map(
+    if (now - lookedMs > gapMs) watched.clear()
+    lookedMs = now
+    watched = new Map(
       versions.map(({ version, renewed }) => {
-        const before = this.#watched.get(version)
+        const before = watched.get(version)
         return [version, before?.renewed === renewed ? before : { renewed, sinceMs: now }]
       }),
     )
-    return versions.filter(({ version }) => now - (this.#watched.get(version)?.sinceMs ?? now) >= this.#graceMs)
+    return versions.filter(({ version }) => now - (watched.get(version)?.sinceMs ?? now) >= graceMs)
   }
 }

@@ -22,7 +22,7 @@ const partitions = 7
 async function start(shards: number, pets: number) {
   const log = new MemoryEventLog(new MemoryLogData(partitions))
   const data = Array.from({ length: shards }, () => new MemoryData())
-  const stores = data.map((each) => memoryReadModels({ data: each })) as unknown as Stores
+  const stores = data.map((each) => memoryReadModels(each)) as unknown as Stores
   const append = async (ids: readonly number[]) => {
     for (const id of ids) {
       const pet = { id: id as PetId, name: `pet ${id}`, categoryId: 1, status: 'available' as const }

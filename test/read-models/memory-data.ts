@@ -6,6 +6,7 @@ import type { Size } from '../../src/read-models/inspection.ts'
 import type { ParkedEvent } from '../../src/read-models/parked-event.ts'
 import type { ApplyResult, Batch } from '../../src/read-models/projection-store.ts'
 import { decodeRow, homeIdOf, type StreamRow } from '../../src/read-models/stream-row.ts'
+import { home } from './contract/samples.ts'
 
 /** What stores share that are opened on the same data: the versions by name. */
 export class MemoryData {
@@ -81,7 +82,7 @@ export class GenerationData {
     return this.set(set)
   }
 
-  row(home: string, stream: string): StreamRow | undefined {
+  row(stream: string): StreamRow | undefined {
     const shown = this.documents(home).get(homeIdOf(stream) ?? 0)
     if (shown?.row !== undefined) return decodeRow(stream, { json: shown.json, version: shown.version }, shown.row)
     const row = this.rows.get(stream)
@@ -105,13 +106,13 @@ export class GenerationData {
     return sets.every((name) => this.set(name).size === (this.#recorded.get(name) ?? 0))
   }
 
-  apply(home: string, batch: Batch): ApplyResult {
+  apply(batch: Batch): ApplyResult {
     if (encodeCheckpoint(this.checkpoint(batch.partition)) !== encodeCheckpoint(batch.expected)) {
       return { outcome: 'checkpoint_mismatch' }
     }
     const changed = batch.documents.flatMap(({ before, after }) => [...setsOf(before), ...setsOf(after)])
     if (!this.isComplete(home, 'rows', 'keys', 'parked', ...changed)) return { outcome: 'incomplete' }
-    const isThere = (stream: string) => this.row(home, stream) !== undefined || this.queue(stream).length > 0
+    const isThere = (stream: string) => this.row(stream) !== undefined || this.queue(stream).length > 0
     const streams = batch.newStreams.filter(isThere)
     const isTaken = ({ collection, id }: DocumentId) => this.documents(collection).has(id)
     const documents = batch.documents.flatMap(({ before, after }) => (!before && isTaken(after) ? [after] : []))

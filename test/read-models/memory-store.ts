@@ -8,21 +8,15 @@ import { encodeParkedEvent } from '../../src/read-models/parked-event.ts'
 import type { ProjectionStore } from '../../src/read-models/projection-store.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import type { Proof, StoredReads } from '../../src/read-models/stored-reads.ts'
+import { home } from './contract/samples.ts'
 import { GenerationData, MemoryData, type VersionData } from './memory-data.ts'
 
 const pauseMs = 300
 const pauseEveryMs = 5000
 
-export interface MemoryOptions {
-  /** Shared by several stores. */
-  readonly data?: MemoryData
-  readonly version?: string
-  readonly home?: string
-}
-
-/** The port, implemented as simply as can be: what the adapters are compared with. */
-export function memoryReadModels(options: MemoryOptions = {}): ReadModelStore {
-  const store = new MemoryStore(options)
+/** The port, implemented as simply as can be: what the adapters are compared with. Several stores may share the data. */
+export function memoryReadModels(data = new MemoryData(), version = 'v1'): ReadModelStore {
+  const store = new MemoryStore(data, version)
   return {
     reads: readsOf(store),
     projection: projectionOf(store),
@@ -39,14 +33,12 @@ export function memoryReadModels(options: MemoryOptions = {}): ReadModelStore {
 class MemoryStore {
   readonly data: MemoryData
   readonly version: string
-  readonly home: string
   readonly listeners = new Listeners({ connected: true })
   isClosed = false
 
-  constructor({ data = new MemoryData(), version = 'v1', home = 'pets' }: MemoryOptions) {
+  constructor(data: MemoryData, version: string) {
     this.data = data
     this.version = version
-    this.home = home
   }
 
   open(): VersionData {
@@ -88,8 +80,8 @@ function readsOf(store: MemoryStore): StoredReads {
     async load(name, { stream, key, event }) {
       const generation = store.generation(name)
       return {
-        proof: proofOf(generation, store.home, 'rows', 'keys', 'parked'),
-        row: stream === undefined ? undefined : generation?.row(store.home, stream),
+        proof: proofOf(generation, home, 'rows', 'keys', 'parked'),
+        row: stream === undefined ? undefined : generation?.row(stream),
         hasParked: stream !== undefined && (generation?.queue(stream).length ?? 0) > 0,
         isParked: event !== undefined && (generation?.parked.has(`${event.partition}/${event.offset}`) ?? false),
         decided: key === undefined ? undefined : generation?.key(key),
@@ -103,7 +95,7 @@ function projectionOf(store: MemoryStore): ProjectionStore {
     async load(name, { partition, streams, keys, queues }) {
       const generation = store.generation(name)
       if (generation === undefined) return undefined
-      const rows = streams.flatMap((stream) => generation.row(store.home, stream) ?? [])
+      const rows = streams.flatMap((stream) => generation.row(stream) ?? [])
       return {
         checkpoint: generation.checkpoint(partition),
         rows: new Map(rows.map((row) => [row.stream, row])),
@@ -118,7 +110,7 @@ function projectionOf(store: MemoryStore): ProjectionStore {
       if (generation === undefined || generation.state === 'replaced') return { outcome: 'generation_gone' }
       const isActive = generation.state === 'active'
       if (isActive && Date.now() - generation.paused < pauseMs) return { outcome: 'later' }
-      const result = generation.apply(store.home, batch)
+      const result = generation.apply(batch)
       if (isActive && result.outcome === 'applied') {
         const { partition, expected, checkpoint, withoutEffect } = batch
         store.listeners.progress(name, { partition, from: expected.next, next: checkpoint.next, withoutEffect })

@@ -21,20 +21,15 @@ describe('a proven read model', () => {
     await until('up')
     store.apply(1, 0, 1)
     store.apply(2, 1, 4)
-    const key = { partition: 1, key: 'k' }
-    const record = { ...key, offset: 0, fingerprint: 'f', stream: '1', id: 1, version: 1, time: '', parked: false }
-    store.decided.set('1/k', record)
     const reached = [await store.checkpoints('first')]
     const document = { json: '{"id":1}', version: 1 }
     expect(await model.find({ collection: 'pets', id: 1 })).toEqual({ document, reached })
     expect(await model.find({ collection: 'pets', id: 3 })).toEqual({ document: undefined, reached })
     expect(await model.page({ ...all, limit: 1 })).toEqual({ documents: '{"id":1}', count: 1, last: 1, reached })
-    expect(await model.load({ stream: '1', key })).toMatchObject({ row: { version: 1 }, decided: record })
-    expect(await model.load({ stream: '3', key: { ...key, partition: 0 } })).toMatchObject({
-      row: undefined,
-      decided: undefined,
-    })
-    expect(store.asked.reads).toBe(5)
+    const load = vi.spyOn(store, 'load')
+    const query = { stream: '1', key: { partition: 1, key: 'k' }, event: { partition: 0, offset: 0 } }
+    expect(await model.load(query)).toBe(await load.mock.results[0]?.value)
+    expect([load.mock.calls, store.asked.reads]).toEqual([[['first', query]], 4])
   })
 
   describe.each(Object.entries(ways))('does not %s', (_, read) => {
@@ -244,24 +239,17 @@ describe('reading at least up to given positions', () => {
     expect([log.endOffsets.mock.calls.length, model.waiting, vi.getTimerCount()]).toEqual([1, 0, 0])
   })
 
-  it.each<[string, (world: ReturnType<typeof openProven>, abandon: () => void) => void]>([
-    ['nobody wants it any more', (_, abandon) => abandon()],
-    ['the store is lost', ({ store }) => store.disconnect()],
-    ['the tracker is closed', ({ tracker }) => void tracker.close()],
-  ])('ends as soon as %s', async (_, end) => {
-    const world = openProven([1, 0])
-    world.store.next.set(0, 1)
-    await world.until('up')
-    world.ends[0] = 2
+  it('ends as soon as nobody wants it any more', async () => {
+    const { store, ends, model, until } = openProven([1, 0])
+    store.next.set(0, 1)
+    await until('up')
+    ends[0] = 2
     let isAbandoned = false
     const wait = { timeoutMs: longMs, isAbandoned: () => isAbandoned }
-    const answer = world.model.page(all, { positions: at([0, 1]), wait })
-    const refused = expect(answer).rejects.toMatchObject({ code: behind })
-    await vi.waitFor(() => expect(world.model.waiting).toBe(1), { interval: 2 })
-    end(world, () => {
-      isAbandoned = true
-    })
+    const refused = expect(model.page(all, { positions: at([0, 1]), wait })).rejects.toMatchObject({ code: behind })
+    await vi.waitFor(() => expect(model.waiting).toBe(1), { interval: 2 })
+    isAbandoned = true
     await refused
-    expect(world.model.waiting).toBe(0)
+    expect(model.waiting).toBe(0)
   })
 })

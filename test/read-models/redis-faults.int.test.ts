@@ -177,13 +177,6 @@ describeWithOwnBrokers('opening redis read models', () => {
     await refused
   })
 
-  it('refuses a server that evicts keys, also where CONFIG is forbidden, and says what to do', async () => {
-    const server = await start('--maxmemory-policy', 'volatile-ttl')
-    await expect(open(await urlOfUser(server, '-config'))).rejects.toThrow(
-      /has maxmemory-policy volatile-ttl, .*CONFIG SET maxmemory-policy noeviction/,
-    )
-  })
-
   it.each([
     ['whether it is of a cluster', /CLUSTER/i],
     ['what it evicts', /memory/i],
@@ -219,12 +212,6 @@ describeWithOwnBrokers('opening redis read models', () => {
     await store.close()
   })
 
-  it('is told the policy by CONFIG where INFO is forbidden', async () => {
-    const server = await start('--maxmemory-policy', 'volatile-ttl')
-    vi.spyOn(console, 'warn').mockImplementation(() => {}) // ioredis tells that it skips its ready check
-    await expect(open(await urlOfUser(server, '-info'))).rejects.toThrow(/has maxmemory-policy volatile-ttl/)
-  })
-
   it('warns where the policy cannot be read', async () => {
     const server = await start()
     const url = await urlOfUser(server, '-config', '-info')
@@ -238,9 +225,14 @@ describeWithOwnBrokers('opening redis read models', () => {
     await store.close()
   })
 
-  it('says at once when the password is wrong', async () => {
-    const server = await start()
-    const url = await urlOfUser(server)
-    await expect(open(url.replace('secret', 'wrong'))).rejects.toThrow(/refuses the connection \(WRONGPASS/)
+  const evicts = /has maxmemory-policy volatile-ttl, .*CONFIG SET maxmemory-policy noeviction/
+  it.each<[string, rules: string[], password: string, RegExp]>([
+    ['evicts keys, also where CONFIG is forbidden', ['-config'], 'secret', evicts],
+    ['evicts keys, also where INFO is forbidden', ['-info'], 'secret', evicts],
+    ['refuses the password', [], 'wrong', /refuses the connection \(WRONGPASS/],
+  ])('refuses a server at once that %s, and says what to do', async (_, rules, password, message) => {
+    vi.spyOn(console, 'warn').mockImplementation(() => {}) // ioredis tells where it skips its ready check
+    const url = await urlOfUser(await start('--maxmemory-policy', 'volatile-ttl'), ...rules)
+    await expect(open(url.replace('secret', password))).rejects.toThrow(message)
   })
 })

@@ -10,7 +10,6 @@ import type {
   Progress,
   ProgressListener,
 } from '../../src/read-models/generations.ts'
-import type { IdempotencyRecord } from '../../src/read-models/idempotency-record.ts'
 import { ProvenReadModel } from '../../src/read-models/proven-read-model.ts'
 import type {
   Found,
@@ -30,8 +29,6 @@ export class ScriptedStore implements StoredReads, Pick<Generations, 'active' | 
   /** The ids of the documents, which all sets hold. */
   ids: number[] = []
   recorded = 0
-  /** Records by `<partition>/<key>`. */
-  readonly decided = new Map<string, IdempotencyRecord>()
   isAway = false
   /** How often what was asked. */
   readonly asked = { active: 0, reads: 0 }
@@ -61,11 +58,10 @@ export class ScriptedStore implements StoredReads, Pick<Generations, 'active' | 
     return await this.#read(generation, { documents, count: shown.length, last })
   }
 
-  async load(generation: string, { stream = '', key }: StreamQuery): Promise<StoredStream> {
+  async load(generation: string, { stream = '' }: StreamQuery): Promise<StoredStream> {
     const isThere = this.#ids(generation).includes(Number(stream))
     const row = isThere ? { stream, version: 1, offsets: [], document: undefined, hidden: '' } : undefined
-    const decided = key && this.decided.get(`${key.partition}/${key.key}`)
-    return await this.#read(generation, { row, hasParked: false, isParked: false, decided })
+    return await this.#read(generation, { row, hasParked: false, isParked: false, decided: undefined })
   }
 
   /** From now on positions and answers are on their way, as they were when read, until what this returns is called. */
@@ -116,7 +112,6 @@ export class ScriptedStore implements StoredReads, Pick<Generations, 'active' | 
     this.next.clear()
     this.ids = []
     this.recorded = 0
-    this.decided.clear()
   }
 
   start(name: string, logId = 'log'): void {

@@ -18,6 +18,7 @@ import {
   pet,
   started,
 } from './contract/samples.ts'
+import { numbers } from './contract/values.ts'
 import { readModelsContract } from './read-models.contract.ts'
 
 function openFixture() {
@@ -114,6 +115,13 @@ describe('sqlite read models', () => {
       const expected = [pet(1), ...large].filter(({ id }) => id > after).slice(0, 2)
       expect((await page(store, generation, after)).documents).toBe(expected.map(({ json }) => json).join(','))
     }
+  })
+
+  it('keep no more pages than there is room for, also of pages with nothing on them', async () => {
+    const { store, generation } = await owning()
+    const first = await page(store, generation)
+    for (const after of numbers(20_000)) await page(store, generation, after)
+    expect(await page(store, generation)).not.toBe(first)
   })
 
   it.each<[string, (store: ReadModelStore, generation: string) => Promise<unknown>]>([

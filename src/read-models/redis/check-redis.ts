@@ -5,7 +5,7 @@ import { address, ifTold } from './redis-calls.ts'
 import { connect, type RedisAccess, untilReady } from './redis-connection.ts'
 
 const limitMs = 5000
-const oldestVersion = [6, 2] as const
+const oldestVersion = '6.2'
 /** Beyond that, times of events would be worth little. */
 const skewMaxMs = 5000
 
@@ -22,8 +22,8 @@ export async function checkRedis(access: RedisAccess, now: () => Date): Promise<
     const [seconds = '0', micros = '0'] = ((await ifTold(redis.time())) ?? []).map(String)
     const skewMs = now().getTime() - (Number(seconds) * 1000 + Number(micros) / 1000)
     return [
-      isOld(version)
-        ? failed(what, `It is version ${version}: use ${oldestVersion.join('.')} or later.`)
+      version.localeCompare(oldestVersion, undefined, { numeric: true }) < 0
+        ? failed(what, `It is version ${version}: use ${oldestVersion} or later.`)
         : ok(what, `answers; version ${version}${isCluster ? ', a cluster' : ''}`),
       ...(eviction === undefined ? [] : [{ what, state: stateOf(eviction.code), detail: eviction.message }]),
       ...(Number(seconds) > 0 ? [clockFinding(skewMs)] : []),
@@ -37,11 +37,6 @@ export async function checkRedis(access: RedisAccess, now: () => Date): Promise<
 
 function stateOf(code: string): Finding['state'] {
   return code === 'keys_can_be_evicted' ? 'failed' : 'warning'
-}
-
-function isOld(version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  return major < oldestVersion[0] || (major === oldestVersion[0] && minor < oldestVersion[1])
 }
 
 function clockFinding(skewMs: number): Finding {

@@ -6,45 +6,33 @@ import { address, ifTold } from './redis-calls.ts'
 const evicts = 'keys_can_be_evicted'
 
 /**
- * A server that may evict keys would drop whole read models when memory runs short, so a start is refused there. A
- * running service continues: recorded sizes reveal evicted entries, so no wrong answer is given.
+ * A server that may evict keys would drop whole read models when memory runs short, so a start is refused there: throws
+ * if `found` says so. From then on each newly connected server is checked. A running service continues: recorded sizes
+ * reveal evicted entries, so no wrong answer is given. Returns what tells the warnings as of the last connect.
  */
-export class EvictionWatch {
-  readonly #redis: Redis
-  readonly #logger: Pick<Logger, 'error' | 'warn'>
-  #warning: Warning | undefined
+export function watchEviction(
+  redis: Redis,
+  logger: Pick<Logger, 'error' | 'warn'>,
+  found: Warning | undefined,
+): () => readonly Warning[] {
+  if (found?.code === evicts) throw new Error(found.message)
+  let current: readonly Warning[] = []
 
-  constructor(redis: Redis, logger: Pick<Logger, 'error' | 'warn'>) {
-    this.#redis = redis
-    this.#logger = logger
-  }
-
-  get warnings(): readonly Warning[] {
-    return this.#warning === undefined ? [] : [this.#warning]
-  }
-
-  /** Throws if `found` says that the server may evict keys. From then on each newly connected server is checked. */
-  start(found: Warning | undefined): void {
-    if (found?.code === evicts) throw new Error(found.message)
-    this.#note(found)
-    this.#redis.on('ready', () => void this.#lookAgain())
-  }
-
-  async #lookAgain(): Promise<void> {
-    try {
-      this.#note(await evictionWarning(this.#redis))
-    } catch (error) {
-      // If the connection was lost again, the next server is checked as well.
-      this.#logger.warn({ err: error }, `Redis at ${address(this.#redis)}: maxmemory-policy could not be checked`)
-    }
-  }
-
-  #note(found: Warning | undefined): void {
-    const isNew = found?.code !== this.#warning?.code
-    this.#warning = found
+  function note(found: Warning | undefined): void {
+    const isNew = found?.code !== current[0]?.code
+    current = found === undefined ? [] : [found]
     if (found !== undefined && isNew)
-      this.#logger[found.code === evicts ? 'error' : 'warn']({ code: found.code }, found.message)
+      logger[found.code === evicts ? 'error' : 'warn']({ code: found.code }, found.message)
   }
+
+  note(found)
+  redis.on('ready', () => {
+    evictionWarning(redis).then(note, (error) => {
+      // If the connection was lost again, the next server is checked as well.
+      logger.warn({ err: error }, `Redis at ${address(redis)}: maxmemory-policy could not be checked`)
+    })
+  })
+  return () => current
 }
 
 export async function evictionWarning(redis: Redis): Promise<Warning | undefined> {

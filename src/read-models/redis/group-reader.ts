@@ -77,7 +77,8 @@ export function groupReader(storeKeys: RedisKeys, call: Call): GroupReader {
   }
 
   async function run(group: readonly Asked[]): Promise<void> {
-    const { sets, keys, args } = callFor(storeKeys, group)
+    const lookups = group.flatMap((asked) => asked.lookups)
+    const { sets, keys, args } = readArguments(storeKeys, group[0]?.generation ?? '', lookups)
     callsUnderWay++
     const reply = await call(keys, args).catch((error) => {
       // The reads that wait would only fail the same way, later.
@@ -124,16 +125,16 @@ export function groupReader(storeKeys: RedisKeys, call: Call): GroupReader {
 }
 
 /** KEYS and ARGV of `read.lua`, and the sets that it reads. */
-function callFor(storeKeys: RedisKeys, group: readonly Asked[]) {
-  const { checkpoints, sizes, set: keyOf } = storeKeys.generation(group[0]?.generation ?? '')
+export function readArguments(storeKeys: RedisKeys, generation: string, lookups: readonly Lookup[]) {
+  const { checkpoints, sizes, set: keyOf } = storeKeys.generation(generation)
   const sets: string[] = []
   const texts: string[] = []
-  let lookups = ''
-  for (const { what, set, of, limit = 0 } of group.flatMap((asked) => asked.lookups)) {
+  let asked = ''
+  for (const { what, set, of, limit = 0 } of lookups) {
     if (!sets.includes(set)) sets.push(set)
     const number = typeof of === 'number' ? of : texts.push(of)
-    lookups += `${what} ${sets.indexOf(set) + 1} ${number} ${limit} `
+    asked += `${what} ${sets.indexOf(set) + 1} ${number} ${limit} `
   }
   const names = sets.map((set) => `${set}\0`).join('')
-  return { sets, keys: [storeKeys.active, checkpoints, sizes, ...sets.map(keyOf)], args: [names, lookups, ...texts] }
+  return { sets, keys: [storeKeys.active, checkpoints, sizes, ...sets.map(keyOf)], args: [names, asked, ...texts] }
 }

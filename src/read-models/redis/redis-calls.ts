@@ -30,7 +30,6 @@ export interface Replies {
   read: [state: string, completeness: string, ...found: (string | null)[]]
   contents: WithSnapshot<[recorded: string[], actual: (string | number)[]]>
   'scan-set': WithSnapshot<[next: string, idsAndTexts: string[]]>
-  'find-in-set': WithSnapshot<[texts: (string | null)[]]>
 }
 
 /** For the options of a connection: each script becomes a method of it. */

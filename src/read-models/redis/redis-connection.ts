@@ -5,8 +5,9 @@ import { Redis, type RedisOptions, ReplyError } from 'ioredis'
 import type { Logger } from 'pino'
 import { OutOfReachError } from '../../lib/errors.ts'
 import { tlsProblem } from '../../lib/tls-errors.ts'
+import type { Warning } from '../../lib/warning.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
-import { EvictionWatch, evictionWarning } from './eviction.ts'
+import { evictionWarning, watchEviction } from './eviction.ts'
 import { address, ifTold, scripts } from './redis-calls.ts'
 import { connectorTo } from './slot-master.ts'
 
@@ -16,7 +17,8 @@ export type ConnectionLogger = Pick<Logger, 'info' | 'warn' | 'error'>
 export interface RedisConnections {
   readonly commands: Redis
   readonly subscriber: Redis
-  readonly eviction: EvictionWatch
+  /** Problems of the server, as of the last connect. */
+  warnings(): readonly Warning[]
   /** A connection to the server of a key that may be in another slot. */
   to(key: string): Redis
   close(): Promise<void>
@@ -78,31 +80,30 @@ export async function openConnections(
     const toSlot = slot === undefined ? {} : { Connector: connectorTo(slot) }
     const commands = slot === undefined ? first : await open(toSlot)
     const subscriber = await open({ ...toSlot, autoResubscribe: false, socketTimeout: 1000 })
-    const eviction = new EvictionWatch(commands, logger)
-    eviction.start(await untilAnswered(commands, openTimeoutMs, () => evictionWarning(commands)))
+    const eviction = await untilAnswered(commands, openTimeoutMs, () => evictionWarning(commands))
+    const warnings = watchEviction(commands, logger, eviction)
     logStateChanges(commands, logger)
     // The next server may have less than this one had, and after the loss of a master messages may have been missed. So
     // everything seen is in doubt once the subscriber has reconnected.
     commands.on('close', () => {
       if (subscriber.status === 'ready') subscriber.disconnect(true)
     })
-    if (slot === undefined) return { commands, subscriber, eviction, to: () => commands, close: () => end(commands) }
-    first.disconnect()
-    const bySlot = new Map([[slot, commands]])
+    if (commands !== first) first.disconnect()
+    const others = new Map<number, Redis>()
     let closed = false
     function to(key: string): Redis {
       const other = slotOf(key)
-      const known = closed ? commands : bySlot.get(other)
+      if (slot === undefined || slot === other || closed) return commands
       // For retention, which is not urgent: the first command waits until it is connected.
-      const redis = known ?? connect(access, { Connector: connectorTo(other), enableOfflineQueue: true })
-      bySlot.set(other, redis)
+      const redis = others.get(other) ?? connect(access, { Connector: connectorTo(other), enableOfflineQueue: true })
+      others.set(other, redis)
       return redis
     }
     async function close(): Promise<void> {
       closed = true
-      await Promise.all([...bySlot.values()].map(end))
+      await Promise.all([commands, ...others.values()].map(end))
     }
-    return { commands, subscriber, eviction, to, close }
+    return { commands, subscriber, warnings, to, close }
   } catch (error) {
     for (const redis of opened) redis.disconnect()
     throw error

@@ -1,5 +1,7 @@
 import type { Redis } from 'ioredis'
+import { otherSets } from '../document.ts'
 import { type Contents, type Inspection, type Size, scannedCharactersMax } from '../inspection.ts'
+import { type Lookup, readArguments } from './group-reader.ts'
 import { answer, run } from './redis-calls.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import { decodeSnapshot, pairs } from './stored.ts'
@@ -19,10 +21,14 @@ export function redisInspection(redis: Redis, keys: RedisKeys): Inspection {
     },
 
     async find(generation, set, ids) {
-      const { checkpoints, set: keyOf } = keys.generation(generation)
-      const reply = await run(redis, 'find-in-set', [keys.active, checkpoints, keyOf(set)], ids)
-      if (reply === null) return undefined
-      const [active, stored, texts] = reply
+      const isHash = otherSets.some((other) => other === set)
+      const lookups = ids.map((id): Lookup => {
+        return isHash ? { what: 'field', set, of: id } : { what: 'member', set, of: Number(id) }
+      })
+      const { keys: names, args } = readArguments(keys, generation, lookups)
+      const [state, , ...texts] = await run(redis, 'read', names, args)
+      const [active = '', ...stored] = state.split('\0')
+      if (stored.length === 0) return undefined
       return { snapshot: decodeSnapshot(active, stored), texts: texts.map((text) => text ?? undefined) }
     },
   }

@@ -32,7 +32,7 @@ export async function openRedisReadModels(options: RedisReadModelsOptions): Prom
   const { url, tls, home, logger, openTimeoutMs = 30_000 } = options
   const keys = redisKeys(options)
   const connections = await openConnections({ url, tls }, keys.active, logger, openTimeoutMs)
-  const { commands, subscriber, eviction } = connections
+  const { commands, subscriber } = connections
   const listeners = new Listeners({ connected: false })
   const stopHearing = hearProgress(subscriber, keys.progress, listeners)
   const read = groupReader(keys, (names, args) => run(commands, 'read', names, args))
@@ -42,7 +42,7 @@ export async function openRedisReadModels(options: RedisReadModelsOptions): Prom
     generations: redisGenerations(connections.to, options, listeners),
     inspection: redisInspection(commands, keys),
     get warnings() {
-      return eviction.warnings
+      return connections.warnings()
     },
     async close() {
       stopHearing()

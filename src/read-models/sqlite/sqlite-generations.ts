@@ -6,6 +6,7 @@ import { sizesOf } from './sqlite-inspection.ts'
 import { isWithin } from './sqlite-projection.ts'
 
 const pauseEveryMs = 5000
+const now = () => timeOfDay().getTime()
 const tablesOfGeneration = ['checkpoint', 'collection', 'other_set', 'stream_row', 'idempotency_key', 'parked']
 
 export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners): Generations {
@@ -14,11 +15,11 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
   function insert({ name, logId }: Generation, state: StoredGeneration['state']): void {
     database.run`
       INSERT INTO generation (version, name, log_id, state, since, paused)
-      VALUES (${own}, ${name}, ${logId}, ${state}, ${timeOfDay().getTime()}, 0)`
+      VALUES (${own}, ${name}, ${logId}, ${state}, ${now()}, 0)`
   }
 
   function setState(key: number, state: StoredGeneration['state'], continues: string | null): void {
-    database.run`UPDATE generation SET state = ${state}, since = ${timeOfDay().getTime()}, continues = ${continues} WHERE key = ${key}`
+    database.run`UPDATE generation SET state = ${state}, since = ${now()}, continues = ${continues} WHERE key = ${key}`
   }
 
   function replace(active: GenerationRow | undefined): void {
@@ -81,7 +82,7 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
         if (building?.name !== name || (active !== undefined && active.logId !== building.logId)) return 'not_building'
         if (active !== undefined && isBehind(database, building, active)) {
           if (!isWithin(pauseEveryMs, active.paused)) {
-            database.run`UPDATE generation SET paused = ${timeOfDay().getTime()} WHERE key = ${active.key}`
+            database.run`UPDATE generation SET paused = ${now()} WHERE key = ${active.key}`
           }
           return 'behind'
         }
@@ -105,9 +106,7 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
     },
 
     async renew() {
-      database.write(
-        () => database.run`REPLACE INTO version (version, renewed) VALUES (${own}, ${timeOfDay().getTime()})`,
-      )
+      database.write(() => database.run`REPLACE INTO version (version, renewed) VALUES (${own}, ${now()})`)
     },
 
     async versions() {
@@ -127,7 +126,7 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
     },
 
     async prune(graceMs) {
-      const before = timeOfDay().getTime() - graceMs
+      const before = now() - graceMs
       return database.write(() => {
         const generations = database.generations().filter(({ state, since }) => state !== 'active' && since <= before)
         for (const generation of generations) removeGeneration(database, generation)

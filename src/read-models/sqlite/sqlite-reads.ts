@@ -5,6 +5,8 @@ import type { DocumentSet, SqliteDatabase } from './sqlite-database.ts'
 /** How often the owner checks for writes of another process. */
 const lookMs = 250
 const keptCharactersMax = 4_000_000
+/** What a page takes besides its documents: requests decide how many pages without any there are. */
+const charactersOfPage = 200
 
 /** The part of every answer from a generation that stays the same while nothing is written. */
 interface View {
@@ -63,12 +65,13 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
     const documents = shown.join(',')
     const last = found.length > limit ? shown.at(-1) : undefined
     const page = { proof: view.proof, documents, count: shown.length, last: last === undefined ? last : idOf(last) }
-    if (view.pageCharacters + documents.length > keptCharactersMax) {
+    const characters = charactersOfPage + documents.length
+    if (view.pageCharacters + characters > keptCharactersMax) {
       view.pages.clear()
       view.pageCharacters = 0
     }
     view.pages.set(pageKey, page)
-    view.pageCharacters += documents.length
+    view.pageCharacters += characters
     return page
   }
 

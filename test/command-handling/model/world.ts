@@ -37,7 +37,7 @@ export class World {
   constructor(log: EventLog, latenciesMs: readonly number[]) {
     let turn = 0
     this.log = log
-    this.store = memoryReadModels({ data: this.#data, version: readModelVersion(petStreams.projections) })
+    this.store = memoryReadModels(this.#data, readModelVersion(petStreams.projections))
     this.#shared = { log, store: this.store, latencyMs: () => latenciesMs[turn++ % latenciesMs.length] ?? 1 }
     this.#reader = RecordingSubscriber.on(log)
     this.#projector = new ProjectorProcess(this.#shared)

@@ -5,7 +5,7 @@ import type { ReadModelStore } from '../../../src/read-models/store.ts'
 import { clockMoved, listed, statesOf, timeOf } from './clock.ts'
 import { contentOf, versionContent } from './contents.ts'
 import { type ReadModelsFixture, topic } from './fixture.ts'
-import { fullBatch, fullSets } from './full.ts'
+import { fullBatch } from './full.ts'
 import { added, applyAll, batchAfter, firstBatch, idsIn, newGeneration, pet, started } from './samples.ts'
 
 const records: readonly Batch[] = [fullBatch(), firstBatch({}, 1), firstBatch({}, 10)]
@@ -93,19 +93,6 @@ export const activating = topic('activating', {
     await applyAll(store, next, firstBatch({}, 2))
     expect(await store.generations.activate(next)).toBe('activated')
     await applyAll(store, next, firstBatch({}, 3))
-  },
-
-  'one that has lost an entry of any set is refused': async (fixture) => {
-    const { store, old, next } = await rebuilt(fixture)
-    let building = next
-    for (const [set, entry] of fullSets) {
-      await fixture.damage(building, set, entry)
-      await expectRefused(store, [old, building], building, 'incomplete')
-      await store.generations.remove(building)
-      building = (await store.generations.build(newGeneration())).name
-      await applyAll(store, building, ...records)
-    }
-    expect(await store.generations.activate(building)).toBe('activated')
   },
 
   'one is not activated that is not being built, or is made from another log than the active one': async (fixture) => {

@@ -5,7 +5,7 @@ import { decodeRow } from '../../../src/read-models/stream-row.ts'
 import { compared } from './compared.ts'
 import { contentOf } from './contents.ts'
 import { topic } from './fixture.ts'
-import { fullBatch, fullSets } from './full.ts'
+import { fullBatch } from './full.ts'
 import {
   added,
   applyAll,
@@ -14,7 +14,6 @@ import {
   changed,
   firstBatch,
   idsIn,
-  newGeneration,
   order,
   parkedItems,
   pet,
@@ -50,22 +49,6 @@ export const applying = topic('applying', {
       const loaded = await store.reads.load(generation, { stream: '7' })
       expect(loaded.row).toEqual(decodeRow('7', { json, version }, row ?? ''))
       batch = batchAfter(batch, { documents: changed([after], states.slice(i + 1, i + 2)) })
-    }
-  },
-
-  'a batch is refused where a set that it is judged by, or changes, has lost something': async (fixture) => {
-    if (!fixture.provesSizes) return
-    const { store } = await started(fixture)
-    for (const [set, entry] of fullSets) {
-      const { name } = await store.generations.build(newGeneration())
-      await applyAll(store, name, fullBatch())
-      await fixture.damage(name, set, entry)
-      const before = await contentOf(store, name)
-      const documents = added(pet(77, ['a', 'b']), order(77, ['a']))
-      const batch = batchAfter(fullBatch(), { documents, newStreams: ['77'] })
-      expect(await store.projection.apply(name, batch), set).toEqual({ outcome: 'incomplete' })
-      expect(await contentOf(store, name)).toEqual(before)
-      await store.generations.remove(name)
     }
   },
 

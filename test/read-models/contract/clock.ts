@@ -1,13 +1,19 @@
 import { expect, vi } from 'vitest'
-import type { StoredGeneration } from '../../../src/read-models/generations.ts'
+import type { StoredGeneration, StoredVersion } from '../../../src/read-models/generations.ts'
 import type { ReadModelStore } from '../../../src/read-models/store.ts'
 
 /** The time by the clock of a store of version `v1`, which is the one thing that shows it at will. */
 export async function timeOf({ generations }: ReadModelStore): Promise<number> {
   await generations.renew()
-  const own = (await generations.versions()).find(({ version }) => version === 'v1')
-  if (own === undefined) throw new Error('the version was renewed and is not there')
-  return own.renewed
+  return (await listedIn({ generations }, 'v1')).renewed
+}
+
+/** What is listed of a version. */
+export async function listedIn(
+  { generations }: Pick<ReadModelStore, 'generations'>,
+  version: string,
+): Promise<StoredVersion> {
+  return (await generations.versions()).find((each) => each.version === version) ?? expect.fail(`no ${version}`)
 }
 
 /** Resolves once the clock of the store has moved on, so that what happens next is later than what happened. */

@@ -83,7 +83,7 @@ function sorted(result: ApplyResult): unknown {
 export async function compared(store: ReadModelStore, ...otherNames: string[]) {
   const [data, generation] = [new MemoryData(), newGeneration()]
   const { name } = generation
-  const simplest = memoryReadModels({ data })
+  const simplest = memoryReadModels(data)
   await simplest.generations.start(generation, undefined)
   await store.generations.start(generation, (await store.generations.active())?.name)
   const names = new Names(otherNames)

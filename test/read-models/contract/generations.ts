@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { type Checkpoint, startOfPartition } from '../../../src/read-models/checkpoint.ts'
+import { otherSets } from '../../../src/read-models/document.ts'
 import { clockMoved, listed, statesOf, timeOf } from './clock.ts'
 import { contentOf, expectGone, versionContent } from './contents.ts'
 import { topic } from './fixture.ts'
@@ -14,14 +15,17 @@ const unusual: Checkpoint = {
 }
 
 export const generations = topic('generations', {
-  'a started one is active and empty': async (fixture) => {
+  'a started one is active and empty, and of one that was not there is nothing': async (fixture) => {
     const store = await fixture.open()
     expect([await store.generations.active(), await store.generations.all()]).toEqual([undefined, []])
     const generation = newGeneration('a log é🐕')
     expect(await store.generations.start(generation, undefined)).toBe(true)
     expect(await store.generations.active()).toEqual({ ...generation, continues: undefined })
-    expect(await contentOf(store, generation.name)).toMatchObject({ checkpoints: new Map(), sizes: new Map() })
-    expect(await store.generations.checkpoints(newGeneration().name)).toBeUndefined()
+    const sets = new Map(otherSets.map((set) => [set, new Map()]))
+    expect(await contentOf(store, generation.name)).toEqual({ checkpoints: new Map(), sizes: new Map(), sets })
+    const { size } = (await store.inspection.contents(generation.name))?.sizes ?? new Map()
+    expect(size).toBeGreaterThan(0) // the sizes of an empty generation are not lost
+    await expectGone(store, newGeneration().name)
   },
 
   'one is started in place of the active one, which is kept as it was, and is gone for projectors': async (fixture) => {

@@ -3,15 +3,12 @@ import { otherSets } from '../../../src/read-models/document.ts'
 import { encodeIdempotencyRecord } from '../../../src/read-models/idempotency-record.ts'
 import { scannedCharactersMax } from '../../../src/read-models/inspection.ts'
 import { encodeParkedEvent, parkedId } from '../../../src/read-models/parked-event.ts'
-import type { Batch } from '../../../src/read-models/projection-store.ts'
-import { contentOf, expectGone } from './contents.ts'
 import { topic } from './fixture.ts'
-import { fullBatch, fullSets } from './full.ts'
+import { fullBatch } from './full.ts'
 import {
   added,
   applyAll,
   batchAfter,
-  checkpointsAfter,
   firstBatch,
   itemsIn,
   newGeneration,
@@ -24,26 +21,6 @@ import {
 import { greatestId, jsonOf, numbers, recordOf, rowText, strangeTexts } from './values.ts'
 
 export const inspecting = topic('inspecting', {
-  'each answer tells what is active, and the checkpoints of the generation read': async (fixture) => {
-    const { store, generation } = await started(fixture)
-    const { inspection } = store
-    const { name: next } = await store.generations.build(newGeneration())
-    await applyAll(store, generation, fullBatch())
-    await applyAll(store, next, fullBatch(), firstBatch({}, 1))
-    const expectSnapshots = async (name: string, active: string, ...batches: Batch[]) => {
-      const asked = ['pets', 'none', ...otherSets].flatMap((set) => [
-        ...[inspection.scan(name, set, undefined, 10), inspection.find(name, set, ['1'])],
-      ])
-      for (const answer of await Promise.all([inspection.contents(name), ...asked])) {
-        expect(answer?.snapshot).toEqual({ active, checkpoints: checkpointsAfter(...batches) })
-      }
-    }
-    await expectSnapshots(generation, generation, fullBatch())
-    await expectSnapshots(next, generation, fullBatch(), firstBatch({}, 1))
-    await store.generations.activate(next)
-    await expectSnapshots(generation, next, fullBatch())
-  },
-
   'what is stored is told as it is stored': async (fixture) => {
     const { store, generation } = await started(fixture)
     await applyAll(store, generation, fullBatch())
@@ -63,24 +40,6 @@ export const inspecting = topic('inspecting', {
       expect((await store.inspection.find(generation, set, ids))?.texts).toEqual(texts)
       expect((await store.inspection.find(generation, set, []))?.texts).toEqual([])
     }
-  },
-
-  'a new generation is empty, and a missing one has no contents': async (fixture) => {
-    const { store, generation } = await started(fixture)
-    const sets = new Map(otherSets.map((set) => [set, new Map()]))
-    expect(await contentOf(store, generation)).toEqual({ checkpoints: new Map(), sizes: new Map(), sets })
-    const { size } = (await store.inspection.contents(generation))?.sizes ?? new Map()
-    expect(size).toBeGreaterThan(0) // the sizes of an empty generation are not lost
-    await expectGone(store, newGeneration().name)
-  },
-
-  'what was lost shows, to the last entry of a set': async (fixture) => {
-    const { store, generation } = await started(fixture)
-    await applyAll(store, generation, fullBatch())
-    const before = (await store.inspection.contents(generation))?.sizes ?? new Map()
-    for (const [set, entry] of fullSets) await fixture.damage(generation, set, entry)
-    const lost = [...before].map(([set, { recorded }]) => [set, { actual: recorded - 1, recorded }] as const)
-    expect((await contentOf(store, generation))?.sizes).toEqual(new Map(lost))
   },
 
   'documents come once, in order of id, page by page': async (fixture) => {

@@ -1,9 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'vitest'
-import type { Checkpoint } from '../../../src/read-models/checkpoint.ts'
+import { otherSets } from '../../../src/read-models/document.ts'
+import type { Generation } from '../../../src/read-models/generations.ts'
+import type { Snapshot } from '../../../src/read-models/inspection.ts'
 import type { ReadModelStore } from '../../../src/read-models/store.ts'
 import type { PageQuery, Proof, StoredPage, StreamQuery } from '../../../src/read-models/stored-reads.ts'
 import { decodeRow } from '../../../src/read-models/stream-row.ts'
+import { memoryReadModels } from '../memory-store.ts'
+import { contentOf, versionContent } from './contents.ts'
 import { type ReadModelsFixture, topic } from './fixture.ts'
 import { fullBatch, fullSets } from './full.ts'
 import {
@@ -14,10 +18,11 @@ import {
   firstBatch,
   home,
   newGeneration,
+  order,
   pet,
   started,
 } from './samples.ts'
-import { greatestId, jsonOf, recordOf, rowText } from './values.ts'
+import { greatestId, recordOf, rowText } from './values.ts'
 
 const ids = [1, 2, 3, 9, 10, 11, 100, 2 ** 31, 2 ** 32 + 1, 10 ** 15 + 1, greatestId - 2, greatestId - 1, greatestId]
 const isEven = (id: number) => id % 2 === 0
@@ -28,20 +33,24 @@ const queries: readonly PageQuery[] = [undefined, 'all', 'even', 'none'].flatMap
   afters.flatMap((after) => limits.map((limit) => ({ collection: home, index, after, limit }))),
 )
 
-/** All `ids`, with documents that hold `text`, in two partitions. */
-async function fill(store: ReadModelStore, generation: string, text: string): Promise<ReadonlyMap<number, Checkpoint>> {
+/** Starts a generation with all `ids`, whose documents hold `text`, in two partitions. */
+async function fill(store: ReadModelStore, generation: Generation, instead: Generation | undefined, text: string) {
   const all = ids.map((id) => pet(id, isEven(id) ? ['all', 'even'] : ['all'], 1, text)).reverse()
   const batches = [all.slice(0, 5), all.slice(5)].map((pets, i) => firstBatch({ documents: added(...pets) }, i))
-  await applyAll(store, generation, ...batches)
-  return checkpointsAfter(...batches)
+  await store.generations.start(generation, instead?.name)
+  await applyAll(store, generation.name, ...batches)
 }
 
-function expectedPage({ index, after, limit }: PageQuery, text: string | undefined): Omit<StoredPage, 'proof'> {
-  const isIn = (id: number) => index === undefined || index === 'all' || (index === 'even' && isEven(id))
-  const found = text === undefined ? [] : ids.filter((id) => isIn(id) && id > after)
-  const shown = found.slice(0, limit)
-  const documents = shown.map((id) => jsonOf(id, text)).join(',')
-  return { documents, count: shown.length, last: found.length > limit ? shown.at(-1) : undefined }
+/** The pages of these generations by turns: after one, and after many, of another. */
+async function pagesOf({ reads }: ReadModelStore, generations: readonly Generation[]): Promise<StoredPage[]> {
+  const answers: Promise<StoredPage>[] = []
+  for (const run of [1, 3, 20, 100]) {
+    for (const [i, query] of queries.entries()) {
+      answers.push(reads.page(generations[Math.floor(i / run) % generations.length]?.name ?? '', query))
+      if (i % 30 === 29) await setImmediate() // some are under way while others come
+    }
+  }
+  return await Promise.all(answers)
 }
 
 /** The proofs of reads of a full batch, by what they read. */
@@ -72,25 +81,17 @@ export const reading = topic('reading', {
   'a page holds the first documents above an id in order, and the last id where more follow; many at once': async (
     fixture,
   ) => {
-    const { store, generation: first } = await started(fixture)
-    const [second, empty] = [newGeneration(), newGeneration()]
-    const texts = new Map(Object.entries({ [first]: 'first', [second.name]: 'é🐕","' }))
-    const checkpoints = new Map([[first, await fill(store, first, 'first')]])
-    await store.generations.start(second, first)
-    checkpoints.set(second.name, await fill(store, second.name, 'é🐕","'))
-    await store.generations.start(empty, second.name)
-    const names = [first, second.name, empty.name, newGeneration().name]
-    const [answers, expected]: [Promise<StoredPage>[], StoredPage[]] = [[], []]
-    for (const run of [1, 3, 20, 100]) {
-      for (const [i, query] of queries.entries()) {
-        const name = names[Math.floor(i / run) % names.length] ?? ''
-        answers.push(store.reads.page(name, query))
-        const proof = { active: empty.name, checkpoints: checkpoints.get(name) ?? new Map(), isComplete: true }
-        expected.push({ proof, ...expectedPage(query, texts.get(name)) })
-        if (i % 30 === 29) await setImmediate() // some are under way while others come
-      }
-    }
-    expect(await Promise.all(answers)).toEqual(expected)
+    const [first, second, empty, unknown] = [newGeneration(), newGeneration(), newGeneration(), newGeneration()]
+    const stores = [await fixture.open(), memoryReadModels()]
+    const [answers, expected] = await Promise.all(
+      stores.map(async (store) => {
+        await fill(store, first, undefined, 'first')
+        await fill(store, second, first, 'é🐕","')
+        await store.generations.start(empty, second.name)
+        return await pagesOf(store, [first, second, empty, unknown])
+      }),
+    )
+    expect(answers).toEqual(expected)
   },
 
   'a load gives row, parked events and decision in one answer, and of what is not asked for nothing': async (
@@ -144,30 +145,49 @@ export const reading = topic('reading', {
     const { name: next } = await store.generations.build(newGeneration())
     await applyAll(store, next, fullBatch(), firstBatch({}, 1))
     const both = checkpointsAfter(fullBatch(), firstBatch({}, 1))
-    const expectProofs = async (name: string, proof: Proof) => {
+    const expectProofs = async (name: string, snapshot: Snapshot) => {
       const proofs = Object.values(await proofsOf(store, name))
-      expect(proofs).toEqual(proofs.map(() => proof))
+      expect(proofs).toEqual(proofs.map(() => ({ ...snapshot, isComplete: true })))
     }
-    await expectProofs(generation, { active: generation, checkpoints, isComplete: true })
-    await expectProofs(next, { active: generation, checkpoints: both, isComplete: true })
+    const expectSnapshots = async (name: string, snapshot: Snapshot) => {
+      await expectProofs(name, snapshot)
+      const { contents, scan, find } = store.inspection
+      const inspected = [home, 'none', ...otherSets].flatMap((set) => [
+        scan(name, set, undefined, 10),
+        find(name, set, ['1']),
+      ])
+      const answers = await Promise.all([contents(name), ...inspected])
+      expect(answers.map((answer) => answer?.snapshot)).toEqual(answers.map(() => snapshot))
+    }
+    await expectSnapshots(generation, { active: generation, checkpoints })
+    await expectSnapshots(next, { active: generation, checkpoints: both })
     await store.generations.activate(next)
-    await expectProofs(generation, { active: next, checkpoints, isComplete: true })
-    await expectProofs(next, { active: next, checkpoints: both, isComplete: true })
+    await expectSnapshots(generation, { active: next, checkpoints })
+    await expectSnapshots(next, { active: next, checkpoints: both })
     await fixture.empty()
-    await expectProofs(next, { active: undefined, checkpoints: new Map(), isComplete: true })
+    await expectProofs(next, { active: undefined, checkpoints: new Map() })
   },
 
-  'what lost something is told of by the reads of it, where the adapter says so': async (fixture) => {
-    const { store } = await full(fixture)
+  'a generation that lost an entry of any set shows it, and does not take over': async (fixture) => {
+    const { store, generation } = await full(fixture)
     for (const [set, entry] of fullSets) {
       const { name } = await store.generations.build(newGeneration())
       await applyAll(store, name, fullBatch())
+      const sizes = new Map((await contentOf(store, name))?.sizes)
       await fixture.damage(name, set, entry)
+      const before = await versionContent(store, generation, name)
+      const recorded = sizes.get(set)?.recorded ?? 0
+      expect(before.contents[1]?.sizes).toEqual(sizes.set(set, { actual: recorded - 1, recorded }))
       const { [set]: own, 'pets by stream': byStream, rows, keys, parked, ...others } = await proofsOf(store, name)
       for (const proof of set === 'pets' ? [own, byStream] : [own]) {
         expect(proof?.isComplete, set).toBe(!fixture.provesSizes)
       }
       expect(Object.values(others).map(({ isComplete }) => isComplete)).not.toContain(false)
+      const documents = added(pet(77, ['a', 'b']), order(77, ['a']))
+      const batch = batchAfter(fullBatch(), { documents, newStreams: ['77'] })
+      if (fixture.provesSizes) expect(await store.projection.apply(name, batch), set).toEqual({ outcome: 'incomplete' })
+      expect(await store.generations.activate(name), set).toBe('incomplete')
+      expect(await versionContent(store, generation, name)).toEqual(before)
       await store.generations.remove(name)
     }
   },
