@@ -22,11 +22,9 @@ export class IncompleteGenerations {
   readonly #pauseMs: number
   readonly #reported = new Set<string>()
   readonly #looking = new SingleFlight(() => this.#look())
+  #count = 0
   #toLookAt = ''
-  /** How often this process has found one. */
-  count = 0
-  /** The active generation, if it was incomplete at the last look. */
-  current: string | undefined
+  #incomplete: string | undefined
 
   constructor(
     generations: Pick<Generations, 'start' | 'isComplete'>,
@@ -40,6 +38,16 @@ export class IncompleteGenerations {
     this.#pauseMs = pauseMs
   }
 
+  /** How often this process has found one. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** The active generation, if it was incomplete at the last look. */
+  get current(): string | undefined {
+    return this.#incomplete
+  }
+
   /** Checks all sets of the generation, also those that nobody reads or writes. */
   lookSoon(generation: string): void {
     this.#toLookAt = generation
@@ -48,10 +56,10 @@ export class IncompleteGenerations {
 
   /** To be called whenever a set of the generation was found without its recorded size. */
   report(generation: string): void {
-    this.current = generation
+    this.#incomplete = generation
     if (this.#reported.has(generation)) return
     this.#reported.add(generation)
-    this.count++
+    this.#count++
     void (generation.endsWith(replacementMark) ? this.#replaceAgain(generation) : this.#replace(generation))
   }
 
@@ -59,7 +67,7 @@ export class IncompleteGenerations {
     const generation = this.#toLookAt
     try {
       if (!(await this.#generations.isComplete(generation))) this.report(generation)
-      else this.current = undefined
+      else this.#incomplete = undefined
     } catch {
       // the store reports its own problems, and there is another look in a second
     }
@@ -69,7 +77,7 @@ export class IncompleteGenerations {
     const again = 'the read models lost data again after they were replaced: look for what removes it'
     this.#logger.error({ generation }, again)
     await delay(this.#pauseMs, undefined, { ref: false })
-    if (this.current === generation) await this.#replace(generation)
+    if (this.#incomplete === generation) await this.#replace(generation)
     else this.#reported.delete(generation) // another process has replaced it
   }
 
