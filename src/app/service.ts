@@ -145,7 +145,12 @@ function startApi(
   })
   const events = new EventFeed({ definition: petStreams, log, readModel })
   const services: ApiServices = {
-    ...{ findKey: keys.find, readModel, commands, events, log, tracing },
+    findKey: keys.find,
+    readModel,
+    commands,
+    events,
+    log,
+    tracing,
     readModelVersion: readModelVersion(petStreams.projections),
     maxInFlightPerKey: config.maxInFlightPerKey,
     rate: config.rate,
