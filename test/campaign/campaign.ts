@@ -3,9 +3,9 @@ import { caughtUp, followed } from './end-of-run.ts'
 import { type Fault, last } from './faults/fault.ts'
 import { petstore } from './faults/operators.ts'
 import { Followers } from './followers.ts'
-import type { Contradiction, History } from './history.ts'
+import { type Contradiction, contradiction, type History } from './history.ts'
 import { type FaultSummary, Journal } from './journal.ts'
-import { contradictionsOf, healed, servedAgain, wrong } from './oracle.ts'
+import { contradictionsOf, healed, servedAgain } from './oracle.ts'
 import { Random } from './random.ts'
 import { Recorder } from './recorder.ts'
 import * as onBrokers from './system/broker-scenarios.ts'
@@ -50,7 +50,7 @@ export async function runCampaign(
   const recorder = new Recorder((exchange) => journal.answered(exchange))
   const oracle = new Oracle(recorder)
   const running = await scenarios[scenario](stack, folder, {
-    wrong: (what) => oracle.found([wrong('a fault told of it', what)]),
+    wrong: (what) => oracle.found([contradiction('a fault told of it', what)]),
     beforeLoss: () => oracle.compare(running),
     afterLoss: async () => {
       await untilVerified(running)
@@ -85,8 +85,8 @@ export async function runCampaign(
   oracle.found(await followed(running, recorder))
   await oracle.compare(running, { isEnd: true })
   const ends = running.services.flatMap(({ endedByThemselves }) => endedByThemselves)
-  oracle.found(ends.map((end) => wrong('a process ended by itself', end)))
-  if (journal.faults === 0) oracle.found([wrong('nothing happened', 'No fault was inflicted.')])
+  oracle.found(ends.map((end) => contradiction('a process ended by itself', end)))
+  if (journal.faults === 0) oracle.found([contradiction('nothing happened', 'No fault was inflicted.')])
   const { contradictions, histories } = oracle
   return {
     faults: journal.summary(),
