@@ -81,6 +81,6 @@ export function swapRecords(history: History, random: Random): History | undefin
   return { ...history, log: history.log.map((one) => ({ ...one, value: swapped.get(one) ?? one.value })) }
 }
 
-function isOk({ status }: Exchange): boolean {
+export function isOk({ status }: Exchange): boolean {
   return status === 200 || status === 201
 }
