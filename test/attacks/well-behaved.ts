@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { describe } from 'vitest'
+import { processState } from '../../bench/soak/process-state.ts'
 import { apiKey } from '../e2e/client.ts'
 import type { ServiceProcess } from '../e2e/service.ts'
 
@@ -30,20 +30,21 @@ export async function watch(
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const statuses = new Set<number>()
   const times: number[] = []
-  const [memory, descriptors] = [[0], [0]]
+  let [memoryMiB, descriptors] = [0, 0]
   const end = performance.now() + forMs
   while (performance.now() < end) {
     const start = performance.now()
     statuses.add(await statusOf(new URL(path, url), agent, key))
     times.push(performance.now() - start)
-    memory.push(memoryOf(pid))
-    descriptors.push(readdirSync(`/proc/${pid}/fd`).length)
+    const state = processState(pid)
+    memoryMiB = Math.max(memoryMiB, Math.round(state.memoryMiB))
+    descriptors = Math.max(descriptors, state.descriptors)
     await new Promise((resolve) => setTimeout(resolve, everyMs))
   }
   agent.destroy()
   times.sort((a, b) => a - b)
   const p99Ms = times[Math.floor(times.length * 0.99)] ?? 0
-  return { statuses, p99Ms, memoryMiB: Math.max(...memory), descriptors: Math.max(...descriptors) }
+  return { statuses, p99Ms, memoryMiB, descriptors }
 }
 
 /** 0 where there was no answer. */
@@ -55,9 +56,4 @@ function statusOf(url: URL, agent: Agent, key: string): Promise<number> {
   asked.on('error', () => resolve(0)).on('timeout', () => asked.destroy())
   asked.end()
   return promise
-}
-
-function memoryOf(pid: number): number {
-  const [, kiB] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Math.round(Number(kiB) / 1024)
 }
