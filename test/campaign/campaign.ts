@@ -11,11 +11,13 @@ import { Recorder } from './recorder.ts'
 import * as onBrokers from './system/broker-scenarios.ts'
 import { expectClocks, removeLeftoversOfClocks } from './system/clock.ts'
 import { apiKey, embedded, type Scenario, type StartScenario } from './system/scenario.ts'
+import { Workload } from './workload.ts'
 
 export const scenarios = { embedded, ...onBrokers } satisfies Record<string, StartScenario>
 export type ScenarioName = keyof typeof scenarios
 
 const clientCount = 12
+const thinkMs = 8
 const followerCount = 2
 const recoveryMs = 120_000
 /** At most between two faults, of all or of a lane: long enough for clients to be served in between. */
@@ -59,8 +61,9 @@ export async function runCampaign(
     },
   })
   await Promise.all(running.services.map((service) => service.untilReady()))
-  const options = { recorder, instances: running.apis, apiKey, random: new Random(seed) }
-  const clients = new Clients(options, clientCount)
+  const random = new Random(seed)
+  const options = { recorder, instances: running.apis, apiKey, random }
+  const clients = new Clients({ ...options, workload: new Workload(random), thinkMs }, clientCount)
   const followers = new Followers({ ...options, random: new Random(seed * 100 + 98) }, followerCount)
   const over = new AbortController()
   stack.defer(async () => {

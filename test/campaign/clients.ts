@@ -1,30 +1,32 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Random } from './random.ts'
-import type { Recorder } from './recorder.ts'
-import type { Supervised } from './system/supervised.ts'
-import { Workload } from './workload.ts'
+import type { Api, Recorder } from './recorder.ts'
+import type { Workload } from './workload.ts'
 
-const thinkMs = 8
-
+/** What clients of one kind share. */
 export interface ClientOptions {
   readonly recorder: Recorder
-  readonly instances: readonly Supervised[]
+  readonly instances: readonly Api[]
   readonly apiKey: string
   readonly random: Random
 }
 
+export interface WorkingOptions extends ClientOptions {
+  readonly workload: Pick<Workload, 'act' | 'tell' | 'forgetTags'>
+  /** How long each pauses between two requests, on average. */
+  readonly thinkMs: number
+}
+
 /** Clients who ask for more, whatever they are answered; most of them pass on their tokens. */
 export class Clients {
-  readonly #options: ClientOptions
-  readonly #workload: Workload
+  readonly #options: WorkingOptions
   readonly #done: Promise<unknown>
   #isStopped = false
   /** Raised to have every session begin anew. */
   #era = 0
 
-  constructor(options: ClientOptions, count: number) {
+  constructor(options: WorkingOptions, count: number) {
     this.#options = options
-    this.#workload = new Workload(options.random)
     this.#done = Promise.all(Array.from({ length: count }, (_, index) => this.#live(index)))
     this.#done.catch(() => {}) // told by `stop`
   }
@@ -32,7 +34,7 @@ export class Clients {
   /** Every session forgets its token. */
   beginAnew(): void {
     this.#era++
-    this.#workload.forgetTags()
+    this.#options.workload.forgetTags()
   }
 
   /** Resolves once everybody has their last answer. */
@@ -46,17 +48,17 @@ export class Clients {
   }
 
   async #liveIn(era: number, index: number): Promise<void> {
-    const { recorder, instances, apiKey, random } = this.#options
+    const { recorder, instances, apiKey, random, workload, thinkMs } = this.#options
     const session = index % 3 === 2 ? undefined : `${index}.${era}`
     const isCurrent = () => era === this.#era && !this.#isStopped
     let token: string | undefined
     while (isCurrent()) {
-      const turn = this.#workload.act()
+      const turn = workload.act()
       for (let step = turn.next(); !step.done && isCurrent(); ) {
         const own = { session, apiKey, ...(token !== undefined && { token }) }
         const answer = await recorder.ask(random.pick(instances), { ...step.value, ...own })
         if (session !== undefined) token = answer?.tokenAfter ?? token
-        if (answer !== undefined && isCurrent()) this.#workload.tell(answer)
+        if (answer !== undefined && isCurrent()) workload.tell(answer)
         await delay(random.below(thinkMs * 2))
         step = turn.next(answer)
       }

@@ -1,7 +1,12 @@
 import { type Exchange, type Operation, traceparentOf } from './history.ts'
-import type { Supervised } from './system/supervised.ts'
 
 const patienceMs = 20_000
+
+/** A process of the service: its instance is another one each time it is started. */
+export interface Api {
+  readonly url: string
+  readonly instance: string
+}
 
 /** What is asked for, whoever asks. */
 export interface Asked extends Pick<Exchange, 'operation' | 'id' | 'wanted' | 'idempotencyKey' | 'page' | 'cached'> {
@@ -50,7 +55,7 @@ export class Recorder {
   }
 
   /** Undefined where nobody took the connection: then nothing was asked. */
-  async ask(to: Supervised, question: Question): Promise<Answered | undefined> {
+  async ask(to: Api, question: Question): Promise<Answered | undefined> {
     const { apiKey: _, path: __, ...asked } = question
     const number = this.#count++
     const before = to.instance

@@ -45,8 +45,8 @@ export class Workload {
     const chance = random.next()
     const pet = this.#recent(this.#pets)
     const order = this.#recent(this.#orders)
-    if (pet === undefined || chance < 0.22) yield* this.#readBack(yield* this.#insist(this.#newPet()))
-    else if (chance < 0.4) yield* this.#readBack(yield* this.#insist(this.#newOrder(pet)))
+    if (pet === undefined || chance < 0.22) yield* this.#readBack(yield* insist(this.#newPet(), random))
+    else if (chance < 0.4) yield* this.#readBack(yield* insist(this.#newOrder(pet), random))
     else if (order !== undefined && chance < 0.58) {
       const status = random.pick(['approved', 'approved', 'delivered', 'cancelled', 'placed'])
       const change = { operation: 'updateOrder', id: order, wanted: { status } } as const
@@ -82,17 +82,6 @@ export class Workload {
     return { operation: 'placeOrder', id, ...(isKeyed && { idempotencyKey: `order ${this.#names++}` }) }
   }
 
-  /** What has a key is sent until its outcome is known. Sometimes it is sent once more. */
-  *#insist(asked: Asked): Turn<Answered | undefined> {
-    let answer = yield asked
-    for (let attempt = 1; asked.idempotencyKey !== undefined && attempt < attemptsMax; attempt++) {
-      const isOpen = answer?.status === undefined || answer.status >= 500
-      if (!isOpen && !this.#random.chance(0.2)) break
-      answer = yield asked
-    }
-    return answer
-  }
-
   /** Many look at once at what they wrote. */
   *#readBack(answer: Answered | undefined): Turn {
     const { status = 0, operation, body } = answer ?? {}
@@ -118,6 +107,17 @@ export class Workload {
     const page = { after: 0, limit: this.#random.pick([3, 10, 100]), ...status }
     return { operation: isOfPets ? 'listPets' : 'listOrders', page }
   }
+}
+
+/** What has a key is sent until its outcome is known. Sometimes it is sent once more. */
+export function* insist(asked: Asked, random: Random): Turn<Answered | undefined> {
+  let answer = yield asked
+  for (let attempt = 1; asked.idempotencyKey !== undefined && attempt < attemptsMax; attempt++) {
+    const isOpen = answer?.status === undefined || answer.status >= 500
+    if (!isOpen && !random.chance(0.2)) break
+    answer = yield asked
+  }
+  return answer
 }
 
 function nextPlace({ operation, page }: Place, answer: Answered | undefined): Place | undefined {

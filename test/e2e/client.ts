@@ -1,4 +1,7 @@
 import { expect, vi } from 'vitest'
+import type { Order } from '../../examples/events/rule.ts'
+
+export type { Order }
 
 export const apiKey = 'the-key-of-all-the-tests'
 
@@ -7,14 +10,6 @@ export interface Pet {
   readonly name: string
   readonly categoryId: number
   readonly status: string
-}
-
-export interface Order {
-  readonly id: number
-  readonly petId: number
-  readonly status: 'placed' | 'approved' | 'delivered' | 'cancelled'
-  readonly placedAt: string
-  readonly updatedAt: string
 }
 
 type Headers = Readonly<Record<string, string>>
@@ -47,16 +42,16 @@ export const statuses = ['available', 'pending', 'sold'] as const
 
 /** A client of the HTTP interface, as anybody would write one. */
 export class Client {
-  readonly #url: string
+  readonly url: string
 
   constructor({ url }: { url: string }) {
-    this.#url = url
+    this.url = url
   }
 
   async request(path: string, { headers = {}, ...options }: RequestOptions = {}): Promise<Answer> {
     const usual = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
     const start = performance.now()
-    const response = await fetch(new URL(path, this.#url), { headers: { ...usual, ...headers }, ...options })
+    const response = await fetch(new URL(path, this.url), { headers: { ...usual, ...headers }, ...options })
     const text = await response.text()
     const ms = performance.now() - start
     return { status: response.status, headers: response.headers, text, body: JSON.parse(text), ms }
@@ -120,6 +115,20 @@ export class Client {
 function created<T>({ status, text, body }: Answer): T {
   expect(status, text).toBe(201)
   return body as T
+}
+
+/** Sends a POST until it is answered 201, as anybody may who gives it an Idempotency-Key. The name is the key. */
+export async function createOnce(client: Client, name: string): Promise<{ pet: Pet; isReplayed: boolean }> {
+  const { status, text, body, headers } = await vi.waitFor(
+    async () => {
+      const answer = await client.post({ name, categoryId: 1 }, keyed(name))
+      expect([503, 504], answer.text).not.toContain(answer.status)
+      return answer
+    },
+    { timeout: 120_000, interval: 20 },
+  )
+  expect(status, text).toBe(201)
+  return { pet: body as Pet, isReplayed: headers.get('idempotency-replayed') === 'true' }
 }
 
 /** Runs `count` tasks, `width` at a time. */

@@ -5,7 +5,7 @@ import type { Finding } from '../../src/lib/finding.ts'
 import { describeWithBrokers, describeWithOwnBrokers } from '../brokers/describe.ts'
 import { askRedis, freePort } from '../brokers/ready.ts'
 import { brokerEnvironment, dataFolder, type Environment, petstore, startOwnBrokers, startService } from './service.ts'
-import { asAdmin, createTopic, produce } from './topic.ts'
+import { asAdmin, createTopic, idBlocksOf, produce } from './topic.ts'
 
 const timeout = 120_000
 
@@ -62,12 +62,6 @@ describe('the doctor, embedded', () => {
   })
 })
 
-/** Names of topics that are not there yet. */
-function handMade(brokers: Parameters<typeof brokerEnvironment>[0]) {
-  const environment = brokerEnvironment(brokers)
-  return { environment, idBlocks: { ...environment, KAFKA_TOPIC: `${environment.KAFKA_TOPIC}.id-blocks` } }
-}
-
 describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
   it('finds nothing to fear, and makes nothing', { timeout }, async () => {
     const environment = brokerEnvironment(brokers)
@@ -83,18 +77,21 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
   })
 
   it('takes topics made by hand, as a start does', { timeout }, async () => {
-    const { environment, idBlocks } = handMade(brokers)
+    const environment = brokerEnvironment(brokers)
     await createTopic(environment)
-    await createTopic(idBlocks, 1)
+    await createTopic(idBlocksOf(environment), 1)
     const { code, findings } = await examine(environment)
     expect([code, findings.filter(({ state }) => state === 'failed')]).toEqual([0, []])
   })
 
   it('warns of half a log, which the next start completes', { timeout }, async () => {
-    const { environment, idBlocks } = handMade(brokers)
+    const environment = brokerEnvironment(brokers)
     await createTopic(environment)
     expect((await examine(environment)).of('topic')).toMatchObject([
-      { state: 'warning', detail: `There is no topic ${idBlocks.KAFKA_TOPIC}: the next start makes it.` },
+      {
+        state: 'warning',
+        detail: `There is no topic ${idBlocksOf(environment).KAFKA_TOPIC}: the next start makes it.`,
+      },
     ])
   })
 
@@ -107,10 +104,10 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
       { epoch: 'log id', token: 'note', hasEvents: true },
     ],
   ])('refuses %s, as a start does', { timeout }, async (_, refusal, ...records) => {
-    const { environment, idBlocks } = handMade(brokers)
+    const environment = brokerEnvironment(brokers)
     await createTopic(environment)
-    await createTopic(idBlocks, 1)
-    for (const record of records) await produce(idBlocks, [{ value: JSON.stringify(record) }])
+    await createTopic(idBlocksOf(environment), 1)
+    for (const record of records) await produce(idBlocksOf(environment), [{ value: JSON.stringify(record) }])
     await expectFailed(environment, 'topic', refusal)
   })
 

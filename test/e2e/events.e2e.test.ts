@@ -9,6 +9,7 @@ import {
   brokerEnvironment,
   dataFolder,
   type Environment,
+  metric,
   petstoreOutput,
   startPetstore,
   startRoles,
@@ -144,7 +145,8 @@ describe('embedded', () => {
     await vi.waitFor(() => expect(feed.events).toHaveLength(pets.length), until)
     const gone = once(socket, 'close')
     // After twice the 31 seconds that nothing may move. It learns of that only once it reads what the system kept for it.
-    await vi.waitFor(async () => expect(await followers(service.url)).toBe(1), { timeout: 100_000, interval: 500 })
+    const followers = () => metric(service.url, 'petstore_feed_followers')
+    await vi.waitFor(async () => expect(await followers()).toBe(1), { timeout: 100_000, interval: 500 })
     socket.resume()
     await gone
   })
@@ -166,9 +168,4 @@ async function follow(url: string, agent: Agent): Promise<() => string> {
 
 function idsIn(text: string): number[] {
   return [...text.matchAll(/"data":\{"id":(\d+)/g)].map(([, id]) => Number(id))
-}
-
-async function followers(url: string): Promise<number> {
-  const metrics = await (await fetch(`${url}/metrics`)).text()
-  return Number(/^petstore_feed_followers (\d+)$/m.exec(metrics)?.[1])
 }

@@ -39,7 +39,7 @@ describeWithLocalBrokers('answers are true on three brokers', () => {
     const load = new Load([client], 16)
     async function expectTrue(): Promise<void> {
       // A broker that was killed and leads again shows what it has only once its followers have said how far they are.
-      await vi.waitFor(() => load.expectTrue(client, environment), patience)
+      await vi.waitFor(() => load.expectTrue(environment), patience)
       expect(service.running()).toBe(true)
     }
     return { topic, load, expectTrue }
@@ -77,7 +77,7 @@ describeWithLocalBrokers('answers are true on three brokers', () => {
     const { apis, clients, projector } = await startRoles(environment)
     await startService({ ...environment, ROLE: 'projector' })
     const load = new Load(clients, 12, { buys: true })
-    const untilMoreOrders = () => load.until(100, 200, 'update')
+    const untilMoreOrders = () => load.until(100, 200, 'updateOrder')
     await untilMoreOrders()
 
     await apis[0].end('SIGKILL')
@@ -100,7 +100,7 @@ describeWithLocalBrokers('answers are true on three brokers', () => {
 
     await load.stop()
     expect(load.told.filter(({ status }) => status === 201).length).toBeGreaterThan(600)
-    await vi.waitFor(() => load.expectTrue(again, environment), patience)
+    await vi.waitFor(() => load.expectTrue(environment), patience)
   })
 
   async function leadersOf(topic: string): Promise<number[]> {

@@ -40,7 +40,7 @@ async function suffer(
   await vi.waitFor(async () => expect((await client.request('/v1/pets')).status).toBe(200), patience)
   await expectVerified(environment)
   await watch.stop()
-  await (load === undefined ? untilServed(client, pets) : load.expectTrue(client, environment))
+  await (load === undefined ? untilServed(client, pets) : load.expectTrue(environment))
 }
 
 const situations = ['on an idle system', 'with writes and orders going on'] as const

@@ -114,10 +114,7 @@ describeWithBrokers('a rolling deploy', (brokers) => {
     await stop(again)
 
     await expectRemoved(environment, oldStore)
-    const table = await load.stop()
-    process.stderr.write(`\n${table}\n`)
-    expect(table.untrue).toEqual([])
-    expect(table.count(/^5/)).toBe(0)
+    expect((await load.expectTrue()).count(/^5/)).toBe(0)
     await expectVerified(nextEnvironment)
   })
 

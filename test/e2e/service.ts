@@ -168,6 +168,38 @@ export async function petstoreJson(environment: Environment, ...args: string[]):
   return JSON.parse(await petstoreOutput(environment, ...args, '--json'))
 }
 
+export interface ParkedEvent {
+  readonly partition: number
+  readonly offset: number
+  readonly stream: string
+  readonly reason: string
+  readonly value: string
+}
+
+/** The parked events, once there are so many. */
+export function untilParked(environment: Environment, count: number): Promise<ParkedEvent[]> {
+  return vi.waitFor(
+    async () => {
+      const found: ParkedEvent[] = await petstoreJson(environment, 'parked', 'list')
+      expect(found).toHaveLength(count)
+      return found
+    },
+    { timeout: 60_000, interval: 100 },
+  )
+}
+
+/** As the command line names an event. */
+export function placeOf({ partition, offset }: ParkedEvent): string {
+  return `${partition}/${offset}`
+}
+
+/** What a process shows at /metrics: the sum over all labels, or the most where it is seconds. */
+export async function metric(url: string, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const values = [...text.matchAll(new RegExp(`^${name}(?:{.*})? (.+)$`, 'gm'))].map(([, value]) => Number(value))
+  return name.endsWith('_seconds') ? Math.max(...values) : values.reduce((total, value) => total + value, 0)
+}
+
 const healedWithinMs = 30_000
 
 /** Within 30 s, by themselves, the read models are what the log says, in everything: comparing may take longer. */

@@ -1,6 +1,6 @@
 import kafkajs from 'kafkajs'
 import { askKafka } from '../../brokers/ready.ts'
-import { recordsOf } from '../../brokers/topic-records.ts'
+import { recordsOf, type TopicRecord } from '../../brokers/topic-records.ts'
 import type { LogRecord } from '../history.ts'
 
 function clientOf(brokers: string): kafkajs.Kafka {
@@ -14,11 +14,9 @@ export function asAdmin<T>(brokers: string, work: (admin: kafkajs.Admin) => Prom
 
 /** Every record of a topic as it stands now. */
 export async function readLog(brokers: string, topic: string): Promise<LogRecord[]> {
-  const records = await recordsOf(clientOf(brokers), topic)
-  return records.map(({ partition, offset, key, value }) => ({
-    partition,
-    offset: Number(offset),
-    key: key && String(key),
-    value: value && String(value),
-  }))
+  return (await recordsOf(clientOf(brokers), topic)).map(asLogRecord)
+}
+
+export function asLogRecord({ partition, offset, key, value }: TopicRecord): LogRecord {
+  return { partition, offset: Number(offset), key: key && String(key), value: value && String(value) }
 }
