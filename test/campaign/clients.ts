@@ -12,7 +12,7 @@ export interface ClientOptions {
 }
 
 export interface WorkingOptions extends ClientOptions {
-  readonly workload: Pick<Workload, 'act' | 'tell' | 'forgetTags'>
+  readonly workload: Pick<Workload, 'act'> & Partial<Workload>
   /** How long each pauses between two requests, on average. */
   readonly thinkMs: number
 }
@@ -34,7 +34,7 @@ export class Clients {
   /** Every session forgets its token. */
   beginAnew(): void {
     this.#era++
-    this.#options.workload.forgetTags()
+    this.#options.workload.forgetTags?.()
   }
 
   /** Resolves once everybody has their last answer. */
@@ -58,7 +58,7 @@ export class Clients {
         const own = { session, apiKey, ...(token !== undefined && { token }) }
         const answer = await recorder.ask(random.pick(instances), { ...step.value, ...own })
         if (session !== undefined) token = answer?.tokenAfter ?? token
-        if (answer !== undefined && isCurrent()) workload.tell(answer)
+        if (answer !== undefined && isCurrent()) workload.tell?.(answer)
         await delay(random.below(thinkMs * 2))
         step = turn.next(answer)
       }

@@ -5,27 +5,32 @@ import { contradictionsOf } from '../campaign/oracle.ts'
 import { Random } from '../campaign/random.ts'
 import { type Api, Recorder } from '../campaign/recorder.ts'
 import { asLogRecord } from '../campaign/system/topic-admin.ts'
-import { insist, type Turn, Workload } from '../campaign/workload.ts'
-import { apiKey, Client, inParallel, keyed } from './client.ts'
+import { insist, Workload } from '../campaign/workload.ts'
+import { apiKey, Client, inParallel, keyed, type Pet } from './client.ts'
 import { type Environment, expectVerified } from './service.ts'
 import { consumed, creationsIn, readTopic, type Topic } from './topic.ts'
 
 const patience = { timeout: 120_000, interval: 20 }
 
-/**
- * Clients who add one pet after the other, every other one under an Idempotency-Key, whatever they are answered; those who
- * buy do all that the clients of the campaign do. Nobody pauses.
- */
+interface Kind {
+  /** They do all that the clients of the campaign do. */
+  readonly buys?: boolean
+  /** They read, and change nothing: these pets, and whatever is listed with them. */
+  readonly reads?: readonly Pet[]
+}
+
+/** Clients who add one pet after the other, every other one under an Idempotency-Key; or of another kind. Nobody pauses. */
 export class Load {
   readonly #recorder = new Recorder(({ operation, status }) => this.#count(`${operation} ${status}`))
   readonly #counts = new Map<string, number>()
   readonly #instances: Api[] = []
   readonly #clients: Clients
 
-  constructor(services: readonly { readonly url: string }[], workers: number, { buys = false } = {}) {
+  constructor(services: readonly { readonly url: string }[], workers: number, { buys = false, reads }: Kind = {}) {
     this.turnTo(services)
     const random = new Random(Date.now())
-    const workload = buys ? new Workload(random) : new Creations(random)
+    const changes = buys ? new Workload(random) : additions(random)
+    const workload = reads === undefined ? changes : readings(random, reads)
     const options = { recorder: this.#recorder, instances: this.#instances, apiKey, random, workload, thinkMs: 0 }
     this.#clients = new Clients(options, workers)
   }
@@ -37,6 +42,11 @@ export class Load {
   /** All requests so far, with their answers. */
   get told(): readonly Exchange[] {
     return this.#recorder.exchanges
+  }
+
+  /** Of all errors so far. */
+  get codes(): readonly string[] {
+    return [...new Set(this.told.flatMap(({ code }) => code ?? []))]
   }
 
   /** Resolves once so many more answers of this status have come. */
@@ -91,22 +101,29 @@ export class Load {
   }
 }
 
-/** The requests of clients who add pets and do nothing else. */
-class Creations {
-  readonly #random: Random
-  #names = 0
+type Work = ConstructorParameters<typeof Clients>[0]['workload']
 
-  constructor(random: Random) {
-    this.#random = random
+function additions(random: Random): Work {
+  let names = 0
+  return {
+    *act() {
+      const number = names++
+      const name = `pet ${number}`
+      const asked = { operation: 'createPet', wanted: { name, categoryId: 1 } } as const
+      yield* insist(number % 2 === 0 ? { ...asked, idempotencyKey: name } : asked, random)
+    },
   }
+}
 
-  *act(): Turn {
-    const number = this.#names++
-    const name = `pet ${number}`
-    const asked = { operation: 'createPet', wanted: { name, categoryId: 1 } } as const
-    yield* insist(number % 2 === 0 ? { ...asked, idempotencyKey: name } : asked, this.#random)
+/** Each by id, in the list and in that of its status. */
+function readings(random: Random, pets: readonly Pet[]): Work {
+  return {
+    *act() {
+      const { id, status } = random.pick(pets)
+      yield { operation: 'getPet', id }
+      for (const page of [{ limit: 100 }, { limit: 100, status }, { limit: 5 }]) {
+        yield { operation: 'listPets', page: { after: 0, ...page } }
+      }
+    },
   }
-
-  tell(): void {}
-  forgetTags(): void {}
 }

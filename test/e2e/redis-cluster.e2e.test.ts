@@ -3,17 +3,8 @@ import { type KafkaBroker, startKafka } from '../brokers/brokers.ts'
 import { type Master, type RedisCluster, startRedisCluster } from '../brokers/clusters.ts'
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
 import { askRedis } from '../brokers/ready.ts'
-import {
-  type Client,
-  codeOf,
-  createMany,
-  expectExactly,
-  inParallel,
-  keyed,
-  type Pet,
-  untilServed,
-  watchFor,
-} from './client.ts'
+import { type Client, codeOf, createMany, expectExactly, inParallel, keyed, type Pet, untilServed } from './client.ts'
+import { Load } from './load.ts'
 import {
   brokerEnvironment,
   type Environment,
@@ -24,13 +15,14 @@ import {
   startRoles,
   startService,
 } from './service.ts'
+import type { Topic } from './topic.ts'
 
 const timeout = 120_000
 
 describeWithLocalBrokers('three shards on three masters of a Redis Cluster', () => {
   let kafka: KafkaBroker
   let cluster: RedisCluster
-  let environment: Environment
+  let environment: Environment & Topic
   let clients: Roles['clients']
 
   beforeAll(async () => {
@@ -67,9 +59,10 @@ describeWithLocalBrokers('three shards on three masters of a Redis Cluster', () 
     const before = await json('generations')
     expect(before.generations).toHaveLength(3)
     expect(before.versions.filter(({ isOwn }: { isOwn: boolean }) => isOwn)).toHaveLength(3)
-    const watch = watchFor(clients, pets)
+    const readers = new Load(clients, 3, { reads: pets })
     expect(await json('rebuild')).toEqual({ outcome: 'activated' })
-    expect([...(await watch.stop())]).toEqual([])
+    await readers.expectTrue(environment)
+    expect(readers.codes).toEqual([])
     const after = await json('generations')
     const active = ({ generations }: typeof after): string[] =>
       generations.flatMap(({ name, state }: Record<string, string>) => (state === 'active' ? [name] : []))
@@ -89,7 +82,7 @@ describeWithLocalBrokers('three shards on three masters of a Redis Cluster', () 
     { timeout },
     async (_, suffer) => {
       const pets = await createMany(clients[0], 90)
-      const watch = watchFor(clients, pets)
+      const readers = new Load(clients, 3, { reads: [...pets] })
       await suffer(cluster.masters[1] as Master)
       await cluster.whole()
       await expectAllVerified(90)
@@ -103,9 +96,9 @@ describeWithLocalBrokers('three shards on three masters of a Redis Cluster', () 
       await expectAllVerified(90)
       writing = false
       await written
-      const codes = await watch.stop()
-      expect(codes.size).toBeGreaterThan(0)
-      expect([...codes].filter((code) => !/^read_model_(rebuilding|unavailable)$/.test(code ?? ''))).toEqual([])
+      await readers.expectTrue(environment)
+      expect(readers.codes.length).toBeGreaterThan(0)
+      for (const code of readers.codes) expect(code).toMatch(/^read_model_(rebuilding|unavailable)$/)
       await untilServed(clients[1], pets)
     },
   )

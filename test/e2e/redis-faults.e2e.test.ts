@@ -4,7 +4,7 @@ import { describeWithLocalBrokers, describeWithOwnBrokers } from '../brokers/des
 import { Link } from '../brokers/link.ts'
 import { startRedis as startLocalRedis } from '../brokers/processes.ts'
 import { askRedis } from '../brokers/ready.ts'
-import { Client, createMany, type Pet, untilServed, watchFor } from './client.ts'
+import { Client, createMany, type Pet, untilServed } from './client.ts'
 import { Load } from './load.ts'
 import { brokerEnvironment, expectVerified, startService } from './service.ts'
 
@@ -13,7 +13,7 @@ const timeout = 180_000
 
 interface World {
   readonly more: () => Promise<void>
-  readonly watch: ReturnType<typeof watchFor>
+  readonly readers: Load
 }
 
 /** The service has pets, then suffers the fault, in which more are written; all is right again by itself. */
@@ -32,15 +32,13 @@ async function suffer(
     await untilServed(client, pets)
   }
   await more()
-  const known = load === undefined ? [...pets] : [await client.create('known')]
-  await vi.waitFor(async () => expect((await client.get(known[0]?.id ?? 0)).status).toBe(200), patience)
-  const watch = watchFor([client], known)
-  await fault({ more, watch })
+  const readers = load ?? new Load([client], 3, { reads: [...pets] })
+  await fault({ more, readers })
   await load?.until(100)
   await vi.waitFor(async () => expect((await client.request('/v1/pets')).status).toBe(200), patience)
   await expectVerified(environment)
-  await watch.stop()
-  await (load === undefined ? untilServed(client, pets) : load.expectTrue(environment))
+  await readers.expectTrue(environment)
+  if (load === undefined) await untilServed(client, pets)
 }
 
 const situations = ['on an idle system', 'with writes and orders going on'] as const
@@ -57,11 +55,11 @@ const losses: Readonly<Record<string, (redis: RedisServer, world: World) => Prom
     await redis.kill()
     await redis.start()
   },
-  'all of it, as it is emptied again and again': async ({ url }, { watch }) => {
+  'all of it, as it is emptied again and again': async ({ url }, { readers }) => {
     for (let i = 0; i < 3; i++) {
       await askRedis(url, (connection) => connection.flushall())
-      await watch.until(503)
-      await watch.until(200)
+      await readers.until(3, 503, 'getPet')
+      await readers.until(3, 200, 'getPet')
     }
   },
   'what was written since a snapshot that it is put back to': async (redis, { more }) => {
