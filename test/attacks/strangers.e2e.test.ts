@@ -55,7 +55,7 @@ describeWithBrokers('on Kafka and Redis, a process with ROLE=api', (brokers) => 
     '13 connections that never stop sending requests',
     '50 bodies without an end',
   ] as const)('%s', (name) => {
-    it('takes no more than its share, and others are served', { timeout: 120_000 }, async () => {
+    it('takes no more than its share, and others are served', async () => {
       const environment = brokerEnvironment(brokers)
       await startService({ ...environment, ROLE: 'projector' })
       await expectHolds(`${name}, ROLE=api`, attacks[name], { ...environment, ROLE: 'api' })

@@ -4,11 +4,7 @@ import { expect, it, vi } from 'vitest'
 import { Client, createMany, expectExactly, type Pet } from './client.ts'
 import { dataFolder, expectVerified, petstore, petstoreJson, petstoreOutput, startService } from './service.ts'
 
-const timeout = 120_000
-
-it('a backup under full write load has every pet that was answered before, and goes on as another log', {
-  timeout,
-}, async () => {
+it('a backup under full write load has every pet that was answered before, and goes on as another log', async () => {
   const environment = { DATA_DIR: dataFolder() }
   const service = await startService(environment)
   const client = new Client(service)
@@ -46,7 +42,7 @@ it('a backup under full write load has every pet that was answered before, and g
   await expectVerified(restored)
 })
 
-it('a backup has the API keys, and takes the place of nothing', { timeout }, async () => {
+it('a backup has the API keys, and takes the place of nothing', async () => {
   const environment = { DATA_DIR: dataFolder(), API_KEYS: '' }
   const service = await startService(environment)
   const key = /PETSTORE_KEY=(petstore_\S+)/.exec(service.output())?.[1] ?? ''

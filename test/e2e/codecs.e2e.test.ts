@@ -37,7 +37,7 @@ describeWithBrokers('compressed batches in the log', (brokers) => {
     expect([status, body]).toMatchObject([200, { checks: { projector: { status: 'up', undecodable } } }])
     expect(await metric(service.url, 'petstore_undecodable_batches')).toBe(1)
     expect(service.output().match(/cannot be decoded/g)).toHaveLength(1)
-  }, 120_000)
+  })
 })
 
 async function lagSeconds(client: Client): Promise<number> {

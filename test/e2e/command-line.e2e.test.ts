@@ -15,7 +15,6 @@ import {
   startService,
 } from './service.ts'
 
-const timeout = 120_000
 /** The commands, each with what it is given. */
 const commands = {
   generations: [],
@@ -37,7 +36,7 @@ const names = Object.keys(commands)
 const onStorage = Object.entries(commands).filter(([name]) => !/^(keys|backup|seed|doctor)/.test(name))
 
 describe('the command line', () => {
-  it('tells of every command and its options', { timeout }, async () => {
+  it('tells of every command and its options', async () => {
     const environment = { DATA_DIR: dataFolder() }
     const groups = ['', 'keys', 'parked']
     const help = (name: string) => petstore(environment, ...name.split(' ').filter(Boolean), '--help')
@@ -55,7 +54,7 @@ describe('the command line', () => {
     })
   })
 
-  it('exits with 2 on invalid usage or configuration, and names the problem', { timeout }, async () => {
+  it('exits with 2 on invalid usage or configuration, and names the problem', async () => {
     const DATA_DIR = dataFolder()
     const cases: [args: string, environment: Environment, names: RegExp][] = [
       ['', {}, /Usage: petstore/],
@@ -81,7 +80,7 @@ describe('the command line', () => {
     })
   })
 
-  it('prints one JSON document with --json, or text, beside a service that runs', { timeout }, async () => {
+  it('prints one JSON document with --json, or text, beside a service that runs', async () => {
     const environment = { DATA_DIR: dataFolder() }
     await createMany(new Client(await startService(environment)), 30)
     const json = (...args: string[]) => petstoreJson(environment, ...args)
@@ -108,7 +107,7 @@ describe('the command line', () => {
     expect(await json('keys', 'revoke', id, '--yes')).toEqual({ id, revoked: true })
   })
 
-  it('exits with 1 on problems that it finds', { timeout }, async () => {
+  it('exits with 1 on problems that it finds', async () => {
     const environment = { DATA_DIR: dataFolder() }
     const service = await startService(environment)
     await createMany(new Client(service), 30)
@@ -144,7 +143,7 @@ describeWithBrokers('the command line, with brokers out of reach,', (brokers) =>
   it.each([
     ['KAFKA_BROKERS', '', /^petstore: Kafka at 127\.0\.0\.1:\d+ has not answered properly .*KAFKA_BROKERS.*\n$/],
     ['REDIS_URL', 'redis://', /^petstore: Redis at 127\.0\.0\.1:\d+ did not answer for \d+ s: start it.*\n$/],
-  ])('exits with 3 where nothing answers at %s', { timeout }, async (variable, scheme, reason) => {
+  ])('exits with 3 where nothing answers at %s', async (variable, scheme, reason) => {
     const environment = { ...brokerEnvironment(brokers), [variable]: `${scheme}127.0.0.1:${await freePort()}` }
     await inParallel(onStorage.length, onStorage.length, async (i) => {
       const [name, args] = onStorage[i] as (typeof onStorage)[number]

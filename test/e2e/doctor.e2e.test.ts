@@ -7,8 +7,6 @@ import { askRedis, freePort } from '../brokers/ready.ts'
 import { brokerEnvironment, dataFolder, type Environment, petstore, startOwnBrokers, startService } from './service.ts'
 import { asAdmin, createTopic, idBlocksOf, produce } from './topic.ts'
 
-const timeout = 120_000
-
 async function examine(environment: Environment) {
   const { code, output, errors } = await petstore(environment, 'doctor', '--json')
   expect(errors).toBe('')
@@ -24,7 +22,7 @@ async function expectFailed(environment: Environment, what: string, detail: RegE
 }
 
 describe('the doctor, embedded', () => {
-  it('finds nothing to fear before the first start, and beside a service', { timeout }, async () => {
+  it('finds nothing to fear before the first start, and beside a service', async () => {
     const DATA_DIR = join(dataFolder(), 'data')
     const before = await examine({ DATA_DIR })
     expect([before.code, before.of('folder')[0]?.detail]).toEqual([
@@ -41,7 +39,7 @@ describe('the doctor, embedded', () => {
     expect((await examine({ DATA_DIR })).of('server')[0]?.detail).toContain('is not running')
   })
 
-  it('says what is wrong', { timeout }, async () => {
+  it('says what is wrong', async () => {
     const folder = dataFolder()
     const file = join(folder, 'file')
     writeFileSync(file, '')
@@ -63,7 +61,7 @@ describe('the doctor, embedded', () => {
 })
 
 describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
-  it('finds nothing to fear, and makes nothing', { timeout }, async () => {
+  it('finds nothing to fear, and makes nothing', async () => {
     const environment = brokerEnvironment(brokers)
     const { code, findings, of } = await examine(environment)
     expect([code, findings.filter(({ state }) => state === 'failed')]).toEqual([0, []])
@@ -76,7 +74,7 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
     await expectFailed({ ...environment, KAFKA_PARTITIONS: '7' }, 'topic', /Set KAFKA_PARTITIONS=6/)
   })
 
-  it('takes topics made by hand, as a start does', { timeout }, async () => {
+  it('takes topics made by hand, as a start does', async () => {
     const environment = brokerEnvironment(brokers)
     await createTopic(environment)
     await createTopic(idBlocksOf(environment), 1)
@@ -84,7 +82,7 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
     expect([code, findings.filter(({ state }) => state === 'failed')]).toEqual([0, []])
   })
 
-  it('warns of half a log, which the next start completes', { timeout }, async () => {
+  it('warns of half a log, which the next start completes', async () => {
     const environment = brokerEnvironment(brokers)
     await createTopic(environment)
     expect((await examine(environment)).of('topic')).toMatchObject([
@@ -103,7 +101,7 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
       { epoch: 'log id', partitions: 6 },
       { epoch: 'log id', token: 'note', hasEvents: true },
     ],
-  ])('refuses %s, as a start does', { timeout }, async (_, refusal, ...records) => {
+  ])('refuses %s, as a start does', async (_, refusal, ...records) => {
     const environment = brokerEnvironment(brokers)
     await createTopic(environment)
     await createTopic(idBlocksOf(environment), 1)
@@ -111,7 +109,7 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
     await expectFailed(environment, 'topic', refusal)
   })
 
-  it('says what does not answer', { timeout }, async () => {
+  it('says what does not answer', async () => {
     const environment = brokerEnvironment(brokers)
     const nowhere = `127.0.0.1:${await freePort()}`
     await expectFailed({ ...environment, KAFKA_BROKERS: nowhere }, 'Kafka', /start it, or correct KAFKA_BROKERS/)
@@ -122,7 +120,7 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
 })
 
 describeWithOwnBrokers('the doctor, on brokers that lose data', () => {
-  it('says which setting is to blame', { timeout }, async () => {
+  it('says which setting is to blame', async () => {
     const { redis, environment } = await startOwnBrokers(['--maxmemory-policy', 'allkeys-lru'])
     await expectFailed(environment, 'Redis', /maxmemory-policy allkeys-lru/)
     await askRedis(redis.url, (admin) => admin.config('SET', 'maxmemory-policy', 'noeviction'))

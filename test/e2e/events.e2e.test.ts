@@ -16,7 +16,6 @@ import {
   startService,
 } from './service.ts'
 
-const timeout = 180_000
 const until = { timeout: 60_000, interval: 50 }
 
 /** A pet that is ordered, and of which the order is cancelled. */
@@ -42,9 +41,7 @@ async function shown(environment: Environment, ...args: string[]) {
 }
 
 describeWithBrokers('on Kafka and Redis', (brokers) => {
-  it('the feed goes on where it ended, on another instance, and tells nothing that cannot be read', {
-    timeout,
-  }, async () => {
+  it('the feed goes on where it ended, on another instance, and tells nothing that cannot be read', async () => {
     const environment = brokerEnvironment(brokers)
     const { apis, clients } = await startRoles(environment)
     const feed = new FeedClient()
@@ -69,7 +66,7 @@ describeWithBrokers('on Kafka and Redis', (brokers) => {
     await feed.leave()
   })
 
-  it('the command line shows every event, and what became of it', { timeout }, async () => {
+  it('the command line shows every event, and what became of it', async () => {
     const environment = brokerEnvironment(brokers)
     const { clients } = await startRoles(environment)
     const following = startPetstore(environment, 'events', '--follow')
@@ -93,7 +90,7 @@ describeWithBrokers('on Kafka and Redis', (brokers) => {
 })
 
 describe('embedded', () => {
-  it('tells the feed, the history and the command line the same', { timeout }, async () => {
+  it('tells the feed, the history and the command line the same', async () => {
     const environment = { DATA_DIR: dataFolder() }
     const service = await startService(environment)
     const client = new Client(service)
@@ -111,7 +108,7 @@ describe('embedded', () => {
     await feed.ended
   })
 
-  it('1,000 clients of the feed are all told, and others are served', { timeout }, async () => {
+  it('1,000 clients of the feed are all told, and others are served', async () => {
     const service = await startService({
       DATA_DIR: dataFolder(),
       MAX_IN_FLIGHT_PER_KEY: '2000',
@@ -128,7 +125,7 @@ describe('embedded', () => {
     expect(service.output()).not.toMatch(/"level":[456]0/)
   })
 
-  it('a client of the feed that never reads costs little, and is let go', { timeout }, async () => {
+  it('a client of the feed that never reads costs little, and is let go', async () => {
     const service = await startService({ DATA_DIR: dataFolder(), APPEND_TIMEOUT_MS: '1000' })
     const client = new Client(service)
     // More than the system keeps for a connection.

@@ -10,7 +10,6 @@ import { brokerEnvironment, startRoles, startService } from './service.ts'
 import { kafkaClient } from './topic.ts'
 
 const patience = { timeout: 90_000, interval: 100 }
-const timeout = 300_000
 
 describeWithLocalBrokers('answers are true on three brokers', () => {
   let cluster: KafkaCluster
@@ -19,7 +18,7 @@ describeWithLocalBrokers('answers are true on three brokers', () => {
     cluster = await startKafkaCluster()
     admin = kafkaClient(cluster.brokers).admin()
     await admin.connect()
-  }, timeout)
+  })
   afterAll(async () => {
     await admin?.disconnect()
     await cluster?.remove()
@@ -45,7 +44,7 @@ describeWithLocalBrokers('answers are true on three brokers', () => {
     return { topic, load, expectTrue }
   }
 
-  it('although the leaders of all partitions move, over and over', { timeout }, async () => {
+  it('although the leaders of all partitions move, over and over', async () => {
     const { topic, load, expectTrue } = await startLoaded()
     for (let round = 0; round < 10; round++) {
       await load.until(200)
@@ -55,7 +54,7 @@ describeWithLocalBrokers('answers are true on three brokers', () => {
     await expectTrue()
   })
 
-  it('although a broker is killed with kill -9 and comes back; the other two go on alone', { timeout }, async () => {
+  it('although a broker is killed with kill -9 and comes back; the other two go on alone', async () => {
     const { topic, load, expectTrue } = await startLoaded()
     await load.until(500)
     const { leader } = (await partitionsOf(topic))[0] ?? { leader: 0 }
@@ -70,9 +69,7 @@ describeWithLocalBrokers('answers are true on three brokers', () => {
     await expectTrue()
   })
 
-  it('and orders and pets agree, although API, projector, Kafka and Redis are each killed with kill -9', {
-    timeout,
-  }, async () => {
+  it('and orders and pets agree, although API, projector, Kafka and Redis are each killed with kill -9', async () => {
     const { environment, redis } = await start()
     const { apis, clients, projector } = await startRoles(environment)
     await startService({ ...environment, ROLE: 'projector' })

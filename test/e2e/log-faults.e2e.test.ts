@@ -29,8 +29,6 @@ import {
   type Topic,
 } from './topic.ts'
 
-const timeout = 180_000
-
 /** The pets are those of the log, which are these, and everything in the read models is what the log says. */
 async function expectLogServed(environment: Environment & Topic, client: Client, pets: readonly Pet[]): Promise<void> {
   const stored = await readPets(environment)
@@ -58,7 +56,7 @@ describeWithBrokers('when the log is made anew', (brokers) => {
     return { environment, topic: environment.KAFKA_TOPIC, service, client, pets, expectGone }
   }
 
-  it('with some of its events, new ones take the positions of the others', { timeout }, async () => {
+  it('with some of its events, new ones take the positions of the others', async () => {
     const { environment, topic, service } = await startWithPets(300)
     await service.end('SIGTERM')
     const kept = (await readTopic(environment)).slice(0, 100)
@@ -71,9 +69,7 @@ describeWithBrokers('when the log is made anew', (brokers) => {
     await expectLogServed(environment, client, [...keptPets, ...more])
   })
 
-  it('without any event beside processes that run, they end and none starts, until the events are put back', {
-    timeout,
-  }, async () => {
+  it('without any event beside processes that run, they end and none starts, until the events are put back', async () => {
     const { environment, topic, service, client, pets } = await startWithPets(20)
     const idle = await startService(environment)
     const noted = async () => expect(await storedCount(idBlocksOf(environment))).toBe(3) // that it has events
@@ -99,9 +95,7 @@ describeWithBrokers('when the log is made anew', (brokers) => {
     await expectLogServed(environment, new Client(await startService(environment)), pets)
   })
 
-  it('as another log, it has no read models yet; a start gives a 404 for what was in the one before', {
-    timeout,
-  }, async () => {
+  it('as another log, it has no read models yet; a start gives a 404 for what was in the one before', async () => {
     const { environment, topic, service, expectGone } = await startWithPets(20)
     await service.end('SIGTERM')
     await deleteTopics(brokers.kafkaBrokers, topic, `${topic}.id-blocks`)
@@ -114,9 +108,7 @@ describeWithBrokers('when the log is made anew', (brokers) => {
     await expectLogServed(environment, client, await createMany(client, 60))
   })
 
-  it('as another log beside a process that still runs, that one ends, and a new one serves the new log', {
-    timeout,
-  }, async () => {
+  it('as another log beside a process that still runs, that one ends, and a new one serves the new log', async () => {
     const { environment, topic, service, client, expectGone } = await startWithPets(20)
     const load = new Load([client], 4)
     await load.until(10)
@@ -158,9 +150,7 @@ describeWithLocalBrokers('when Kafka comes back without its last records', () =>
     return { environment: brokerEnvironment({ kafkaBrokers: kafka.brokers, redisUrl: redis.url }), snapshot }
   }
 
-  it('and forgot who has a block of ids, that process ends, and no pet takes the place of another', {
-    timeout,
-  }, async () => {
+  it('and forgot who has a block of ids, that process ends, and no pet takes the place of another', async () => {
     const { environment, snapshot } = await start()
     const [first, second] = [await startService(environment), await startService(environment)]
     const goBack = await snapshot(`${environment.KAFKA_TOPIC}.id-blocks-0`) // the identity of the log, and no block
@@ -178,7 +168,7 @@ describeWithLocalBrokers('when Kafka comes back without its last records', () =>
     await expectVerified(environment)
   })
 
-  it('as a disk that was put back would have it, the pets are those of the log', { timeout }, async () => {
+  it('as a disk that was put back would have it, the pets are those of the log', async () => {
     const { environment, snapshot } = await start()
     const client = new Client(await startService(environment))
     const kept = await createMany(client, 60)

@@ -15,7 +15,6 @@ import {
 import { petCreated, produce } from './topic.ts'
 
 const patience = { timeout: 30_000, interval: 20 }
-const timeout = 180_000
 const replaced = 'the read models lost data: an empty generation takes their place'
 
 /** An event that this release cannot apply. */
@@ -26,7 +25,7 @@ function ofTheFuture(id: number) {
 
 describeWithBrokers('read models that lose a whole set', (brokers) => {
   const sets = ['pets', 'pets:status:available', 'orders', 'rows', 'keys', 'parked', 'parked-queue']
-  it.each(sets)('%s: say so, replace themselves, and make no pet twice', { timeout }, async (set) => {
+  it.each(sets)('%s: say so, replace themselves, and make no pet twice', async (set) => {
     const environment = brokerEnvironment(brokers)
     const service = await startService(environment)
     const client = new Client(service)

@@ -16,10 +16,9 @@ import {
 import { petCreated, produce } from './topic.ts'
 
 const patience = { timeout: 30_000, interval: 100 }
-const timeout = 180_000
 
 describeWithBrokers('events that cannot be applied', (brokers) => {
-  it('are parked, looked at, and discarded; then what waited behind them is applied', { timeout }, async () => {
+  it('are parked, looked at, and discarded; then what waited behind them is applied', async () => {
     const environment = brokerEnvironment(brokers)
     const service = await startService(environment)
     const client = new Client(service)
@@ -84,7 +83,7 @@ describeWithBrokers('events that cannot be applied', (brokers) => {
     expect(await petstoreOutput(environment, 'parked', 'list')).toBe('No event is parked.\n')
   })
 
-  it('a POST whose id another producer has taken gets another one', { timeout }, async () => {
+  it('a POST whose id another producer has taken gets another one', async () => {
     const environment = brokerEnvironment(brokers)
     const client = new Client(await startService(environment))
     const taken = Array.from(

@@ -6,7 +6,6 @@ import { describeWithPreviousRelease } from './previous-release.ts'
 import { SeededPets } from './seeded-pets.ts'
 import { brokerEnvironment, dataFolder, expectVerified, type ServiceProcess, startService } from './service.ts'
 
-const timeout = 240_000
 const patience = { timeout: 60_000, interval: 50 }
 
 /** A request that an instance of the other release was sent is answered as there. */
@@ -40,7 +39,7 @@ async function stop(service: ServiceProcess): Promise<void> {
 }
 
 describeWithPreviousRelease('the release before this one', (previous) => {
-  it('is replaced on its data folder, comes back, and is replaced again', { timeout }, async () => {
+  it('is replaced on its data folder, comes back, and is replaced again', async () => {
     const environment = { DATA_DIR: dataFolder() }
     const before = await startService(environment, previous)
     const pets = await createMany(new Client(before), 60)
@@ -66,9 +65,7 @@ describeWithPreviousRelease('the release before this one', (previous) => {
   })
 
   describeWithBrokers('on Kafka and Redis', (brokers) => {
-    it('is replaced while both serve, and comes back, and nobody sees an answer that is wrong or old', {
-      timeout,
-    }, async () => {
+    it('is replaced while both serve, and comes back, and nobody sees an answer that is wrong or old', async () => {
       const environment = brokerEnvironment(brokers)
       const before = await startService(environment, previous)
       const seeded = new SeededPets(200)

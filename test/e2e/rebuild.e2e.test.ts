@@ -16,7 +16,6 @@ import {
 } from './service.ts'
 import { openStore, positionOf } from './stored-state.ts'
 
-const timeout = 240_000
 const patience = { timeout: 60_000, interval: 1 }
 
 interface World {
@@ -100,9 +99,7 @@ describeWithBrokers('petstore rebuild', (brokers) => {
     return built
   }
 
-  it('killed with kill -9 at about 10, 50 and 99 % harms nobody, and the next goes on with it', {
-    timeout,
-  }, async () => {
+  it('killed with kill -9 at about 10, 50 and 99 % harms nobody, and the next goes on with it', async () => {
     const world = await start()
     const { environment, store } = world
     for (const percent of [10, 50, 99]) {
@@ -114,9 +111,7 @@ describeWithBrokers('petstore rebuild', (brokers) => {
     await expectTrue(world)
   })
 
-  it('killed with kill -9, also as the new generation takes over, leaves nothing for longer than the period of grace', {
-    timeout,
-  }, async () => {
+  it('killed with kill -9, also as the new generation takes over, leaves nothing for longer than the period of grace', async () => {
     const world = await start({ READ_MODEL_GRACE_SECONDS: '5' }) // the shortest there is
     const { environment, store } = world
     const untilAlone = (name?: string) => vi.waitFor(async () => expect(await names(store)).toEqual([name]), patience)
@@ -139,7 +134,7 @@ describeWithBrokers('petstore rebuild', (brokers) => {
     await expectTrue(world)
   })
 
-  it('run twice at once builds one generation', { timeout }, async () => {
+  it('run twice at once builds one generation', async () => {
     const world = await start()
     const { environment, store } = world
     const before = await activeName(store)

@@ -9,7 +9,6 @@ import { Load } from './load.ts'
 import { brokerEnvironment, expectVerified, startService } from './service.ts'
 
 const patience = { timeout: 60_000, interval: 50 }
-const timeout = 180_000
 
 interface World {
   readonly more: () => Promise<void>
@@ -78,7 +77,7 @@ describeWithOwnBrokers('when Redis loses data', () => {
   afterAll(() => kafka?.remove())
 
   const cases = Object.keys(losses).flatMap((what) => situations.map((situation) => ({ what, situation })))
-  it.each(cases)('$what, $situation', { timeout }, async ({ what, situation }) => {
+  it.each(cases)('$what, $situation', async ({ what, situation }) => {
     const redis = await volatileRedis(startRedis)
     await suffer(situation, { kafka, redisUrl: redis.url }, async (world) => await losses[what]?.(redis, world))
   })
@@ -91,7 +90,7 @@ describeWithLocalBrokers('when Redis fails over', () => {
   })
   afterAll(() => kafka?.remove())
 
-  it.each(situations)('to a replica that lagged, %s', { timeout }, async (situation) => {
+  it.each(situations)('to a replica that lagged, %s', async (situation) => {
     const [primary, replica] = await Promise.all([volatileRedis(startLocalRedis), volatileRedis(startLocalRedis)])
     const address = await Link.to(portOf(primary))
     onTestFinished(() => address.close())

@@ -5,9 +5,7 @@ import { expect, it, vi } from 'vitest'
 import { apiKey, Client } from './client.ts'
 import { dataFolder, expectVerified, petstore, petstoreJson, startPetstore, startService } from './service.ts'
 
-const timeout = 120_000
-
-it('seed adds pets and orders, and after a break what is missing', { timeout }, async () => {
+it('seed adds pets and orders, and after a break what is missing', async () => {
   const environment = { DATA_DIR: dataFolder(), RATE_LIMIT: '400/1' }
   const service = await startService(environment)
   const PORT = new URL(service.url).port
@@ -31,7 +29,7 @@ it('seed adds pets and orders, and after a break what is missing', { timeout }, 
   await expectVerified(environment)
 })
 
-it('seed says what is wrong: the key, or that nothing answers', { timeout }, async () => {
+it('seed says what is wrong: the key, or that nothing answers', async () => {
   const service = await startService({ DATA_DIR: dataFolder() })
   const wrong = await petstore({ PETSTORE_KEY: 'wrong' }, 'seed', '1', '--url', service.url)
   expect([wrong.code, wrong.errors]).toEqual([1, expect.stringContaining('unauthorized')])
@@ -39,7 +37,7 @@ it('seed says what is wrong: the key, or that nothing answers', { timeout }, asy
   expect([away.code, away.errors]).toEqual([3, expect.stringContaining('does not answer')])
 })
 
-it('a command ends quietly when whoever reads it has seen enough', { timeout }, async () => {
+it('a command ends quietly when whoever reads it has seen enough', async () => {
   const environment = { DATA_DIR: dataFolder() }
   const client = new Client(await startService(environment))
   for (let turn = 0; turn < 3; turn++) await Promise.all(Array.from({ length: 100 }, () => client.create('Rex')))

@@ -55,7 +55,7 @@ describeWithOwnBrokers('a projector that cannot move', () => {
       await vi.waitFor(async () => expect(sum(await look())).toBe(0), patience)
     }
     expect([...seen]).toEqual([200])
-  }, 240_000)
+  })
 })
 
 interface Behind {

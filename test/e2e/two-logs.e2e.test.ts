@@ -4,10 +4,8 @@ import { Client, createMany } from './client.ts'
 import { Load } from './load.ts'
 import { brokerEnvironment, expectVerified, petstoreJson, startService } from './service.ts'
 
-const timeout = 180_000
-
 describeWithBrokers('two logs under one prefix', (brokers) => {
-  it('have read models of their own, which neither takes nor removes from the other', { timeout }, async () => {
+  it('have read models of their own, which neither takes nor removes from the other', async () => {
     const [one, other] = [brokerEnvironment(brokers), brokerEnvironment(brokers)].map((environment, _, [first]) => {
       return { ...environment, REDIS_PREFIX: first?.REDIS_PREFIX ?? '', READ_MODEL_GRACE_SECONDS: '5' }
     })

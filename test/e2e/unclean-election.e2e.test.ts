@@ -13,13 +13,10 @@ import { brokerEnvironment, expectVerified, startService } from './service.ts'
 import { readPets } from './topic.ts'
 
 const patience = { timeout: 60_000, interval: 50 }
-const timeout = 240_000
 const fetchApiKey = 1 // Kafka protocol, API keys
 
 describeWithLocalBrokers('a leader that takes over without the last events', () => {
-  it('and takes others in their place: the read models are those of the log, and no pet that is in it was missed', {
-    timeout,
-  }, async () => {
+  it('and takes others in their place: the read models are those of the log, and no pet that is in it was missed', async () => {
     const redis = await startRedis()
     const { pass, hold } = heldRequests()
     const cluster = await startCluster(pass)

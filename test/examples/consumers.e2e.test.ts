@@ -9,7 +9,6 @@ import { brokerEnvironment, dataFolder, type Program, startCommand, startService
 import { createTopic, petCreated, produce, storedCount, type Topic } from '../e2e/topic.ts'
 import { disturb, largest, parkAndDiscard, sell } from './history.ts'
 
-const timeout = 300_000
 const patience = { timeout: 120_000, interval: 5 }
 const root = join(import.meta.dirname, '../..')
 const python = process.env.EXAMPLES_PYTHON ?? 'python3'
@@ -33,7 +32,7 @@ interface Line {
 }
 
 describeWithBrokers('the examples of consumers', (brokers) => {
-  it('come to what the service shows, whatever kills them', { timeout }, async () => {
+  it('come to what the service shows, whatever kills them', async () => {
     const environment = brokerEnvironment(brokers)
     const service = new Client(await startService(environment))
     await sell(service, 40)
@@ -68,7 +67,7 @@ describeWithBrokers('the examples of consumers', (brokers) => {
     expectShown(await runToTheEnd())
   })
 
-  it('share a file, of which each record counts once', { timeout }, async () => {
+  it('share a file, of which each record counts once', async () => {
     const environment = brokerEnvironment(brokers)
     await createTopic(environment)
     await produce(environment, manyPets)
@@ -83,7 +82,7 @@ describeWithBrokers('the examples of consumers', (brokers) => {
     expect(salesIn(DATABASE)).toEqual(Object.fromEntries(Array.from({ length: 10 }, (_, category) => [category, 300])))
   })
 
-  it('refuse a database that is ahead of the topic', { timeout }, async () => {
+  it('refuse a database that is ahead of the topic', async () => {
     const environment = brokerEnvironment(brokers)
     await createTopic(environment)
     const DATABASE = join(dataFolder(), 'ahead.db')
