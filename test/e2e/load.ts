@@ -44,7 +44,7 @@ export class Load {
     return this.#recorder.exchanges
   }
 
-  /** Of all errors so far. */
+  /** Those of all errors so far, each once. */
   get codes(): readonly string[] {
     return [...new Set(this.told.flatMap(({ code }) => code ?? []))]
   }

@@ -53,7 +53,7 @@ interface NewEvent {
   readonly eventId: string
   readonly pet: Pet
   readonly streamversion?: number
-  /** Of the event; 1 when omitted. */
+  /** In the type of the event; 1 when omitted. */
   readonly typeVersion?: number
 }
 
