@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { Agent, type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
@@ -115,12 +114,14 @@ describe('embedded', () => {
       MAX_CONNECTIONS_PER_ADDRESS: '1200',
     })
     const client = new Client(service)
-    const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY })
-    onTestFinished(() => agent.destroy())
-    const told = await Promise.all(Array.from({ length: 1000 }, () => follow(service.url, agent)))
+    const feeds = Array.from({ length: 1000 }, () => new FeedClient())
+    onTestFinished(async () => void (await Promise.all(feeds.map((feed) => feed.leave()))))
+    await Promise.all(feeds.map((feed) => feed.follow(service)))
     const pets = await createMany(client, 50)
-    const wanted = pets.map(({ id }) => id).sort()
-    for (const text of told) await vi.waitFor(() => expect(idsIn(text()).sort()).toEqual(wanted), until)
+    const wanted = pets.map(({ id }) => String(id)).sort()
+    for (const { events } of feeds) {
+      await vi.waitFor(() => expect(events.map(({ subject }) => subject).sort()).toEqual(wanted), until)
+    }
     expect((await client.list()).length).toBe(50)
     expect(service.output()).not.toMatch(/"level":[456]0/)
   })
@@ -148,21 +149,3 @@ describe('embedded', () => {
     await gone
   })
 })
-
-/** Resolves to what was told, once the feed has begun. */
-async function follow(url: string, agent: Agent): Promise<() => string> {
-  const headers = { authorization: `Bearer ${apiKey}` }
-  const sent = request(`${url}/v1/events`, { agent, headers }).end()
-  const [answer] = (await once(sent, 'response')) as [IncomingMessage]
-  let text = ''
-  answer.setEncoding('utf8').on('data', (chunk) => {
-    text += chunk
-  })
-  answer.on('error', () => {})
-  await vi.waitFor(() => expect(text).toContain('id: '), until)
-  return () => text
-}
-
-function idsIn(text: string): number[] {
-  return [...text.matchAll(/"data":\{"id":(\d+)/g)].map(([, id]) => Number(id))
-}

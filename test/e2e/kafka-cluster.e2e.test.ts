@@ -5,7 +5,7 @@ import { type KafkaCluster, startKafkaCluster } from '../brokers/clusters.ts'
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
 import { moveLeaders } from '../campaign/faults/kafka-faults.ts'
 import { Client } from './client.ts'
-import { Load } from './load.ts'
+import { buying, Load } from './load.ts'
 import { brokerEnvironment, startRoles, startService } from './service.ts'
 import { kafkaClient } from './topic.ts'
 
@@ -73,7 +73,7 @@ describeWithLocalBrokers('answers are true on three brokers', () => {
     const { environment, redis } = await start()
     const { apis, clients, projector } = await startRoles(environment)
     await startService({ ...environment, ROLE: 'projector' })
-    const load = new Load(clients, 12, { buys: true })
+    const load = new Load(clients, 12, buying)
     const untilMoreOrders = () => load.until(100, 200, 'updateOrder')
     await untilMoreOrders()
 

@@ -12,25 +12,24 @@ import { consumed, creationsIn, readTopic, type Topic } from './topic.ts'
 
 const patience = { timeout: 120_000, interval: 20 }
 
-interface Kind {
-  /** They do all that the clients of the campaign do. */
-  readonly buys?: boolean
-  /** They read, and change nothing: these pets, and whatever is listed with them. */
-  readonly reads?: readonly Pet[]
-}
+/** What clients ask for, one request after the other. */
+type Work = ConstructorParameters<typeof Clients>[0]['workload']
 
-/** Clients who add one pet after the other, every other one under an Idempotency-Key; or of another kind. Nobody pauses. */
+/** Clients who send one request after the other, without a pause, whatever they are answered. */
 export class Load {
   readonly #recorder = new Recorder(({ operation, status }) => this.#count(`${operation} ${status}`))
   readonly #counts = new Map<string, number>()
   readonly #instances: Api[] = []
   readonly #clients: Clients
 
-  constructor(services: readonly { readonly url: string }[], workers: number, { buys = false, reads }: Kind = {}) {
+  constructor(
+    services: readonly { readonly url: string }[],
+    workers: number,
+    workOf: (random: Random) => Work = adding,
+  ) {
     this.turnTo(services)
     const random = new Random(Date.now())
-    const changes = buys ? new Workload(random) : additions(random)
-    const workload = reads === undefined ? changes : readings(random, reads)
+    const workload = workOf(random)
     const options = { recorder: this.#recorder, instances: this.#instances, apiKey, random, workload, thinkMs: 0 }
     this.#clients = new Clients(options, workers)
   }
@@ -101,9 +100,8 @@ export class Load {
   }
 }
 
-type Work = ConstructorParameters<typeof Clients>[0]['workload']
-
-function additions(random: Random): Work {
+/** They add pets, every other one under an Idempotency-Key. */
+function adding(random: Random): Work {
   let names = 0
   return {
     *act() {
@@ -115,9 +113,14 @@ function additions(random: Random): Work {
   }
 }
 
-/** Each by id, in the list and in that of its status. */
-function readings(random: Random, pets: readonly Pet[]): Work {
-  return {
+/** They do all that the clients of the campaign do. */
+export function buying(random: Random): Work {
+  return new Workload(random)
+}
+
+/** They read these pets, each by id, in the list and in that of its status, and change nothing. */
+export function reading(pets: readonly Pet[]): (random: Random) => Work {
+  return (random) => ({
     *act() {
       const { id, status } = random.pick(pets)
       yield { operation: 'getPet', id }
@@ -125,5 +128,5 @@ function readings(random: Random, pets: readonly Pet[]): Work {
         yield { operation: 'listPets', page: { after: 0, ...page } }
       }
     },
-  }
+  })
 }

@@ -4,7 +4,7 @@ import { type Master, type RedisCluster, startRedisCluster } from '../brokers/cl
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
 import { askRedis } from '../brokers/ready.ts'
 import { type Client, codeOf, createMany, expectExactly, inParallel, keyed, type Pet, untilServed } from './client.ts'
-import { Load } from './load.ts'
+import { Load, reading } from './load.ts'
 import {
   brokerEnvironment,
   type Environment,
@@ -57,7 +57,7 @@ describeWithLocalBrokers('three shards on three masters of a Redis Cluster', () 
     const before = await json('generations')
     expect(before.generations).toHaveLength(3)
     expect(before.versions.filter(({ isOwn }: { isOwn: boolean }) => isOwn)).toHaveLength(3)
-    const readers = new Load(clients, 3, { reads: pets })
+    const readers = new Load(clients, 3, reading(pets))
     expect(await json('rebuild')).toEqual({ outcome: 'activated' })
     await readers.expectTrue(environment)
     expect(readers.codes).toEqual([])
@@ -77,7 +77,7 @@ describeWithLocalBrokers('three shards on three masters of a Redis Cluster', () 
     ['restarts empty', (master) => master.restartEmpty()],
   ])('a master that %s, idle and under writes: it heals, and no pet is ever missing', async (_, suffer) => {
     const pets = await createMany(clients[0], 90)
-    const readers = new Load(clients, 3, { reads: [...pets] })
+    const readers = new Load(clients, 3, reading([...pets]))
     await suffer(cluster.masters[1] as Master)
     await cluster.whole()
     await expectAllVerified(90)

@@ -5,7 +5,7 @@ import { Link } from '../brokers/link.ts'
 import { startRedis as startLocalRedis } from '../brokers/processes.ts'
 import { askRedis } from '../brokers/ready.ts'
 import { Client, createMany, type Pet, untilServed } from './client.ts'
-import { Load } from './load.ts'
+import { buying, Load, reading } from './load.ts'
 import { brokerEnvironment, expectVerified, startService } from './service.ts'
 
 const patience = { timeout: 60_000, interval: 50 }
@@ -24,14 +24,14 @@ async function suffer(
   const environment = brokerEnvironment({ kafkaBrokers: kafka.brokers, redisUrl })
   const client = new Client(await startService(environment))
   const pets: Pet[] = []
-  const load = situation === 'on an idle system' ? undefined : new Load([client], 8, { buys: true })
+  const load = situation === 'on an idle system' ? undefined : new Load([client], 8, buying)
   async function more(): Promise<void> {
     if (load !== undefined) return await load.until(100)
     pets.push(...(await createMany(client, 60)))
     await untilServed(client, pets)
   }
   await more()
-  const readers = load ?? new Load([client], 3, { reads: [...pets] })
+  const readers = load ?? new Load([client], 3, reading([...pets]))
   await fault({ more, readers })
   await load?.until(100)
   await vi.waitFor(async () => expect((await client.request('/v1/pets')).status).toBe(200), patience)

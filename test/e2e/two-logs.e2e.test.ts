@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { Client, createMany } from './client.ts'
-import { Load } from './load.ts'
+import { buying, Load } from './load.ts'
 import { brokerEnvironment, expectVerified, petstoreJson, startService } from './service.ts'
 
 describeWithBrokers('two logs under one prefix', (brokers) => {
@@ -11,7 +11,7 @@ describeWithBrokers('two logs under one prefix', (brokers) => {
     })
     if (one === undefined || other === undefined) throw new Error('two were made')
     const services = await Promise.all([startService(one), startService(other)])
-    const loads = services.map((service) => new Load([service], 4, { buys: true }))
+    const loads = services.map((service) => new Load([service], 4, buying))
     for (const load of loads) await load.until(50)
     for (const [i, load] of loads.entries()) await load.expectTrue([one, other][i] ?? one)
     for (const { output } of services) expect(output()).not.toContain('building read models anew')

@@ -8,7 +8,7 @@ import { Link, type Pass } from '../brokers/link.ts'
 import { inSync, makeLossyTopics } from '../campaign/faults/loss-faults.ts'
 import type { Exchange } from '../campaign/history.ts'
 import { byId, Client, createMany, inParallel, type Pet, untilServed } from './client.ts'
-import { Load } from './load.ts'
+import { Load, reading } from './load.ts'
 import { brokerEnvironment, expectVerified, startService } from './service.ts'
 import { readPets } from './topic.ts'
 
@@ -32,7 +32,7 @@ describeWithLocalBrokers('a leader that takes over without the last events', () 
     await vi.waitFor(async () => expect(await inSync(cluster, topic)).toEqual([1]), patience)
     const lost = await createMany(client, 100)
     await untilServed(client, [...kept, ...lost])
-    const readers = new Load([client], 3, { reads: kept })
+    const readers = new Load([client], 3, reading(kept))
     const held = hold(fetchApiKey) // so that there are others before the projector asks for what follows
     await leader?.kill()
     await follower?.resume()
