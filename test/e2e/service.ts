@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,23 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, vi } from 'vitest'
 import type { Verification } from '../../src/projector/verify.ts'
 import { startKafka, startRedis } from '../brokers/brokers.ts'
+import { type Environment, type Program, runProgram } from '../brokers/program.ts'
 import { apiKey, Client } from './client.ts'
 
-export type Environment = Readonly<Record<string, string>>
-
-/** A program of the project as a process of its own, as an operator runs it. It ends with the test. */
-export interface Program {
-  readonly pid: number
-  /** What it wrote to standard output so far. */
-  readonly output: () => string
-  /** What it wrote to standard error so far. */
-  readonly errors: () => string
-  readonly running: () => boolean
-  /** Resolves to the exit code, or to the signal that ended it, once it is gone. */
-  readonly ended: Promise<number | string | null>
-  /** Sends the signal; resolves as `ended` does. */
-  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string | null>
-}
+export type { Environment, Program }
 
 export interface ServiceProcess extends Program {
   readonly url: string
@@ -35,23 +20,11 @@ export function startProgram(script: string, environment: Environment, ...args: 
   return startCommand([process.execPath, fileURLToPath(new URL(script, import.meta.url)), ...args], environment)
 }
 
-/** Runs a command with these variables and no others. */
-export function startCommand([command = '', ...args]: readonly string[], environment: Environment): Program {
-  const { PATH } = process.env
-  const child = spawn(command, args, { env: { PATH, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
-  const [output, errors] = [child.stdout, child.stderr].map((stream) => {
-    const chunks: Buffer[] = []
-    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-    return () => Buffer.concat(chunks).toString()
-  }) as [() => string, () => string]
-  const running = () => child.exitCode === null && child.signalCode === null
-  const ended = once(child, 'close').then(() => child.exitCode ?? child.signalCode)
-  function end(signal: 'SIGTERM' | 'SIGKILL') {
-    if (running()) child.kill(signal)
-    return ended
-  }
-  onTestFinished(async () => void (await end('SIGKILL')))
-  return { pid: child.pid as number, output, errors, running, ended, end }
+/** Runs a command with these variables and no others. It ends with the test. */
+export function startCommand(command: readonly string[], environment: Environment): Program {
+  const program = runProgram(command, environment)
+  onTestFinished(async () => void (await program.end('SIGKILL')))
+  return program
 }
 
 /** What starts this release. */
