@@ -1,11 +1,10 @@
 import { Clients } from './clients.ts'
 import { caughtUp, followed } from './end-of-run.ts'
 import { type Fault, last } from './faults/fault.ts'
-import { petstore } from './faults/operators.ts'
 import { Followers } from './followers.ts'
 import { type Contradiction, contradiction, type History } from './history.ts'
 import { type FaultSummary, Journal } from './journal.ts'
-import { contradictionsOf, healed, servedAgain } from './oracle.ts'
+import { contradictionsOf, healed, servedAgain, verified } from './oracle.ts'
 import { Random } from './random.ts'
 import { Recorder } from './recorder.ts'
 import * as onBrokers from './system/broker-scenarios.ts'
@@ -71,15 +70,15 @@ export async function runCampaign(
     await Promise.allSettled([clients.stop(), followers.stop()])
   })
   const halfMs = minutes * 30_000
-  const untilHalf = { ms: halfMs, over }
-  await oneAtATime(running, untilHalf, new Random(seed * 100 + 99), (fault, random) =>
+  const alone = { faults: running.lanes.flat(), ms: halfMs, over: over.signal, pauseMs: pauseMs.alone }
+  await inTurn(alone, new Random(seed * 100 + 99), (fault, random) =>
     journal.during(fault, true, async () => {
       const happened = await fault.inflict(random, true)
       oracle.found(await servedAgain(running, recorder, `'${fault.kind}'`))
       return happened
     }),
   )
-  await allLanesAtOnce(running, untilHalf, seed * 100, (fault, random) =>
+  await allLanesAtOnce(running, { ms: halfMs, over }, seed * 100, (fault, random) =>
     journal.during(fault, false, () => fault.inflict(random, false)),
   )
   oracle.found(await healed(running, recorder))
@@ -108,18 +107,12 @@ interface Time {
   readonly over: AbortController
 }
 
-function oneAtATime({ lanes }: Scenario, { ms, over }: Time, random: Random, inflict: Inflict): Promise<void> {
-  const untilMs = performance.now() + ms
-  return inTurn({ faults: lanes.flat(), untilMs, over: over.signal, pauseMs: pauseMs.alone }, random, inflict)
-}
-
 /** Throws once the last fault is put right, if any of them threw: nothing of this run may harm the next one. */
 async function allLanesAtOnce({ lanes }: Scenario, { ms, over }: Time, seed: number, inflict: Inflict): Promise<void> {
-  const turns = { untilMs: performance.now() + ms, over: over.signal, pauseMs: pauseMs.ofLane }
   const ended = await Promise.allSettled(
     lanes.map(async (faults, lane) => {
       try {
-        await inTurn({ ...turns, faults }, new Random(seed + lane), inflict)
+        await inTurn({ faults, ms, over: over.signal, pauseMs: pauseMs.ofLane }, new Random(seed + lane), inflict)
       } catch (error) {
         over.abort()
         throw error
@@ -131,13 +124,14 @@ async function allLanesAtOnce({ lanes }: Scenario, { ms, over }: Time, seed: num
 
 interface Turns {
   readonly faults: readonly Fault[]
-  readonly untilMs: number
+  readonly ms: number
   readonly over: AbortSignal
   readonly pauseMs: number
 }
 
 /** One fault after the other: each of them once, in an order that `random` draws, then again. */
-async function inTurn({ faults, untilMs, over, pauseMs }: Turns, random: Random, inflict: Inflict): Promise<void> {
+async function inTurn({ faults, ms, over, pauseMs }: Turns, random: Random, inflict: Inflict): Promise<void> {
+  const untilMs = performance.now() + ms
   for (;;) {
     for (const fault of random.shuffle(faults)) {
       await last(random, 1000, pauseMs)
@@ -148,12 +142,9 @@ async function inTurn({ faults, untilMs, over, pauseMs }: Turns, random: Random,
 }
 
 /** After a loss other faults go on, so it takes as long as they let it. */
-async function untilVerified({ environment }: Scenario): Promise<void> {
-  const deadline = performance.now() + recoveryMs
-  while ((await petstore(environment, 'verify')).code !== 0) {
-    if (performance.now() > deadline)
-      throw new Error('the read models are not those of the log two minutes after a loss')
-  }
+async function untilVerified(scenario: Scenario): Promise<void> {
+  const [found] = await verified(scenario, performance.now() + recoveryMs)
+  if (found !== undefined) throw new Error(`two minutes after a loss, ${found.rule}: ${found.what}`)
 }
 
 /** Compares what was answered with the log, as often as the log is about to lose something, and at the end. */

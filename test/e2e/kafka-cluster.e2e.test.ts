@@ -7,7 +7,7 @@ import { moveLeaders } from '../campaign/faults/kafka-faults.ts'
 import { Client } from './client.ts'
 import { buying, Load } from './load.ts'
 import { brokerEnvironment, startRoles, startService } from './service.ts'
-import { kafkaClient } from './topic.ts'
+import { patientKafka } from './topic.ts'
 
 const patience = { timeout: 90_000, interval: 100 }
 
@@ -16,7 +16,7 @@ describeWithLocalBrokers('answers are true on three brokers', () => {
   let admin: Admin
   beforeAll(async () => {
     cluster = await startKafkaCluster()
-    admin = kafkaClient(cluster.brokers).admin()
+    admin = patientKafka(cluster.brokers).admin()
     await admin.connect()
   })
   afterAll(async () => {

@@ -1,6 +1,6 @@
 import kafkajs from 'kafkajs'
 import { expect, vi } from 'vitest'
-import { askKafka } from '../brokers/ready.ts'
+import { askKafka, kafkaClient } from '../brokers/ready.ts'
 import { recordsOf, type TopicRecord } from '../brokers/topic-records.ts'
 import { ReferenceConsumer } from '../projector/reference-consumer.ts'
 import { byId, type Order, type Pet } from './client.ts'
@@ -13,18 +13,17 @@ export interface Topic {
   readonly KAFKA_TOPIC: string
 }
 
-/** A plain client, as any program that reads the events would make one. */
-export function kafkaClient(brokers: string): kafkajs.Kafka {
-  const { NOTHING: logLevel } = kafkajs.logLevel
-  return new kafkajs.Kafka({ brokers: brokers.split(','), logLevel, retry: { retries: 20 } })
+/** For as long as a broker may take to be there. */
+export function patientKafka(brokers: string): kafkajs.Kafka {
+  return kafkaClient(brokers, { retry: { retries: 20 } })
 }
 
 export function asAdmin<T>(brokers: string, work: (admin: kafkajs.Admin) => Promise<T>): Promise<T> {
-  return askKafka(kafkaClient(brokers), work)
+  return askKafka(patientKafka(brokers), work)
 }
 
 export function readTopic({ KAFKA_BROKERS, KAFKA_TOPIC }: Topic): Promise<TopicRecord[]> {
-  return recordsOf(kafkaClient(KAFKA_BROKERS), KAFKA_TOPIC)
+  return recordsOf(patientKafka(KAFKA_BROKERS), KAFKA_TOPIC)
 }
 
 /** The topic of the id blocks. */
@@ -79,7 +78,7 @@ export async function produce(
   compression: kafkajs.CompressionTypes = kafkajs.CompressionTypes.None,
 ) {
   const { DefaultPartitioner: createPartitioner } = kafkajs.Partitioners
-  const producer = kafkaClient(KAFKA_BROKERS).producer({ createPartitioner })
+  const producer = patientKafka(KAFKA_BROKERS).producer({ createPartitioner })
   await producer.connect()
   // One request each where they are large: together they might be more than a broker takes.
   const size = messages.some(({ value }) => (value?.length ?? 0) > 1000) ? 1 : messages.length
