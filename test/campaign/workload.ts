@@ -3,7 +3,7 @@ import type { Random } from './random.ts'
 import type { Answered, Asked } from './recorder.ts'
 
 /** Requests of one client: each goes on from what the one before was answered. Undefined: it did not arrive. */
-export type Turn<T = void> = Generator<Asked, T, Answered | undefined>
+type Turn<T = void> = Generator<Asked, T, Answered | undefined>
 
 /** A place in a list, for anybody to go on from. */
 type Place = Required<Pick<Asked, 'operation' | 'page'>> & Pick<Asked, 'path'>

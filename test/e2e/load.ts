@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest'
-import { Clients } from '../campaign/clients.ts'
+import { Clients, type WorkingOptions } from '../campaign/clients.ts'
 import type { Exchange, Operation } from '../campaign/history.ts'
 import { contradictionsOf } from '../campaign/oracle.ts'
 import { Random } from '../campaign/random.ts'
@@ -13,7 +13,7 @@ import { consumed, creationsIn, readTopic, type Topic } from './topic.ts'
 const patience = { timeout: 120_000, interval: 20 }
 
 /** What clients ask for, one request after the other. */
-type Work = ConstructorParameters<typeof Clients>[0]['workload']
+type Work = WorkingOptions['workload']
 
 /** Clients who send one request after the other, without a pause, whatever they are answered. */
 export class Load {
