@@ -108,7 +108,7 @@ function textOf(answer: Exchange | undefined): string {
   return [answer?.status ?? 'no answer', answer?.code].filter((part) => part !== undefined).join(' ')
 }
 
-/** By then `petstore verify` finds nothing. Resolves to what was not so. */
+/** At the deadline at the latest, `petstore verify` finds nothing. Resolves to what was not so. */
 export async function verified({ environment }: Scenario, deadline: number): Promise<Contradiction[]> {
   for (;;) {
     const isLast = performance.now() > deadline

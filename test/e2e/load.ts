@@ -17,7 +17,7 @@ type Work = WorkingOptions['workload']
 
 /** Clients who send one request after the other, without a pause, whatever they are answered. */
 export class Load {
-  readonly #recorder = new Recorder(({ operation, status }) => this.#count(`${operation} ${status}`))
+  readonly #recorder = new Recorder((exchange) => this.#count(exchange))
   readonly #counts = new Map<string, number>()
   readonly #instances: Api[] = []
   readonly #clients: Clients
@@ -49,7 +49,7 @@ export class Load {
   }
 
   /** Resolves once so many more answers of this status have come. */
-  async until(count: number, status = 201, operation: Operation = 'createPet'): Promise<void> {
+  async until(count: number, status = 201, operation: Operation | 'any' = 'createPet'): Promise<void> {
     const answered = () => this.#counts.get(`${operation} ${status}`) ?? 0
     const goal = answered() + count
     await vi.waitFor(() => expect(answered(), `${operation}: ${status}`).toBeGreaterThanOrEqual(goal), patience)
@@ -95,8 +95,10 @@ export class Load {
     })
   }
 
-  #count(what: string): void {
-    this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1)
+  #count({ operation, status }: Exchange): void {
+    for (const what of [`${operation} ${status}`, `any ${status}`]) {
+      this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1)
+    }
   }
 }
 

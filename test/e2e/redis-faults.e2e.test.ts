@@ -57,8 +57,8 @@ const losses: Readonly<Record<string, (redis: RedisServer, world: World) => Prom
   'all of it, as it is emptied again and again': async ({ url }, { readers }) => {
     for (let i = 0; i < 3; i++) {
       await askRedis(url, (connection) => connection.flushall())
-      await readers.until(3, 503, 'getPet')
-      await readers.until(3, 200, 'getPet')
+      await readers.until(4, 503, 'any')
+      await readers.until(4, 200, 'any')
     }
   },
   'what was written since a snapshot that it is put back to': async (redis, { more }) => {
