@@ -15,7 +15,16 @@ export default defineConfig({
       // Property tests take a second or two alone, and several times that on a machine that does other things too.
       { test: { name: 'unit', include: ['test/**/*.unit.test.ts'], testTimeout: 60_000 } },
       { test: { name: 'int', include: ['test/**/*.int.test.ts'], ...brokers } },
-      { test: { name: 'e2e', include: ['test/**/*.e2e.test.ts'], ...brokers } },
+      // Whole systems are started and broken. What has to happen in time is waited for with a limit of its own.
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/**/*.e2e.test.ts'],
+          ...brokers,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+        },
+      },
     ],
   },
 })

@@ -1,7 +1,5 @@
 /** `npm run bench:compare`: what a change costs, beside a control that shows how far chance goes. See README.md. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { type Load, requestHeaders } from './load/load.ts'
 import { wrk } from './load/wrk.ts'
@@ -9,6 +7,7 @@ import { spreadOf } from './rounds.ts'
 import { count, type MeasureOptions, printJson, runToEnd, say, withRounds } from './run.ts'
 import { get, post } from './scenarios.ts'
 import { startServer } from './systems/child.ts'
+import { temporaryFolder } from './systems/service.ts'
 import { asRatio, table } from './table.ts'
 
 interface Options extends MeasureOptions {
@@ -63,11 +62,9 @@ await runToEnd(async () => {
 /** A new process each time: V8 compiles the same code differently from one process to the next. */
 async function measure(name: Name): Promise<Cost> {
   await using stack = new AsyncDisposableStack()
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'))
-  stack.defer(() => rmSync(folder, { recursive: true }))
   const isChanged = name === 'changed'
   const { url } = await startServer(stack, 'src/main.ts', {
-    environment: { DATA_DIR: folder, ...(isChanged && settingsOfSdk) },
+    environment: { DATA_DIR: temporaryFolder(stack), ...(isChanged && settingsOfSdk) },
     root: isChanged ? '.' : options.base,
     node: isChanged && options.import !== undefined ? ['--import', resolve(options.import)] : [],
   })

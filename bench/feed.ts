@@ -4,7 +4,7 @@ import { until } from '../test/brokers/ready.ts'
 import { runBenchmark } from './benchmark.ts'
 import { startFollowers } from './load/followers.ts'
 import type { LoadClient } from './load/load.ts'
-import { type Ratio, spreadOf } from './rounds.ts'
+import { spreadOf } from './rounds.ts'
 import { count, type Options, say, withEmbedded, withRounds } from './run.ts'
 import { caughtUp, post } from './scenarios.ts'
 import type { RunningService } from './systems/service.ts'
@@ -46,18 +46,18 @@ await runBenchmark<{ readonly cycles: readonly Cycle[] }>(options, {
     return `${followers} followers, ${connections} connections of ${name}, ${rounds} rounds of ${seconds} s`
   },
   table: ([measured]) => {
-    const over = (figure: (cycle: Cycle) => number) => spreadOf(measured?.cycles.map(figure) ?? [])
-    const rows: [string, string][] = [
-      ['pets/s without followers', asWhole(over(({ without }) => without))],
-      ['pets/s with followers', asWhole(over(({ withFollowers }) => withFollowers))],
-      ['with to without', asRatio(over(({ without, withFollowers }) => withFollowers / without))],
-      ['events/s told', asWhole(over(({ told }) => told))],
-      ['ms until the last was told', asWhole(over(({ lateMs }) => lateMs))],
+    const rows: readonly [name: string, digits: number, figure: (cycle: Cycle) => number][] = [
+      ['pets/s without followers', 0, ({ without }) => without],
+      ['pets/s with followers', 0, ({ withFollowers }) => withFollowers],
+      ['with to without', 2, ({ without, withFollowers }) => withFollowers / without],
+      ['events/s told', 0, ({ told }) => told],
+      ['ms until the last was told', 0, ({ lateMs }) => lateMs],
     ]
+    const spread = (figure: (cycle: Cycle) => number) => spreadOf(measured?.cycles.map(figure) ?? [])
     return table(
       [
         { title: '', cell: ([name]) => name },
-        { title: 'median (min-max)', cell: ([, figure]) => figure },
+        { title: 'median (min-max)', cell: ([, digits, figure]) => asRatio(spread(figure), digits) },
       ],
       rows,
     )
@@ -93,9 +93,4 @@ async function cycle(
     told: told.all / ((end - start) / 1000),
     lateMs: end - answeredAt,
   }
-}
-
-function asWhole({ median, min, max }: Ratio): string {
-  const [middle, ...ends] = [median, min, max].map((figure) => Math.round(figure).toLocaleString('en'))
-  return `${middle} (${ends.join('-')})`
 }

@@ -4,7 +4,7 @@ import { readConfig } from '../src/app/config.ts'
 import { encodeEvent } from '../src/domain/event-codec.ts'
 import type { OrderId } from '../src/domain/order.ts'
 import { type PetId, petStatuses } from '../src/domain/pet.ts'
-import type { NewRecord } from '../src/event-log/event-log.ts'
+import type { EventLog, NewRecord } from '../src/event-log/event-log.ts'
 import type { Environment } from './systems/service.ts'
 import { type LogKind, openLog } from './systems/storage.ts'
 
@@ -28,19 +28,27 @@ export async function fillLog(
 ): Promise<void> {
   const log = await openLog(kind, readConfig(environment), pino({ level: 'silent' }))
   try {
-    const waiting = new Map<number, NewRecord[]>()
-    const add = async (record: NewRecord) => {
-      const partition = log.partitionFor(record.key)
-      const records = waiting.get(partition) ?? []
-      waiting.set(partition, records)
-      if (records.push(record) === recordsPerAppend) await log.append(partition, records.splice(0))
-    }
-    for (let id = from; id < from + pets; id++) await add(created(id, available))
-    for (let id = from; ordered && id < from + pets; id++) await add(placed(id))
-    for (const [partition, records] of waiting) if (records.length > 0) await log.append(partition, records)
+    await appendAll(log, records())
   } finally {
     await log.close()
   }
+
+  function* records(): Generator<NewRecord> {
+    for (let id = from; id < from + pets; id++) yield created(id, available)
+    for (let id = from; ordered && id < from + pets; id++) yield placed(id)
+  }
+}
+
+/** Appends each to its partition, many at a time. */
+export async function appendAll(log: EventLog, all: Iterable<NewRecord>): Promise<void> {
+  const waiting = new Map<number, NewRecord[]>()
+  for (const record of all) {
+    const partition = log.partitionFor(record.key)
+    const records = waiting.get(partition) ?? []
+    waiting.set(partition, records)
+    if (records.push(record) === recordsPerAppend) await log.append(partition, records.splice(0))
+  }
+  for (const [partition, records] of waiting) if (records.length > 0) await log.append(partition, records)
 }
 
 /** The reference pet has a name of 12 characters. */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempDisposableSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -18,17 +18,13 @@ const execute = promisify(execFile)
 export const wrk: LoadClient = {
   name: 'wrk',
   async run({ url, load, connections, seconds }) {
-    const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-wrk-'))
-    try {
-      const pathsFile = join(folder, 'paths')
-      const { paths, bodies } = load
-      const lines = bodies === undefined ? paths : paths.map((path, i) => `${path}\t${bodies[i]}`)
-      writeFileSync(pathsFile, lines.map((line) => `${line}\n`).join(''))
-      const { stdout } = await execute('wrk', wrkArguments({ url, load, connections, seconds }, pathsFile))
-      return readReport(stdout, url, load)
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
+    using folder = mkdtempDisposableSync(join(tmpdir(), 'petstore-bench-wrk-'))
+    const pathsFile = join(folder.path, 'paths')
+    const { paths, bodies } = load
+    const lines = bodies === undefined ? paths : paths.map((path, i) => `${path}\t${bodies[i]}`)
+    writeFileSync(pathsFile, lines.map((line) => `${line}\n`).join(''))
+    const { stdout } = await execute('wrk', wrkArguments({ url, load, connections, seconds }, pathsFile))
+    return readReport(stdout, url, load)
   },
 }
 

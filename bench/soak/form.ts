@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { type Environment, embedded, startProcess, withBrokers } from '../systems/service.ts'
@@ -57,16 +57,4 @@ function bytesOf(folder: string, prefix: string): number {
 
 async function usedMemory(redis: Redis): Promise<number> {
   return Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1])
-}
-
-/** What Linux says of a process. */
-export interface ProcessState {
-  readonly memoryMiB: number
-  readonly descriptors: number
-}
-
-export function processState(pid: number): ProcessState {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const kibibytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1])
-  return { memoryMiB: kibibytes / 1024, descriptors: readdirSync(`/proc/${pid}/fd`).length }
 }

@@ -1,5 +1,6 @@
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { finished } from 'node:stream/promises'
 import { Distribution } from '../../src/lib/distribution.ts'
 import { requestHeaders } from '../load/load.ts'
 import { type Call, MixedCalls } from './mix.ts'
@@ -55,7 +56,7 @@ export class MixedLoad {
       const answer = await this.#exchange(call)
       const { statusCode: status = 0, headers } = answer
       if (status >= 200 && status <= 299) {
-        await drained(answer)
+        await finished(answer.resume())
         this.#succeeded(call, headers, performance.now() - start)
       } else this.#failed(`${status} ${codeOf(await text(answer))}`.trimEnd())
     } catch (error) {
@@ -104,12 +105,6 @@ export class MixedLoad {
 
 function newCounts(): LoadCounts {
   return { answered: 0, events: 0, failures: new Map(), late: 0, latencies: new Distribution(latencyBounds) }
-}
-
-function drained(answer: IncomingMessage): Promise<void> {
-  return new Promise((resolve, reject) => {
-    answer.once('end', resolve).once('error', reject).resume()
-  })
 }
 
 /** The code in the body of an error; empty where there is none. */

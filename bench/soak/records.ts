@@ -1,5 +1,6 @@
 import type { IHeaders, KafkaMessage } from 'kafkajs'
 import { withTimeout } from '../../src/lib/with-timeout.ts'
+import { askKafka } from '../../test/brokers/ready.ts'
 import { kafkaOf } from '../systems/kafka-client.ts'
 
 const sampled = 200
@@ -8,10 +9,8 @@ const withinMs = 30_000
 /** The mean size of a record, by the last ones of the first partition. The service does not compress them. */
 export async function recordBytes(brokers: readonly string[], topic: string): Promise<number> {
   const kafka = kafkaOf(brokers)
-  const admin = kafka.admin()
-  await admin.connect()
-  const [first] = (await admin.fetchTopicOffsets(topic)).toSorted((a, b) => a.partition - b.partition)
-  await admin.disconnect()
+  const offsets = await askKafka(kafka, (admin) => admin.fetchTopicOffsets(topic))
+  const first = offsets.find(({ partition }) => partition === 0)
   const high = Number(first?.high)
   const from = Math.max(Number(first?.low), high - sampled)
   const consumer = kafka.consumer({ groupId: `${topic}.soak`, allowAutoTopicCreation: false })

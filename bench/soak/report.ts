@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { lineChart } from '../charts.ts'
 import { spreadOf } from '../rounds.ts'
 import { type Column, table } from '../table.ts'
-import type { ProcessState } from './form.ts'
+import type { ProcessState } from './process-state.ts'
 import { asMiB, failuresAsText, quantile, type Sample, sum, type Watched } from './watch.ts'
 
 const windows = 12

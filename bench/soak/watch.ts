@@ -1,10 +1,11 @@
 import { setTimeout as delay, setInterval as every } from 'node:timers/promises'
 import type { Distribution } from '../../src/lib/distribution.ts'
 import { say } from '../run.ts'
-import { type ProcessState, processState, type SoakForm } from './form.ts'
+import type { SoakForm } from './form.ts'
 import type { LoadCounts, MixedLoad } from './load.ts'
+import { type ProcessState, processState } from './process-state.ts'
 
-export const samplesPerMinute = 12
+const samplesPerMinute = 12
 const progressMinutes = 5
 const tickMs = 10
 

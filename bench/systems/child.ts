@@ -1,6 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join, resolve } from 'node:path'
+import { type Program, runProgram } from '../../test/brokers/program.ts'
 import { until } from '../../test/brokers/ready.ts'
 import { apiKey } from '../load/load.ts'
 
@@ -31,55 +30,41 @@ export async function startServer(
   script: string,
   options: ServerOptions = {},
 ): Promise<Server> {
-  const { child, output } = spawnServer(stack, script, options)
+  const program = startScript(stack, script, options)
   let url: string | undefined
   await until(`${script} listens`, startMs, async () => {
-    if (!isRunning(child)) throw new Error(`${script} ended: ${output()}`)
-    url = /(http:\/\/127\.0\.0\.1:\d+)/.exec(output())?.[1]
+    if (!program.running()) throw endOf(script, program)
+    url = /(http:\/\/127\.0\.0\.1:\d+)/.exec(program.output())?.[1]
     return url !== undefined
   })
-  return { url: url ?? '', pid: child.pid ?? 0, end: () => end(child) }
+  return { url: url ?? '', pid: program.pid, end: () => end(program) }
 }
 
 /** Runs a script until it, or `stack`, ends; resolves to what it printed. Throws unless its exit code is 0. */
-export async function runScript(
-  stack: AsyncDisposableStack,
-  script: string,
-  options: ServerOptions = {},
-): Promise<string> {
-  const { child, output } = spawnServer(stack, script, options)
-  const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`${script} ended: ${output()}`)
-  return output()
+export async function runScript(stack: AsyncDisposableStack, script: string, options: ServerOptions): Promise<string> {
+  const program = startScript(stack, script, options)
+  if ((await program.ended) !== 0) throw endOf(script, program)
+  return program.output()
 }
 
-function spawnServer(
+function endOf(script: string, { output, errors }: Program): Error {
+  return new Error(`${script} ended: ${output()}${errors()}`)
+}
+
+/** Detached: Ctrl-C reaches the benchmark alone, which then ends its servers in order. */
+function startScript(
   stack: AsyncDisposableStack,
   script: string,
   { environment, arguments: args = [], root = here, node = [] }: ServerOptions,
-) {
-  const path = resolve(root, script)
-  const { PATH } = process.env
-  const child = spawn(process.execPath, [...node, path, ...args], {
-    env: { PATH, NODE_ENV: 'production', PORT: '0', API_KEYS: apiKey, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true, // Ctrl-C in the terminal reaches the benchmark alone, which then ends its servers in order
-  })
-  stack.defer(() => end(child))
-  const chunks: Buffer[] = []
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-  return { child, output: () => Buffer.concat(chunks).toString() }
+): Program {
+  const own = { NODE_ENV: 'production', PORT: '0', API_KEYS: apiKey, ...environment }
+  const program = runProgram([process.execPath, ...node, resolve(root, script), ...args], own, { detached: true })
+  stack.defer(() => end(program))
+  return program
 }
 
-async function end(child: ChildProcess): Promise<void> {
-  if (!isRunning(child)) return
-  const gone = once(child, 'exit')
-  child.kill('SIGTERM')
-  const impatience = setTimeout(() => child.kill('SIGKILL'), endMs)
-  await gone
+async function end(program: Program): Promise<void> {
+  const impatience = setTimeout(() => program.end('SIGKILL'), endMs)
+  await program.end('SIGTERM')
   clearTimeout(impatience)
-}
-
-function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode === null && signalCode === null
 }

@@ -25,6 +25,7 @@ import { requireApiKey } from '../../src/http/auth.ts'
 import { jsonType } from '../../src/http/error-replies.ts'
 import { compileRequestCheck, readOnlyJson } from '../../src/http/request-values.ts'
 import { timeOfDay } from '../../src/lib/clock.ts'
+import { askKafka } from '../../test/brokers/ready.ts'
 import { kafkaOf } from './kafka-client.ts'
 
 /** Resolves once the record is durable. */
@@ -82,10 +83,7 @@ async function openNaiveLog(): Promise<Append> {
 async function openKafka({ brokers, topic: serviceTopic, partitions }: KafkaConfig): Promise<Append> {
   const topic = `${serviceTopic}.naive`
   const kafka = kafkaOf(brokers)
-  const admin = kafka.admin()
-  await admin.connect()
-  await admin.createTopics({ topics: [{ topic, numPartitions: partitions }] })
-  await admin.disconnect()
+  await askKafka(kafka, (admin) => admin.createTopics({ topics: [{ topic, numPartitions: partitions }] }))
   const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner })
   await producer.connect()
   return ({ key, value, headers }) =>

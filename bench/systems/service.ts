@@ -32,9 +32,7 @@ export function onBrokersWith(settings: Environment): Service {
 
 /** Kafka and Redis, and a folder, until `stack` ends. */
 export async function withBrokers(stack: AsyncDisposableStack): Promise<Environment> {
-  const brokers = await findBrokers()
-  stack.defer(() => brokers.remove())
-  return { ...brokers.environment, DATA_DIR: temporaryFolder(stack) }
+  return { ...(await findBrokers(stack)), DATA_DIR: temporaryFolder(stack) }
 }
 
 /** What `npm start` runs: all in one process, on SQLite. */

@@ -140,19 +140,16 @@ export interface components {
             /**
              * Format: int64
              * @description Unique identifier assigned by the service on creation
-             * @example 1
              */
             id: bigint;
             /**
              * Format: well-formed
              * @description 1 to 128 characters of well-formed Unicode, not only white space
-             * @example Rex
              */
             name: string;
             /**
              * Format: int64
              * @description Identifier of the category the animal belongs to
-             * @example 7
              */
             categoryId: bigint;
             status: components["schemas"]["PetStatus"];
@@ -162,13 +159,11 @@ export interface components {
             /**
              * Format: well-formed
              * @description 1 to 128 characters of well-formed Unicode, not only white space
-             * @example Rex
              */
             name: string;
             /**
              * Format: int64
              * @description Identifier of the category the animal belongs to
-             * @example 7
              */
             categoryId: bigint;
             status?: components["schemas"]["PetStatus"];
@@ -185,26 +180,22 @@ export interface components {
             /**
              * Format: int64
              * @description Unique identifier assigned by the service; not chronological
-             * @example 12
              */
             id: bigint;
             /**
              * Format: int64
              * @description Unique identifier assigned by the service on creation
-             * @example 1
              */
             petId: bigint;
             status: components["schemas"]["OrderStatus"];
             /**
              * Format: date-time
              * @description When the order was placed
-             * @example 2026-11-20T09:30:00.000Z
              */
             placedAt: string;
             /**
              * Format: date-time
              * @description When its status last changed
-             * @example 2026-11-20T09:30:00.000Z
              */
             updatedAt: string;
         };
@@ -213,16 +204,10 @@ export interface components {
             /**
              * Format: int64
              * @description Identifier of the pet to order, which must be available
-             * @example 1
              */
             petId: bigint;
         };
-        /**
-         * @description A change of an order
-         * @example {
-         *       "status": "approved"
-         *     }
-         */
+        /** @description A change of an order */
         OrderChange: {
             status: components["schemas"]["OrderStatus"];
         };
@@ -291,7 +276,6 @@ export interface components {
                 /**
                  * Format: int64
                  * @description Unique identifier assigned by the service on creation
-                 * @example 1
                  */
                 petId: bigint;
             };
@@ -324,7 +308,6 @@ export interface components {
                 /**
                  * Format: int64
                  * @description Unique identifier assigned by the service on creation
-                 * @example 1
                  */
                 petId: bigint;
             };
@@ -357,7 +340,6 @@ export interface components {
                 /**
                  * Format: int64
                  * @description Unique identifier assigned by the service on creation
-                 * @example 1
                  */
                 petId: bigint;
             };
@@ -390,7 +372,6 @@ export interface components {
                 /**
                  * Format: int64
                  * @description Unique identifier assigned by the service on creation
-                 * @example 1
                  */
                 petId: bigint;
             };
@@ -401,16 +382,12 @@ export interface components {
         Error: {
             /**
              * @description Machine-readable error code. [The page of errors](/docs/errors) says what each means.
-             * @example invalid_request
              * @enum {string}
              */
             code: "invalid_request" | "invalid_json" | "invalid_cursor" | "invalid_idempotency_key" | "invalid_consistency_token" | "unauthorized" | "insufficient_scope" | "pet_not_found" | "order_not_found" | "route_not_found" | "method_not_allowed" | "pet_not_available" | "order_transition_invalid" | "precondition_failed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "unknown_pet" | "too_many_requests" | "quota_exceeded" | "headers_too_large" | "internal_error" | "event_parked" | "unsupported_transfer_coding" | "overloaded" | "conflict" | "stream_parked" | "event_log_unavailable" | "read_model_unavailable" | "read_model_rebuilding" | "read_model_behind" | "append_outcome_unknown";
             /** @description Human-readable description */
             message: string;
-            /**
-             * @description The HTTP status code
-             * @example 400
-             */
+            /** @description The HTTP status code */
             status: number;
         };
     };
@@ -455,121 +432,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example [
-                     *       {
-                     *         "id": 1,
-                     *         "name": "Rex",
-                     *         "categoryId": 7,
-                     *         "status": "available"
-                     *       }
-                     *     ]
-                     */
                     "application/json": components["schemas"]["Pets"];
-                };
-            };
-            /** @description Invalid request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "invalid_request",
-                     *       "message": "query: limit must be <= 100",
-                     *       "status": 400
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description API key missing or invalid */
-            401: {
-                headers: {
-                    /** @description `Bearer realm="petstore"`, with `error="invalid_token"` when a key was sent */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "unauthorized",
-                     *       "message": "A valid API key is needed.",
-                     *       "status": 401
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description API key without the required scope */
-            403: {
-                headers: {
-                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the required scope */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "insufficient_scope",
-                     *       "message": "This API key lacks the scope write.",
-                     *       "status": 403
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many concurrent requests, or too many requests in a period */
-            429: {
-                headers: {
-                    /** @description Seconds to wait before the next attempt */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "too_many_requests",
-                     *       "message": "This API key already has 1000 requests in flight.",
-                     *       "status": 429
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "internal_error",
-                     *       "message": "An unexpected error occurred.",
-                     *       "status": 500
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Temporarily unavailable */
-            503: {
-                headers: {
-                    /** @description Seconds to wait before the next attempt */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "read_model_unavailable",
-                     *       "message": "The read model does not answer.",
-                     *       "status": 503
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Any other error */
@@ -621,183 +484,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 1,
-                     *       "name": "Rex",
-                     *       "categoryId": 7,
-                     *       "status": "available"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Pet"];
-                };
-            };
-            /** @description Invalid request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "invalid_request",
-                     *       "message": "body: name is required",
-                     *       "status": 400
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description API key missing or invalid */
-            401: {
-                headers: {
-                    /** @description `Bearer realm="petstore"`, with `error="invalid_token"` when a key was sent */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "unauthorized",
-                     *       "message": "A valid API key is needed.",
-                     *       "status": 401
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description API key without the required scope */
-            403: {
-                headers: {
-                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the required scope */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "insufficient_scope",
-                     *       "message": "This API key lacks the scope write.",
-                     *       "status": 403
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Body larger than 16 KiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "payload_too_large",
-                     *       "message": "The body is larger than 16 KiB.",
-                     *       "status": 413
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Body is not application/json */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "unsupported_media_type",
-                     *       "message": "The body must be application/json.",
-                     *       "status": 415
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description This key was used for another pet */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "idempotency_key_reused",
-                     *       "message": "This Idempotency-Key was already used for a different request.",
-                     *       "status": 422
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many concurrent requests, or too many requests in a period */
-            429: {
-                headers: {
-                    /** @description Seconds to wait before the next attempt */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "too_many_requests",
-                     *       "message": "This API key already has 1000 requests in flight.",
-                     *       "status": 429
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "internal_error",
-                     *       "message": "An unexpected error occurred.",
-                     *       "status": 500
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Temporarily unavailable */
-            503: {
-                headers: {
-                    /** @description Seconds to wait before the next attempt */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "event_log_unavailable",
-                     *       "message": "The event log does not answer; nothing was stored.",
-                     *       "status": 503
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Outcome unknown */
-            504: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "append_outcome_unknown",
-                     *       "message": "The pet may have been stored, or be stored later.",
-                     *       "status": 504
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Any other error */
@@ -823,10 +510,7 @@ export interface operations {
                 Prefer?: string;
             };
             path: {
-                /**
-                 * @description Identifier of the animal
-                 * @example 1
-                 */
+                /** @description Identifier of the animal */
                 petId: bigint;
             };
             cookie?: never;
@@ -851,14 +535,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 1,
-                     *       "name": "Rex",
-                     *       "categoryId": 7,
-                     *       "status": "available"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Pet"];
                 };
             };
@@ -880,168 +556,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
-            };
-            /** @description Invalid request */
-            400: {
-                headers: {
-                    /** @description Date since which it is deprecated (RFC 9745) */
-                    Deprecation?: string;
-                    /** @description Date of its removal (RFC 8594) */
-                    Sunset?: string;
-                    /** @description Links to the successor and the deprecation notice */
-                    Link?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "invalid_request",
-                     *       "message": "path: petId must be an integer from -9223372036854775808 to 9223372036854775807",
-                     *       "status": 400
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description API key missing or invalid */
-            401: {
-                headers: {
-                    /** @description `Bearer realm="petstore"`, with `error="invalid_token"` when a key was sent */
-                    "WWW-Authenticate"?: string;
-                    /** @description Date since which it is deprecated (RFC 9745) */
-                    Deprecation?: string;
-                    /** @description Date of its removal (RFC 8594) */
-                    Sunset?: string;
-                    /** @description Links to the successor and the deprecation notice */
-                    Link?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "unauthorized",
-                     *       "message": "A valid API key is needed.",
-                     *       "status": 401
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description API key without the required scope */
-            403: {
-                headers: {
-                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the required scope */
-                    "WWW-Authenticate"?: string;
-                    /** @description Date since which it is deprecated (RFC 9745) */
-                    Deprecation?: string;
-                    /** @description Date of its removal (RFC 8594) */
-                    Sunset?: string;
-                    /** @description Links to the successor and the deprecation notice */
-                    Link?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "insufficient_scope",
-                     *       "message": "This API key lacks the scope write.",
-                     *       "status": 403
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No such pet */
-            404: {
-                headers: {
-                    /** @description Date since which it is deprecated (RFC 9745) */
-                    Deprecation?: string;
-                    /** @description Date of its removal (RFC 8594) */
-                    Sunset?: string;
-                    /** @description Links to the successor and the deprecation notice */
-                    Link?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "pet_not_found",
-                     *       "message": "There is no pet 1.",
-                     *       "status": 404
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many concurrent requests, or too many requests in a period */
-            429: {
-                headers: {
-                    /** @description Seconds to wait before the next attempt */
-                    "Retry-After"?: number;
-                    /** @description Date since which it is deprecated (RFC 9745) */
-                    Deprecation?: string;
-                    /** @description Date of its removal (RFC 8594) */
-                    Sunset?: string;
-                    /** @description Links to the successor and the deprecation notice */
-                    Link?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "too_many_requests",
-                     *       "message": "This API key already has 1000 requests in flight.",
-                     *       "status": 429
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Unexpected error */
-            500: {
-                headers: {
-                    /** @description Date since which it is deprecated (RFC 9745) */
-                    Deprecation?: string;
-                    /** @description Date of its removal (RFC 8594) */
-                    Sunset?: string;
-                    /** @description Links to the successor and the deprecation notice */
-                    Link?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "internal_error",
-                     *       "message": "An unexpected error occurred.",
-                     *       "status": 500
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Temporarily unavailable */
-            503: {
-                headers: {
-                    /** @description Seconds to wait before the next attempt */
-                    "Retry-After"?: number;
-                    /** @description Date since which it is deprecated (RFC 9745) */
-                    Deprecation?: string;
-                    /** @description Date of its removal (RFC 8594) */
-                    Sunset?: string;
-                    /** @description Links to the successor and the deprecation notice */
-                    Link?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "read_model_rebuilding",
-                     *       "message": "The read model is being rebuilt.",
-                     *       "status": 503
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
             };
             /** @description Any other error */
             default: {
@@ -1093,122 +607,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example [
-                     *       {
-                     *         "id": 12,
-                     *         "petId": 1,
-                     *         "status": "approved",
-                     *         "placedAt": "2026-11-20T09:30:00.000Z",
-                     *         "updatedAt": "2026-11-20T10:15:00.000Z"
-                     *       }
-                     *     ]
-                     */
                     "application/json": components["schemas"]["Orders"];
-                };
-            };
-            /** @description Invalid request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "invalid_request",
-                     *       "message": "query: limit must be <= 100",
-                     *       "status": 400
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description API key missing or invalid */
-            401: {
-                headers: {
-                    /** @description `Bearer realm="petstore"`, with `error="invalid_token"` when a key was sent */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "unauthorized",
-                     *       "message": "A valid API key is needed.",
-                     *       "status": 401
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description API key without the required scope */
-            403: {
-                headers: {
-                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the required scope */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "insufficient_scope",
-                     *       "message": "This API key lacks the scope write.",
-                     *       "status": 403
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many concurrent requests, or too many requests in a period */
-            429: {
-                headers: {
-                    /** @description Seconds to wait before the next attempt */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "too_many_requests",
-                     *       "message": "This API key already has 1000 requests in flight.",
-                     *       "status": 429
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "internal_error",
-                     *       "message": "An unexpected error occurred.",
-                     *       "status": 500
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Temporarily unavailable */
-            503: {
-                headers: {
-                    /** @description Seconds to wait before the next attempt */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "read_model_rebuilding",
-                     *       "message": "The read model is being rebuilt.",
-                     *       "status": 503
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Any other error */
@@ -1258,202 +657,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 12,
-                     *       "petId": 1,
-                     *       "status": "placed",
-                     *       "placedAt": "2026-11-20T09:30:00.000Z",
-                     *       "updatedAt": "2026-11-20T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Order"];
-                };
-            };
-            /** @description Invalid request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "invalid_request",
-                     *       "message": "body: petId is required",
-                     *       "status": 400
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description API key missing or invalid */
-            401: {
-                headers: {
-                    /** @description `Bearer realm="petstore"`, with `error="invalid_token"` when a key was sent */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "unauthorized",
-                     *       "message": "A valid API key is needed.",
-                     *       "status": 401
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description API key without the required scope */
-            403: {
-                headers: {
-                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the required scope */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "insufficient_scope",
-                     *       "message": "This API key lacks the scope write.",
-                     *       "status": 403
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The pet is already ordered, or sold */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "pet_not_available",
-                     *       "message": "Pet 1 is pending: order 11 holds it.",
-                     *       "status": 409
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Body larger than 16 KiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "payload_too_large",
-                     *       "message": "The body is larger than 16 KiB.",
-                     *       "status": 413
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Body is not application/json */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "unsupported_media_type",
-                     *       "message": "The body must be application/json.",
-                     *       "status": 415
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description There is no such pet */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "unknown_pet",
-                     *       "message": "There is no pet 1.",
-                     *       "status": 422
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many concurrent requests, or too many requests in a period */
-            429: {
-                headers: {
-                    /** @description Seconds to wait before the next attempt */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "too_many_requests",
-                     *       "message": "This API key already has 1000 requests in flight.",
-                     *       "status": 429
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "internal_error",
-                     *       "message": "An unexpected error occurred.",
-                     *       "status": 500
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Temporarily unavailable */
-            503: {
-                headers: {
-                    /** @description Seconds to wait before the next attempt */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "event_log_unavailable",
-                     *       "message": "The event log does not answer; nothing was stored.",
-                     *       "status": 503
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Outcome unknown */
-            504: {
-                headers: {
-                    /** @description The path of the order that may exist */
-                    Location?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "append_outcome_unknown",
-                     *       "message": "The order may have been stored, or be stored later.",
-                     *       "status": 504
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Any other error */
@@ -1479,10 +683,7 @@ export interface operations {
                 Prefer?: string;
             };
             path: {
-                /**
-                 * @description Identifier of the order
-                 * @example 2
-                 */
+                /** @description Identifier of the order */
                 orderId: bigint;
             };
             cookie?: never;
@@ -1501,15 +702,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 12,
-                     *       "petId": 1,
-                     *       "status": "approved",
-                     *       "placedAt": "2026-11-20T09:30:00.000Z",
-                     *       "updatedAt": "2026-11-20T10:15:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Order"];
                 };
             };
@@ -1525,126 +717,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
-            };
-            /** @description Invalid request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "invalid_request",
-                     *       "message": "path: orderId must be an integer from -9223372036854775808 to 9223372036854775807",
-                     *       "status": 400
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description API key missing or invalid */
-            401: {
-                headers: {
-                    /** @description `Bearer realm="petstore"`, with `error="invalid_token"` when a key was sent */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "unauthorized",
-                     *       "message": "A valid API key is needed.",
-                     *       "status": 401
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description API key without the required scope */
-            403: {
-                headers: {
-                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the required scope */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "insufficient_scope",
-                     *       "message": "This API key lacks the scope write.",
-                     *       "status": 403
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No such order */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "order_not_found",
-                     *       "message": "There is no order 12.",
-                     *       "status": 404
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many concurrent requests, or too many requests in a period */
-            429: {
-                headers: {
-                    /** @description Seconds to wait before the next attempt */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "too_many_requests",
-                     *       "message": "This API key already has 1000 requests in flight.",
-                     *       "status": 429
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "internal_error",
-                     *       "message": "An unexpected error occurred.",
-                     *       "status": 500
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Temporarily unavailable */
-            503: {
-                headers: {
-                    /** @description Seconds to wait before the next attempt */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "read_model_rebuilding",
-                     *       "message": "The read model is being rebuilt.",
-                     *       "status": 503
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
             };
             /** @description Any other error */
             default: {
@@ -1669,10 +741,7 @@ export interface operations {
                 Prefer?: string;
             };
             path: {
-                /**
-                 * @description Identifier of the order
-                 * @example 2
-                 */
+                /** @description Identifier of the order */
                 orderId: bigint;
             };
             cookie?: never;
@@ -1695,218 +764,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 12,
-                     *       "petId": 1,
-                     *       "status": "approved",
-                     *       "placedAt": "2026-11-20T09:30:00.000Z",
-                     *       "updatedAt": "2026-11-20T10:15:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Order"];
-                };
-            };
-            /** @description Invalid request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "invalid_request",
-                     *       "message": "body: status must be one of placed, approved, delivered, cancelled",
-                     *       "status": 400
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description API key missing or invalid */
-            401: {
-                headers: {
-                    /** @description `Bearer realm="petstore"`, with `error="invalid_token"` when a key was sent */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "unauthorized",
-                     *       "message": "A valid API key is needed.",
-                     *       "status": 401
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description API key without the required scope */
-            403: {
-                headers: {
-                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the required scope */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "insufficient_scope",
-                     *       "message": "This API key lacks the scope write.",
-                     *       "status": 403
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No such order */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "order_not_found",
-                     *       "message": "There is no order 12.",
-                     *       "status": 404
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The order cannot change to this status */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "order_transition_invalid",
-                     *       "message": "Order 12 is delivered and cannot become cancelled.",
-                     *       "status": 409
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The order has changed since the state that `If-Match` names */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "precondition_failed",
-                     *       "message": "Order 12 has changed since the state that If-Match names.",
-                     *       "status": 412
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Body larger than 16 KiB */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "payload_too_large",
-                     *       "message": "The body is larger than 16 KiB.",
-                     *       "status": 413
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Body is not application/json */
-            415: {
-                headers: {
-                    /** @description Media types that the body may have */
-                    "Accept-Patch"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "unsupported_media_type",
-                     *       "message": "The body must be application/json.",
-                     *       "status": 415
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many concurrent requests, or too many requests in a period */
-            429: {
-                headers: {
-                    /** @description Seconds to wait before the next attempt */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "too_many_requests",
-                     *       "message": "This API key already has 1000 requests in flight.",
-                     *       "status": 429
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "internal_error",
-                     *       "message": "An unexpected error occurred.",
-                     *       "status": 500
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Temporarily unavailable */
-            503: {
-                headers: {
-                    /** @description Seconds to wait before the next attempt */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "event_log_unavailable",
-                     *       "message": "The event log does not answer; nothing was stored.",
-                     *       "status": 503
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Outcome unknown */
-            504: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "append_outcome_unknown",
-                     *       "message": "The change may have been stored, or be stored later.",
-                     *       "status": 504
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Any other error */
@@ -1935,10 +793,7 @@ export interface operations {
                 Prefer?: string;
             };
             path: {
-                /**
-                 * @description Identifier of the pet
-                 * @example 1
-                 */
+                /** @description Identifier of the pet */
                 petId: bigint;
             };
             cookie?: never;
@@ -1957,147 +812,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example [
-                     *       {
-                     *         "specversion": "1.0",
-                     *         "id": "01980f04-8c00-7000-8000-000000000001",
-                     *         "type": "petstore.PetCreated.v1",
-                     *         "source": "/v1/pets",
-                     *         "subject": "1",
-                     *         "time": "2026-11-20T09:30:00.000Z",
-                     *         "datacontenttype": "application/json",
-                     *         "streamversion": 1,
-                     *         "data": {
-                     *           "id": 1,
-                     *           "name": "Rex",
-                     *           "categoryId": 7,
-                     *           "status": "available"
-                     *         }
-                     *       }
-                     *     ]
-                     */
                     "application/json": components["schemas"]["PetEvents"];
-                };
-            };
-            /** @description Invalid request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "invalid_request",
-                     *       "message": "query: limit must be <= 100",
-                     *       "status": 400
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description API key missing or invalid */
-            401: {
-                headers: {
-                    /** @description `Bearer realm="petstore"`, with `error="invalid_token"` when a key was sent */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "unauthorized",
-                     *       "message": "A valid API key is needed.",
-                     *       "status": 401
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description API key without the required scope */
-            403: {
-                headers: {
-                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the required scope */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "insufficient_scope",
-                     *       "message": "This API key lacks the scope write.",
-                     *       "status": 403
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No such pet */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "pet_not_found",
-                     *       "message": "There is no pet 1.",
-                     *       "status": 404
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many concurrent requests, or too many requests in a period */
-            429: {
-                headers: {
-                    /** @description Seconds to wait before the next attempt */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "too_many_requests",
-                     *       "message": "This API key already has 1000 requests in flight.",
-                     *       "status": 429
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "internal_error",
-                     *       "message": "An unexpected error occurred.",
-                     *       "status": 500
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Temporarily unavailable */
-            503: {
-                headers: {
-                    /** @description Seconds to wait before the next attempt */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "event_log_unavailable",
-                     *       "message": "The event log does not answer.",
-                     *       "status": 503
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Any other error */
@@ -2136,116 +851,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example id: ZTNiMDdi
-                     *     event: petstore.PetCreated.v1
-                     *     data: {"specversion":"1.0","id":"01980f04-8c00-7000-8000-000000000001","type":"petstore.PetCreated.v1","source":"/v1/pets","subject":"1","time":"2026-11-20T09:30:00.000Z","datacontenttype":"application/json","streamversion":1,"data":{"id":1,"name":"Rex","categoryId":7,"status":"available"}}
-                     */
                     "text/event-stream": string;
-                };
-            };
-            /** @description Invalid request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "invalid_consistency_token",
-                     *       "message": "header: Last-Event-ID is beyond the end of the log",
-                     *       "status": 400
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description API key missing or invalid */
-            401: {
-                headers: {
-                    /** @description `Bearer realm="petstore"`, with `error="invalid_token"` when a key was sent */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "unauthorized",
-                     *       "message": "A valid API key is needed.",
-                     *       "status": 401
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description API key without the required scope */
-            403: {
-                headers: {
-                    /** @description `Bearer realm="petstore", error="insufficient_scope"`, with the required scope */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "insufficient_scope",
-                     *       "message": "This API key lacks the scope write.",
-                     *       "status": 403
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Too many concurrent requests, or too many requests in a period */
-            429: {
-                headers: {
-                    /** @description Seconds to wait before the next attempt */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "too_many_requests",
-                     *       "message": "This API key already has 1000 requests in flight.",
-                     *       "status": 429
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "internal_error",
-                     *       "message": "An unexpected error occurred.",
-                     *       "status": 500
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Temporarily unavailable */
-            503: {
-                headers: {
-                    /** @description Seconds to wait before the next attempt */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": "event_log_unavailable",
-                     *       "message": "The event log does not answer.",
-                     *       "status": 503
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Any other error */

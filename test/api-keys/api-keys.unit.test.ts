@@ -18,7 +18,7 @@ import { openKeyRing } from '../../src/api-keys/key-ring.ts'
 import { readKeyUse } from '../../src/api-keys/key-use.ts'
 import { lockFile } from '../../src/lib/file-lock.ts'
 import { captureLog } from '../lib/captured-log.ts'
-import { dataFolder } from '../lib/data-folder.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
 const inDays = (days: number) => new Date(now.getTime() + days * 86_400_000)
@@ -26,7 +26,7 @@ let folder: string
 let path: string
 
 beforeEach(() => {
-  folder = dataFolder()
+  folder = temporaryFolder()
   path = join(folder, 'keys', 'api-keys.json')
 })
 

@@ -5,13 +5,14 @@ import { describeWithLocalBrokers } from '../brokers/describe.ts'
 import { startKafka, startRedis } from '../brokers/processes.ts'
 import { freePort } from '../brokers/ready.ts'
 import { Client, createMany } from '../e2e/client.ts'
-import { brokerEnvironment, dataFolder, expectRefused, expectVerified, startService } from '../e2e/service.ts'
+import { brokerEnvironment, expectRefused, expectVerified, startService } from '../e2e/service.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 
 const timeout = 120_000
 
 describeWithLocalBrokers('Kafka and Redis that ask for a certificate', () => {
   it('let the service in with one, and it says which is missing without', { timeout }, async () => {
-    const { ca, cert, key, both } = certificates(dataFolder())
+    const { ca, cert, key, both } = certificates(temporaryFolder())
     const [caText, certText, keyText] = [ca, cert, key].map((file) => readFileSync(file, 'utf8')) as [
       string,
       string,

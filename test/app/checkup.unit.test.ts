@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { issueKey } from '../../src/api-keys/api-keys.ts'
 import { checkUp } from '../../src/app/checkup.ts'
-import { dataFolder } from '../lib/data-folder.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 
 it('the doctor warns when no key is valid, also if there are expired ones', async () => {
-  const folder = dataFolder()
+  const folder = temporaryFolder()
   const keys = async () => (await checkUp({ DATA_DIR: folder })).find(({ what }) => what === 'API keys')
   const warning = { state: 'warning', detail: expect.stringContaining('keys issue --name NAME') }
   expect(await keys()).toMatchObject(warning)

@@ -8,7 +8,6 @@ import { askKafka, askRedis } from '../brokers/ready.ts'
 import { Client, codeOf, createMany } from '../e2e/client.ts'
 import {
   brokerEnvironment,
-  dataFolder,
   expectRefused,
   expectVerified,
   petstore,
@@ -16,6 +15,7 @@ import {
   startUnready,
   untilReady,
 } from '../e2e/service.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 
 const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
 const password = 'the-password-of-the-brokers'
@@ -31,7 +31,7 @@ const timeout = 240_000
 
 describeWithLocalBrokers('with the rights that docs/operations.md names, and no others', () => {
   it('each role does all of its work, and says in one line which right is missing', { timeout }, async () => {
-    const { ca, cert, key, both } = certificates(dataFolder())
+    const { ca, cert, key, both } = certificates(temporaryFolder())
     const [kafka, redis] = await Promise.all([startKafkaWithRights(ca, both), startRedis({})])
     onTestFinished(async () => void (await Promise.all([kafka.remove(), redis.remove()])))
     await grantInKafka(kafka.brokers, ca)

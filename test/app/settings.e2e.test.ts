@@ -4,10 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createServer } from 'node:tls'
 import { expect, it, onTestFinished } from 'vitest'
-import { dataFolder, expectRefused, petstore, startService } from '../e2e/service.ts'
+import { expectRefused, petstore, startService } from '../e2e/service.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 
 const file = (name: string, content: string) => {
-  const path = join(dataFolder(), name)
+  const path = join(temporaryFolder(), name)
   writeFileSync(path, content)
   return path
 }
@@ -15,24 +16,28 @@ const brokers = { KAFKA_BROKERS: '127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1'
 
 it.each([
   ['a folder that is a file', () => ({ DATA_DIR: file('data', '') }), /DATA_DIR=\S+ is not a folder: set DATA_DIR to /],
-  ['a file of keys that is a folder', () => ({ API_KEYS_FILE: dataFolder() }), /petstore: \S+ cannot be read: EISDIR/],
+  [
+    'a file of keys that is a folder',
+    () => ({ API_KEYS_FILE: temporaryFolder() }),
+    /petstore: \S+ cannot be read: EISDIR/,
+  ],
   ['a host of another machine', () => ({ HOST: '192.0.2.1' }), /HOST=192.0.2.1 is not an address of this machine/],
   ['a short key', () => ({ API_KEYS: 'short' }), /API_KEYS contains a key shorter than 20 characters/],
   ['text for a switch', () => ({ ...brokers, KAFKA_TLS: 'yes' }), /KAFKA_TLS must be true or false/],
 ])('%s stops the start with one line', async (_what, environment, line) => {
-  await expectRefused({ DATA_DIR: dataFolder(), LOG_LEVEL: 'warn', ...environment() }, line, /^petstore: .*\n$/)
+  await expectRefused({ DATA_DIR: temporaryFolder(), LOG_LEVEL: 'warn', ...environment() }, line, /^petstore: .*\n$/)
 })
 
 it('a port that is taken stops the start with one line, and says which', async () => {
-  const { port } = new URL((await startService({ DATA_DIR: dataFolder() })).url)
+  const { port } = new URL((await startService({ DATA_DIR: temporaryFolder() })).url)
   const line = new RegExp(`petstore: PORT=${port} is already in use on 127.0.0.1: stop the other process, or set PORT`)
-  await expectRefused({ DATA_DIR: dataFolder(), PORT: port }, line)
+  await expectRefused({ DATA_DIR: temporaryFolder(), PORT: port }, line)
 })
 
 // Only root can make a disk that is full.
 if (process.platform === 'linux' && process.getuid?.() === 0) {
   it('a full disk stops the start, and a command, with one line', async () => {
-    const DATA_DIR = dataFolder()
+    const DATA_DIR = temporaryFolder()
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', DATA_DIR])
     onTestFinished(() => void execFileSync('umount', ['-l', DATA_DIR]))
     const service = await startService({ DATA_DIR })
@@ -60,7 +65,7 @@ it('an old Node is told which one is needed, before anything is imported', () =>
 })
 
 it('only its own user can read what it writes, even in a folder that others could read', async () => {
-  const DATA_DIR = join(dataFolder(), 'data')
+  const DATA_DIR = join(temporaryFolder(), 'data')
   mkdirSync(DATA_DIR, { mode: 0o755 })
   await startService({ DATA_DIR, API_KEYS: '' })
   expect(statSync(DATA_DIR).mode & 0o777).toBe(0o700)
@@ -70,7 +75,7 @@ it('only its own user can read what it writes, even in a folder that others coul
 })
 
 it('an untrusted certificate is reported as such', async () => {
-  const folder = dataFolder()
+  const folder = temporaryFolder()
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
   execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, ...subject], {

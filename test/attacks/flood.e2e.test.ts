@@ -1,6 +1,7 @@
 import { afterAll, expect, it } from 'vitest'
 import { table } from '../../src/cli/output.ts'
-import { dataFolder, startService } from '../e2e/service.ts'
+import { startService } from '../e2e/service.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { type Attack, Attackers } from './attackers.ts'
 import { describeOnLinux, memoryGrowthMiB, watch } from './well-behaved.ts'
 
@@ -31,7 +32,7 @@ describeOnLinux.each(Object.entries(attacks))('%s, without an end, from one key'
     ['with a rate', { RATE_LIMIT: '6000/1' }],
   ])('%s', async (limits, environment) => {
     const service = await startService({
-      DATA_DIR: dataFolder(),
+      DATA_DIR: temporaryFolder(),
       API_KEYS: `${flooding},${busy},${watching}`,
       ...environment,
     })

@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { apiKey, Client, createMany, inParallel } from '../e2e/client.ts'
-import { brokerEnvironment, dataFolder, type Environment, expectVerified, startService } from '../e2e/service.ts'
+import { brokerEnvironment, type Environment, expectVerified, startService } from '../e2e/service.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { type OpenApi, type RandomRequest, randomRequests } from './random-requests.ts'
 
 const total = 100_000
@@ -112,7 +113,7 @@ function send(url: string, agent: Agent, { method, path, headers, body }: Random
 }
 
 it('100,000 random requests get answers of the document, embedded', { timeout }, async () => {
-  await expectDocumented({ DATA_DIR: dataFolder() })
+  await expectDocumented({ DATA_DIR: temporaryFolder() })
 })
 
 describeWithBrokers('on Kafka and Redis', (brokers) => {

@@ -6,12 +6,8 @@ import { keyed } from '../e2e/client.ts'
 import { petstore, petstoreOutput, startOwnBrokers, startService } from '../e2e/service.ts'
 import { readTopic } from '../e2e/topic.ts'
 
-const timeout = 180_000
-
 describeWithOwnBrokers('no secret is told', () => {
-  it('in logs at any level, errors, metrics, probes, events and the process list, whatever fails', {
-    timeout,
-  }, async () => {
+  it('in logs at any level, errors, metrics, probes, events and the process list, whatever fails', async () => {
     const password = 'the-password-of-redis'
     const given = 'a-key-that-was-given-in-plain-text'
     const { redis, environment } = await startOwnBrokers()

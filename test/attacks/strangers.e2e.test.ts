@@ -2,7 +2,8 @@ import { afterAll, expect, it } from 'vitest'
 import { table } from '../../src/cli/output.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { Client } from '../e2e/client.ts'
-import { brokerEnvironment, dataFolder, type Environment, serviceCommand, startService } from '../e2e/service.ts'
+import { brokerEnvironment, type Environment, serviceCommand, startService } from '../e2e/service.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { type Attack, Attackers } from './attackers.ts'
 import { describeOnLinux, memoryGrowthMiB, type Seen, watch } from './well-behaved.ts'
 
@@ -45,7 +46,7 @@ const descriptorsMax = 512
 
 describeOnLinux.each(Object.entries(attacks))('%s', (name, attack) => {
   it('stays within its share, and others are served', async () => {
-    await expectHolds(name, attack, { DATA_DIR: dataFolder(), LOG_LEVEL: 'warn' })
+    await expectHolds(name, attack, { DATA_DIR: temporaryFolder(), LOG_LEVEL: 'warn' })
   })
 })
 
@@ -55,7 +56,7 @@ describeWithBrokers('on Kafka and Redis, a process with ROLE=api', (brokers) => 
     '13 connections that never stop sending requests',
     '50 bodies without an end',
   ] as const)('%s', (name) => {
-    it('takes no more than its share, and others are served', { timeout: 120_000 }, async () => {
+    it('takes no more than its share, and others are served', async () => {
       const environment = brokerEnvironment(brokers)
       await startService({ ...environment, ROLE: 'projector' })
       await expectHolds(`${name}, ROLE=api`, attacks[name], { ...environment, ROLE: 'api' })

@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { Agent, request } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe } from 'vitest'
+import { processState } from '../../bench/soak/process-state.ts'
 import { apiKey } from '../e2e/client.ts'
 import type { ServiceProcess } from '../e2e/service.ts'
 
@@ -27,37 +27,32 @@ export async function watch(
   forMs: number,
   { path = '/v1/pets/1', key = apiKey } = {},
 ): Promise<Seen> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const statuses = new Set<number>()
   const times: number[] = []
-  const [memory, descriptors] = [[0], [0]]
+  let [memoryMiB, descriptors] = [0, 0]
   const end = performance.now() + forMs
   while (performance.now() < end) {
     const start = performance.now()
-    statuses.add(await statusOf(new URL(path, url), agent, key))
+    statuses.add(await statusOf(new URL(path, url), key))
     times.push(performance.now() - start)
-    memory.push(memoryOf(pid))
-    descriptors.push(readdirSync(`/proc/${pid}/fd`).length)
-    await new Promise((resolve) => setTimeout(resolve, everyMs))
+    const state = processState(pid)
+    memoryMiB = Math.max(memoryMiB, Math.round(state.memoryMiB))
+    descriptors = Math.max(descriptors, state.descriptors)
+    await delay(everyMs)
   }
-  agent.destroy()
   times.sort((a, b) => a - b)
   const p99Ms = times[Math.floor(times.length * 0.99)] ?? 0
-  return { statuses, p99Ms, memoryMiB: Math.max(...memory), descriptors: Math.max(...descriptors) }
+  return { statuses, p99Ms, memoryMiB, descriptors }
 }
 
 /** 0 where there was no answer. */
-function statusOf(url: URL, agent: Agent, key: string): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>()
-  const asked = request(url, { agent, headers: { authorization: `Bearer ${key}` }, timeout: 10_000 }, (answer) => {
-    answer.resume().on('end', () => resolve(answer.statusCode ?? 0))
-  })
-  asked.on('error', () => resolve(0)).on('timeout', () => asked.destroy())
-  asked.end()
-  return promise
-}
-
-function memoryOf(pid: number): number {
-  const [, kiB] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Math.round(Number(kiB) / 1024)
+async function statusOf(url: URL, key: string): Promise<number> {
+  try {
+    const headers = { authorization: `Bearer ${key}` }
+    const answer = await fetch(url, { headers, signal: AbortSignal.timeout(10_000) })
+    await answer.arrayBuffer()
+    return answer.status
+  } catch {
+    return 0
+  }
 }

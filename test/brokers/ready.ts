@@ -27,15 +27,13 @@ export async function kafkaAnswers(brokers: string, access: KafkaAccess = {}): P
 
 /** How many brokers the cluster has now, as one of these tells; 0 when none answers. */
 export async function kafkaBrokersAnswering(brokers: string, access: KafkaAccess = {}): Promise<number> {
-  const kafka = new Kafka({
-    brokers: brokers.split(','),
-    ...access,
-    connectionTimeout: 1000,
-    requestTimeout: 2000,
-    retry: { retries: 0 },
-    logLevel: logLevel.NOTHING,
-  })
+  const kafka = kafkaClient(brokers, { ...access, requestTimeout: 2000, retry: { retries: 0 } })
   return await askKafka(kafka, async (admin) => (await admin.describeCluster()).brokers.length).catch(() => 0)
+}
+
+/** A plain client, as any program that reads the events would make one. */
+export function kafkaClient(brokers: string, config: Partial<KafkaConfig>): Kafka {
+  return new Kafka({ brokers: brokers.split(','), logLevel: logLevel.NOTHING, connectionTimeout: 1000, ...config })
 }
 
 /** Uses connections of its own, made as this client makes them. */

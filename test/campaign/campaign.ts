@@ -1,21 +1,22 @@
 import { Clients } from './clients.ts'
 import { caughtUp, followed } from './end-of-run.ts'
 import { type Fault, last } from './faults/fault.ts'
-import { petstore } from './faults/operators.ts'
 import { Followers } from './followers.ts'
-import type { Contradiction, History } from './history.ts'
+import { type Contradiction, contradiction, type History } from './history.ts'
 import { type FaultSummary, Journal } from './journal.ts'
-import { contradictionsOf, healed, servedAgain, wrong } from './oracle.ts'
+import { contradictionsOf, healed, servedAgain, verified } from './oracle.ts'
 import { Random } from './random.ts'
 import { Recorder } from './recorder.ts'
 import * as onBrokers from './system/broker-scenarios.ts'
 import { expectClocks, removeLeftoversOfClocks } from './system/clock.ts'
 import { apiKey, embedded, type Scenario, type StartScenario } from './system/scenario.ts'
+import { Workload } from './workload.ts'
 
 export const scenarios = { embedded, ...onBrokers } satisfies Record<string, StartScenario>
 export type ScenarioName = keyof typeof scenarios
 
 const clientCount = 12
+const thinkMs = 8
 const followerCount = 2
 const recoveryMs = 120_000
 /** At most between two faults, of all or of a lane: long enough for clients to be served in between. */
@@ -50,7 +51,7 @@ export async function runCampaign(
   const recorder = new Recorder((exchange) => journal.answered(exchange))
   const oracle = new Oracle(recorder)
   const running = await scenarios[scenario](stack, folder, {
-    wrong: (what) => oracle.found([wrong('a fault told of it', what)]),
+    wrong: (what) => oracle.found([contradiction('a fault told of it', what)]),
     beforeLoss: () => oracle.compare(running),
     afterLoss: async () => {
       await untilVerified(running)
@@ -59,8 +60,9 @@ export async function runCampaign(
     },
   })
   await Promise.all(running.services.map((service) => service.untilReady()))
-  const options = { recorder, instances: running.apis, apiKey, random: new Random(seed) }
-  const clients = new Clients(options, clientCount)
+  const random = new Random(seed)
+  const options = { recorder, instances: running.apis, apiKey, random }
+  const clients = new Clients({ ...options, workload: new Workload(random), thinkMs }, clientCount)
   const followers = new Followers({ ...options, random: new Random(seed * 100 + 98) }, followerCount)
   const over = new AbortController()
   stack.defer(async () => {
@@ -68,15 +70,15 @@ export async function runCampaign(
     await Promise.allSettled([clients.stop(), followers.stop()])
   })
   const halfMs = minutes * 30_000
-  const untilHalf = { ms: halfMs, over }
-  await oneAtATime(running, untilHalf, new Random(seed * 100 + 99), (fault, random) =>
+  const alone = { faults: running.lanes.flat(), ms: halfMs, over: over.signal, pauseMs: pauseMs.alone }
+  await inTurn(alone, new Random(seed * 100 + 99), (fault, random) =>
     journal.during(fault, true, async () => {
       const happened = await fault.inflict(random, true)
       oracle.found(await servedAgain(running, recorder, `'${fault.kind}'`))
       return happened
     }),
   )
-  await allLanesAtOnce(running, untilHalf, seed * 100, (fault, random) =>
+  await allLanesAtOnce(running, { ms: halfMs, over }, seed * 100, (fault, random) =>
     journal.during(fault, false, () => fault.inflict(random, false)),
   )
   oracle.found(await healed(running, recorder))
@@ -85,8 +87,8 @@ export async function runCampaign(
   oracle.found(await followed(running, recorder))
   await oracle.compare(running, { isEnd: true })
   const ends = running.services.flatMap(({ endedByThemselves }) => endedByThemselves)
-  oracle.found(ends.map((end) => wrong('a process ended by itself', end)))
-  if (journal.faults === 0) oracle.found([wrong('nothing happened', 'No fault was inflicted.')])
+  oracle.found(ends.map((end) => contradiction('a process ended by itself', end)))
+  if (journal.faults === 0) oracle.found([contradiction('nothing happened', 'No fault was inflicted.')])
   const { contradictions, histories } = oracle
   return {
     faults: journal.summary(),
@@ -105,18 +107,12 @@ interface Time {
   readonly over: AbortController
 }
 
-function oneAtATime({ lanes }: Scenario, { ms, over }: Time, random: Random, inflict: Inflict): Promise<void> {
-  const untilMs = performance.now() + ms
-  return inTurn({ faults: lanes.flat(), untilMs, over: over.signal, pauseMs: pauseMs.alone }, random, inflict)
-}
-
 /** Throws once the last fault is put right, if any of them threw: nothing of this run may harm the next one. */
 async function allLanesAtOnce({ lanes }: Scenario, { ms, over }: Time, seed: number, inflict: Inflict): Promise<void> {
-  const turns = { untilMs: performance.now() + ms, over: over.signal, pauseMs: pauseMs.ofLane }
   const ended = await Promise.allSettled(
     lanes.map(async (faults, lane) => {
       try {
-        await inTurn({ ...turns, faults }, new Random(seed + lane), inflict)
+        await inTurn({ faults, ms, over: over.signal, pauseMs: pauseMs.ofLane }, new Random(seed + lane), inflict)
       } catch (error) {
         over.abort()
         throw error
@@ -128,13 +124,14 @@ async function allLanesAtOnce({ lanes }: Scenario, { ms, over }: Time, seed: num
 
 interface Turns {
   readonly faults: readonly Fault[]
-  readonly untilMs: number
+  readonly ms: number
   readonly over: AbortSignal
   readonly pauseMs: number
 }
 
 /** One fault after the other: each of them once, in an order that `random` draws, then again. */
-async function inTurn({ faults, untilMs, over, pauseMs }: Turns, random: Random, inflict: Inflict): Promise<void> {
+async function inTurn({ faults, ms, over, pauseMs }: Turns, random: Random, inflict: Inflict): Promise<void> {
+  const untilMs = performance.now() + ms
   for (;;) {
     for (const fault of random.shuffle(faults)) {
       await last(random, 1000, pauseMs)
@@ -145,12 +142,9 @@ async function inTurn({ faults, untilMs, over, pauseMs }: Turns, random: Random,
 }
 
 /** After a loss other faults go on, so it takes as long as they let it. */
-async function untilVerified({ environment }: Scenario): Promise<void> {
-  const deadline = performance.now() + recoveryMs
-  while ((await petstore(environment, 'verify')).code !== 0) {
-    if (performance.now() > deadline)
-      throw new Error('the read models are not those of the log two minutes after a loss')
-  }
+async function untilVerified(scenario: Scenario): Promise<void> {
+  const [found] = await verified(scenario, performance.now() + recoveryMs)
+  if (found !== undefined) throw new Error(`two minutes after a loss, ${found.rule}: ${found.what}`)
 }
 
 /** Compares what was answered with the log, as often as the log is about to lose something, and at the end. */

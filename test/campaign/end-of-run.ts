@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { followToEnd } from './followers.ts'
-import type { Contradiction } from './history.ts'
-import { wrong } from './oracle.ts'
+import { type Contradiction, contradiction } from './history.ts'
 import type { Recorder } from './recorder.ts'
 import { apiKey, type Scenario } from './system/scenario.ts'
 import type { Supervised } from './system/supervised.ts'
@@ -26,7 +25,9 @@ export async function caughtUp(
         const lag = lagIn(await readinessOf(api), partitions)
         if (lag === undefined) return []
         if (performance.now() > deadline) {
-          return [wrong('the read models stay behind', `${api.instance}, ${withinMs / 1000} s after the end: ${lag}`)]
+          return [
+            contradiction('the read models stay behind', `${api.instance}, ${withinMs / 1000} s after the end: ${lag}`),
+          ]
         }
         await delay(200)
       }
@@ -69,7 +70,7 @@ export async function followed(
   const stuck = await Promise.all(
     apis.map(async (api) => {
       const missing = await followToEnd({ recorder, apiKey }, api, ends)
-      return missing === undefined ? [] : [wrong('the feed stands still', `${api.instance}: ${missing}`)]
+      return missing === undefined ? [] : [contradiction('the feed stands still', `${api.instance}: ${missing}`)]
     }),
   )
   return stuck.flat()

@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { serverSentEvents } from '../e2e/server-sent-events.ts'
 import type { ClientOptions } from './clients.ts'
 import { type Exchange, fromStart, positionsOf } from './history.ts'
-import { codeIn, parsed } from './recorder.ts'
-import type { Supervised } from './system/supervised.ts'
+import { type Api, codeIn, parsed } from './recorder.ts'
 
 const pauseMs = 500
 /** How long one stays with an answer that has no end. */
@@ -51,7 +50,7 @@ export class Followers {
   }
 
   /** Resolves to the id from which to go on. */
-  async #follow(api: Supervised, from: string | undefined): Promise<string | undefined> {
+  async #follow(api: Api, from: string | undefined): Promise<string | undefined> {
     const { random } = this.#options
     const enough = AbortSignal.timeout(stayMs.least + random.below(stayMs.most))
     const signal = AbortSignal.any([enough, this.#stopping.signal])
@@ -68,7 +67,7 @@ export class Followers {
  */
 export async function followToEnd(
   options: Pick<ClientOptions, 'recorder' | 'apiKey'>,
-  api: Supervised,
+  api: Api,
   ends: readonly number[],
   standingMs = stillMs,
 ): Promise<string | undefined> {
@@ -111,7 +110,7 @@ interface Following {
  */
 async function* follow(
   { recorder, apiKey }: Pick<ClientOptions, 'recorder' | 'apiKey'>,
-  api: Supervised,
+  api: Api,
   { from, signal, isKept = () => true }: Following,
 ): AsyncGenerator<string> {
   const { instance } = api

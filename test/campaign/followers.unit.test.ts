@@ -1,31 +1,15 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { writeToken } from '../../src/http/tokens.ts'
 import { caughtUp, followed } from './end-of-run.ts'
+import { startFakeApi } from './fake-api.ts'
 import { Followers, followToEnd } from './followers.ts'
 import { fromStart } from './history.ts'
 import { Random } from './random.ts'
 import { Recorder } from './recorder.ts'
-import type { Supervised } from './system/supervised.ts'
 
 const apiKey = 'key'
-let reply: (request: IncomingMessage, response: ServerResponse) => void
-const server = createServer((request, response) => reply(request, response))
-let api: Supervised
-
-beforeEach(async () => {
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  api = { name: 'api-1', instance: 'api-1#1', url } as Supervised
-})
-
-afterEach(async () => {
-  server.closeAllConnections()
-  await once(server.close(), 'close')
-})
 
 /** Behind the offset `last` of partition 0. */
 function idOf(last: number): string {
@@ -42,7 +26,7 @@ function tellTwo({ url, headers }: IncomingMessage, response: ServerResponse): v
 }
 
 test('a process is followed from the start to the end, over several answers', async () => {
-  reply = tellTwo
+  const api = await startFakeApi(tellTwo)
   const recorder = new Recorder()
   expect(await followToEnd({ recorder, apiKey }, api, [3])).toBeUndefined()
   const { exchanges } = recorder
@@ -51,13 +35,13 @@ test('a process is followed from the start to the end, over several answers', as
 })
 
 test('a feed that does not come to the end of the log stands still', async () => {
-  reply = tellTwo
+  const api = await startFakeApi(tellTwo)
   const still = await followToEnd({ recorder: new Recorder(), apiKey }, api, [4], 300)
   expect(still).toBe('it is at 2 of partition 0, which ends at 4')
 })
 
 test('no process tells too little at the end of a run', async () => {
-  reply = tellTwo
+  const api = await startFakeApi(tellTwo)
   const record = { partition: 0, offset: 0, key: null, value: null }
   const scenario = { apis: [api], partitions: 1, readLog: async () => [record, record, record] }
   expect(await followed(scenario, new Recorder())).toEqual([])
@@ -65,10 +49,10 @@ test('no process tells too little at the end of a run', async () => {
 
 test('followers remember that they asked for the start', async () => {
   const asked: (string | undefined)[] = []
-  reply = (request, response) => {
+  const api = await startFakeApi((request, response) => {
     asked.push(request.url)
     tellTwo(request, response)
-  }
+  })
   const recorder = new Recorder()
   const followers = new Followers({ recorder, instances: [api], apiKey, random: new Random(1) }, 4)
   while (!asked.includes('/v1/events?from=start') || recorder.exchanges.length < 5) await delay(5)
@@ -77,7 +61,7 @@ test('followers remember that they asked for the start', async () => {
 })
 
 test('what is no event ends a run', async () => {
-  reply = (_, response) => response.writeHead(200).end(`id: ${idOf(0)}\ndata: {"at":\n\n`)
+  const api = await startFakeApi((_, response) => response.end(`id: ${idOf(0)}\ndata: {"at":\n\n`))
   await expect(followToEnd({ recorder: new Recorder(), apiKey }, api, [3])).rejects.toThrow('{"at":')
 })
 
@@ -90,7 +74,8 @@ test.each([
   const lag = Array.isArray(events)
     ? events.map((each, partition) => ({ partition, events: each, seconds: 0 }))
     : events
-  reply = (_, response) => response.end(JSON.stringify({ status: 'ok', checks: { readModels: { lag } } }))
+  const readiness = JSON.stringify({ status: 'ok', checks: { readModels: { lag } } })
+  const api = await startFakeApi((_, response) => response.end(readiness))
   const found = await caughtUp({ apis: [api], partitions: 2 }, 100)
   expect(found.map(({ rule }) => rule)).toEqual(isCaughtUp ? [] : ['the read models stay behind'])
 })

@@ -1,3 +1,5 @@
+import type * as Rule from '../../examples/events/rule.ts'
+
 /**
  * What happened in a run, as plain data: every request of every client with what it was answered, and the event log at
  * the end. The checkers read this and nothing else.
@@ -80,20 +82,8 @@ export interface Exchange {
   readonly hasNext?: boolean
 }
 
-export interface Pet {
-  readonly id: number
-  readonly name: string
-  readonly categoryId: number
-  readonly status: 'available' | 'pending' | 'sold'
-}
-
-export interface Order {
-  readonly id: number
-  readonly petId: number
-  readonly status: 'placed' | 'approved' | 'delivered' | 'cancelled'
-  readonly placedAt: string
-  readonly updatedAt: string
-}
+export type Pet = Omit<Rule.Pet, 'categoryId'> & { readonly categoryId: number }
+export type Order = Rule.Order
 
 /** Something that no correct service can have answered. */
 export interface Contradiction {
@@ -105,6 +95,19 @@ export interface Contradiction {
   readonly exchanges: readonly Exchange[]
   /** The records concerned. */
   readonly records: readonly LogRecord[]
+}
+
+export function contradiction(
+  rule: string,
+  what: string,
+  exchanges: readonly Exchange[] = [],
+  records: readonly LogRecord[] = [],
+): Contradiction {
+  return { rule, what, exchanges, records }
+}
+
+export function isSuccess({ status = 0 }: Exchange): boolean {
+  return (status >= 200 && status < 300) || status === 304
 }
 
 /** The `token` of the first step of a feed that was asked for from the start: it names no position. */

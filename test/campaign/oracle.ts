@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { checkAgainstLog } from './checkers/log-checker.ts'
 import { checkPets, undecidedMax } from './checkers/pet-checker.ts'
 import { petstore } from './faults/operators.ts'
-import type { Contradiction, Exchange, History, Operation } from './history.ts'
+import { type Contradiction, contradiction, type Exchange, type History, type Operation } from './history.ts'
 import type { Recorder } from './recorder.ts'
 import { apiKey, type Scenario } from './system/scenario.ts'
 import type { Supervised } from './system/supervised.ts'
@@ -40,10 +40,6 @@ const expected: Readonly<Record<Operation, ReadonlySet<string>>> = {
  */
 export type Part = 'all' | 'beginning' | 'rest'
 
-export function wrong(rule: string, what: string, exchanges: readonly Exchange[] = []): Contradiction {
-  return { rule, what, exchanges, records: [] }
-}
-
 /** What the two checkers find, and answers that nobody expects. The second one knows no log, so it needs all exchanges. */
 export function contradictionsOf(history: History, partitions: number, part: Part): Contradiction[] {
   return [
@@ -65,9 +61,10 @@ function contradictedPets(history: History): readonly Contradiction[] {
 
 function unexpected(exchange: Exchange): Contradiction[] {
   const { operation, status, malformed } = exchange
-  if (malformed !== undefined) return [wrong('malformed answer', `${operation} was answered ${malformed}`, [exchange])]
+  if (malformed !== undefined)
+    return [contradiction('malformed answer', `${operation} was answered ${malformed}`, [exchange])]
   if (status === undefined || expected[operation].has(textOf(exchange))) return []
-  return [wrong('unexpected answer', `${operation} was answered ${textOf(exchange)}`, [exchange])]
+  return [contradiction('unexpected answer', `${operation} was answered ${textOf(exchange)}`, [exchange])]
 }
 
 /** After the last fault all is served within 30 s by itself, and `petstore verify` finds nothing. Resolves to what was not so. */
@@ -87,7 +84,7 @@ export async function servedAgain({ apis }: Scenario, recorder: Recorder, after:
       const answers = await addAndList(api, recorder, key)
       if (answers === '201 200' && (await api.isReady())) break
       if (performance.now() > deadline) {
-        late.push(wrong('not served again', `${api.instance}, 30 s after ${after}: ${answers}`))
+        late.push(contradiction('not served again', `${api.instance}, 30 s after ${after}: ${answers}`))
         break
       }
       await delay(100)
@@ -111,11 +108,12 @@ function textOf(answer: Exchange | undefined): string {
   return [answer?.status ?? 'no answer', answer?.code].filter((part) => part !== undefined).join(' ')
 }
 
-async function verified({ environment }: Scenario, deadline: number): Promise<Contradiction[]> {
+/** At the deadline at the latest, `petstore verify` finds nothing. Resolves to what was not so. */
+export async function verified({ environment }: Scenario, deadline: number): Promise<Contradiction[]> {
   for (;;) {
     const isLast = performance.now() > deadline
     const { code, output, errors } = await petstore(environment, 'verify', '--json')
     if (code === 0 && JSON.parse(output).differences.length === 0) return []
-    if (isLast) return [wrong('verify finds differences', `${output.slice(0, 2000)} ${errors.slice(-2000)}`)]
+    if (isLast) return [contradiction('verify finds differences', `${output.slice(0, 2000)} ${errors.slice(-2000)}`)]
   }
 }

@@ -1,14 +1,27 @@
 import { type Exchange, type Operation, traceparentOf } from './history.ts'
-import type { Supervised } from './system/supervised.ts'
 
 const patienceMs = 20_000
 
-/** A request, before it is known who answers what. */
-export interface Question
-  extends Pick<Exchange, 'session' | 'operation' | 'id' | 'wanted' | 'idempotencyKey' | 'page' | 'token' | 'cached'> {
-  readonly apiKey: string
+/** A process of the service: its instance is another one each time it is started. */
+export interface Api {
+  readonly url: string
+  readonly instance: string
+}
+
+/** What is asked for, whoever asks. */
+export interface Asked extends Pick<Exchange, 'operation' | 'id' | 'wanted' | 'idempotencyKey' | 'page' | 'cached'> {
   /** For a list: where the link of the page before led. */
   readonly path?: string
+}
+
+/** A request, before it is known who answers what. */
+export interface Question extends Asked, Pick<Exchange, 'session' | 'token'> {
+  readonly apiKey: string
+}
+
+export type Answered = Exchange & {
+  /** Where a list goes on. */
+  readonly link?: string | undefined
 }
 
 const methods: Readonly<Partial<Record<Operation, 'POST' | 'PATCH'>>> = {
@@ -41,11 +54,8 @@ export class Recorder {
     this.#exchanges = []
   }
 
-  /** Undefined where nobody took the connection: then nothing was asked. `link` is where a list goes on. */
-  async ask(
-    to: Supervised,
-    question: Question,
-  ): Promise<(Exchange & { readonly link?: string | undefined }) | undefined> {
+  /** Undefined where nobody took the connection: then nothing was asked. */
+  async ask(to: Api, question: Question): Promise<Answered | undefined> {
     const { apiKey: _, path: __, ...asked } = question
     const number = this.#count++
     const before = to.instance

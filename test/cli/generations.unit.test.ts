@@ -6,7 +6,7 @@ import { readConfig } from '../../src/app/config.ts'
 import { openStorage, openStorageBeside, type Storage } from '../../src/app/storage.ts'
 import { describeGenerations } from '../../src/cli/generations.ts'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
-import { dataFolder } from '../lib/data-folder.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { added, applyAll, firstBatch, home, newGeneration, pet } from '../read-models/contract/samples.ts'
 
 const logger = pino({ level: 'silent' })
@@ -17,7 +17,7 @@ let own: string
 
 /** The files of an embedded service with five records in its log, and nothing in its read models yet. */
 beforeEach(async () => {
-  folder = dataFolder()
+  folder = temporaryFolder()
   const config = readConfig({ DATA_DIR: folder })
   const served = await openStorage(config, logger)
   await served.log.append(0, Array(5).fill(record))

@@ -1,15 +1,12 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { Client, createMany, expectExactly, type Pet } from './client.ts'
-import { dataFolder, expectVerified, petstore, petstoreJson, petstoreOutput, startService } from './service.ts'
+import { expectVerified, petstore, petstoreJson, petstoreOutput, startService } from './service.ts'
 
-const timeout = 120_000
-
-it('a backup under full write load has every pet that was answered before, and goes on as another log', {
-  timeout,
-}, async () => {
-  const environment = { DATA_DIR: dataFolder() }
+it('a backup under full write load has every pet that was answered before, and goes on as another log', async () => {
+  const environment = { DATA_DIR: temporaryFolder() }
   const service = await startService(environment)
   const client = new Client(service)
   const answered: Pet[] = await createMany(client, 500)
@@ -19,7 +16,7 @@ it('a backup under full write load has every pet that was answered before, and g
   })
   await vi.waitFor(() => expect(answered.length).toBeGreaterThan(600), { timeout: 30_000 })
   const before = [...answered]
-  const folder = join(dataFolder(), 'backup')
+  const folder = join(temporaryFolder(), 'backup')
   const { events } = await petstoreJson(environment, 'backup', folder)
   load.isStopped = true
   await Promise.all(writers)
@@ -46,15 +43,15 @@ it('a backup under full write load has every pet that was answered before, and g
   await expectVerified(restored)
 })
 
-it('a backup has the API keys, and takes the place of nothing', { timeout }, async () => {
-  const environment = { DATA_DIR: dataFolder(), API_KEYS: '' }
+it('a backup has the API keys, and takes the place of nothing', async () => {
+  const environment = { DATA_DIR: temporaryFolder(), API_KEYS: '' }
   const service = await startService(environment)
   const key = /PETSTORE_KEY=(petstore_\S+)/.exec(service.output())?.[1] ?? ''
-  const folder = join(dataFolder(), 'backup')
+  const folder = join(temporaryFolder(), 'backup')
   expect(await petstoreOutput(environment, 'backup', folder)).toMatch(/^0 events and the API keys are in /)
   const { code, errors } = await petstore(environment, 'backup', folder)
   expect([code, errors]).toEqual([2, expect.stringContaining('is not empty')])
-  const other = join(dataFolder(), 'other')
+  const other = join(temporaryFolder(), 'other')
   mkdirSync(other)
   writeFileSync(join(other, 'mine'), '')
   expect((await petstore(environment, 'backup', other)).code).toBe(2)

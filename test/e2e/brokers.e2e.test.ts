@@ -7,8 +7,6 @@ import { Load } from './load.ts'
 import { brokerEnvironment, startRoles, startService } from './service.ts'
 import { readTopic } from './topic.ts'
 
-const timeout = 180_000
-
 describeWithBrokers('on Kafka and Redis', (brokers) => {
   async function start() {
     const roles = await startRoles(brokerEnvironment(brokers))
@@ -16,7 +14,7 @@ describeWithBrokers('on Kafka and Redis', (brokers) => {
     return roles
   }
 
-  it('a pet added through one instance is seen by the next GET on the other', { timeout }, async () => {
+  it('a pet added through one instance is seen by the next GET on the other', async () => {
     const { clients } = await start()
     for (let i = 0; i < 100; i++) {
       const pet = await clients[i % 2 ? 0 : 1].create(`pet ${i}`)
@@ -24,9 +22,7 @@ describeWithBrokers('on Kafka and Redis', (brokers) => {
     }
   })
 
-  it('all roles in one process serve as well, and any Kafka client reads what /asyncapi.json says, where it says', {
-    timeout,
-  }, async () => {
+  it('all roles in one process serve as well, and any Kafka client reads what /asyncapi.json says, where it says', async () => {
     const environment = brokerEnvironment(brokers)
     const client = new Client(await startService(environment))
     const pets = await createMany(client, 100)
@@ -60,7 +56,7 @@ describeWithBrokers('on Kafka and Redis', (brokers) => {
       return { pet: body as Pet, token: headers.get('consistency-token') ?? '' }
     }
 
-    it('makes GETs on the other have the pet, or say that they cannot yet, under load', { timeout }, async () => {
+    it('makes GETs on the other have the pet, or say that they cannot yet, under load', async () => {
       const [there, here] = (await start()).clients
       const load = new Load([there], 32)
       await load.until(200)
@@ -82,7 +78,7 @@ describeWithBrokers('on Kafka and Redis', (brokers) => {
       await load.stop()
     })
 
-    it('makes a GET on the other process wait for a paused projector', { timeout }, async () => {
+    it('makes a GET on the other process wait for a paused projector', async () => {
       const { clients, projector } = await start()
       const [there, here] = clients
       process.kill(projector.pid, 'SIGSTOP')

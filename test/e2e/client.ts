@@ -1,4 +1,7 @@
 import { expect, vi } from 'vitest'
+import type { Order } from '../../examples/events/rule.ts'
+
+export type { Order }
 
 export const apiKey = 'the-key-of-all-the-tests'
 
@@ -7,14 +10,6 @@ export interface Pet {
   readonly name: string
   readonly categoryId: number
   readonly status: string
-}
-
-export interface Order {
-  readonly id: number
-  readonly petId: number
-  readonly status: 'placed' | 'approved' | 'delivered' | 'cancelled'
-  readonly placedAt: string
-  readonly updatedAt: string
 }
 
 type Headers = Readonly<Record<string, string>>
@@ -47,16 +42,16 @@ export const statuses = ['available', 'pending', 'sold'] as const
 
 /** A client of the HTTP interface, as anybody would write one. */
 export class Client {
-  readonly #url: string
+  readonly url: string
 
   constructor({ url }: { url: string }) {
-    this.#url = url
+    this.url = url
   }
 
   async request(path: string, { headers = {}, ...options }: RequestOptions = {}): Promise<Answer> {
     const usual = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
     const start = performance.now()
-    const response = await fetch(new URL(path, this.#url), { headers: { ...usual, ...headers }, ...options })
+    const response = await fetch(new URL(path, this.url), { headers: { ...usual, ...headers }, ...options })
     const text = await response.text()
     const ms = performance.now() - start
     return { status: response.status, headers: response.headers, text, body: JSON.parse(text), ms }
@@ -122,6 +117,20 @@ function created<T>({ status, text, body }: Answer): T {
   return body as T
 }
 
+/** Sends a POST until it is answered 201, as anybody may who gives it an Idempotency-Key. The name is the key. */
+export async function createOnce(client: Client, name: string): Promise<{ pet: Pet; isReplayed: boolean }> {
+  const { status, text, body, headers } = await vi.waitFor(
+    async () => {
+      const answer = await client.post({ name, categoryId: 1 }, keyed(name))
+      expect([503, 504], answer.text).not.toContain(answer.status)
+      return answer
+    },
+    { timeout: 120_000, interval: 20 },
+  )
+  expect(status, text).toBe(201)
+  return { pet: body as Pet, isReplayed: headers.get('idempotency-replayed') === 'true' }
+}
+
 /** Runs `count` tasks, `width` at a time. */
 export async function inParallel<T>(count: number, width: number, task: (index: number) => Promise<T>): Promise<T[]> {
   const results: T[] = []
@@ -173,54 +182,5 @@ export async function expectExactText(client: Client): Promise<void> {
     expect(created).toBe(`{"id":${id},${rest}`)
     expect((await client.get(Number(id))).text).toBe(created)
     expect((await client.request('/v1/pets?status=pending&limit=100')).text).toContain(created)
-  }
-}
-
-/** Reads known pets over and over, by id, in the list and by status, and notes every answer that is untrue. */
-export function watchFor(clients: readonly Client[], pets: readonly Pet[]) {
-  const untrue: string[] = []
-  const seen = { 200: 0, 503: 0 }
-  const codes = new Set<string | undefined>()
-  const known = byId(pets)
-  let stopped = false
-
-  async function look(client: Client, path: string, isTrue: (body: unknown) => boolean): Promise<void> {
-    const answer = await client.request(path)
-    const { status, body, text } = answer
-    if (status === 503) codes.add(codeOf(answer))
-    if (status === 503 || (status === 200 && isTrue(body))) seen[status]++
-    else untrue.push(`${path}: ${status} ${text.slice(0, 200)}`)
-  }
-  /** A full page must hold what is known up to its last pet: pets added meanwhile may stand between the known ones. */
-  const holds = (some: readonly Pet[], limit: number) => (body: unknown) => {
-    const page = body as Pet[]
-    const last = page.length === limit ? (page.at(-1)?.id ?? 0) : Number.MAX_SAFE_INTEGER
-    return some.every(({ id }) => id > last || page.some((pet) => pet.id === id))
-  }
-  async function watch(n: number): Promise<void> {
-    for (let i = n; !stopped; i++) {
-      const client = clients[i % clients.length] as Client
-      const pet = known[i % known.length] as Pet
-      const ofStatus = known.filter(({ status }) => status === pet.status)
-      await look(client, `/v1/pets/${pet.id}`, (body) => (body as Pet).name === pet.name)
-      await look(client, '/v1/pets?limit=100', holds(known, 100))
-      await look(client, `/v1/pets?limit=100&status=${pet.status}`, holds(ofStatus, 100))
-      await look(client, '/v1/pets?limit=5', holds(known, 5))
-    }
-  }
-  const watchers = [0, 7, 23].map(watch)
-  return {
-    /** Resolves once a few more answers of this status have come. */
-    async until(status: 200 | 503): Promise<void> {
-      const goal = seen[status] + 3
-      await vi.waitFor(() => expect(seen[status]).toBeGreaterThan(goal), { timeout: 60_000, interval: 5 })
-    },
-    /** Resolves to the codes of all 503; any other answer was true. */
-    async stop(): Promise<Set<string | undefined>> {
-      stopped = true
-      await Promise.all(watchers)
-      expect(untrue).toEqual([])
-      return codes
-    },
   }
 }

@@ -4,18 +4,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { freePort } from '../brokers/ready.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { Client, createMany, inParallel } from './client.ts'
-import {
-  brokerEnvironment,
-  dataFolder,
-  type Environment,
-  petstore,
-  petstoreJson,
-  petstoreOutput,
-  startService,
-} from './service.ts'
+import { brokerEnvironment, type Environment, petstore, petstoreJson, petstoreOutput, startService } from './service.ts'
 
-const timeout = 120_000
 /** The commands, each with what it is given. */
 const commands = {
   generations: [],
@@ -37,8 +29,8 @@ const names = Object.keys(commands)
 const onStorage = Object.entries(commands).filter(([name]) => !/^(keys|backup|seed|doctor)/.test(name))
 
 describe('the command line', () => {
-  it('tells of every command and its options', { timeout }, async () => {
-    const environment = { DATA_DIR: dataFolder() }
+  it('tells of every command and its options', async () => {
+    const environment = { DATA_DIR: temporaryFolder() }
     const groups = ['', 'keys', 'parked']
     const help = (name: string) => petstore(environment, ...name.split(' ').filter(Boolean), '--help')
     const outcomes = await inParallel(groups.length, 4, (i) => help(groups[i] as string))
@@ -55,8 +47,8 @@ describe('the command line', () => {
     })
   })
 
-  it('exits with 2 on invalid usage or configuration, and names the problem', { timeout }, async () => {
-    const DATA_DIR = dataFolder()
+  it('exits with 2 on invalid usage or configuration, and names the problem', async () => {
+    const DATA_DIR = temporaryFolder()
     const cases: [args: string, environment: Environment, names: RegExp][] = [
       ['', {}, /Usage: petstore/],
       ['parked', {}, /Usage: petstore parked/],
@@ -81,8 +73,8 @@ describe('the command line', () => {
     })
   })
 
-  it('prints one JSON document with --json, or text, beside a service that runs', { timeout }, async () => {
-    const environment = { DATA_DIR: dataFolder() }
+  it('prints one JSON document with --json, or text, beside a service that runs', async () => {
+    const environment = { DATA_DIR: temporaryFolder() }
     await createMany(new Client(await startService(environment)), 30)
     const json = (...args: string[]) => petstoreJson(environment, ...args)
     const text = (...args: string[]) => petstoreOutput(environment, ...args)
@@ -108,8 +100,8 @@ describe('the command line', () => {
     expect(await json('keys', 'revoke', id, '--yes')).toEqual({ id, revoked: true })
   })
 
-  it('exits with 1 on problems that it finds', { timeout }, async () => {
-    const environment = { DATA_DIR: dataFolder() }
+  it('exits with 1 on problems that it finds', async () => {
+    const environment = { DATA_DIR: temporaryFolder() }
     const service = await startService(environment)
     await createMany(new Client(service), 30)
     const refused = { code: 1, output: '' }
@@ -144,7 +136,7 @@ describeWithBrokers('the command line, with brokers out of reach,', (brokers) =>
   it.each([
     ['KAFKA_BROKERS', '', /^petstore: Kafka at 127\.0\.0\.1:\d+ has not answered properly .*KAFKA_BROKERS.*\n$/],
     ['REDIS_URL', 'redis://', /^petstore: Redis at 127\.0\.0\.1:\d+ did not answer for \d+ s: start it.*\n$/],
-  ])('exits with 3 where nothing answers at %s', { timeout }, async (variable, scheme, reason) => {
+  ])('exits with 3 where nothing answers at %s', async (variable, scheme, reason) => {
     const environment = { ...brokerEnvironment(brokers), [variable]: `${scheme}127.0.0.1:${await freePort()}` }
     await inParallel(onStorage.length, onStorage.length, async (i) => {
       const [name, args] = onStorage[i] as (typeof onStorage)[number]

@@ -2,14 +2,15 @@ import { appendFileSync, cpSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { Client } from './client.ts'
-import { dataFolder, startService } from './service.ts'
+import { startService } from './service.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 it('npm run dev starts the service again when a file changes, on the same data', async () => {
-  const folder = dataFolder()
+  const folder = temporaryFolder()
   for (const name of ['package.json', 'src', 'projections', 'docs']) {
     cpSync(join(root, name), join(folder, name), { recursive: true })
   }

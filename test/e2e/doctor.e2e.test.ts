@@ -4,10 +4,9 @@ import { describe, expect, it } from 'vitest'
 import type { Finding } from '../../src/lib/finding.ts'
 import { describeWithBrokers, describeWithOwnBrokers } from '../brokers/describe.ts'
 import { askRedis, freePort } from '../brokers/ready.ts'
-import { brokerEnvironment, dataFolder, type Environment, petstore, startOwnBrokers, startService } from './service.ts'
-import { asAdmin, createTopic, produce } from './topic.ts'
-
-const timeout = 120_000
+import { temporaryFolder } from '../lib/temporary-folder.ts'
+import { brokerEnvironment, type Environment, petstore, startOwnBrokers, startService } from './service.ts'
+import { asAdmin, createTopic, idBlocksOf, produce } from './topic.ts'
 
 async function examine(environment: Environment) {
   const { code, output, errors } = await petstore(environment, 'doctor', '--json')
@@ -24,8 +23,8 @@ async function expectFailed(environment: Environment, what: string, detail: RegE
 }
 
 describe('the doctor, embedded', () => {
-  it('finds nothing to fear before the first start, and beside a service', { timeout }, async () => {
-    const DATA_DIR = join(dataFolder(), 'data')
+  it('finds nothing to fear before the first start, and beside a service', async () => {
+    const DATA_DIR = join(temporaryFolder(), 'data')
     const before = await examine({ DATA_DIR })
     expect([before.code, before.of('folder')[0]?.detail]).toEqual([
       0,
@@ -41,8 +40,8 @@ describe('the doctor, embedded', () => {
     expect((await examine({ DATA_DIR })).of('server')[0]?.detail).toContain('is not running')
   })
 
-  it('says what is wrong', { timeout }, async () => {
-    const folder = dataFolder()
+  it('says what is wrong', async () => {
+    const folder = temporaryFolder()
     const file = join(folder, 'file')
     writeFileSync(file, '')
     await expectFailed({ DATA_DIR: file }, 'folder', /not a folder: set DATA_DIR/)
@@ -62,14 +61,8 @@ describe('the doctor, embedded', () => {
   })
 })
 
-/** Names of topics that are not there yet. */
-function handMade(brokers: Parameters<typeof brokerEnvironment>[0]) {
-  const environment = brokerEnvironment(brokers)
-  return { environment, idBlocks: { ...environment, KAFKA_TOPIC: `${environment.KAFKA_TOPIC}.id-blocks` } }
-}
-
 describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
-  it('finds nothing to fear, and makes nothing', { timeout }, async () => {
+  it('finds nothing to fear, and makes nothing', async () => {
     const environment = brokerEnvironment(brokers)
     const { code, findings, of } = await examine(environment)
     expect([code, findings.filter(({ state }) => state === 'failed')]).toEqual([0, []])
@@ -82,19 +75,22 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
     await expectFailed({ ...environment, KAFKA_PARTITIONS: '7' }, 'topic', /Set KAFKA_PARTITIONS=6/)
   })
 
-  it('takes topics made by hand, as a start does', { timeout }, async () => {
-    const { environment, idBlocks } = handMade(brokers)
+  it('takes topics made by hand, as a start does', async () => {
+    const environment = brokerEnvironment(brokers)
     await createTopic(environment)
-    await createTopic(idBlocks, 1)
+    await createTopic(idBlocksOf(environment), 1)
     const { code, findings } = await examine(environment)
     expect([code, findings.filter(({ state }) => state === 'failed')]).toEqual([0, []])
   })
 
-  it('warns of half a log, which the next start completes', { timeout }, async () => {
-    const { environment, idBlocks } = handMade(brokers)
+  it('warns of half a log, which the next start completes', async () => {
+    const environment = brokerEnvironment(brokers)
     await createTopic(environment)
     expect((await examine(environment)).of('topic')).toMatchObject([
-      { state: 'warning', detail: `There is no topic ${idBlocks.KAFKA_TOPIC}: the next start makes it.` },
+      {
+        state: 'warning',
+        detail: `There is no topic ${idBlocksOf(environment).KAFKA_TOPIC}: the next start makes it.`,
+      },
     ])
   })
 
@@ -106,15 +102,15 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
       { epoch: 'log id', partitions: 6 },
       { epoch: 'log id', token: 'note', hasEvents: true },
     ],
-  ])('refuses %s, as a start does', { timeout }, async (_, refusal, ...records) => {
-    const { environment, idBlocks } = handMade(brokers)
+  ])('refuses %s, as a start does', async (_, refusal, ...records) => {
+    const environment = brokerEnvironment(brokers)
     await createTopic(environment)
-    await createTopic(idBlocks, 1)
-    for (const record of records) await produce(idBlocks, [{ value: JSON.stringify(record) }])
+    await createTopic(idBlocksOf(environment), 1)
+    for (const record of records) await produce(idBlocksOf(environment), [{ value: JSON.stringify(record) }])
     await expectFailed(environment, 'topic', refusal)
   })
 
-  it('says what does not answer', { timeout }, async () => {
+  it('says what does not answer', async () => {
     const environment = brokerEnvironment(brokers)
     const nowhere = `127.0.0.1:${await freePort()}`
     await expectFailed({ ...environment, KAFKA_BROKERS: nowhere }, 'Kafka', /start it, or correct KAFKA_BROKERS/)
@@ -125,7 +121,7 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
 })
 
 describeWithOwnBrokers('the doctor, on brokers that lose data', () => {
-  it('says which setting is to blame', { timeout }, async () => {
+  it('says which setting is to blame', async () => {
     const { redis, environment } = await startOwnBrokers(['--maxmemory-policy', 'allkeys-lru'])
     await expectFailed(environment, 'Redis', /maxmemory-policy allkeys-lru/)
     await askRedis(redis.url, (admin) => admin.config('SET', 'maxmemory-policy', 'noeviction'))

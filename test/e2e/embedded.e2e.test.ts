@@ -2,13 +2,14 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, vi } from 'vitest'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { Client, createMany, expectExactly, expectExactText } from './client.ts'
 import { Load } from './load.ts'
-import { dataFolder, expectRefused, petstoreJson, petstoreOutput, startService } from './service.ts'
+import { expectRefused, petstoreJson, petstoreOutput, startService } from './service.ts'
 
 describe('the embedded default', () => {
   it('keeps 1,000 pets over kill -9: by id, in the list and by status, once each', async () => {
-    const DATA_DIR = dataFolder()
+    const DATA_DIR = temporaryFolder()
     const before = await startService({ DATA_DIR })
     const pets = await createMany(new Client(before), 1000)
     await before.end('SIGKILL')
@@ -16,7 +17,7 @@ describe('the embedded default', () => {
   })
 
   it('shows a pet to the very next GET, and gives back every digit and character', async () => {
-    const client = new Client(await startService({ DATA_DIR: dataFolder() }))
+    const client = new Client(await startService({ DATA_DIR: temporaryFolder() }))
     for (let i = 0; i < 100; i++) {
       const pet = await client.create(`pet ${i}`)
       expect((await client.get(pet.id)).body).toEqual(pet)
@@ -40,7 +41,7 @@ describe('the embedded default', () => {
       },
     ],
   ])('makes the read models again when their file %s', async (_, change) => {
-    const DATA_DIR = dataFolder()
+    const DATA_DIR = temporaryFolder()
     const before = await startService({ DATA_DIR })
     const pets = await createMany(new Client(before), 50)
     expect(await before.end('SIGTERM')).toBe(0)
@@ -49,7 +50,7 @@ describe('the embedded default', () => {
   })
 
   it('runs one server per folder, and says so to a second', async () => {
-    const DATA_DIR = dataFolder()
+    const DATA_DIR = temporaryFolder()
     const first = await startService({ DATA_DIR })
     await expectRefused({ DATA_DIR }, new RegExp(`Another server is using ${DATA_DIR}`))
     await first.end('SIGKILL')
@@ -57,7 +58,7 @@ describe('the embedded default', () => {
   })
 
   it('writes no traceparent into an event that is not valid, and refuses no request for it', async () => {
-    const DATA_DIR = dataFolder()
+    const DATA_DIR = temporaryFolder()
     const client = new Client(await startService({ DATA_DIR }))
     const ids = '0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331'
     const valid = `00-${ids}-01`
@@ -81,7 +82,7 @@ describe('the embedded default', () => {
     (await fetch(`${url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } })).status
 
   it('the first start issues a key that works, and prints it that once', async () => {
-    const environment = { DATA_DIR: dataFolder(), API_KEYS: '' }
+    const environment = { DATA_DIR: temporaryFolder(), API_KEYS: '' }
     const first = await startService(environment)
     const key = /PETSTORE_KEY=(petstore_\S+)/.exec(first.output())?.[1]
     expect(await statusWith(key, first)).toBe(200)
@@ -92,7 +93,7 @@ describe('the embedded default', () => {
   })
 
   it('follows keys that the command line issues and revokes', async () => {
-    const environment = { DATA_DIR: dataFolder() }
+    const environment = { DATA_DIR: temporaryFolder() }
     const service = await startService(environment)
     const key = (await petstoreOutput(environment, 'keys', 'issue', '--name', 'a partner')).trim()
     await vi.waitFor(async () => expect(await statusWith(key, service)).toBe(200), { timeout: 5000 })
@@ -102,7 +103,7 @@ describe('the embedded default', () => {
   })
 
   it('SIGTERM ends it within 10 s, and no request fails while it drains', async () => {
-    const service = await startService({ DATA_DIR: dataFolder() })
+    const service = await startService({ DATA_DIR: temporaryFolder() })
     const load = new Load([new Client(service)], 8)
     await load.until(50)
     const probe = vi.waitFor(async () => expect((await fetch(`${service.url}/readyz`)).status).toBe(503))

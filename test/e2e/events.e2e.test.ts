@@ -1,21 +1,20 @@
 import { once } from 'node:events'
-import { Agent, type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { apiKey, Client, createMany, inParallel, type Pet } from './client.ts'
 import { FeedClient, type ToldEvent } from './feed-client.ts'
 import {
   brokerEnvironment,
-  dataFolder,
   type Environment,
+  metric,
   petstoreOutput,
   startPetstore,
   startRoles,
   startService,
 } from './service.ts'
 
-const timeout = 180_000
 const until = { timeout: 60_000, interval: 50 }
 
 /** A pet that is ordered, and of which the order is cancelled. */
@@ -41,9 +40,7 @@ async function shown(environment: Environment, ...args: string[]) {
 }
 
 describeWithBrokers('on Kafka and Redis', (brokers) => {
-  it('the feed goes on where it ended, on another instance, and tells nothing that cannot be read', {
-    timeout,
-  }, async () => {
+  it('the feed goes on where it ended, on another instance, and tells nothing that cannot be read', async () => {
     const environment = brokerEnvironment(brokers)
     const { apis, clients } = await startRoles(environment)
     const feed = new FeedClient()
@@ -68,7 +65,7 @@ describeWithBrokers('on Kafka and Redis', (brokers) => {
     await feed.leave()
   })
 
-  it('the command line shows every event, and what became of it', { timeout }, async () => {
+  it('the command line shows every event, and what became of it', async () => {
     const environment = brokerEnvironment(brokers)
     const { clients } = await startRoles(environment)
     const following = startPetstore(environment, 'events', '--follow')
@@ -92,8 +89,8 @@ describeWithBrokers('on Kafka and Redis', (brokers) => {
 })
 
 describe('embedded', () => {
-  it('tells the feed, the history and the command line the same', { timeout }, async () => {
-    const environment = { DATA_DIR: dataFolder() }
+  it('tells the feed, the history and the command line the same', async () => {
+    const environment = { DATA_DIR: temporaryFolder() }
     const service = await startService(environment)
     const client = new Client(service)
     const feed = new FeedClient()
@@ -110,25 +107,27 @@ describe('embedded', () => {
     await feed.ended
   })
 
-  it('1,000 clients of the feed are all told, and others are served', { timeout }, async () => {
+  it('1,000 clients of the feed are all told, and others are served', async () => {
     const service = await startService({
-      DATA_DIR: dataFolder(),
+      DATA_DIR: temporaryFolder(),
       MAX_IN_FLIGHT_PER_KEY: '2000',
       MAX_CONNECTIONS_PER_ADDRESS: '1200',
     })
     const client = new Client(service)
-    const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY })
-    onTestFinished(() => agent.destroy())
-    const told = await Promise.all(Array.from({ length: 1000 }, () => follow(service.url, agent)))
+    const feeds = Array.from({ length: 1000 }, () => new FeedClient())
+    onTestFinished(async () => void (await Promise.all(feeds.map((feed) => feed.leave()))))
+    await Promise.all(feeds.map((feed) => feed.follow(service)))
     const pets = await createMany(client, 50)
-    const wanted = pets.map(({ id }) => id).sort()
-    for (const text of told) await vi.waitFor(() => expect(idsIn(text()).sort()).toEqual(wanted), until)
+    const wanted = pets.map(({ id }) => String(id)).sort()
+    for (const { events } of feeds) {
+      await vi.waitFor(() => expect(events.map(({ subject }) => subject).sort()).toEqual(wanted), until)
+    }
     expect((await client.list()).length).toBe(50)
     expect(service.output()).not.toMatch(/"level":[456]0/)
   })
 
-  it('a client of the feed that never reads costs little, and is let go', { timeout }, async () => {
-    const service = await startService({ DATA_DIR: dataFolder(), APPEND_TIMEOUT_MS: '1000' })
+  it('a client of the feed that never reads costs little, and is let go', async () => {
+    const service = await startService({ DATA_DIR: temporaryFolder(), APPEND_TIMEOUT_MS: '1000' })
     const client = new Client(service)
     // More than the system keeps for a connection.
     const longName = '🐕'.repeat(128)
@@ -144,31 +143,9 @@ describe('embedded', () => {
     await vi.waitFor(() => expect(feed.events).toHaveLength(pets.length), until)
     const gone = once(socket, 'close')
     // After twice the 31 seconds that nothing may move. It learns of that only once it reads what the system kept for it.
-    await vi.waitFor(async () => expect(await followers(service.url)).toBe(1), { timeout: 100_000, interval: 500 })
+    const followers = () => metric(service.url, 'petstore_feed_followers')
+    await vi.waitFor(async () => expect(await followers()).toBe(1), { timeout: 100_000, interval: 500 })
     socket.resume()
     await gone
   })
 })
-
-/** Resolves to what was told, once the feed has begun. */
-async function follow(url: string, agent: Agent): Promise<() => string> {
-  const headers = { authorization: `Bearer ${apiKey}` }
-  const sent = request(`${url}/v1/events`, { agent, headers }).end()
-  const [answer] = (await once(sent, 'response')) as [IncomingMessage]
-  let text = ''
-  answer.setEncoding('utf8').on('data', (chunk) => {
-    text += chunk
-  })
-  answer.on('error', () => {})
-  await vi.waitFor(() => expect(text).toContain('id: '), until)
-  return () => text
-}
-
-function idsIn(text: string): number[] {
-  return [...text.matchAll(/"data":\{"id":(\d+)/g)].map(([, id]) => Number(id))
-}
-
-async function followers(url: string): Promise<number> {
-  const metrics = await (await fetch(`${url}/metrics`)).text()
-  return Number(/^petstore_feed_followers (\d+)$/m.exec(metrics)?.[1])
-}

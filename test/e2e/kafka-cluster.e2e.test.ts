@@ -5,21 +5,20 @@ import { type KafkaCluster, startKafkaCluster } from '../brokers/clusters.ts'
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
 import { moveLeaders } from '../campaign/faults/kafka-faults.ts'
 import { Client } from './client.ts'
-import { Load } from './load.ts'
+import { buying, Load } from './load.ts'
 import { brokerEnvironment, startRoles, startService } from './service.ts'
-import { kafkaClient } from './topic.ts'
+import { patientKafka } from './topic.ts'
 
 const patience = { timeout: 90_000, interval: 100 }
-const timeout = 300_000
 
 describeWithLocalBrokers('answers are true on three brokers', () => {
   let cluster: KafkaCluster
   let admin: Admin
   beforeAll(async () => {
     cluster = await startKafkaCluster()
-    admin = kafkaClient(cluster.brokers).admin()
+    admin = patientKafka(cluster.brokers).admin()
     await admin.connect()
-  }, timeout)
+  })
   afterAll(async () => {
     await admin?.disconnect()
     await cluster?.remove()
@@ -39,13 +38,13 @@ describeWithLocalBrokers('answers are true on three brokers', () => {
     const load = new Load([client], 16)
     async function expectTrue(): Promise<void> {
       // A broker that was killed and leads again shows what it has only once its followers have said how far they are.
-      await vi.waitFor(() => load.expectTrue(client, environment), patience)
+      await vi.waitFor(() => load.expectTrue(environment), patience)
       expect(service.running()).toBe(true)
     }
     return { topic, load, expectTrue }
   }
 
-  it('although the leaders of all partitions move, over and over', { timeout }, async () => {
+  it('although the leaders of all partitions move, over and over', async () => {
     const { topic, load, expectTrue } = await startLoaded()
     for (let round = 0; round < 10; round++) {
       await load.until(200)
@@ -55,7 +54,7 @@ describeWithLocalBrokers('answers are true on three brokers', () => {
     await expectTrue()
   })
 
-  it('although a broker is killed with kill -9 and comes back; the other two go on alone', { timeout }, async () => {
+  it('although a broker is killed with kill -9 and comes back; the other two go on alone', async () => {
     const { topic, load, expectTrue } = await startLoaded()
     await load.until(500)
     const { leader } = (await partitionsOf(topic))[0] ?? { leader: 0 }
@@ -70,14 +69,12 @@ describeWithLocalBrokers('answers are true on three brokers', () => {
     await expectTrue()
   })
 
-  it('and orders and pets agree, although API, projector, Kafka and Redis are each killed with kill -9', {
-    timeout,
-  }, async () => {
+  it('and orders and pets agree, although API, projector, Kafka and Redis are each killed with kill -9', async () => {
     const { environment, redis } = await start()
     const { apis, clients, projector } = await startRoles(environment)
     await startService({ ...environment, ROLE: 'projector' })
-    const load = new Load(clients, 12, { buys: true })
-    const untilMoreOrders = () => load.until(100, 200, 'update')
+    const load = new Load(clients, 12, buying)
+    const untilMoreOrders = () => load.until(100, 200, 'updateOrder')
     await untilMoreOrders()
 
     await apis[0].end('SIGKILL')
@@ -100,7 +97,7 @@ describeWithLocalBrokers('answers are true on three brokers', () => {
 
     await load.stop()
     expect(load.told.filter(({ status }) => status === 201).length).toBeGreaterThan(600)
-    await vi.waitFor(() => load.expectTrue(again, environment), patience)
+    await vi.waitFor(() => load.expectTrue(environment), patience)
   })
 
   async function leadersOf(topic: string): Promise<number[]> {

@@ -1,187 +1,134 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { expect, vi } from 'vitest'
-import { type Answer, byId, type Client, codeOf, inParallel, keyed, type Order, type Pet } from './client.ts'
+import { Clients, type WorkingOptions } from '../campaign/clients.ts'
+import type { Exchange, Operation } from '../campaign/history.ts'
+import { contradictionsOf } from '../campaign/oracle.ts'
+import { Random } from '../campaign/random.ts'
+import { type Api, Recorder } from '../campaign/recorder.ts'
+import { asLogRecord } from '../campaign/system/topic-admin.ts'
+import { insist, Workload } from '../campaign/workload.ts'
+import { apiKey, Client, inParallel, keyed, type Pet } from './client.ts'
 import { type Environment, expectVerified } from './service.ts'
-import { Consumer, readTopic, type StoredEvent, type Topic } from './topic.ts'
+import { consumed, creationsIn, readTopic, type Topic } from './topic.ts'
 
 const patience = { timeout: 120_000, interval: 20 }
 
-/** One request and its answer: a 504 also where a connection was lost before there was one. */
-export interface Told {
-  readonly what: 'create' | 'place' | 'update'
-  /** The name of the pet that it is about; each create has its own. */
-  readonly name: string
-  /** Whether it can be sent again without being done twice. */
-  readonly isKeyed: boolean
-  readonly status: number
-  readonly code: string | undefined
-  readonly body: Partial<Pet & Order>
-  readonly token: string
-  readonly ms: number
-}
+/** What clients ask for, one request after the other. */
+type Work = WorkingOptions['workload']
 
-type About = Pick<Told, 'what' | 'name' | 'isKeyed'>
-
-/**
- * Clients who add one pet after the other, every other one under an Idempotency-Key, whatever they are answered. Those
- * who buy also order each, twice at once, and have the order delivered or cancelled.
- */
+/** Clients who send one request after the other, without a pause, whatever they are answered. */
 export class Load {
-  readonly told: Told[] = []
-  #clients: readonly Client[]
-  readonly #buys: boolean
-  readonly #done: Promise<unknown>
-  #started = 0
-  #stopped = false
+  readonly #recorder = new Recorder((exchange) => this.#count(exchange))
+  readonly #counts = new Map<string, number>()
+  readonly #instances: Api[] = []
+  readonly #clients: Clients
 
-  constructor(clients: readonly Client[], workers: number, { buys = false } = {}) {
-    this.#clients = clients
-    this.#buys = buys
-    this.#done = Promise.all(Array.from({ length: workers }, () => this.#work()))
-    this.#done.catch(() => {}) // told by stop
+  constructor(
+    services: readonly { readonly url: string }[],
+    workers: number,
+    workOf: (random: Random) => Work = adding,
+  ) {
+    this.turnTo(services)
+    const random = new Random(Date.now())
+    const workload = workOf(random)
+    const options = { recorder: this.#recorder, instances: this.#instances, apiKey, random, workload, thinkMs: 0 }
+    this.#clients = new Clients(options, workers)
   }
 
-  turnTo(clients: readonly Client[]): void {
-    this.#clients = clients
+  turnTo(services: readonly { readonly url: string }[]): void {
+    this.#instances.splice(0, this.#instances.length, ...services.map(({ url }) => ({ url, instance: url })))
+  }
+
+  /** All requests so far, with their answers. */
+  get told(): readonly Exchange[] {
+    return this.#recorder.exchanges
+  }
+
+  /** Those of all errors so far, each once. */
+  get codes(): readonly string[] {
+    return [...new Set(this.told.flatMap(({ code }) => code ?? []))]
   }
 
   /** Resolves once so many more answers of this status have come. */
-  async until(count: number, status = 201, what: Told['what'] = 'create'): Promise<void> {
-    const answered = () => this.told.filter((told) => told.status === status && told.what === what).length
+  async until(count: number, status = 201, operation: Operation | 'any' = 'createPet'): Promise<void> {
+    const answered = () => this.#counts.get(`${operation} ${status}`) ?? 0
     const goal = answered() + count
-    await vi.waitFor(() => expect(answered(), `${what}: ${status}`).toBeGreaterThanOrEqual(goal), patience)
+    await vi.waitFor(() => expect(answered(), `${operation}: ${status}`).toBeGreaterThanOrEqual(goal), patience)
   }
 
   /** Resolves once everyone has the last answer. */
   async stop(): Promise<void> {
-    this.#stopped = true
-    await this.#done
+    await this.#clients.stop()
   }
 
   /**
-   * Stops. The answers told the truth about the log: what was done is in it once, what was refused is not, and of what was
-   * sent again there is one event id. No id was given twice, a key gives its pet again, and the API shows what the log says.
+   * Stops. Keys give their pets again, no answer contradicts the log, and the API shows what the log says. What was sent
+   * again has one event id, and no id was given twice, even to what did not take effect.
    */
-  async expectTrue(client: Client, environment: Environment & Topic): Promise<void> {
+  async expectTrue(environment: Environment & Topic): Promise<void> {
     await this.stop()
-    const underKeys = this.told.filter(({ what, isKeyed }) => what === 'create' && isKeyed)
-    const again = (status: number, most: number) => {
-      const some = underKeys.filter((told) => told.status === status).slice(0, most)
-      return inParallel(
-        some.length,
-        8,
-        async (i) => [some[i] as Told, await createOnce(client, some[i]?.name ?? '')] as const,
-      )
+    const client = new Client(this.#instances[0] as Api)
+    await this.#expectReplays(client)
+    const records = await readTopic(environment)
+    const history = { log: records.map(asLogRecord), exchanges: this.told }
+    const partitions = Number(environment.KAFKA_PARTITIONS ?? 6)
+    expect(contradictionsOf(history, partitions, 'rest').slice(0, 5)).toEqual([])
+    const creations = creationsIn(records)
+    expect(new Set(creations.map(({ data }) => data.id)).size).toBe(creations.length)
+    for (const same of Map.groupBy(creations, ({ id, idempotencykey = id }) => idempotencykey).values()) {
+      expect(new Set(same.map(({ id }) => id)).size, JSON.stringify(same)).toBe(1)
     }
-    for (const [told, { headers, body }] of await again(201, 50)) {
-      expect([headers.get('idempotency-replayed'), body]).toEqual(['true', told.body])
-    }
-    const settled = new Map((await again(504, Infinity)).map(([{ name }, { body }]) => [name, body as Told['body']]))
-
-    const log = new Consumer(await readTopic(environment))
-    expect(log.impossible).toEqual([])
-    const byName = Map.groupBy(log.creations, ({ data }) => data.name)
-    const untrue = this.told.filter(
-      (told) => !isTrue({ ...told, body: settled.get(told.name) ?? told.body }, byName.get(told.name) ?? [], log),
-    )
-    expect(untrue.slice(0, 5)).toEqual([])
-    expect(new Set(log.creations.map(({ data }) => data.id)).size).toBe(log.creations.length)
-    const pets = byId(log.pets.values())
-    expect(new Set(pets.map(({ name }) => name)).size).toBe(pets.length)
+    const { pets, orders } = consumed(records)
     await vi.waitFor(async () => expect(await client.list()).toEqual(pets), { ...patience, interval: 200 })
-    expect(await client.listOrders()).toEqual(byId(log.orders.values()))
+    expect(await client.listOrders()).toEqual(orders)
     await expectVerified(environment)
   }
 
-  async #work(): Promise<void> {
-    while (!this.#stopped) {
-      const number = this.#started++
-      const about = { name: `pet ${number}`, isKeyed: number % 2 === 0 }
-      const pet = await this.#ask({ what: 'create', ...about }, (client) => post(client, about))
-      if (!this.#buys || pet?.status !== 201) continue
-      const { id = 0 } = pet.body
-      const own = { 'consistency-token': pet.token } // a projector may be away: the order is refused as of the read model
-      const place = (headers: Record<string, string>, isKeyed: boolean) =>
-        this.#insist({ what: 'place', name: about.name, isKeyed }, (client) => client.place(id, headers))
-      const rivals = await Promise.all([place({ ...own, ...keyed(about.name) }, true), place(own, false)])
-      const order = rivals.find((told) => told?.status === 201)
-      if (order === undefined) continue
-      for (const status of number % 3 === 0 ? ['cancelled'] : ['approved', 'delivered']) {
-        const update = { what: 'update', name: about.name, isKeyed: true } as const
-        const told = await this.#insist(update, (client) => client.update(order.body.id ?? 0, status))
-        if (told?.status === 200) expect(told.body.status).toBe(status)
+  async #expectReplays(client: Client): Promise<void> {
+    const isKeyed = ({ operation, idempotencyKey }: Exchange) =>
+      operation === 'createPet' && idempotencyKey !== undefined
+    const done = this.told.filter((each) => isKeyed(each) && each.status === 201).slice(0, 50)
+    await inParallel(done.length, 8, async (i) => {
+      const { wanted, idempotencyKey = '', body } = done[i] as Exchange
+      const again = () => client.post(wanted, keyed(idempotencyKey))
+      await vi.waitFor(async () => expect(await again()).toMatchObject({ status: 201, body }), patience)
+      expect((await again()).headers.get('idempotency-replayed')).toBe('true')
+    })
+  }
+
+  #count({ operation, status }: Exchange): void {
+    for (const what of [`${operation} ${status}`, `any ${status}`]) {
+      this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1)
+    }
+  }
+}
+
+/** They add pets, every other one under an Idempotency-Key. */
+function adding(random: Random): Work {
+  let names = 0
+  return {
+    *act() {
+      const number = names++
+      const name = `pet ${number}`
+      const asked = { operation: 'createPet', wanted: { name, categoryId: 1 } } as const
+      yield* insist(number % 2 === 0 ? { ...asked, idempotencyKey: name } : asked, random)
+    },
+  }
+}
+
+/** They do all that the clients of the campaign do. */
+export function buying(random: Random): Work {
+  return new Workload(random)
+}
+
+/** They read these pets, each by id, in the list and in that of its status, and change nothing. */
+export function reading(pets: readonly Pet[]): (random: Random) => Work {
+  return (random) => ({
+    *act() {
+      const { id, status } = random.pick(pets)
+      yield { operation: 'getPet', id }
+      for (const page of [{ limit: 100 }, { limit: 100, status }, { limit: 5 }]) {
+        yield { operation: 'listPets', page: { after: 0, ...page } }
       }
-    }
-  }
-
-  /** Asks again while it was not done, or may not have been and may be done again. */
-  async #insist(about: About, request: (client: Client) => Promise<Answer>): Promise<Told | undefined> {
-    for (;;) {
-      const told = await this.#ask(about, request)
-      const isOpen = told?.status === 503 || (told?.status === 504 && about.isKeyed)
-      if (!isOpen || this.#stopped) return told
-    }
-  }
-
-  /** Asks one instance or, where that does not run, the next. */
-  async #ask(about: About, request: (client: Client) => Promise<Answer>): Promise<Told | undefined> {
-    for (let turn = this.told.length; !this.#stopped; turn++) {
-      const answer = await request(this.#clients[turn % this.#clients.length] as Client).catch(afterFailure)
-      if (answer !== undefined) {
-        const { status, ms, headers } = answer
-        const token = headers.get('consistency-token') ?? ''
-        this.told.push({ ...about, status, code: codeOf(answer), body: answer.body as Told['body'], token, ms })
-        return this.told.at(-1)
-      }
-      await delay(10)
-    }
-    return undefined
-  }
-}
-
-/** Undefined where the request was not sent; else nobody knows what became of it. */
-function afterFailure({ cause: { code } }: { cause: { code?: string } }): Answer | undefined {
-  if (code === 'ECONNREFUSED') return undefined
-  return { status: 504, headers: new Headers(), text: '', body: { code }, ms: 0 }
-}
-
-function post(client: Client, { name, isKeyed }: Pick<Told, 'name' | 'isKeyed'>): Promise<Answer> {
-  return client.post({ name, categoryId: 1 }, isKeyed ? keyed(name) : {})
-}
-
-/** Sends a POST until it is answered 201, as anybody may who gives it an Idempotency-Key. The name is the key. */
-export async function createOnce(client: Client, name: string): Promise<Answer> {
-  const answer = await vi.waitFor(async () => {
-    const each = await post(client, { name, isKeyed: true })
-    expect([503, 504], each.text).not.toContain(each.status)
-    return each
-  }, patience)
-  expect(answer.status, answer.text).toBe(201)
-  return answer
-}
-
-/** The body of a create with an unknown outcome is that of its repetition; `stored` are the events with its name. */
-function isTrue({ what, status, code, body, isKeyed }: Told, stored: readonly StoredEvent[], log: Consumer): boolean {
-  const { id = 0 } = body
-  const isCreate = what === 'create'
-  if (isCreate && status === 201) return stored.length === 1 && isSame(stored[0]?.data, body)
-  if (isCreate && status === 503) return stored.length === 0
-  if (isCreate && status === 504) {
-    if (!isKeyed) return stored.length <= 1
-    return new Set(stored.map((event) => event.id)).size === 1 && isSame(stored[0]?.data, body)
-  }
-  if (what === 'place' && status === 201) {
-    const { petId, placedAt } = log.orders.get(id) ?? {}
-    return petId === body.petId && placedAt === body.placedAt
-  }
-  if (what === 'place' && status === 409) {
-    const isOrdered = log.orders.values().some(({ petId }) => petId === stored[0]?.data.id)
-    return isOrdered && code === 'pet_not_available'
-  }
-  if (what === 'update' && status === 200) return log.history.get(id)?.includes(body.status ?? '') === true
-  return !isCreate && (status === 503 || status === 504)
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
+    },
+  })
 }

@@ -35,7 +35,7 @@ export class MixedLoad {
     this.#pets = pets
     const workers = Array.from({ length: readers + writers }, (_, n) => this.#repeat(n, n < readers))
     this.#done = Promise.all(workers)
-    this.#done.catch(() => {}) // told by stop
+    this.#done.catch(() => {}) // told by `expectTrue`
   }
 
   /** Sends requests to these alone from now on; resolves once nobody waits for an answer of another. */
@@ -53,8 +53,8 @@ export class MixedLoad {
     }, patience)
   }
 
-  /** Resolves, once everyone has the last answer, to the table of all answers. */
-  async stop(): Promise<AnswerTable> {
+  /** Stops, and prints the table of all answers. None was untrue. */
+  async expectTrue(): Promise<AnswerTable> {
     this.#stopped = true
     await this.#done
     for (const [{ shows = asWritten }, shown] of this.#shown) {
@@ -62,6 +62,8 @@ export class MixedLoad {
         this.table.confirm('first page', document === shows(this.#written.get(id) ?? ''), document)
       }
     }
+    process.stderr.write(`\n${this.table}\n`)
+    expect(this.table.untrue).toEqual([])
     return this.table
   }
 

@@ -1,9 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { Client, codeOf, keyed, type Order, outcomeOf, type Pet } from './client.ts'
-import { brokerEnvironment, dataFolder, expectVerified, startRoles, startService } from './service.ts'
-
-const timeout = 240_000
+import { brokerEnvironment, expectVerified, startRoles, startService } from './service.ts'
 
 /** A pet is ordered, cancelled, ordered again, approved and delivered. */
 async function expectLifeOfAPet(client: Client): Promise<void> {
@@ -40,8 +39,8 @@ async function expectLifeOfAPet(client: Client): Promise<void> {
 }
 
 describe('store orders, embedded', () => {
-  it('make a pet pending, available again, and sold; all of it is there after kill -9', { timeout }, async () => {
-    const environment = { DATA_DIR: dataFolder() }
+  it('make a pet pending, available again, and sold; all of it is there after kill -9', async () => {
+    const environment = { DATA_DIR: temporaryFolder() }
     const service = await startService(environment)
     await expectLifeOfAPet(new Client(service))
     const orders = await new Client(service).listOrders()
@@ -61,13 +60,13 @@ describeWithBrokers('store orders', (brokers) => {
     return { environment, clients }
   }
 
-  it('make a pet pending, available again, and sold', { timeout }, async () => {
+  it('make a pet pending, available again, and sold', async () => {
     const { environment, clients } = await start()
     await expectLifeOfAPet(clients[0])
     await expectVerified(environment)
   })
 
-  it('64 clients on two instances order one pet at once, 200 times: each time one gets it', { timeout }, async () => {
+  it('64 clients on two instances order one pet at once, 200 times: each time one gets it', async () => {
     const { environment, clients } = await start()
     for (let round = 0; round < 200; round++) {
       const { id } = await clients[0].create(`pet ${round}`)
@@ -86,7 +85,7 @@ describeWithBrokers('store orders', (brokers) => {
     await expectVerified(environment)
   })
 
-  it('cancelled on one instance and delivered on the other at once: one of the two wins', { timeout }, async () => {
+  it('cancelled on one instance and delivered on the other at once: one of the two wins', async () => {
     const { environment, clients } = await start()
     const winners = new Set<string>()
     for (let round = 0; round < 50; round++) {

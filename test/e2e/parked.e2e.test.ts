@@ -2,41 +2,36 @@ import { userInfo } from 'node:os'
 import { expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { Client, codeOf, createMany, keyed, type Pet } from './client.ts'
-import { brokerEnvironment, expectVerified, petstore, petstoreJson, petstoreOutput, startService } from './service.ts'
+import {
+  brokerEnvironment,
+  expectVerified,
+  type ParkedEvent,
+  petstore,
+  petstoreJson,
+  petstoreOutput,
+  placeOf,
+  startService,
+  untilParked,
+} from './service.ts'
 import { petCreated, produce } from './topic.ts'
 
 const patience = { timeout: 30_000, interval: 100 }
-const timeout = 180_000
-
-interface Parked {
-  readonly partition: number
-  readonly offset: number
-  readonly stream: string
-  readonly reason: string
-  readonly value: string
-}
 
 describeWithBrokers('events that cannot be applied', (brokers) => {
-  it('are parked, looked at, and discarded; then what waited behind them is applied', { timeout }, async () => {
+  it('are parked, looked at, and discarded; then what waited behind them is applied', async () => {
     const environment = brokerEnvironment(brokers)
     const service = await startService(environment)
     const client = new Client(service)
     const [pet] = (await createMany(client, 10)) as [Pet]
     const usurper = petCreated({ eventId: 'usurper', pet: { ...pet, name: 'usurper' }, streamversion: 2 })
     const late: Pet = { id: 5_000_001, name: 'late', categoryId: 1, status: 'sold' }
-    const ofVersion1 = petCreated({ eventId: 'future', pet: late, streamversion: 1 })
-    const fromTheFuture = { ...ofVersion1, value: ofVersion1.value.replace('PetCreated.v1', 'PetCreated.v9') }
+    const fromTheFuture = petCreated({ eventId: 'future', pet: late, streamversion: 1, typeVersion: 9 })
     const behind = petCreated({ eventId: 'behind', pet: late, streamversion: 2 })
     const later = petCreated({ eventId: 'later', pet: { ...late, name: 'later' }, streamversion: 3 })
     for (const each of [[usurper, fromTheFuture], [behind], [later]]) await produce(environment, each)
     const command = (...args: string[]) => petstore(environment, 'parked', ...args)
-    const listed = async () => (await petstoreJson(environment, 'parked', 'list')) as Parked[]
-    const parked = await vi.waitFor(async () => {
-      const found = await listed()
-      expect(found).toHaveLength(4)
-      return found
-    }, patience)
-    const named = ({ value }: { value: string }) => parked.find((each) => each.value === value) as Parked
+    const parked = await untilParked(environment, 4)
+    const named = ({ value }: { value: string }) => parked.find((each) => each.value === value) as ParkedEvent
     const taken = expect.stringMatching(/exists already/)
     expect(named(usurper)).toMatchObject({ stream: String(pet.id), reason: taken })
     const unknown = 'type petstore.PetCreated.v9 is unknown'
@@ -77,18 +72,18 @@ describeWithBrokers('events that cannot be applied', (brokers) => {
     await vi.waitFor(async () => expect((await client.get(late.id)).body).toEqual(late), patience)
     expect((await client.get(pet.id)).body).toEqual(pet)
     const left = [expect.objectContaining({ value: later.value, reason: taken })]
-    expect(await listed()).toEqual(left)
+    expect(await petstoreJson(environment, 'parked', 'list')).toEqual(left)
     await expectVerified(environment)
 
     expect(await petstoreJson(environment, 'rebuild')).toEqual({ outcome: 'activated' })
-    expect(await listed()).toEqual(left)
+    expect(await petstoreJson(environment, 'parked', 'list')).toEqual(left)
     await vi.waitFor(async () => expect(await client.list()).toContainEqual(late), patience)
     await expectVerified(environment)
     await petstoreOutput(environment, 'parked', 'discard', placeOf(named(later)), '--yes')
     expect(await petstoreOutput(environment, 'parked', 'list')).toBe('No event is parked.\n')
   })
 
-  it('a POST whose id another producer has taken gets another one', { timeout }, async () => {
+  it('a POST whose id another producer has taken gets another one', async () => {
     const environment = brokerEnvironment(brokers)
     const client = new Client(await startService(environment))
     const taken = Array.from(
@@ -111,7 +106,3 @@ describeWithBrokers('events that cannot be applied', (brokers) => {
     await expectVerified(environment)
   })
 })
-
-function placeOf({ partition, offset }: Parked): string {
-  return `${partition}/${offset}`
-}

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { delimiter, dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { dataFolder, startService } from './service.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
+import { startService } from './service.ts'
 
 const run = promisify(execFile)
 
@@ -20,7 +21,7 @@ function commandsUnder(heading: string): string {
 
 describe('the README', () => {
   it('has a tour that works when pasted', async () => {
-    const DATA_DIR = dataFolder()
+    const DATA_DIR = temporaryFolder()
     const { url } = await startService({ DATA_DIR })
     const script = commandsUnder('A tour with curl')
     const elsewhere = script.replaceAll('http://127.0.0.1:3000', url).replaceAll('/tmp/', `${DATA_DIR}/`)

@@ -4,16 +4,15 @@ import { describeWithLocalBrokers, describeWithOwnBrokers } from '../brokers/des
 import { Link } from '../brokers/link.ts'
 import { startRedis as startLocalRedis } from '../brokers/processes.ts'
 import { askRedis } from '../brokers/ready.ts'
-import { Client, createMany, type Pet, untilServed, watchFor } from './client.ts'
-import { Load } from './load.ts'
+import { Client, createMany, type Pet, untilServed } from './client.ts'
+import { buying, Load, reading } from './load.ts'
 import { brokerEnvironment, expectVerified, startService } from './service.ts'
 
 const patience = { timeout: 60_000, interval: 50 }
-const timeout = 180_000
 
 interface World {
   readonly more: () => Promise<void>
-  readonly watch: ReturnType<typeof watchFor>
+  readonly readers: Load
 }
 
 /** The service has pets, then suffers the fault, in which more are written; all is right again by itself. */
@@ -25,22 +24,20 @@ async function suffer(
   const environment = brokerEnvironment({ kafkaBrokers: kafka.brokers, redisUrl })
   const client = new Client(await startService(environment))
   const pets: Pet[] = []
-  const load = situation === 'on an idle system' ? undefined : new Load([client], 8, { buys: true })
+  const load = situation === 'on an idle system' ? undefined : new Load([client], 8, buying)
   async function more(): Promise<void> {
     if (load !== undefined) return await load.until(100)
     pets.push(...(await createMany(client, 60)))
     await untilServed(client, pets)
   }
   await more()
-  const known = load === undefined ? [...pets] : [await client.create('known')]
-  await vi.waitFor(async () => expect((await client.get(known[0]?.id ?? 0)).status).toBe(200), patience)
-  const watch = watchFor([client], known)
-  await fault({ more, watch })
+  const readers = load ?? new Load([client], 3, reading([...pets]))
+  await fault({ more, readers })
   await load?.until(100)
   await vi.waitFor(async () => expect((await client.request('/v1/pets')).status).toBe(200), patience)
   await expectVerified(environment)
-  await watch.stop()
-  await (load === undefined ? untilServed(client, pets) : load.expectTrue(client, environment))
+  await readers.expectTrue(environment)
+  if (load === undefined) await untilServed(client, pets)
 }
 
 const situations = ['on an idle system', 'with writes and orders going on'] as const
@@ -57,11 +54,11 @@ const losses: Readonly<Record<string, (redis: RedisServer, world: World) => Prom
     await redis.kill()
     await redis.start()
   },
-  'all of it, as it is emptied again and again': async ({ url }, { watch }) => {
+  'all of it, as it is emptied again and again': async ({ url }, { readers }) => {
     for (let i = 0; i < 3; i++) {
       await askRedis(url, (connection) => connection.flushall())
-      await watch.until(503)
-      await watch.until(200)
+      await readers.until(4, 503, 'any')
+      await readers.until(4, 200, 'any')
     }
   },
   'what was written since a snapshot that it is put back to': async (redis, { more }) => {
@@ -80,7 +77,7 @@ describeWithOwnBrokers('when Redis loses data', () => {
   afterAll(() => kafka?.remove())
 
   const cases = Object.keys(losses).flatMap((what) => situations.map((situation) => ({ what, situation })))
-  it.each(cases)('$what, $situation', { timeout }, async ({ what, situation }) => {
+  it.each(cases)('$what, $situation', async ({ what, situation }) => {
     const redis = await volatileRedis(startRedis)
     await suffer(situation, { kafka, redisUrl: redis.url }, async (world) => await losses[what]?.(redis, world))
   })
@@ -93,7 +90,7 @@ describeWithLocalBrokers('when Redis fails over', () => {
   })
   afterAll(() => kafka?.remove())
 
-  it.each(situations)('to a replica that lagged, %s', { timeout }, async (situation) => {
+  it.each(situations)('to a replica that lagged, %s', async (situation) => {
     const [primary, replica] = await Promise.all([volatileRedis(startLocalRedis), volatileRedis(startLocalRedis)])
     const address = await Link.to(portOf(primary))
     onTestFinished(() => address.close())

@@ -2,13 +2,12 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, it, vi } from 'vitest'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { apiKey, Client } from './client.ts'
-import { dataFolder, expectVerified, petstore, petstoreJson, startPetstore, startService } from './service.ts'
+import { expectVerified, petstore, petstoreJson, startPetstore, startService } from './service.ts'
 
-const timeout = 120_000
-
-it('seed adds pets and orders, and after a break what is missing', { timeout }, async () => {
-  const environment = { DATA_DIR: dataFolder(), RATE_LIMIT: '400/1' }
+it('seed adds pets and orders, and after a break what is missing', async () => {
+  const environment = { DATA_DIR: temporaryFolder(), RATE_LIMIT: '400/1' }
   const service = await startService(environment)
   const PORT = new URL(service.url).port
   const access = { ...environment, PORT, PETSTORE_KEY: apiKey }
@@ -31,16 +30,16 @@ it('seed adds pets and orders, and after a break what is missing', { timeout }, 
   await expectVerified(environment)
 })
 
-it('seed says what is wrong: the key, or that nothing answers', { timeout }, async () => {
-  const service = await startService({ DATA_DIR: dataFolder() })
+it('seed says what is wrong: the key, or that nothing answers', async () => {
+  const service = await startService({ DATA_DIR: temporaryFolder() })
   const wrong = await petstore({ PETSTORE_KEY: 'wrong' }, 'seed', '1', '--url', service.url)
   expect([wrong.code, wrong.errors]).toEqual([1, expect.stringContaining('unauthorized')])
   const away = await petstore({ PETSTORE_KEY: 'any' }, 'seed', '1', '--url', 'http://127.0.0.1:1')
   expect([away.code, away.errors]).toEqual([3, expect.stringContaining('does not answer')])
 })
 
-it('a command ends quietly when whoever reads it has seen enough', { timeout }, async () => {
-  const environment = { DATA_DIR: dataFolder() }
+it('a command ends quietly when whoever reads it has seen enough', async () => {
+  const environment = { DATA_DIR: temporaryFolder() }
   const client = new Client(await startService(environment))
   for (let turn = 0; turn < 3; turn++) await Promise.all(Array.from({ length: 100 }, () => client.create('Rex')))
   const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
+import { appendAll } from '../../bench/full-log.ts'
 import { readConfig } from '../../src/app/config.ts'
 import { openStorage } from '../../src/app/storage.ts'
 import { encodeEvent } from '../../src/domain/event-codec.ts'
@@ -9,7 +10,6 @@ import type { Environment } from './service.ts'
 
 /** Above all that blocks will give, so that nobody is given one of these, and below 2^53. */
 const firstId = 8_000_000_000_000_000
-const appendSize = 1000
 
 /** Pets that stand in the log without anybody having asked for them: the first `count` of a fixed sequence. */
 export class SeededPets {
@@ -39,15 +39,9 @@ export class SeededPets {
   async append(environment: Environment): Promise<void> {
     const { log, close } = await openStorage(readConfig(environment), pino({ level: 'silent' }))
     const time = new Date().toISOString()
-    const numbers = Array.from({ length: this.count }, (_, n) => n)
-    const partitions = Map.groupBy(numbers, (n) => log.partitionFor(String(this.id(n))))
-    const record = (n: number) =>
+    const record = (_: unknown, n: number) =>
       encodeEvent({ type: 'PetCreated', pet: this.#pet(n) }, { eventId: randomUUID(), version: 1, time })
-    for (const [partition, own] of partitions) {
-      for (let at = 0; at < own.length; at += appendSize) {
-        await log.append(partition, own.slice(at, at + appendSize).map(record))
-      }
-    }
+    await appendAll(log, Array.from({ length: this.count }, record))
     await close()
   }
 

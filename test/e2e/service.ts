@@ -1,30 +1,13 @@
-import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, vi } from 'vitest'
 import type { Verification } from '../../src/projector/verify.ts'
 import { startKafka, startRedis } from '../brokers/brokers.ts'
-import { dataFolder } from '../lib/data-folder.ts'
+import { type Environment, type Program, runProgram } from '../brokers/program.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { apiKey, Client } from './client.ts'
 
-export { dataFolder }
-
-export type Environment = Readonly<Record<string, string>>
-
-/** A program of the project as a process of its own, as an operator runs it. It ends with the test. */
-export interface Program {
-  readonly pid: number
-  /** What it wrote to standard output so far. */
-  readonly output: () => string
-  /** What it wrote to standard error so far. */
-  readonly errors: () => string
-  readonly running: () => boolean
-  /** Resolves to the exit code, or to the signal that ended it, once it is gone. */
-  readonly ended: Promise<number | string | null>
-  /** Sends the signal; resolves as `ended` does. */
-  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string | null>
-}
+export type { Environment, Program }
 
 export interface ServiceProcess extends Program {
   readonly url: string
@@ -35,23 +18,11 @@ export function startProgram(script: string, environment: Environment, ...args: 
   return startCommand([process.execPath, fileURLToPath(new URL(script, import.meta.url)), ...args], environment)
 }
 
-/** Runs a command with these variables and no others. */
-export function startCommand([command = '', ...args]: readonly string[], environment: Environment): Program {
-  const { PATH } = process.env
-  const child = spawn(command, args, { env: { PATH, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
-  const [output, errors] = [child.stdout, child.stderr].map((stream) => {
-    const chunks: Buffer[] = []
-    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-    return () => Buffer.concat(chunks).toString()
-  }) as [() => string, () => string]
-  const running = () => child.exitCode === null && child.signalCode === null
-  const ended = once(child, 'close').then(() => child.exitCode ?? child.signalCode)
-  function end(signal: 'SIGTERM' | 'SIGKILL') {
-    if (running()) child.kill(signal)
-    return ended
-  }
-  onTestFinished(async () => void (await end('SIGKILL')))
-  return { pid: child.pid as number, output, errors, running, ended, end }
+/** Runs a command with these variables and no others. It ends with the test. */
+export function startCommand(command: readonly string[], environment: Environment): Program {
+  const program = runProgram(command, environment)
+  onTestFinished(async () => void (await program.end('SIGKILL')))
+  return program
 }
 
 /** What starts this release. */
@@ -126,7 +97,7 @@ export function brokerEnvironment({ kafkaBrokers, redisUrl }: { kafkaBrokers: st
     REDIS_URL: redisUrl,
     KAFKA_TOPIC: name,
     REDIS_PREFIX: name,
-    DATA_DIR: dataFolder(),
+    DATA_DIR: temporaryFolder(),
   }
 }
 
@@ -159,6 +130,38 @@ export async function petstoreOutput(environment: Environment, ...args: string[]
 // biome-ignore lint/suspicious/noExplicitAny: each test knows what its command prints
 export async function petstoreJson(environment: Environment, ...args: string[]): Promise<any> {
   return JSON.parse(await petstoreOutput(environment, ...args, '--json'))
+}
+
+export interface ParkedEvent {
+  readonly partition: number
+  readonly offset: number
+  readonly stream: string
+  readonly reason: string
+  readonly value: string
+}
+
+/** The parked events, once there are so many. */
+export function untilParked(environment: Environment, count: number): Promise<ParkedEvent[]> {
+  return vi.waitFor(
+    async () => {
+      const found: ParkedEvent[] = await petstoreJson(environment, 'parked', 'list')
+      expect(found).toHaveLength(count)
+      return found
+    },
+    { timeout: 60_000, interval: 100 },
+  )
+}
+
+/** As the command line names an event. */
+export function placeOf({ partition, offset }: ParkedEvent): string {
+  return `${partition}/${offset}`
+}
+
+/** What a process shows at /metrics: the sum over all labels, or the most where it is seconds. */
+export async function metric(url: string, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const values = [...text.matchAll(new RegExp(`^${name}(?:{.*})? (.+)$`, 'gm'))].map(([, value]) => Number(value))
+  return name.endsWith('_seconds') ? Math.max(...values) : values.reduce((total, value) => total + value, 0)
 }
 
 const healedWithinMs = 30_000

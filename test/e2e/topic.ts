@@ -1,6 +1,6 @@
-import kafkajs, { type KafkaMessage } from 'kafkajs'
+import kafkajs from 'kafkajs'
 import { expect, vi } from 'vitest'
-import { askKafka } from '../brokers/ready.ts'
+import { askKafka, kafkaClient } from '../brokers/ready.ts'
 import { recordsOf, type TopicRecord } from '../brokers/topic-records.ts'
 import { ReferenceConsumer } from '../projector/reference-consumer.ts'
 import { byId, type Order, type Pet } from './client.ts'
@@ -13,23 +13,27 @@ export interface Topic {
   readonly KAFKA_TOPIC: string
 }
 
-/** A plain client, as any program that reads the events would make one. */
-export function kafkaClient(brokers: string): kafkajs.Kafka {
-  const { NOTHING: logLevel } = kafkajs.logLevel
-  return new kafkajs.Kafka({ brokers: brokers.split(','), logLevel, retry: { retries: 20 } })
+/** For as long as a broker may take to be there. */
+export function patientKafka(brokers: string): kafkajs.Kafka {
+  return kafkaClient(brokers, { retry: { retries: 20 } })
 }
 
 export function asAdmin<T>(brokers: string, work: (admin: kafkajs.Admin) => Promise<T>): Promise<T> {
-  return askKafka(kafkaClient(brokers), work)
+  return askKafka(patientKafka(brokers), work)
 }
 
 export function readTopic({ KAFKA_BROKERS, KAFKA_TOPIC }: Topic): Promise<TopicRecord[]> {
-  return recordsOf(kafkaClient(KAFKA_BROKERS), KAFKA_TOPIC)
+  return recordsOf(patientKafka(KAFKA_BROKERS), KAFKA_TOPIC)
+}
+
+/** The topic of the id blocks. */
+export function idBlocksOf(topic: Topic): Topic {
+  return { ...topic, KAFKA_TOPIC: `${topic.KAFKA_TOPIC}.id-blocks` }
 }
 
 /** As the first record of the id blocks has it. */
 export async function logIdOf(topic: Topic): Promise<string> {
-  const [first] = await readTopic({ ...topic, KAFKA_TOPIC: `${topic.KAFKA_TOPIC}.id-blocks` })
+  const [first] = await readTopic(idBlocksOf(topic))
   return JSON.parse(String(first?.value)).epoch
 }
 
@@ -41,20 +45,23 @@ export async function storedCount({ KAFKA_BROKERS, KAFKA_TOPIC }: Topic): Promis
 
 /** The pets of the log. */
 export async function readPets(topic: Topic): Promise<Pet[]> {
-  return byId(new Consumer(await readTopic(topic)).pets.values())
+  return consumed(await readTopic(topic)).pets
 }
 
 interface NewEvent {
   readonly eventId: string
   readonly pet: Pet
   readonly streamversion?: number
+  /** In the type of the event; 1 when omitted. */
+  readonly typeVersion?: number
 }
 
 /** The record of a PetCreated event, about as the service writes it. */
-export function petCreated({ eventId, pet, streamversion }: NewEvent): { key: string; value: string } {
+export function petCreated({ eventId, pet, streamversion, typeVersion = 1 }: NewEvent): { key: string; value: string } {
   const subject = String(pet.id)
-  const envelope = { specversion: '1.0', id: eventId, type: 'petstore.PetCreated.v1', source: '/v1/pets' }
-  return { key: subject, value: JSON.stringify({ ...envelope, subject, streamversion, data: pet }) }
+  const type = `petstore.PetCreated.v${typeVersion}`
+  const envelope = { specversion: '1.0', id: eventId, type, source: '/v1/pets', subject, streamversion }
+  return { key: subject, value: JSON.stringify({ ...envelope, data: pet }) }
 }
 
 export interface NewMessage {
@@ -71,7 +78,7 @@ export async function produce(
   compression: kafkajs.CompressionTypes = kafkajs.CompressionTypes.None,
 ) {
   const { DefaultPartitioner: createPartitioner } = kafkajs.Partitioners
-  const producer = kafkaClient(KAFKA_BROKERS).producer({ createPartitioner })
+  const producer = patientKafka(KAFKA_BROKERS).producer({ createPartitioner })
   await producer.connect()
   // One request each where they are large: together they might be more than a broker takes.
   const size = messages.some(({ value }) => (value?.length ?? 0) > 1000) ? 1 : messages.length
@@ -99,40 +106,19 @@ export async function createTopic({ KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic, 
   })
 }
 
-/** An event as it stands in the log. */
-export interface StoredEvent {
-  readonly id: string
-  readonly type: string
-  readonly time: string
-  readonly streamversion?: number
-  readonly idempotencykey?: string
-  readonly data: Pet & { readonly orderId: number; readonly petId: number }
+/** What a consumer by the rule of docs/events.md makes of the topic: records of each partition in log order. */
+export function consumed(records: readonly TopicRecord[]): { pets: Pet[]; orders: Order[] } {
+  const consumer = new ReferenceConsumer()
+  for (const record of records) consumer.read(record)
+  return { pets: byId(Object.values(consumer.pets) as unknown as Pet[]), orders: byId(Object.values(consumer.orders)) }
 }
 
-/** What a consumer by the rule of docs/events.md makes of the topic: messages of each partition in log order. */
-export class Consumer {
-  /** Every event that adds a pet, also those that did not take effect. */
-  readonly creations: StoredEvent[] = []
-  readonly pets = new Map<number, Pet>()
-  readonly orders = new Map<number, Order>()
-  /** Every status that an order had. */
-  readonly history = new Map<number, string[]>()
-  /** What was counted although its pet or order did not allow it. */
-  readonly impossible: readonly unknown[]
-
-  constructor(messages: readonly KafkaMessage[]) {
-    const consumer = new ReferenceConsumer()
-    for (const message of messages) {
-      const event: StoredEvent = JSON.parse(String(message.value))
-      if (event.type === 'petstore.PetCreated.v1') this.creations.push(event)
-      const effect = consumer.read(message)
-      if (effect === undefined) continue
-      const { pet, order } = effect
-      this.pets.set(pet.id, { ...pet, categoryId: Number(pet.categoryId) })
-      if (order === undefined) continue
-      this.orders.set(order.id, order)
-      this.history.set(order.id, [...(this.history.get(order.id) ?? []), order.status])
-    }
-    this.impossible = consumer.unread
-  }
+/** Every event that adds a pet, also those that did not take effect. */
+export function creationsIn(records: readonly TopicRecord[]) {
+  const events = records.map(({ value }) => JSON.parse(String(value)))
+  return events.filter(({ type }) => type === 'petstore.PetCreated.v1') as {
+    readonly id: string
+    readonly idempotencykey?: string
+    readonly data: Pet
+  }[]
 }

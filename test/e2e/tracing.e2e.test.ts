@@ -20,9 +20,7 @@ async function spansOf(service: ServiceProcess): Promise<PrintedSpan[]> {
 }
 
 describeWithBrokers('with an SDK loaded by --import', (brokers) => {
-  it('a trace goes from the process that answers, over the events on Kafka, to the process that projects', {
-    timeout: 180_000,
-  }, async () => {
+  it('a trace goes from the process that answers, over the events on Kafka, to the process that projects', async () => {
     const environment = brokerEnvironment(brokers)
     const start = (ROLE: string) => startService({ ...environment, ROLE }, traced)
     const [projector, api] = await Promise.all([start('projector'), start('api')])

@@ -39,7 +39,7 @@ const faults: Readonly<
 }
 
 describeWithBrokers('petstore verify', (brokers) => {
-  it('finds what differs from the log, and --repair heals it', { timeout: 180_000 }, async () => {
+  it('finds what differs from the log, and --repair heals it', async () => {
     const environment = brokerEnvironment(brokers)
     const service = await startService(environment)
     const client = new Client(service)

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { allPets, openPetstore, send } from '../../examples/client/petstore.ts'
 import { apiKey, Client } from '../e2e/client.ts'
-import { dataFolder, startProgram, startService } from '../e2e/service.ts'
+import { startProgram, startService } from '../e2e/service.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 
 const largest = 9223372036854775807n
 
 it('the tour of the generated client shows what it says', async () => {
-  const { url } = await startService({ DATA_DIR: dataFolder() })
+  const { url } = await startService({ DATA_DIR: temporaryFolder() })
   const tour = startProgram('../../examples/client/tour.ts', { PETSTORE_URL: url, PETSTORE_KEY: apiKey })
   expect(await tour.ended, tour.errors()).toBe(0)
   const lines = tour.output().replaceAll(/\b(pet|order) \d+/g, '$1 N')
@@ -27,7 +28,7 @@ it('the tour of the generated client shows what it says', async () => {
 })
 
 it('the generated client makes one pet though answers are lost, and reads every page, digit for digit', async () => {
-  const { url } = await startService({ DATA_DIR: dataFolder() })
+  const { url } = await startService({ DATA_DIR: temporaryFolder() })
   let sent = 0
   async function losing(request: Request): Promise<Response> {
     const answer = await fetch(request)

@@ -5,11 +5,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { byId, Client, type Order, type Pet } from '../e2e/client.ts'
-import { brokerEnvironment, dataFolder, type Program, startCommand, startService } from '../e2e/service.ts'
+import { brokerEnvironment, type Program, startCommand, startService } from '../e2e/service.ts'
 import { createTopic, petCreated, produce, storedCount, type Topic } from '../e2e/topic.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { disturb, largest, parkAndDiscard, sell } from './history.ts'
 
-const timeout = 300_000
 const patience = { timeout: 120_000, interval: 5 }
 const root = join(import.meta.dirname, '../..')
 const python = process.env.EXAMPLES_PYTHON ?? 'python3'
@@ -33,7 +33,7 @@ interface Line {
 }
 
 describeWithBrokers('the examples of consumers', (brokers) => {
-  it('come to what the service shows, whatever kills them', { timeout }, async () => {
+  it('come to what the service shows, whatever kills them', async () => {
     const environment = brokerEnvironment(brokers)
     const service = new Client(await startService(environment))
     await sell(service, 40)
@@ -41,7 +41,7 @@ describeWithBrokers('the examples of consumers', (brokers) => {
     await disturb(environment)
     await parkAndDiscard(environment)
 
-    const folder = dataFolder()
+    const folder = temporaryFolder()
     const database = (name: Name) => join(folder, name)
     const cutOff = await Promise.all(names.map((name) => killAtOnce(start(name, environment, database(name)))))
     await sell(service, 10)
@@ -68,11 +68,11 @@ describeWithBrokers('the examples of consumers', (brokers) => {
     expectShown(await runToTheEnd())
   })
 
-  it('share a file, of which each record counts once', { timeout }, async () => {
+  it('share a file, of which each record counts once', async () => {
     const environment = brokerEnvironment(brokers)
     await createTopic(environment)
     await produce(environment, manyPets)
-    const DATABASE = join(dataFolder(), 'shared.db')
+    const DATABASE = join(temporaryFolder(), 'shared.db')
     const programs = [1, 2].map(() => start('the projection', environment, DATABASE))
     const printing = () => programs.filter(({ output }) => output() !== '')
     await vi.waitFor(() => expect(printing().length).toBeGreaterThan(0), patience)
@@ -83,10 +83,10 @@ describeWithBrokers('the examples of consumers', (brokers) => {
     expect(salesIn(DATABASE)).toEqual(Object.fromEntries(Array.from({ length: 10 }, (_, category) => [category, 300])))
   })
 
-  it('refuse a database that is ahead of the topic', { timeout }, async () => {
+  it('refuse a database that is ahead of the topic', async () => {
     const environment = brokerEnvironment(brokers)
     await createTopic(environment)
-    const DATABASE = join(dataFolder(), 'ahead.db')
+    const DATABASE = join(temporaryFolder(), 'ahead.db')
     query(DATABASE, 'CREATE TABLE positions (partition INTEGER PRIMARY KEY, next INTEGER NOT NULL)')
     query(DATABASE, 'INSERT INTO positions VALUES (3, 1000000)')
     for (const name of names) {

@@ -28,7 +28,7 @@ const soon = { 'retry-after': '0' }
 
 it('has the types of /openapi.json: npm run example:client:generate brings them up to date', async () => {
   const app = await openApp(new FakeServices())
-  const document = (await app.inject('/openapi.json')).json()
+  const document = (await app.inject('/openapi.json')).body
   await app.close()
   const types = readFileSync(new URL('../../examples/client/api.ts', import.meta.url), 'utf8')
   expect(types === (await generateTypes(document)), 'examples/client/api.ts is as /openapi.json says').toBe(true)

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import { partitionOf } from '../../src/event-log/kafka/default-partitioner.ts'
 import { type Client, inParallel, keyed, type Pet } from '../e2e/client.ts'
-import { type Environment, petstoreJson, petstoreOutput } from '../e2e/service.ts'
+import { type Environment, type ParkedEvent, petstoreOutput, placeOf, untilParked } from '../e2e/service.ts'
 import { type NewMessage, petCreated, produce, readTopic, type Topic } from '../e2e/topic.ts'
 
 const partitions = 6
@@ -91,11 +91,6 @@ async function duplicate(topic: Topic): Promise<void> {
   await produce(topic, copies)
 }
 
-interface Parked {
-  readonly partition: number
-  readonly offset: number
-}
-
 /** Events that this release cannot apply, each discarded by an operator, and behind them one that takes effect. */
 export async function parkAndDiscard(environment: Topic & Environment): Promise<void> {
   const pet = foreign(0, { name: 'parked for a while' })
@@ -110,14 +105,7 @@ export async function parkAndDiscard(environment: Topic & Environment): Promise<
   ]
   await produce(environment, messages)
   for (const left of [5, 4, 3, 2]) {
-    const [first] = await vi.waitFor(
-      async () => {
-        const found: Parked[] = await petstoreJson(environment, 'parked', 'list')
-        expect(found).toHaveLength(left)
-        return found
-      },
-      { timeout: 60_000 },
-    )
-    await petstoreOutput(environment, 'parked', 'discard', '--yes', `${first?.partition}/${first?.offset}`)
+    const [first] = await untilParked(environment, left)
+    await petstoreOutput(environment, 'parked', 'discard', '--yes', placeOf(first as ParkedEvent))
   }
 }

@@ -16,7 +16,7 @@ const patience = { timeout: 60_000, interval: 50 }
 describeWithBrokers('the kcat commands of examples/README.md', (brokers) => {
   if (!hasKcat && !process.env.CI) return it.skip('need kcat: apt-get install kcat')
 
-  it('print what they say', { timeout: 120_000 }, async () => {
+  it('print what they say', async () => {
     const environment = brokerEnvironment(brokers)
     const client = new Client(await startService(environment))
     const pets = [await client.create('Rex'), await client.create('Ada')]

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { apiKey } from '../e2e/client.ts'
-import { dataFolder, startService } from '../e2e/service.ts'
+import { startService } from '../e2e/service.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
 
 interface Operation {
   readonly operationId: string
@@ -98,7 +99,7 @@ describe.skipIf(!hasBrowser)('the docs page', () => {
 
 /** The page of a new service; `problems` are what the browser's console has of errors, violations of the policy included. */
 async function openDocs(browser: Browser, options: Parameters<Browser['newContext']>[0] = {}) {
-  const { url } = await startService({ DATA_DIR: dataFolder() })
+  const { url } = await startService({ DATA_DIR: temporaryFolder() })
   const context = await browser.newContext(options)
   onTestFinished(() => context.close())
   const page = await context.newPage()

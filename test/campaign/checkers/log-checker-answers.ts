@@ -1,4 +1,4 @@
-import { type Contradiction, type Exchange, type LogRecord, positionsOf } from '../history.ts'
+import { type Contradiction, contradiction, type Exchange, type LogRecord, positionsOf } from '../history.ts'
 import type { DocumentHistory, Prefixes, State } from './prefixes.ts'
 
 /** What an answer says of one document. */
@@ -79,17 +79,13 @@ export function* checkToken(
   const has = tokenAfter === undefined ? 'no token' : `a token up to ${after.get(partition) ?? 'nothing'}`
   const what = `${nameOf(exchange)} has ${has} of partition ${partition}, where ${offset} was sent or told.`
   const records = prefixes.recordsAround(partition, offset)
-  yield { rule: 'token does not cover what was told', what, exchanges: [exchange], records }
+  yield contradiction('token does not cover what was told', what, [exchange], records)
 }
 
 /** The exchange in the sentences of contradictions. */
 export function nameOf({ number, operation, id, status, code, instance }: Exchange): string {
   const words = [operation, id, status, code, instance && `by ${instance}`]
   return `#${number} ${words.filter((word) => word !== undefined).join(' ')}`
-}
-
-export function isSuccess({ status = 0 }: Exchange): boolean {
-  return (status >= 200 && status < 300) || status === 304
 }
 
 export function membersOf(body: unknown): Readonly<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-import { type Contradiction, type Exchange, positionsOf } from '../history.ts'
+import { type Contradiction, contradiction, type Exchange, positionsOf } from '../history.ts'
 import { membersOf, nameOf } from './log-checker-answers.ts'
 import { eventIn, type Prefixes } from './prefixes.ts'
 
@@ -28,7 +28,7 @@ export function* checkStep(exchange: Exchange, prefixes: Prefixes): Generator<Co
     if (broken === undefined) continue
     const what = `${nameOf(exchange)} is not what partition ${partition} has behind ${from} up to ${to}.`
     const about = expected.slice(0, 5).map(({ record }) => record)
-    yield { rule: broken.rule, what, exchanges: [exchange], records: about }
+    yield contradiction(broken.rule, what, [exchange], about)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Contradiction } from '../history.ts'
+import { type Contradiction, contradiction } from '../history.ts'
 import type { Effective, Prefixes } from './prefixes.ts'
 
 /** What no log of this service can have. */
@@ -7,7 +7,7 @@ export function* checkLog(prefixes: Prefixes): Generator<Contradiction> {
   for (const record of prefixes.impossible) {
     const { partition, offset } = record
     const what = `Record ${offset} of partition ${partition} was counted, but contradicts what came before.`
-    yield { rule: 'impossible record', what, exchanges: [], records: prefixes.recordsAround(partition, offset) }
+    yield contradiction('impossible record', what, [], prefixes.recordsAround(partition, offset))
   }
   yield* checkOverlaps(prefixes.effects)
 }
@@ -17,7 +17,7 @@ function* checkOffsets(prefixes: Prefixes): Generator<Contradiction> {
     const at = records.findIndex(({ offset }, index) => offset !== index)
     if (at < 0) continue
     const what = `Partition ${partition} has offset ${records[at]?.offset} where ${at} should be.`
-    yield { rule: 'log has a gap', what, exchanges: [], records: records.slice(Math.max(0, at - 2), at + 3) }
+    yield contradiction('log has a gap', what, [], records.slice(Math.max(0, at - 2), at + 3))
   }
 }
 
@@ -35,6 +35,6 @@ export function* checkOverlaps(effects: readonly Effective[]): Generator<Contrad
     if (open.size < 2) continue
     const what = `Pet ${pet.id} has ${open.size} open orders at offset ${record.offset}: ${[...open.keys()].join(', ')}.`
     const records = [...open.values()].map((each) => each.record)
-    yield { rule: 'orders overlap', what, exchanges: [], records: records.slice(-5) }
+    yield contradiction('orders overlap', what, [], records.slice(-5))
   }
 }

@@ -1,5 +1,5 @@
-import { type Exchange, positionsOf } from '../history.ts'
-import { type Claim, isSuccess, membersOf } from './log-checker-answers.ts'
+import { type Exchange, isSuccess } from '../history.ts'
+import { type Claim, membersOf, tokenFloor } from './log-checker-answers.ts'
 import { type Collection, type DocumentHistory, type Prefixes, textOf } from './prefixes.ts'
 
 /** What a read says of one partition. */
@@ -27,19 +27,17 @@ export function collectionOf({ operation }: Exchange): Collection | undefined {
 export function answersOf(exchange: Exchange, prefixes: Prefixes): PartitionAnswer[] {
   const { operation, id = 0, page, body, token } = exchange
   const collection = collectionOf(exchange) ?? 'pets'
-  const positions = positionsOf(token)
-  const floorOf = (partition: number) => (positions.get(partition) ?? -1) + 1
   if (operation === 'listPets' || operation === 'listOrders') {
     const claims = new PageClaims(exchange, collection, prefixes)
     return [...prefixes.records.keys()].map((partition) => ({
       ...{ partition, ...claims.of(partition, page?.status) },
-      tokenFloor: floorOf(partition),
+      tokenFloor: tokenFloor(token, partition),
     }))
   }
   const document = prefixes.document(collection, id)
   const { partition } = document
   const claim = isSuccess(exchange) ? shows(document, body) : isAbsent(document)
-  return [{ partition, claims: [claim], showsDocuments: isSuccess(exchange), tokenFloor: floorOf(partition) }]
+  return [{ partition, claims: [claim], showsDocuments: isSuccess(exchange), tokenFloor: tokenFloor(token, partition) }]
 }
 
 function shows(document: DocumentHistory, body: unknown): Claim {

@@ -1,15 +1,6 @@
-import type { Contradiction, Exchange, History } from '../history.ts'
+import { type Contradiction, contradiction, type Exchange, type History, isSuccess } from '../history.ts'
 import { InstanceFloors } from './instance-floors.ts'
-import {
-  checkToken,
-  type Floor,
-  firstPrefix,
-  isSuccess,
-  judge,
-  nameOf,
-  recordsFor,
-  type Verdict,
-} from './log-checker-answers.ts'
+import { checkToken, type Floor, firstPrefix, judge, nameOf, recordsFor, type Verdict } from './log-checker-answers.ts'
 import { checkStep, shownByStep } from './log-checker-events.ts'
 import { answersOf, collectionOf, type PartitionAnswer, pageFlaw } from './log-checker-pages.ts'
 import { checkReason, isReasoned } from './log-checker-refusals.ts'
@@ -65,7 +56,7 @@ function* checkRead(exchange: Exchange, prefixes: Prefixes, floors: InstanceFloo
   const flaw = pageFlaw(exchange)
   const answers = flaw === undefined ? answersOf(exchange, prefixes) : []
   if (flaw !== undefined) {
-    yield { rule: 'impossible read', what: `${nameOf(exchange)}: ${flaw}.`, exchanges: [exchange], records: [] }
+    yield contradiction('impossible read', `${nameOf(exchange)}: ${flaw}.`, [exchange])
   }
   for (const answer of answers) {
     const largest = prefixes.largestAt(answer.partition, exchange.answeredMs)
@@ -76,7 +67,7 @@ function* checkRead(exchange: Exchange, prefixes: Prefixes, floors: InstanceFloo
       const isOfToken = judge(answer.claims, answer.tokenFloor, largest).flaw !== undefined
       const floor = isOfToken ? { n: answer.tokenFloor } : ofInstance
       const records = recordsFor(prefixes, answer.claims, floor.n)
-      yield { ...contradiction(exchange, answer.partition, verdict.flaw, floor), records }
+      yield { ...flawed(exchange, answer.partition, verdict.flaw, floor), records }
     }
   }
   floors.answered(exchange, shown)
@@ -94,7 +85,7 @@ function toldIn(answers: readonly PartitionAnswer[]): [number, number][] {
 
 type Flaw = Exclude<Verdict['flaw'], undefined>
 
-function contradiction(exchange: Exchange, partition: number, flaw: Flaw, { n, by }: Floor): Contradiction {
+function flawed(exchange: Exchange, partition: number, flaw: Flaw, { n, by }: Floor): Contradiction {
   const why = by === undefined ? 'its token names' : `the same instance had shown in ${nameOf(by)}`
   const whats: Readonly<Record<Flaw, string>> = {
     impossible: `is what no prefix of partition ${partition} shows`,
@@ -103,5 +94,5 @@ function contradiction(exchange: Exchange, partition: number, flaw: Flaw, { n, b
   }
   const rule = flaw === 'of the future' ? 'read of the future' : `${flaw} read`
   const exchanges = flaw === 'stale' && by !== undefined ? [by, exchange] : [exchange]
-  return { rule, what: `${nameOf(exchange)} ${whats[flaw]}.`, exchanges, records: [] }
+  return contradiction(rule, `${nameOf(exchange)} ${whats[flaw]}.`, exchanges)
 }

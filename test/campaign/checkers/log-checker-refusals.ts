@@ -1,6 +1,14 @@
-import { type Contradiction, codesThatMayHaveEffect, type Exchange, type History } from '../history.ts'
+import {
+  type Contradiction,
+  codesThatMayHaveEffect,
+  contradiction,
+  type Exchange,
+  type History,
+  isSuccess,
+  type LogRecord,
+} from '../history.ts'
 import type { InstanceFloors } from './instance-floors.ts'
-import { type Claim, checkToken, isSuccess, judge, nameOf, recordsFor, tokenFloor } from './log-checker-answers.ts'
+import { type Claim, checkToken, judge, nameOf, recordsFor, tokenFloor } from './log-checker-answers.ts'
 import { collectionOf, isAbsent } from './log-checker-pages.ts'
 import { type Prefixes, type State, textOf } from './prefixes.ts'
 
@@ -10,14 +18,14 @@ export function* checkRefusals({ exchanges }: History, prefixes: Prefixes): Gene
   for (const exchange of exchanges) {
     const { number, status, code = '' } = exchange
     if (status === undefined || isSuccess(exchange)) continue
-    if (code === 'internal_error') yield contradiction(exchange, 'internal error', 'is a bug of the service')
+    if (code === 'internal_error') yield refusal(exchange, 'internal error', 'is a bug of the service')
     const effective = codesThatMayHaveEffect.has(code) ? [] : (effects.get(number) ?? [])
     if (effective.length > 0) {
       const records = effective.slice(0, 5).map(({ record }) => record)
-      yield { ...contradiction(exchange, 'refused, but in the log', 'was refused, but its event took effect'), records }
+      yield refusal(exchange, 'refused, but in the log', 'was refused, but its event took effect', records)
     }
     if (code === 'idempotency_key_reused') {
-      yield contradiction(exchange, 'impossible refusal', 'has the same body as all requests of its key')
+      yield refusal(exchange, 'impossible refusal', 'has the same body as all requests of its key')
     }
   }
 }
@@ -49,9 +57,9 @@ export function* checkReason(exchange: Exchange, prefixes: Prefixes, floors: Ins
   const { flaw } = judge([claim], floor, prefixes.largestAt(partition, exchange.answeredMs))
   if (flaw === undefined) return
   const rule = flaw === 'of the future' ? 'refusal of the future' : `${flaw} refusal`
-  const found = contradiction(exchange, rule, `has no reason in partition ${partition} from the prefix ${floor} on`)
+  const what = `${nameOf(exchange)} has no reason in partition ${partition} from the prefix ${floor} on.`
   const exchanges = by !== undefined && shown > ofToken ? [by, exchange] : [exchange]
-  yield { ...found, exchanges, records: recordsFor(prefixes, [claim], floor) }
+  yield contradiction(rule, what, exchanges, recordsFor(prefixes, [claim], floor))
 }
 
 function reasonOf(exchange: Exchange, prefixes: Prefixes): Claim | undefined {
@@ -81,6 +89,6 @@ function mayBecome(status: string, wanted: string | undefined): boolean {
   return status === wanted || followers[status]?.includes(wanted ?? '') === true
 }
 
-function contradiction(exchange: Exchange, rule: string, what: string): Contradiction {
-  return { rule, what: `${nameOf(exchange)} ${what}.`, exchanges: [exchange], records: [] }
+function refusal(exchange: Exchange, rule: string, what: string, records: readonly LogRecord[] = []): Contradiction {
+  return contradiction(rule, `${nameOf(exchange)} ${what}.`, [exchange], records)
 }

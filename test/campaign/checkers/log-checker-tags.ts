@@ -1,5 +1,5 @@
-import type { Contradiction, Exchange, History } from '../history.ts'
-import { isSuccess, membersOf, nameOf } from './log-checker-answers.ts'
+import { type Contradiction, contradiction, type Exchange, type History, isSuccess } from '../history.ts'
+import { membersOf, nameOf } from './log-checker-answers.ts'
 import { type Prefixes, textOf } from './prefixes.ts'
 
 /** Whatever shows one pet or order has a tag. A tag is of one state, and an update with If-Match changed that state. */
@@ -7,15 +7,14 @@ export function* checkTags({ exchanges }: History, prefixes: Prefixes): Generato
   const told = exchanges.filter((exchange) => isSuccess(exchange) && singular.has(exchange.operation))
   const tagged = told.filter(({ tag }) => tag !== undefined)
   for (const exchange of told.filter(({ tag }) => tag === undefined)) {
-    const what = `${nameOf(exchange)} shows one pet or order, and has no tag.`
-    yield { rule: 'no tag', what, exchanges: [exchange], records: [] }
+    yield contradiction('no tag', `${nameOf(exchange)} shows one pet or order, and has no tag.`, [exchange])
   }
   for (const same of Map.groupBy(tagged, tagOf).values()) {
     const [first] = same
     const other = same.find(({ body }) => textOf(body) !== textOf(first?.body))
     if (first === undefined || other === undefined) continue
     const what = `${nameOf(first)} and ${nameOf(other)} have the tag ${first.tag}, and differ.`
-    yield { rule: 'one tag, two states', what, exchanges: [first, other], records: [] }
+    yield contradiction('one tag, two states', what, [first, other])
   }
   const updates = told.filter(({ operation, cached }) => operation === 'updateOrder' && cached !== undefined)
   for (const exchange of updates) yield* checkUpdate(exchange, prefixes)
@@ -35,5 +34,5 @@ function* checkUpdate(exchange: Exchange, prefixes: Prefixes): Generator<Contrad
   const before = states[states.findIndex(({ record }) => record === effect.record) - 1]
   if (before?.text === textOf(cached?.body)) return
   const what = `${nameOf(exchange)} changed an order that was not as its If-Match says.`
-  yield { rule: 'If-Match was passed over', what, exchanges: [exchange], records: [effect.record] }
+  yield contradiction('If-Match was passed over', what, [exchange], [effect.record])
 }

@@ -1,5 +1,5 @@
-import type { Contradiction, Exchange, History } from '../history.ts'
-import { checkToken, isSuccess, judge, membersOf, nameOf, recordsFor, tokenFloor } from './log-checker-answers.ts'
+import { type Contradiction, contradiction, type Exchange, type History, isSuccess } from '../history.ts'
+import { checkToken, judge, membersOf, nameOf, recordsFor, tokenFloor } from './log-checker-answers.ts'
 import { type Effective, type Prefixes, textOf } from './prefixes.ts'
 
 /**
@@ -44,7 +44,7 @@ function* checkWanted(
     const event = `${type} at ${record.partition}:${record.offset}`
     const what = write === undefined ? `No request wanted ${event}.` : `${event} is not what ${nameOf(write)} wanted.`
     const rule = write === undefined ? 'nobody asked for it' : 'not what was asked for'
-    yield { rule, what, exchanges: write === undefined ? [] : [write], records: [record] }
+    yield contradiction(rule, what, write === undefined ? [] : [write], [record])
   }
 }
 
@@ -132,7 +132,7 @@ function* checkKeys(created: readonly Exchange[]): Generator<Contradiction> {
     const other = exchanges.find(({ body }) => JSON.stringify(body) !== JSON.stringify(first?.body))
     if (first === undefined || other === undefined) continue
     const what = `${nameOf(first)} and ${nameOf(other)} are of one key, and have different bodies.`
-    yield { rule: 'a key has two outcomes', what, exchanges: [first, other], records: [] }
+    yield contradiction('a key has two outcomes', what, [first, other])
   }
 }
 
@@ -143,7 +143,7 @@ function* checkIds(created: readonly Exchange[]): Generator<Contradiction> {
     const other = exchanges.find((exchange) => outcomeOf(exchange) !== outcomeOf(first))
     if (first === undefined || other === undefined) continue
     const what = `${nameOf(first)} and ${nameOf(other)} both created ${membersOf(first.body).id}.`
-    yield { rule: 'id given twice', what, exchanges: [first, other], records: [] }
+    yield contradiction('id given twice', what, [first, other])
   }
 }
 
@@ -152,16 +152,16 @@ function* checkDoubled(outcomes: readonly (readonly Effective[])[]): Generator<C
     const events = effects.map(({ type, record: { partition, offset } }) => `${type} at ${partition}:${offset}`)
     const records = effects.slice(0, 5).map(({ record }) => record)
     const what = `One request, key or name has the effects ${events.join(', ')}.`
-    yield { rule: 'doubled write', what, exchanges: [], records }
+    yield contradiction('doubled write', what, [], records)
   }
 }
 
 function lost(exchange: Exchange, prefixes: Prefixes): Contradiction {
   const what = `${nameOf(exchange)} was confirmed, but its event is not in the log, or took no effect.`
-  return { rule: 'lost write', what, exchanges: [exchange], records: prefixes.recordsOf(exchange.number).slice(0, 5) }
+  return contradiction('lost write', what, [exchange], prefixes.recordsOf(exchange.number).slice(0, 5))
 }
 
 function untrue(exchange: Exchange, effect: Effective | undefined, how: string): Contradiction {
   const what = `The body of ${nameOf(exchange)} ${how}.`
-  return { rule: 'untrue answer', what, exchanges: [exchange], records: effect === undefined ? [] : [effect.record] }
+  return contradiction('untrue answer', what, [exchange], effect === undefined ? [] : [effect.record])
 }

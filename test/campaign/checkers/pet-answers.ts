@@ -1,8 +1,10 @@
 import {
   type Contradiction,
   codesThatMayHaveEffect,
+  contradiction,
   type Exchange,
   type History,
+  isSuccess,
   type Order,
   type Pet,
 } from '../history.ts'
@@ -17,12 +19,8 @@ export interface Request {
   readonly effective: readonly Exchange[]
 }
 
-export function isToldOf({ status = 0 }: Exchange): boolean {
-  return (status >= 200 && status < 300) || status === 304
-}
-
 export function mayHaveEffect(exchange: Exchange): boolean {
-  return isToldOf(exchange) || exchange.code === undefined || codesThatMayHaveEffect.has(exchange.code)
+  return isSuccess(exchange) || exchange.code === undefined || codesThatMayHaveEffect.has(exchange.code)
 }
 
 /** An updated order has no key: each attempt is a request. */
@@ -33,17 +31,17 @@ export function requestsOf(history: History, operation: 'createPet' | 'placeOrde
   )
   return [...byKey.values()].map((attempts) => ({
     attempts,
-    told: attempts.filter(isToldOf),
+    told: attempts.filter(isSuccess),
     effective: attempts.filter(mayHaveEffect),
   }))
 }
 
 export function petsIn(exchange: Exchange): readonly Pet[] {
-  return isToldOf(exchange) && exchange.operation.includes('Pet') ? ([exchange.body].flat() as Pet[]) : []
+  return isSuccess(exchange) && exchange.operation.includes('Pet') ? ([exchange.body].flat() as Pet[]) : []
 }
 
 export function ordersIn(exchange: Exchange): readonly Order[] {
-  return isToldOf(exchange) && exchange.operation.includes('Order') ? ([exchange.body].flat() as Order[]) : []
+  return isSuccess(exchange) && exchange.operation.includes('Order') ? ([exchange.body].flat() as Order[]) : []
 }
 
 /** Contradictions between what was asked for and what was answered, whatever the state of the pets. */
@@ -57,10 +55,6 @@ export function checkAnswers(history: History): Contradiction[] {
     ...checkIds(history, writes),
     ...checkTimes(history),
   ]
-}
-
-function contradiction(rule: string, what: string, exchanges: readonly Exchange[]): Contradiction {
-  return { rule, what, exchanges, records: [] }
 }
 
 function checkOutcome({ told }: Request): Contradiction[] {

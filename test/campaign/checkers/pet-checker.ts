@@ -1,5 +1,5 @@
-import type { Contradiction, History, Order, Pet } from '../history.ts'
-import { checkAnswers, isToldOf, mayHaveEffect, ordersIn, petsIn, type Request, requestsOf } from './pet-answers.ts'
+import { type Contradiction, contradiction, type History, isSuccess, type Order, type Pet } from '../history.ts'
+import { checkAnswers, mayHaveEffect, ordersIn, petsIn, type Request, requestsOf } from './pet-answers.ts'
 import { isExplained, type Observation, type Write } from './pet-order.ts'
 import { Owners, View } from './pet-views.ts'
 
@@ -45,7 +45,7 @@ function checkPet({ id, writes, observations }: ToldPet): Contradiction[] {
   const about = rule === 'orders overlap' ? 'its writes' : culprit ? 'the last of these answers' : 'its answers'
   const seen = culprit === undefined ? observations : [culprit]
   const exchanges = [...writes.flatMap(({ attempts }) => attempts), ...seen.map(({ exchange }) => exchange)]
-  return [{ rule, what: `No order of the writes of pet ${id} explains ${about}.`, exchanges, records: [] }]
+  return [contradiction(rule, `No order of the writes of pet ${id} explains ${about}.`, exchanges)]
 }
 
 /** The others, as if this one had not been asked for. */
@@ -99,7 +99,7 @@ function collectWrites(history: History, owners: Owners): (pet: Pet) => Write[] 
         .map((exchange): Write => {
           const { id: order = 0, wanted } = exchange
           const change = { type: 'update', order, status: wanted?.status as Order['status'] } as const
-          const request = { attempts: [exchange], effective: [exchange], told: [exchange].filter(isToldOf) }
+          const request = { attempts: [exchange], effective: [exchange], told: [exchange].filter(isSuccess) }
           return { ...timesOf(request), change, isCertain: false }
         }),
     ]
@@ -137,7 +137,7 @@ function collectObservations({ exchanges }: History, owners: Owners): ReadonlyMa
       told.set(petId, observations)
       observations.push({ exchange, matches: shown.matches, behind })
       // A refusal may be later than its token.
-      if (tokenAfter !== undefined && isToldOf(exchange)) knownAfter.set(petId, observations.length - 1)
+      if (tokenAfter !== undefined && isSuccess(exchange)) knownAfter.set(petId, observations.length - 1)
     }
     if (session !== undefined) sessions.set(session, knownAfter)
   }

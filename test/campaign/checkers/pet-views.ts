@@ -1,5 +1,5 @@
-import type { Exchange, Order, Pet } from '../history.ts'
-import { isToldOf, ordersIn, petsIn } from './pet-answers.ts'
+import { type Exchange, isSuccess, type Order, type Pet } from '../history.ts'
+import { ordersIn, petsIn } from './pet-answers.ts'
 import { type PetState, statusesBefore } from './pet-order.ts'
 
 /** Which pet each order is of, as answers tell. */
@@ -51,7 +51,7 @@ export class View {
   /** Undefined: nothing of this pet. */
   of(petId: number): Shown | undefined {
     const { operation, id = 0, page } = this.#exchange
-    if (!isToldOf(this.#exchange)) return refusalOf(this.#exchange, petId, this.#owners)
+    if (!isSuccess(this.#exchange)) return refusalOf(this.#exchange, petId, this.#owners)
     if (operation === 'createPet') {
       return this.#pets.has(petId) ? { matches: ({ pet }) => pet !== undefined, isNews: true } : undefined
     }

@@ -3,7 +3,7 @@ import { until, within } from '../../brokers/ready.ts'
 import { empty, fill } from '../system/small-disk.ts'
 import { asAdmin } from '../system/topic-admin.ts'
 import { brokerFaults } from './broker-faults.ts'
-import { type Fault, last, lasting } from './fault.ts'
+import { type Fault, lasting } from './fault.ts'
 
 const inSyncMs = 30_000
 const leadMs = 30_000
@@ -42,18 +42,16 @@ export function kafkaFaults(kafka: KafkaUnderFaults): Fault[] {
 
 /** The broker whose data is on a small file system. It ends when that is full, and is started again when it is not. */
 export function fullKafkaDisk(kafka: KafkaUnderFaults, node: KafkaBroker, mount: string): Fault {
-  return {
-    kind: 'disk of a Kafka broker is full',
-    inflict: async (random) => {
-      await fill(mount)
-      await last(random, 1000, 4000)
+  const disk = {
+    wrong: () => fill(mount),
+    right: async () => {
       empty(mount)
       await node.kill()
       await node.start()
       await untilInSync(kafka)
-      return true
     },
   }
+  return lasting('disk of a Kafka broker is full', () => disk, { leastMs: 1000, mostMs: 4000 })
 }
 
 /** Each partition gets the next of its replicas as its preferred leader. Resolves to whether all of these lead in time. */

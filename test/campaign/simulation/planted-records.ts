@@ -32,23 +32,31 @@ export function loseRecord(history: History, random: Random): History | undefine
 
 /** The pet is in the log once more, with another id. */
 export function doubleRecord(history: History, random: Random): History | undefined {
-  const record = createdRecord(history, random)
-  if (record === undefined) return undefined
-  const id = freshId(history, Number(record.key))
-  const event = JSON.parse(record.value ?? '')
-  const value = JSON.stringify({ ...event, id: `${event.id} again`, subject: String(id), data: { ...event.data, id } })
-  const offset = endsOf(history.log)[record.partition] ?? 0
-  return { ...history, log: [...history.log, { ...record, key: String(id), value, offset }] }
+  return withAnother(history, random, (event) => ({ ...event, id: `${event.id} again` }))
 }
 
 /** A new pet is in the log, of a request that nobody sent. */
 export function addRecord(history: History, random: Random): History | undefined {
+  return withAnother(history, random, ({ traceparent: _, ...event }) => ({
+    ...event,
+    id: `${event.id} more`,
+    data: { ...event.data, name: 'nobody' },
+  }))
+}
+
+interface CreatedEvent {
+  readonly id: string
+  readonly traceparent?: string
+  readonly data: object
+}
+
+/** At the end of its partition, an event like that of some pet, but for its id. */
+function withAnother(history: History, random: Random, change: (event: CreatedEvent) => CreatedEvent) {
   const record = createdRecord(history, random)
   if (record === undefined) return undefined
   const id = freshId(history, Number(record.key))
-  const { traceparent: _, ...event } = JSON.parse(record.value ?? '')
-  const data = { ...event.data, id, name: 'nobody' }
-  const value = JSON.stringify({ ...event, id: `${event.id} more`, subject: String(id), data })
+  const event = change(JSON.parse(record.value ?? ''))
+  const value = JSON.stringify({ ...event, subject: String(id), data: { ...event.data, id } })
   const offset = endsOf(history.log)[record.partition] ?? 0
   return { ...history, log: [...history.log, { ...record, key: String(id), value, offset }] }
 }
@@ -81,6 +89,6 @@ export function swapRecords(history: History, random: Random): History | undefin
   return { ...history, log: history.log.map((one) => ({ ...one, value: swapped.get(one) ?? one.value })) }
 }
 
-function isOk({ status }: Exchange): boolean {
+export function isOk({ status }: Exchange): boolean {
   return status === 200 || status === 201
 }

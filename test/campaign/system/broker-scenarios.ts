@@ -29,12 +29,8 @@ interface RedisSide {
 /** A single Redis. */
 export const redis: StartScenario = onKafka(async (stack, folder) => {
   const node = await redisNode(stack, join(folder, 'redis'))
-  const links = await linksTo(stack, portOf(node.url))
-  return {
-    url: node.url,
-    urlOf: (name) => urlTo(links.get(name)),
-    lanes: [redisFaults([node], prefix), networkFaults('to Redis', [names.flatMap((name) => links.get(name) ?? [])])],
-  }
+  const { urlOf, lane } = await linksTo(stack, portOf(node.url))
+  return { url: node.url, urlOf, lanes: [redisFaults([node], prefix), lane] }
 })
 
 /** A master with a replica that takes its place. */
@@ -43,21 +39,15 @@ export const replica: StartScenario = onKafka(async (stack, folder) => {
     await redisNode(stack, join(folder, 'redis-1')),
     await redisNode(stack, join(folder, 'redis-2')),
   ]
-  const links = await linksTo(stack, portOf(master.url))
+  const { links, urlOf, lane } = await linksTo(stack, portOf(master.url))
   const replication = await linkTo(stack, portOf(master.url))
   await askRedis(other.url, (client) => client.replicaof('127.0.0.1', replication.port))
   await until('the replica follows', 20_000, () =>
     askRedis(other.url, async (client) => (await client.info('replication')).includes('master_link_status:up')),
   )
-  const failover = new Failover({ nodes: [master, other], replication, links: [...links.values()] })
-  return {
-    url: urlTo(links.get('operator')),
-    urlOf: (name) => urlTo(links.get(name)),
-    lanes: [
-      [...failover.faults(), ...failover.faults(), ...failover.faultsOfMaster(prefix)],
-      networkFaults('to Redis', [names.flatMap((name) => links.get(name) ?? [])]),
-    ],
-  }
+  const failover = new Failover({ nodes: [master, other], replication, links })
+  const ofMaster = [...failover.faults(), ...failover.faults(), ...failover.faultsOfMaster(prefix)]
+  return { url: urlOf('operator'), urlOf, lanes: [ofMaster, lane] }
 })
 
 /** Three masters, and a shard of the read models for each. */
@@ -92,28 +82,17 @@ export const lossy: StartScenario = async (stack, folder, context) => {
   const node = await redisNode(stack, join(folder, 'redis'))
   await makeLossyTopics(kafka.cluster, topic)
   const redisSide = { url: node.url, urlOf: () => node.url, lanes: [] }
-  const { environment, services, apis } = await startServices(stack, folder, kafka, redisSide, logLost)
-  const loss = lossFaults({ cluster: kafka.cluster, folderOf: kafka.folderOf, topic, context })
-  return {
-    apis,
-    services,
-    environment,
-    partitions,
-    lanes: [
-      loss,
-      processFaults(services),
-      redisFaults([node], prefix),
-      operatorLane({ environment, apis, ...context }, services),
-    ],
-    readLog: () => readLog(kafka.cluster.brokers, topic),
-  }
+  const running = await startServices(stack, folder, kafka, redisSide, logLost)
+  const loss = lossFaults({ ...kafka, topic, context })
+  const lanes = [loss, processFaults(running.services), redisFaults([node], prefix)]
+  return { ...running, lanes: [...lanes, operatorLane({ ...running, ...context })] }
 }
 
 /** A scenario on three Kafka brokers, with two processes of each kind. */
 function onKafka(startRedisSide: (stack: AsyncDisposableStack, folder: string) => Promise<RedisSide>): StartScenario {
   return async (stack, folder, context) => {
     const [kafka, redisSide] = await Promise.all([startKafka(stack, folder), startRedisSide(stack, folder)])
-    const { environment, services, apis } = await startServices(stack, folder, kafka, redisSide)
+    const running = await startServices(stack, folder, kafka, redisSide)
     const { cluster, among } = kafka
     const underFaults = { brokers: cluster.brokers, nodes: cluster.nodes, topics: [topic, `${topic}.id-blocks`] }
     const full = cluster.nodes[2] && fullKafkaDisk(underFaults, cluster.nodes[2], kafka.smallDisk)
@@ -122,19 +101,15 @@ function onKafka(startRedisSide: (stack: AsyncDisposableStack, folder: string) =
       among.map((link) => [link]),
     )
     return {
-      apis,
-      services,
-      environment,
-      partitions,
+      ...running,
       lanes: [
-        processFaults(services),
+        processFaults(running.services),
         // one broker at a time: two are needed to confirm a write
         [...kafkaFaults(underFaults), ...(full ? [full] : []), ...amongBrokers],
         networkFaults('to Kafka', names.map(kafka.linksOf)),
         ...redisSide.lanes,
-        operatorLane({ environment, apis, ...context }, services),
+        operatorLane({ ...running, ...context }),
       ],
-      readLog: () => readLog(cluster.brokers, topic),
     }
   }
 }
@@ -163,7 +138,13 @@ async function startServices(
   )
   for (const service of services) stack.defer(() => service.remove())
   const apis = services.filter(({ name }) => name.startsWith('api'))
-  return { services, apis, environment: { ...common, KAFKA_BROKERS: cluster.brokers, REDIS_URL: url } }
+  return {
+    services,
+    apis,
+    environment: { ...common, KAFKA_BROKERS: cluster.brokers, REDIS_URL: url },
+    partitions,
+    readLog: () => readLog(cluster.brokers, topic),
+  }
 }
 
 async function redisNode(stack: AsyncDisposableStack, folder: string): Promise<RedisNode> {
@@ -172,12 +153,15 @@ async function redisNode(stack: AsyncDisposableStack, folder: string): Promise<R
   return { ...node, folder }
 }
 
-/** From each process, and from the command line, to one port. */
-async function linksTo(stack: AsyncDisposableStack, port: number): Promise<Map<string, Link>> {
-  const links = await Promise.all(
-    [...names, 'operator'].map(async (name) => [name, await linkTo(stack, port)] as const),
-  )
-  return new Map(links)
+/** From each process, and from the command line, to the port of a Redis; with what can happen to those of the processes. */
+async function linksTo(stack: AsyncDisposableStack, port: number) {
+  const from = [...names, 'operator']
+  const links = await Promise.all(from.map(() => linkTo(stack, port)))
+  return {
+    links,
+    urlOf: (name: string) => urlTo(links[from.indexOf(name)]),
+    lane: networkFaults('to Redis', [links.slice(0, names.length)]),
+  }
 }
 
 function portOf(url: string): number {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type Fault, type Lane, last } from '../faults/fault.ts'
+import { type Fault, type Lane, lasting } from '../faults/fault.ts'
 import { keyRevocation, type Operated, rebuild } from '../faults/operators.ts'
 import { processFaults, rollingDeploy } from '../faults/process-faults.ts'
 import type { LogRecord } from '../history.ts'
@@ -50,27 +50,20 @@ export const embedded: StartScenario = async (stack, folder, context) => {
     lanes: [
       processFaults(services),
       [fullDisk(dataFolder)],
-      operatorLane({ environment, apis: services, ...context }, services),
+      operatorLane({ environment, apis: services, services, ...context }),
     ],
     readLog: async () => readFile(join(dataFolder, 'event-log.db')),
   }
 }
 
-export function operatorLane(operated: Operated, services: readonly Supervised[]): Lane {
-  return [rebuild(operated), keyRevocation(operated), rollingDeploy(services)]
+export function operatorLane(operated: Operated & Pick<Scenario, 'services'>): Lane {
+  return [rebuild(operated), keyRevocation(operated), rollingDeploy(operated.services)]
 }
 
 /** Until there is room again. */
 function fullDisk(folder: string): Fault {
-  return {
-    kind: 'disk of the embedded service is full',
-    inflict: async (random) => {
-      await fill(folder)
-      await last(random, 500, 3000)
-      empty(folder)
-      return true
-    },
-  }
+  const disk = { wrong: () => fill(folder), right: () => empty(folder) }
+  return lasting('disk of the embedded service is full', () => disk, { leastMs: 500, mostMs: 3000 })
 }
 
 function readFile(file: string): LogRecord[] {

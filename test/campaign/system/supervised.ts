@@ -70,8 +70,7 @@ export class Supervised {
 
   /** Resolves to whether all is served. */
   async isReady(): Promise<boolean> {
-    const answer = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
-    return answer?.ok ?? false
+    return (await this.#readiness())?.ok ?? false
   }
 
   async untilReady(timeoutMs = 60_000): Promise<void> {
@@ -118,8 +117,12 @@ export class Supervised {
 
   /** When its last answer was, by its own clock. */
   async #date(): Promise<number | undefined> {
-    const answer = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
-    return answer === undefined ? undefined : Date.parse(answer.headers.get('date') ?? '')
+    const answer = await this.#readiness()
+    return answer && Date.parse(answer.headers.get('date') ?? '')
+  }
+
+  async #readiness(): Promise<Response | undefined> {
+    return await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
   }
 
   async #keepRunning(): Promise<void> {
