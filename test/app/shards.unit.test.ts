@@ -118,6 +118,18 @@ it('shards tell the lag of every partition, and of none while a shard is without
   await vi.waitFor(() => expect(behind()).toBe('no read models have been started'), until)
 })
 
+it('a set that a read finds incomplete is reported by that read', async () => {
+  const { tracked, stores, reads } = await start(1, 5)
+  await vi.waitFor(async () => expect(await allIds(reads.readModel)).toHaveLength(5), until)
+  const generation = reads.readModel.generationOf(0)
+  const report = vi.spyOn((tracked[0] as (typeof tracked)[0]).incomplete, 'report')
+  const stored = await stores[0].reads.page(generation ?? '', { collection: 'pets', after: 0, limit: 9 })
+  const isMissed = { ...stored, proof: { ...stored.proof, isComplete: false } }
+  vi.spyOn(stores[0].reads, 'page').mockResolvedValueOnce(isMissed)
+  await expect(allIds(reads.readModel)).rejects.toMatchObject({ code: 'read_model_rebuilding' })
+  expect(report).toHaveBeenCalledExactlyOnceWith(generation)
+})
+
 it('a set that nobody reads is missed all the same: replaced at once, and the replacement only after a pause', async () => {
   const { data, tracked, reads } = await start(3, 40)
   await vi.waitFor(async () => expect(await allIds(reads.readModel)).toHaveLength(40), until)

@@ -93,6 +93,18 @@ describe('a proven read model', () => {
     expect(store.asked.reads).toBe(0)
   })
 
+  it('looks as soon as it hears that everything is there, and not only after a second', async () => {
+    stopClock()
+    const { store, model } = openProven([2])
+    await someTurns()
+    store.apply(1, 0, 1)
+    await someTurns()
+    expect(model.state.status).toBe('rebuilding')
+    store.apply(2, 0, 2)
+    await someTurns()
+    expect(model.state.status).toBe('up')
+  })
+
   it('looks by itself, until it is closed', async () => {
     const { tracker, store, log, until } = openProven()
     await until('up')
