@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Random } from './random.ts'
+import type { Random } from '../lib/random.ts'
 import type { Api, Recorder } from './recorder.ts'
 import type { Workload } from './workload.ts'
 

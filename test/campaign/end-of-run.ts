@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Contradiction, contradiction } from '../judge/history.ts'
 import { followToEnd } from './followers.ts'
-import { type Contradiction, contradiction } from './history.ts'
 import type { Recorder } from './recorder.ts'
 import { apiKey, type Scenario } from './system/scenario.ts'
 import type { Supervised } from './system/supervised.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { serverSentEvents } from '../e2e/server-sent-events.ts'
+import { type Exchange, fromStart, positionsOf } from '../judge/history.ts'
 import type { ClientOptions } from './clients.ts'
-import { type Exchange, fromStart, positionsOf } from './history.ts'
 import { type Api, codeIn, parsed } from './recorder.ts'
 
 const pauseMs = 500

@@ -1,5 +1,5 @@
+import type { Exchange } from '../judge/history.ts'
 import type { Fault } from './faults/fault.ts'
-import type { Exchange } from './history.ts'
 
 /** A fault as it happened. */
 interface Inflicted {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Exchange } from './history.ts'
+import type { Exchange } from '../judge/history.ts'
 import { added, Journal } from './journal.ts'
 import { faultTable } from './report.ts'
 

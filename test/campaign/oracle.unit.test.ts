@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Exchange, Operation } from './history.ts'
+import type { Exchange, Operation } from '../judge/history.ts'
+import { simulate } from '../judge/simulation/simulated.ts'
+import { partitions } from '../judge/simulation/simulated-log.ts'
 import { contradictionsOf } from './oracle.ts'
-import { simulate } from './simulation/simulated.ts'
-import { partitions } from './simulation/simulated-log.ts'
 
 const times = { session: undefined, instance: 'api-1#1', sentMs: 0, answeredMs: 1 }
 

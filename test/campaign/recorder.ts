@@ -1,4 +1,4 @@
-import { type Exchange, type Operation, traceparentOf } from './history.ts'
+import { type Exchange, type Operation, traceparentOf } from '../judge/history.ts'
 
 const patienceMs = 20_000
 

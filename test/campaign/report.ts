@@ -1,5 +1,5 @@
 import { table } from '../../bench/table.ts'
-import type { Contradiction } from './history.ts'
+import type { Contradiction } from '../judge/history.ts'
 import { added, allSeen, type FaultSummary } from './journal.ts'
 
 /** Markdown: every kind of fault, what clients saw while it happened alone, and how long it took. */

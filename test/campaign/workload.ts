@@ -1,5 +1,5 @@
-import type { CachedDocument, Exchange, Order, Pet } from './history.ts'
-import type { Random } from './random.ts'
+import type { CachedDocument, Exchange, Order, Pet } from '../judge/history.ts'
+import type { Random } from '../lib/random.ts'
 import type { Answered, Asked } from './recorder.ts'
 
 /** Requests of one client: each goes on from what the one before was answered. Undefined: it did not arrive. */

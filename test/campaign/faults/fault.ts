@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Random } from '../random.ts'
+import type { Random } from '../../lib/random.ts'
 
 /** Something that goes wrong, and is put right again. */
 export interface Fault {

@@ -1,5 +1,5 @@
 import type { Disturbance, Link } from '../../brokers/link.ts'
-import type { Random } from '../random.ts'
+import type { Random } from '../../lib/random.ts'
 import { type Fault, forLong, lasting } from './fault.ts'
 
 type Kind = readonly [kind: string, draw: (random: Random) => Disturbance, lasts?: typeof forLong]

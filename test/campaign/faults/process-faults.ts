@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Random } from '../random.ts'
+import type { Random } from '../../lib/random.ts'
 import type { Supervised } from '../system/supervised.ts'
 import { type Fault, forLong, lasting } from './fault.ts'
 

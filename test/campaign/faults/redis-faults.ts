@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { RedisServer } from '../../brokers/brokers.ts'
 import type { Link } from '../../brokers/link.ts'
 import { askRedis, until, within } from '../../brokers/ready.ts'
-import type { Random } from '../random.ts'
+import type { Random } from '../../lib/random.ts'
 import { brokerFaults } from './broker-faults.ts'
 import { type Fault, lasting } from './fault.ts'
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import type { LogRecord } from '../../judge/history.ts'
 import { type Fault, type Lane, lasting } from '../faults/fault.ts'
 import { keyRevocation, type Operated, rebuild } from '../faults/operators.ts'
 import { processFaults, rollingDeploy } from '../faults/process-faults.ts'
-import type { LogRecord } from '../history.ts'
 import { empty, fill, mountSmall } from './small-disk.ts'
 import { Supervised } from './supervised.ts'
 

@@ -1,7 +1,7 @@
 import type { Admin, Kafka } from 'kafkajs'
 import { askKafka, kafkaClient } from '../../brokers/ready.ts'
 import { recordsOf, type TopicRecord } from '../../brokers/topic-records.ts'
-import type { LogRecord } from '../history.ts'
+import type { LogRecord } from '../../judge/history.ts'
 
 function clientOf(brokers: string): Kafka {
   return kafkaClient(brokers, { requestTimeout: 5000 })

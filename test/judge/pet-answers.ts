@@ -7,7 +7,7 @@ import {
   isSuccess,
   type Order,
   type Pet,
-} from '../history.ts'
+} from './history.ts'
 import { statusesBefore } from './pet-order.ts'
 
 /** All attempts of one write: those under one Idempotency-Key, or a single exchange. */

@@ -1,4 +1,4 @@
-import type { Exchange, Order, Pet } from '../history.ts'
+import type { Exchange, Order, Pet } from './history.ts'
 
 /** A pet and its orders after some of the writes. */
 export interface PetState {

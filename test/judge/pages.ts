@@ -1,5 +1,5 @@
-import { type Exchange, isSuccess } from '../history.ts'
-import { type Claim, membersOf, tokenFloor } from './log-checker-answers.ts'
+import { type Claim, membersOf, tokenFloor } from './answers.ts'
+import { type Exchange, isSuccess } from './history.ts'
 import { type Collection, type DocumentHistory, type Prefixes, textOf } from './prefixes.ts'
 
 /** What a read says of one partition. */

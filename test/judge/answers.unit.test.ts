@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fromStart } from '../history.ts'
+import { fromStart } from './history.ts'
 import {
   a,
   b,
@@ -16,8 +16,8 @@ import {
   sampleHistory,
   token,
 } from './history-builder.ts'
-import { checkAgainstLog } from './log-checker.ts'
-import { checkOverlaps } from './log-checker-log.ts'
+import { checkAgainstLog } from './judge.ts'
+import { checkOverlaps } from './log.ts'
 
 const getA = (status: 'available' | 'pending', more: object = {}): Given => ({
   ...{ operation: 'getPet', id: a, body: pet(a, status) },

@@ -1,4 +1,4 @@
-import { type Contradiction, contradiction } from '../history.ts'
+import { type Contradiction, contradiction } from './history.ts'
 import type { Effective, Prefixes } from './prefixes.ts'
 
 /** What no log of this service can have. */

@@ -1,5 +1,5 @@
-import type { Exchange } from '../history.ts'
-import type { Floor } from './log-checker-answers.ts'
+import type { Floor } from './answers.ts'
+import type { Exchange } from './history.ts'
 
 /** The prefixes that the answers of each instance have shown. */
 export class InstanceFloors {

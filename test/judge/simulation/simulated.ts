@@ -1,6 +1,6 @@
+import { Workload } from '../../campaign/workload.ts'
+import { Random } from '../../lib/random.ts'
 import { type Exchange, fromStart, type History } from '../history.ts'
-import { Random } from '../random.ts'
-import { Workload } from '../workload.ts'
 import { partitions, SimulatedLog } from './simulated-log.ts'
 import { type Answer, type Instance, type Question, SimulatedService, type Steps } from './simulated-service.ts'
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { Exchange, History } from '../history.ts'
-import { Random } from '../random.ts'
-import { plantedBugs } from '../simulation/planted-bugs.ts'
-import { simulate } from '../simulation/simulated.ts'
-import { partitions } from '../simulation/simulated-log.ts'
-import { checkAgainstLog } from './log-checker.ts'
+import { Random } from '../lib/random.ts'
+import type { Exchange, History } from './history.ts'
+import { checkAgainstLog } from './judge.ts'
 import { checkPets, undecidedMax } from './pet-checker.ts'
+import { plantedBugs } from './simulation/planted-bugs.ts'
+import { simulate } from './simulation/simulated.ts'
+import { partitions } from './simulation/simulated-log.ts'
 
 const correctSeeds = 40
 const plantedMin = 3

@@ -1,4 +1,4 @@
-import { type Exchange, isSuccess, type Order, type Pet } from '../history.ts'
+import { type Exchange, isSuccess, type Order, type Pet } from './history.ts'
 import { ordersIn, petsIn } from './pet-answers.ts'
 import { type PetState, statusesBefore } from './pet-order.ts'
 

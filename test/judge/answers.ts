@@ -1,4 +1,4 @@
-import { type Contradiction, contradiction, type Exchange, type LogRecord, positionsOf } from '../history.ts'
+import { type Contradiction, contradiction, type Exchange, type LogRecord, positionsOf } from './history.ts'
 import type { DocumentHistory, Prefixes, State } from './prefixes.ts'
 
 /** What an answer says of one document. */

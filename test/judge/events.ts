@@ -1,5 +1,5 @@
-import { type Contradiction, contradiction, type Exchange, positionsOf } from '../history.ts'
-import { membersOf, nameOf } from './log-checker-answers.ts'
+import { membersOf, nameOf } from './answers.ts'
+import { type Contradiction, contradiction, type Exchange, positionsOf } from './history.ts'
 import { eventIn, type Prefixes } from './prefixes.ts'
 
 /**

@@ -1,10 +1,10 @@
-import type { Contradiction, History } from '../history.ts'
-import { checkLog } from './log-checker-log.ts'
-import { checkReads } from './log-checker-reads.ts'
-import { checkRefusals } from './log-checker-refusals.ts'
-import { checkTags } from './log-checker-tags.ts'
-import { checkWrites } from './log-checker-writes.ts'
+import type { Contradiction, History } from './history.ts'
+import { checkLog } from './log.ts'
 import { Prefixes } from './prefixes.ts'
+import { checkReads } from './reads.ts'
+import { checkRefusals } from './refusals.ts'
+import { checkTags } from './tags.ts'
+import { checkWrites } from './writes.ts'
 
 /** More of the same rule tell nothing new. */
 const perRuleMax = 20

@@ -1,7 +1,7 @@
-import { partitionOf } from '../../../src/event-log/kafka/default-partitioner.ts'
-import { writeToken } from '../../../src/http/tokens.ts'
-import { type Exchange, type History, type LogRecord, type Order, type Pet, traceparentOf } from '../history.ts'
-import { checkAgainstLog } from './log-checker.ts'
+import { partitionOf } from '../../src/event-log/kafka/default-partitioner.ts'
+import { writeToken } from '../../src/http/tokens.ts'
+import { type Exchange, type History, type LogRecord, type Order, type Pet, traceparentOf } from './history.ts'
+import { checkAgainstLog } from './judge.ts'
 import { textOf } from './prefixes.ts'
 
 export const partitions = 2

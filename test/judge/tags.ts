@@ -1,5 +1,5 @@
-import { type Contradiction, contradiction, type Exchange, type History, isSuccess } from '../history.ts'
-import { membersOf, nameOf } from './log-checker-answers.ts'
+import { membersOf, nameOf } from './answers.ts'
+import { type Contradiction, contradiction, type Exchange, type History, isSuccess } from './history.ts'
 import { type Prefixes, textOf } from './prefixes.ts'
 
 /** Whatever shows one pet or order has a tag. A tag is of one state, and an update with If-Match changed that state. */

@@ -1,3 +1,4 @@
+import { type Claim, checkToken, judge, nameOf, recordsFor, tokenFloor } from './answers.ts'
 import {
   type Contradiction,
   codesThatMayHaveEffect,
@@ -6,10 +7,9 @@ import {
   type History,
   isSuccess,
   type LogRecord,
-} from '../history.ts'
+} from './history.ts'
 import type { InstanceFloors } from './instance-floors.ts'
-import { type Claim, checkToken, judge, nameOf, recordsFor, tokenFloor } from './log-checker-answers.ts'
-import { collectionOf, isAbsent } from './log-checker-pages.ts'
+import { collectionOf, isAbsent } from './pages.ts'
 import { type Prefixes, type State, textOf } from './prefixes.ts'
 
 /** What was refused has no effect. */

@@ -1,4 +1,4 @@
-import { type Contradiction, contradiction, type History, isSuccess, type Order, type Pet } from '../history.ts'
+import { type Contradiction, contradiction, type History, isSuccess, type Order, type Pet } from './history.ts'
 import { checkAnswers, mayHaveEffect, ordersIn, petsIn, type Request, requestsOf } from './pet-answers.ts'
 import { isExplained, type Observation, type Write } from './pet-order.ts'
 import { Owners, View } from './pet-views.ts'

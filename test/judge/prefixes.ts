@@ -1,7 +1,7 @@
-import { type Effect, type Memory, takeRecord } from '../../../examples/events/rule.ts'
-import { partitionOf } from '../../../src/event-log/kafka/default-partitioner.ts'
-import { MapMemory } from '../../projector/reference-consumer.ts'
-import { type History, type LogRecord, numberOf } from '../history.ts'
+import { type Effect, type Memory, takeRecord } from '../../examples/events/rule.ts'
+import { partitionOf } from '../../src/event-log/kafka/default-partitioner.ts'
+import { MapMemory } from '../projector/reference-consumer.ts'
+import { type History, type LogRecord, numberOf } from './history.ts'
 
 /** `events`: of each pet the list of its events that took effect. */
 export type Collection = 'pets' | 'orders' | 'events'

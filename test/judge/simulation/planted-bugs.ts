@@ -1,5 +1,5 @@
+import type { Random } from '../../lib/random.ts'
 import type { History } from '../history.ts'
-import type { Random } from '../random.ts'
 import { answersSeenByBoth } from './answers-seen-by-both.ts'
 import { answersSeenWithLog } from './answers-seen-with-log.ts'
 import { addRecord, doubleRecord, loseRecord, swapRecords } from './planted-records.ts'

@@ -1,6 +1,6 @@
 import { partitionOf } from '../../../src/event-log/kafka/default-partitioner.ts'
+import type { Random } from '../../lib/random.ts'
 import { type Exchange, type History, type LogRecord, numberOf } from '../history.ts'
-import type { Random } from '../random.ts'
 import { partitions } from './simulated-log.ts'
 
 /** An id that nobody has, in the same partition, and above all others. */

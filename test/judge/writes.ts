@@ -1,5 +1,5 @@
-import { type Contradiction, contradiction, type Exchange, type History, isSuccess } from '../history.ts'
-import { checkToken, judge, membersOf, nameOf, recordsFor, tokenFloor } from './log-checker-answers.ts'
+import { checkToken, judge, membersOf, nameOf, recordsFor, tokenFloor } from './answers.ts'
+import { type Contradiction, contradiction, type Exchange, type History, isSuccess } from './history.ts'
 import { type Effective, type Prefixes, textOf } from './prefixes.ts'
 
 /**

@@ -7,8 +7,8 @@ import { type PetCommand, petDecider } from '../../../src/domain/pet-stream.ts'
 import type { Position } from '../../../src/event-log/event-log.ts'
 import { partitionOf } from '../../../src/event-log/kafka/default-partitioner.ts'
 import { writeToken } from '../../../src/http/tokens.ts'
+import type { Random } from '../../lib/random.ts'
 import { type Exchange, positionsOf } from '../history.ts'
-import type { Random } from '../random.ts'
 import { type Entry, partitions, type SimulatedLog, type View } from './simulated-log.ts'
 
 export type Question = Pick<Exchange, 'operation' | 'id' | 'wanted' | 'idempotencyKey' | 'page' | 'token' | 'cached'>

@@ -1,10 +1,10 @@
-import { type Contradiction, contradiction, type Exchange, type History, isSuccess } from '../history.ts'
+import { checkToken, type Floor, firstPrefix, judge, nameOf, recordsFor, type Verdict } from './answers.ts'
+import { checkStep, shownByStep } from './events.ts'
+import { type Contradiction, contradiction, type Exchange, type History, isSuccess } from './history.ts'
 import { InstanceFloors } from './instance-floors.ts'
-import { checkToken, type Floor, firstPrefix, judge, nameOf, recordsFor, type Verdict } from './log-checker-answers.ts'
-import { checkStep, shownByStep } from './log-checker-events.ts'
-import { answersOf, collectionOf, type PartitionAnswer, pageFlaw } from './log-checker-pages.ts'
-import { checkReason, isReasoned } from './log-checker-refusals.ts'
+import { answersOf, collectionOf, type PartitionAnswer, pageFlaw } from './pages.ts'
 import type { Prefixes } from './prefixes.ts'
+import { checkReason, isReasoned } from './refusals.ts'
 
 /**
  * Each read is a prefix of each partition, not below its token, nor below what the same instance showed before, to
