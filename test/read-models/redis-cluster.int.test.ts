@@ -1,11 +1,12 @@
 import slotOf from 'cluster-key-slot'
 import { Cluster, Redis } from 'ioredis'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
 import { openRedisReadModels } from '../../src/read-models/redis/redis-read-models.ts'
 import { shardVersions } from '../../src/read-models/shards.ts'
 import { type RedisCluster, startRedisCluster } from '../brokers/clusters.ts'
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
+import { eventually } from '../lib/eventually.ts'
 import { progressOf } from './contract/hearing.ts'
 import { added, applyAll, batchAfter, firstBatch, home, idsIn, newGeneration, pet } from './contract/samples.ts'
 import { readModelsContract } from './read-models.contract.ts'
@@ -13,7 +14,7 @@ import { clusterFixture, type Heard, openHeard, silentLogger } from './redis-fix
 
 const first = firstBatch({ documents: added(pet(1, ['a'])) })
 const second = batchAfter(first, { documents: added(pet(2, ['a'])) })
-const soon = { timeout: 15_000, interval: 20 }
+const _soon = { timeout: 15_000, interval: 20 }
 
 describeWithLocalBrokers('redis read models on a cluster', () => {
   let cluster: RedisCluster
@@ -60,14 +61,14 @@ describeWithLocalBrokers('redis read models on a cluster', () => {
       }
       expect(performance.now() - before).toBeLessThan(20_000)
       await applyAll(shard(0).store, shard(0).generation, second)
-      await vi.waitFor(() => expect(lost.heard).toEqual(['connected', 'disconnected']), soon)
+      await eventually(() => expect(lost.heard).toEqual(['connected', 'disconnected']))
       expect(shard(0).heard).not.toContain('disconnected')
       await master?.[how === 'kill' ? 'start' : 'resume']()
       await cluster.whole()
-      await vi.waitFor(async () => expect(await idsIn(lost.store, lost.generation)).toEqual([1]), soon)
-      await vi.waitFor(() => expect(lost.heard).toEqual(['connected', 'disconnected', 'connected']), soon)
-      await vi.waitFor(() => applyAll(lost.store, lost.generation, second), soon)
-      await vi.waitFor(() => expect(lost.heard.at(-1)).toEqual(progressOf(lost.generation, second)), soon)
+      await eventually(async () => expect(await idsIn(lost.store, lost.generation)).toEqual([1]))
+      await eventually(() => expect(lost.heard).toEqual(['connected', 'disconnected', 'connected']))
+      await eventually(() => applyAll(lost.store, lost.generation, second))
+      await eventually(() => expect(lost.heard.at(-1)).toEqual(progressOf(lost.generation, second)))
     })
 
     it('loss of the master in the URL: the shards of the others go on', async () => {
@@ -77,7 +78,7 @@ describeWithLocalBrokers('redis read models on a cluster', () => {
       await expect(shard(0).store.generations.active()).rejects.toMatchObject({ code: 'read_model_unavailable' })
       await cluster.masters[0]?.start()
       await cluster.whole()
-      await vi.waitFor(async () => expect(await idsIn(shard(0).store, shard(0).generation)).toEqual([1]), soon)
+      await eventually(async () => expect(await idsIn(shard(0).store, shard(0).generation)).toEqual([1]))
     })
 
     it('a slot that moves to another master is followed', async () => {
@@ -85,10 +86,10 @@ describeWithLocalBrokers('redis read models on a cluster', () => {
       const { active } = redisKeys({ prefix, version: 'v1.s3-1' })
       await moveSlot(cluster, slotOf(active), 1, 2)
       onTestFinished(() => moveSlot(cluster, slotOf(active), 2, 1))
-      await vi.waitFor(async () => expect(await idsIn(store, generation)).toEqual([1]), soon)
-      await vi.waitFor(() => expect(heard.at(-1)).toBe('connected'), soon)
+      await eventually(async () => expect(await idsIn(store, generation)).toEqual([1]))
+      await eventually(() => expect(heard.at(-1)).toBe('connected'))
       await applyAll(store, generation, second)
-      await vi.waitFor(() => expect(heard.at(-1)).toEqual(progressOf(generation, second)), soon)
+      await eventually(() => expect(heard.at(-1)).toEqual(progressOf(generation, second)))
     })
   })
 

@@ -6,6 +6,7 @@ import type { ReadModelStore } from '../../src/read-models/store.ts'
 import { type RedisServer, startRedis } from '../brokers/brokers.ts'
 import { describeWithOwnBrokers } from '../brokers/describe.ts'
 import { Link } from '../brokers/link.ts'
+import { eventually } from '../lib/eventually.ts'
 import { progressOf } from './contract/hearing.ts'
 import { added, applyAll, batchAfter, firstBatch, home, idsIn, newGeneration, pet } from './contract/samples.ts'
 import { everyCall } from './contract/stores.ts'
@@ -44,7 +45,7 @@ const outages = [
   { how: 'killed', begin: (server: RedisServer) => server.kill(), end: (server: RedisServer) => server.start() },
   { how: 'paused', begin: (server: RedisServer) => server.pause(), end: (server: RedisServer) => server.resume() },
 ]
-const soon = { timeout: 10_000 }
+const _soon = { timeout: 10_000 }
 const portOf = ({ url }: Pick<RedisServer, 'url'>) => Number(new URL(url).port)
 
 describeWithOwnBrokers('redis read models on a failing server', () => {
@@ -70,15 +71,15 @@ describeWithOwnBrokers('redis read models on a failing server', () => {
   it.each(outages)('$how: unavailable within two seconds, and all is well once it is back', async ({ begin, end }) => {
     await begin(server)
     await expectUnavailable(store, generation)
-    await vi.waitFor(() => expect(heard).toEqual(['connected', 'disconnected']), soon)
-    await vi.waitFor(() => expect(logger.warn).toHaveBeenCalled(), soon)
+    await eventually(() => expect(heard).toEqual(['connected', 'disconnected']))
+    await eventually(() => expect(logger.warn).toHaveBeenCalled())
     await expectUnavailable(store, generation)
     await end(server)
-    await vi.waitFor(() => expect(heard).toEqual(['connected', 'disconnected', 'connected']), soon)
-    await vi.waitFor(() => store.generations.active(), soon)
+    await eventually(() => expect(heard).toEqual(['connected', 'disconnected', 'connected']))
+    await eventually(() => store.generations.active())
     expect(await idsIn(store, generation)).toEqual([1])
     await applyAll(store, generation, second)
-    await vi.waitFor(() => expect(heard.at(-1)).toEqual(progressOf(generation, second)))
+    await eventually(() => expect(heard.at(-1)).toEqual(progressOf(generation, second)))
     const address = new URL(server.url).host
     expect(logged()).toEqual([
       [`Redis at ${address}: connection lost, reconnecting`],
@@ -92,7 +93,7 @@ describeWithOwnBrokers('redis read models on a failing server', () => {
       await begin(server)
       await expectReadsUnavailable(store, generation)
       await end(server)
-      await vi.waitFor(() => store.generations.active(), soon)
+      await eventually(() => store.generations.active())
       expect(await idsIn(store, generation)).toEqual([1])
     },
   )
@@ -101,7 +102,7 @@ describeWithOwnBrokers('redis read models on a failing server', () => {
     await server.pause()
     await expect(everyCall.page?.(store, generation)).rejects.toMatchObject({ code: 'read_model_unavailable' })
     await server.resume()
-    await vi.waitFor(() => store.generations.active())
+    await eventually(() => store.generations.active())
     expect(await idsIn(store, generation)).toEqual([1])
     expect(logged()).toEqual([[], []])
   })
@@ -111,7 +112,7 @@ describeWithOwnBrokers('redis read models on a failing server', () => {
     const before = performance.now()
     await store.close()
     expect(performance.now() - before).toBeLessThan(2000)
-    await vi.waitFor(() => expect(heard).toEqual(['connected', 'disconnected']))
+    await eventually(() => expect(heard).toEqual(['connected', 'disconnected']))
     await server.resume()
   })
 
@@ -119,7 +120,7 @@ describeWithOwnBrokers('redis read models on a failing server', () => {
     const client = new Redis(server.url)
     await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
     await client.quit()
-    await vi.waitFor(() => expect(heard).toEqual(['connected', 'disconnected', 'connected']), soon)
+    await eventually(() => expect(heard).toEqual(['connected', 'disconnected', 'connected']))
   })
 
   it('no memory left: unavailable, having written nothing', async () => {
@@ -201,14 +202,14 @@ describeWithOwnBrokers('opening redis read models', () => {
     const store = await open(`redis://127.0.0.1:${link.port}`)
     expect(store.warnings).toEqual([])
     link.turnTo(portOf(second))
-    await vi.waitFor(() => expect(store.warnings).toMatchObject([{ code: 'keys_can_be_evicted' }]), soon)
+    await eventually(() => expect(store.warnings).toMatchObject([{ code: 'keys_can_be_evicted' }]))
     expect(logger.error).toHaveBeenCalledExactlyOnceWith(
       { code: 'keys_can_be_evicted' },
       expect.stringMatching(/has maxmemory-policy allkeys-lru, .*CONFIG SET maxmemory-policy noeviction/),
     )
     expect(await store.generations.active()).toBeUndefined()
     link.turnTo(portOf(first))
-    await vi.waitFor(() => expect(store.warnings).toEqual([]), soon)
+    await eventually(() => expect(store.warnings).toEqual([]))
     await store.close()
   })
 
