@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CommandOptions } from '../../src/command-handling/command-handler.ts'
-import { readPrefer } from '../../src/http/headers.ts'
 import { readTokens, seal, writeToken } from '../../src/http/tokens.ts'
 import { eventually } from '../lib/eventually.ts'
 import { authorization, expectError, headerOf, openServer, testServer, tokenScope } from './fake-services.ts'
@@ -36,16 +35,6 @@ describe('Prefer', () => {
       expect(response.headers).not.toHaveProperty('preference-applied')
     },
   )
-
-  it('is 0 to 10 seconds, or none', () => {
-    const anything = fc.string({ unit: 'binary' })
-    const waits = fc.string().map((text) => `wait=${text}`)
-    fc.assert(
-      fc.property(fc.oneof(anything, waits), (prefer) => {
-        expect([undefined, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).toContain(readPrefer(prefer))
-      }),
-    )
-  })
 
   it.each([{}, { 'idempotency-key': '"k"' }])('a wait ends when the client goes: %j', async (keyed) => {
     const { promise: held, resolve: end } = Promise.withResolvers<void>()
