@@ -20,17 +20,6 @@ import {
 } from './world.ts'
 
 describe('the projector', () => {
-  it('applies existing and new records, across batches and applies', async () => {
-    const world = openWorld()
-    for (let i = 0; i < 3; i++) await world.append(somePets(1 + i * 900, 900))
-    await world.start()
-    await world.append([...somePets(5000, 2), orderEvent('OrderPlaced', 5000, 7, 2)])
-    await untilCaughtUp(world)
-    const { sizes, checkpoints } = await everything(world.store)
-    expect(Object.fromEntries(sizes)).toMatchObject({ pets: 2702, 'pets:status:sold': 1351, 'pets:status:pending': 1 })
-    expect(checkpoints.get(0)).toMatchObject({ next: 2703, counts: { applied: 2703 } })
-  })
-
   it('loads only what it needs: nothing if the batch has all of a stream', async () => {
     const world = openWorld()
     const asked: Method[] = []
