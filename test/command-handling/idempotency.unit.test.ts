@@ -3,9 +3,10 @@ import { expect, it } from 'vitest'
 import { eventIdOf, idempotency } from '../../src/command-handling/idempotency.ts'
 import { createPetIdempotency, placeOrderIdempotency } from '../../src/domain/idempotency.ts'
 import { type NewPet, type PetId, petStatuses } from '../../src/domain/pet.ts'
+import { anyCharacter } from '../lib/any-character.ts'
 
 const pet = fc.record<NewPet>({
-  name: fc.string({ unit: 'binary', minLength: 1, maxLength: 8 }),
+  name: fc.string({ unit: anyCharacter, minLength: 1, maxLength: 8 }),
   categoryId: fc.bigInt({ min: -3n, max: 3n }),
   status: fc.constantFrom(...petStatuses),
 })

@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { type PetId, petStatuses } from '../../src/domain/pet.ts'
 import type { Int64 } from '../../src/lib/int64.ts'
+import { anyCharacter } from '../lib/any-character.ts'
 
 /** Any pet that there can be. */
 export const anyPet = fc.record({
   id: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map((id) => id as PetId),
-  name: fc.string({ unit: 'binary', minLength: 1, maxLength: 128 }).filter((name) => /\S/.test(name)),
+  name: fc.string({ unit: anyCharacter, minLength: 1, maxLength: 128 }).filter((name) => /\S/.test(name)),
   categoryId: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(toInt64),
   status: fc.constantFrom(...petStatuses),
 })

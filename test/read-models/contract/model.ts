@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Batch } from '../../../src/read-models/projection-store.ts'
+import { anyCharacter } from '../../lib/any-character.ts'
 import type { GenerationData } from '../memory-data.ts'
 import { compared } from './compared.ts'
 import { topic } from './fixture.ts'
 import { batchAfter, order, pet, rowOf } from './samples.ts'
 
-const text = fc.string({ unit: 'binary', maxLength: 5 })
+const text = fc.string({ unit: anyCharacter, maxLength: 5 })
 
 /** What happens to one stream. `blindly`: as if neither the stream nor its documents were there. */
 const action = fc.record({
