@@ -81,6 +81,8 @@ it('knows that nothing was stored where nothing was sent', async () => {
   const { broker, append } = await open()
   broker.metadataError = codeNamed('UNKNOWN_TOPIC_OR_PARTITION')
   expect(await codeOf(append())).toBe('event_log_unavailable')
+  broker.stop()
+  expect(await codeOf(append())).toBe('event_log_unavailable')
   expect(broker.asked).toEqual([])
 })
 

@@ -25,7 +25,7 @@ export class ScriptedBroker {
   static async start(): Promise<ScriptedBroker> {
     const broker = new ScriptedBroker()
     await once(broker.#server.listen(0, '127.0.0.1'), 'listening')
-    onTestFinished(() => broker.#stop())
+    onTestFinished(() => broker.stop())
     return broker
   }
 
@@ -33,7 +33,7 @@ export class ScriptedBroker {
     return (this.#server.address() as AddressInfo).port
   }
 
-  #stop(): void {
+  stop(): void {
     this.#server.close()
     for (const socket of this.#sockets) socket.destroy()
   }
