@@ -71,7 +71,7 @@ export class Load {
     const records = await readTopic(environment)
     const history = { log: records.map(asLogRecord), exchanges: this.told }
     const partitions = Number(environment.KAFKA_PARTITIONS ?? 6)
-    expect(contradictionsOf(history, partitions, 'rest').slice(0, 5)).toEqual([])
+    expect(contradictionsOf(history, partitions, false).slice(0, 5)).toEqual([])
     const creations = creationsIn(records)
     expect(new Set(creations.map(({ data }) => data.id)).size).toBe(creations.length)
     for (const same of Map.groupBy(creations, ({ id, idempotencykey = id }) => idempotencykey).values()) {
