@@ -10,12 +10,18 @@ const brokers = {
   sequence: { groupOrder: 1 }, // behind the unit tests, which tell of most mistakes within a minute
 }
 
+// Property tests take a second or two alone, and several times that on a machine that does other things too.
+const unit = { setupFiles: './test/lib/unit-setup.ts', testTimeout: 60_000 }
+/** They replace modules, which no other file may see. */
+const replacing = 'test/**/*.model.unit.test.ts'
+
 export default defineConfig({
   test: {
     reporters: ['default', './test/progress-reporter.ts'],
     projects: [
-      // Property tests take a second or two alone, and several times that on a machine that does other things too.
-      { test: { name: 'unit', include: ['test/**/*.unit.test.ts'], testTimeout: 60_000 } },
+      // The files of a worker share its modules: to load them again for each took more than half of the time.
+      { test: { name: 'unit', include: ['test/**/*.unit.test.ts'], exclude: [replacing], isolate: false, ...unit } },
+      { test: { name: 'unit-alone', include: [replacing], ...unit } },
       { test: { name: 'int', include: ['test/**/*.int.test.ts'], ...brokers } },
       // Whole systems are started and broken. What has to happen in time is waited for with a limit of its own.
       {

@@ -2,7 +2,7 @@ import type { Reporter, TestModule, TestSpecification, Vitest } from 'vitest/nod
 import { brokerSource } from './brokers/brokers.ts'
 
 /** What a file takes that has not run here yet, and one that is skipped for lack of brokers. */
-const secondsOf: Readonly<Record<string, number>> = { unit: 0.7, int: 9, e2e: 17 }
+const secondsOf: Readonly<Record<string, number>> = { unit: 0.3, 'unit-alone': 10, int: 9, e2e: 17 }
 const skippedSeconds = 0.5
 const quietSeconds = 45
 const everyMs = 30_000
@@ -21,7 +21,7 @@ export default class ProgressReporter implements Reporter {
   }
 
   async onTestRunStart(specifications: readonly TestSpecification[]): Promise<void> {
-    const needsBrokers = specifications.some(({ project }) => project.name !== 'unit')
+    const needsBrokers = specifications.some(({ project }) => !isUnit(project.name))
     const source = needsBrokers ? await brokerSource() : 'none'
     for (const each of specifications) this.#left.set(nameOf(each), this.#secondsOf(each, source === 'none'))
     this.#total = this.#secondsLeft
@@ -52,7 +52,7 @@ export default class ProgressReporter implements Reporter {
     const { name } = specification.project
     const last = this.#vitest?.cache.getTestSpecificationResult(specification)
     const seconds = last ? last.duration / 1000 : (secondsOf[name] ?? 1)
-    return (hasNoBrokers && name !== 'unit' ? Math.min(seconds, skippedSeconds) : seconds) / 2
+    return (hasNoBrokers && !isUnit(name) ? Math.min(seconds, skippedSeconds) : seconds) / 2
   }
 
   /** What is left takes as much longer than expected as what is done. */
@@ -65,6 +65,10 @@ export default class ProgressReporter implements Reporter {
       `${this.#files - this.#left.size} of ${this.#files} files after ${minutes(elapsed)}, about ${minutes(left * pace)} to go`,
     )
   }
+}
+
+function isUnit(project: string): boolean {
+  return project.startsWith('unit')
 }
 
 function nameOf({ project, moduleId }: TestSpecification | TestModule): string {

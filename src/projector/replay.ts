@@ -17,6 +17,8 @@ export interface ReplayOptions extends Rules {
   /** A group that nobody else uses. */
   readonly group: string
   readonly logger: Logger
+  /** How long without progress until the log is asked whether it has the awaited records; by default a second. */
+  readonly askMs?: number
   /**
    * Called repeatedly: first with the number of records replayed and to replay, then with what has been compared and
    * its total.
@@ -33,9 +35,6 @@ export class VerifyError extends Error {
 export class MismatchError extends Error {
   override readonly name = 'MismatchError'
 }
-
-/** How long without progress until the log is asked whether it has the awaited records. */
-const askMs = 1000
 
 /** Replays the log into a scratch store, up to exact positions. */
 export class Replay implements Subscriber {
@@ -75,6 +74,7 @@ export class Replay implements Subscriber {
     if (goals.some(({ partition, next }) => this.#positionOf(partition) > next)) {
       throw new VerifyError('The positions of the read models went back during the verification.')
     }
+    const { askMs = 1000 } = this.#options
     const total = goals.reduce((sum, { next }) => sum + next, 0)
     for (;;) {
       const done = goals.reduce((sum, { partition }) => sum + this.#positionOf(partition), 0)

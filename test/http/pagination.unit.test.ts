@@ -113,15 +113,14 @@ describe('a cursor', () => {
 
   it('is refused with any one character changed, added or taken away', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/= \n\0é'
-    for (const list of ['', 'sold', 'orders:placed']) {
-      const cursor = writeCursor(987654321, list)
-      for (let at = 0; at <= cursor.length; at++) {
-        const [before, after] = [cursor.slice(0, at), cursor.slice(at + 1)]
-        if (at < cursor.length) expectRefused(before + after, list)
-        for (const character of alphabet) {
-          if (character !== cursor[at]) expectRefused(before + character + after, list)
-          expectRefused(before + character + cursor.slice(at), list)
-        }
+    const list = 'orders:placed'
+    const cursor = writeCursor(987654321, list)
+    for (let at = 0; at <= cursor.length; at++) {
+      const [before, after] = [cursor.slice(0, at), cursor.slice(at + 1)]
+      if (at < cursor.length) expectRefused(before + after, list)
+      for (const character of alphabet) {
+        if (character !== cursor[at]) expectRefused(before + character + after, list)
+        expectRefused(before + character + cursor.slice(at), list)
       }
     }
   })

@@ -40,7 +40,7 @@ export async function runTests({ folder }: Checkout, { project, files, titles, e
   rmSync(output, { force: true })
   const pattern = titles?.map((title) => `(^| )${RegExp.escape(title)}$`).join('|')
   const only = pattern === undefined ? [] : ['--testNamePattern', pattern]
-  const args = ['run', '--project', project, ...new Set(files), ...only, '--reporter=json', `--outputFile=${output}`]
+  const args = ['run', `--project=${project}*`, ...new Set(files), ...only, '--reporter=json', `--outputFile=${output}`]
   const child = spawn(process.execPath, [join(folder, 'node_modules/vitest/vitest.mjs'), ...args], {
     cwd: folder,
     env: { ...process.env, ...env },

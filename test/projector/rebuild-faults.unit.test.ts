@@ -86,12 +86,12 @@ describe('a rebuild that is disturbed', () => {
     const [progress, stop] = [vi.fn(), new AbortController()]
     onTestFinished(() => stop.abort())
     const rebuilding = startRebuild({ log, store: world.store }, { progress, signal: stop.signal })
-    for (let passed = 0; passed < 3 * leastGraceMs; passed += 2000) {
+    for (let passed = 0; passed < 3 * leastGraceMs; passed += 4000) {
       const looks = progress.mock.calls.length
       // The first look may have begun before: with the third, the second is over.
       await eventually(() => expect(progress.mock.calls.length).toBeGreaterThanOrEqual(looks + 3))
       expect(await other.generations.prune(leastGraceMs)).toEqual([])
-      skipTime(2000)
+      skipTime(4000)
     }
     add(somePets(1, 5).slice(3))
     expect(await rebuilding).toBe('activated')

@@ -10,7 +10,7 @@ import { openWorld, somePets, untilCaughtUp, type World } from './world.ts'
 export function startVerify({ log, store }: Pick<World, 'log' | 'store'>, over: Partial<VerifyOptions> = {}) {
   const scratch = openSqliteReadModels({ file: ':memory:', version: 'scratch', home: 'pets' })
   onTestFinished(() => scratch.close())
-  return verify({ log, store, scratch, definition: petStreams, group: 'verify', logger, ...over })
+  return verify({ log, store, scratch, definition: petStreams, group: 'verify', logger, askMs: 20, ...over })
 }
 
 /** Records of every kind: applied, duplicate, superseded, parked, behind it, skipped, discarded, taken up. Ids begin at `id`. */
