@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { certificates } from '../brokers/certificates.ts'
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
 import { startKafka, startRedis } from '../brokers/processes.ts'
-import { askKafka, askRedis } from '../brokers/ready.ts'
+import { askKafka, askRedis, freePort } from '../brokers/ready.ts'
 import { Client, codeOf, createMany } from '../e2e/client.ts'
 import {
   brokerEnvironment,
@@ -29,28 +29,44 @@ const commands = [...page.matchAll(/^(?:kafka-acls\.sh|redis-cli ACL)(?:.*\\\n)*
 const users = ['admin', 'petstore-api', 'petstore-projector', 'petstore-operator']
 const timeout = 240_000
 
-describeWithLocalBrokers('with the rights that docs/operations.md names, and no others', () => {
-  it('each role does all of its work, and says in one line which right is missing', { timeout }, async () => {
+describeWithLocalBrokers('by certificate, password and the rights that docs/operations.md names, and no others', () => {
+  it('each role does all of its work, and says in one line what is missing', { timeout }, async () => {
     const { ca, cert, key, both } = certificates(temporaryFolder())
-    const [kafka, redis] = await Promise.all([startKafkaWithRights(ca, both), startRedis({})])
+    const tlsPort = await freePort()
+    const redisTls = ['--tls-port', String(tlsPort), '--tls-cert-file', cert, '--tls-key-file', key]
+    const [kafka, redis] = await Promise.all([
+      startKafkaWithRights({ ca, cert, key, both }),
+      startRedis({ args: [...redisTls, '--tls-ca-cert-file', ca, '--tls-auth-clients', 'yes'] }),
+    ])
     onTestFinished(async () => void (await Promise.all([kafka.remove(), redis.remove()])))
-    await grantInKafka(kafka.brokers, ca)
+    await grantInKafka(kafka.brokers, { ca, cert, key })
     await grantInRedis(redis.url)
 
-    const redisUrl = redis.url.replace('redis://', `redis://petstore:${password}@`)
-    const names = { KAFKA_TOPIC: 'petstore.pets', REDIS_PREFIX: 'petstore' }
-    const tls = { KAFKA_TLS: 'true', KAFKA_TLS_CA_FILE: ca, KAFKA_TLS_CERT_FILE: cert, KAFKA_TLS_KEY_FILE: key }
-    const sasl = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_PASSWORD: password }
-    const brokers = brokerEnvironment({ kafkaBrokers: kafka.brokers, redisUrl })
+    const access = `petstore:${password}@`
+    const redisUrl = `rediss://${access}127.0.0.1:${tlsPort}`
+    const environment = {
+      ...brokerEnvironment({ kafkaBrokers: kafka.brokers, redisUrl }),
+      ...{ KAFKA_TOPIC: 'petstore.pets', REDIS_PREFIX: 'petstore' },
+      ...{ KAFKA_TLS: 'true', KAFKA_TLS_CA_FILE: ca, KAFKA_TLS_CERT_FILE: cert, KAFKA_TLS_KEY_FILE: key },
+      ...{ REDIS_TLS_CA_FILE: ca, REDIS_TLS_CERT_FILE: cert, REDIS_TLS_KEY_FILE: key },
+      ...{ KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_PASSWORD: password },
+    }
     const as = (user: string, ROLE = '') => ({
-      ...{ ...brokers, ...names, ...tls, ...sasl },
+      ...environment,
       ...{ KAFKA_SASL_USERNAME: `petstore-${user}`, ROLE, LOG_LEVEL: 'trace' },
     })
     const operator = as('operator')
 
-    await expectRefused(as('projector', 'projector'), /refuses to create topic petstore\.pets/)
-    const otherTopic = { ...as('api', 'api'), KAFKA_TOPIC: 'orders' }
-    await expectRefused(otherTopic, /refuses to create topic orders/)
+    const lacks = (...names: string[]) => ({
+      ...as('api', 'api'),
+      ...Object.fromEntries(names.map((name) => [name, ''])),
+    })
+    const noTls = (to: string) => `No TLS connection to ${to} at \\S+ .*`
+    await Promise.all([
+      expectRefused(as('projector', 'projector'), /refuses to create topic petstore\.pets/),
+      expectRefused({ ...as('api', 'api'), KAFKA_TOPIC: 'orders' }, /refuses to create topic orders/),
+      expectRefused(lacks('KAFKA_TLS_CA_FILE'), new RegExp(`${noTls('Kafka')}: check KAFKA_TLS`)),
+    ])
 
     const api = await startUnready(as('api', 'api'))
     const projector = await startService(as('projector', 'projector'))
@@ -67,8 +83,17 @@ describeWithLocalBrokers('with the rights that docs/operations.md names, and no 
     const worked = [api.output(), projector.output(), JSON.stringify(said)]
     for (const each of worked) expect(/AUTHORIZATION_FAILED|not authorized|NOPERM/i.test(each)).toBe(false)
     expect(await askRedis(redis.url, (admin) => admin.call('ACL', 'LOG'))).toEqual([])
-    await expect(askRedis(redisUrl, (user) => user.set('of-somebody-else', '1'))).rejects.toThrow('NOPERM')
-    await expect(askRedis(redisUrl, (user) => user.flushall())).rejects.toThrow('NOPERM')
+    const asUser = redis.url.replace('redis://', `redis://${access}`)
+    await expect(askRedis(asUser, (user) => user.set('of-somebody-else', '1'))).rejects.toThrow('NOPERM')
+    await expect(askRedis(asUser, (user) => user.flushall())).rejects.toThrow('NOPERM')
+
+    await Promise.all([
+      expectRefused(lacks('REDIS_TLS_CA_FILE'), new RegExp(`${noTls('Redis')}: check REDIS_URL`)),
+      expectRefused(
+        lacks('REDIS_TLS_CERT_FILE', 'REDIS_TLS_KEY_FILE'),
+        new RegExp(`${noTls('Redis')}certificate required`, 's'),
+      ),
+    ])
 
     const readOnly = await startService(as('projector', 'api'))
     const refused = await new Client(readOnly).post({ name: 'Rex', categoryId: 7 })
@@ -87,15 +112,17 @@ describeWithLocalBrokers('with the rights that docs/operations.md names, and no 
   })
 })
 
-function startKafkaWithRights(ca: string, both: string) {
+type Files = Record<'ca' | 'cert' | 'key', string>
+
+function startKafkaWithRights({ both, ...files }: Files & { both: string }) {
   const credentials = users.map((name) => `user_${name}="${password}"`).join(' ')
   const module = 'org.apache.kafka.common.security.plain.PlainLoginModule'
   return startKafka({
-    access: { ssl: { ca: readFileSync(ca, 'utf8') }, sasl: login('admin') },
+    access: { ssl: contentsOf(files), sasl: login('admin') },
     config: {
       'listener.security.protocol.map': 'PLAINTEXT:SASL_SSL,CONTROLLER:PLAINTEXT',
       ...{ 'ssl.keystore.type': 'PEM', 'ssl.keystore.location': both },
-      ...{ 'ssl.truststore.type': 'PEM', 'ssl.truststore.location': ca },
+      ...{ 'ssl.client.auth': 'required', 'ssl.truststore.type': 'PEM', 'ssl.truststore.location': files.ca },
       'sasl.enabled.mechanisms': 'PLAIN',
       'sasl.mechanism.inter.broker.protocol': 'PLAIN',
       'listener.name.plaintext.plain.sasl.jaas.config': `${module} required username="admin" password="${password}" ${credentials};`,
@@ -103,6 +130,10 @@ function startKafkaWithRights(ca: string, both: string) {
       'super.users': 'User:admin;User:ANONYMOUS', // the latter on the listener of the controller
     },
   })
+}
+
+function contentsOf({ ca, cert, key }: Files) {
+  return { ca: readFileSync(ca, 'utf8'), cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') }
 }
 
 function login(username: string) {
@@ -115,9 +146,8 @@ async function grantInRedis(url: string): Promise<void> {
   await askRedis(url, (admin) => admin.call('ACL', ...args))
 }
 
-async function grantInKafka(brokers: string, ca: string): Promise<void> {
-  const ssl = { ca: readFileSync(ca, 'utf8') }
-  const kafka = new kafkajs.Kafka({ brokers: [brokers], ssl, sasl: login('admin'), logLevel: 0 })
+async function grantInKafka(brokers: string, files: Files): Promise<void> {
+  const kafka = new kafkajs.Kafka({ brokers: [brokers], ssl: contentsOf(files), sasl: login('admin'), logLevel: 0 })
   const acl = commands.filter((command) => command.startsWith('kafka-acls')).flatMap(aclsOf)
   expect(acl).toHaveLength(12)
   await askKafka(kafka, (admin) => admin.createAcls({ acl }))

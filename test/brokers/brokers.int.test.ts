@@ -26,8 +26,13 @@ describeWithOwnBrokers('a Kafka of the test', () => {
   })
   afterAll(() => kafka?.remove())
 
-  it('is gone after kill and keeps address and data over kill and start', async () => {
+  it('does not answer while paused, can be killed then, and keeps address and data over kill and start', async () => {
     await append('one')
+    await kafka.pause()
+    expect(await kafkaAnswers(kafka.brokers)).toBe(false)
+    await kafka.resume()
+    expect(await kafkaAnswers(kafka.brokers)).toBe(true)
+    await kafka.pause()
     await kafka.kill()
     expect(await kafkaAnswers(kafka.brokers)).toBe(false)
     await kafka.start()
@@ -39,19 +44,7 @@ describeWithOwnBrokers('a Kafka of the test', () => {
     await kafka.stop()
     expect(await kafkaAnswers(kafka.brokers)).toBe(false)
     await kafka.start()
-    await append('three')
-    expect(await readAll()).toEqual(['one', 'two', 'three'])
-  })
-
-  it('does not answer while paused, and can be killed then', async () => {
-    await kafka.pause()
-    expect(await kafkaAnswers(kafka.brokers)).toBe(false)
-    await kafka.resume()
-    expect(await kafkaAnswers(kafka.brokers)).toBe(true)
-    await kafka.pause()
-    await kafka.kill()
-    await kafka.start()
-    expect(await readAll()).toEqual(['one', 'two', 'three'])
+    expect(await readAll()).toEqual(['one', 'two'])
   })
 
   const topic = () => ({ KAFKA_BROKERS: kafka.brokers, KAFKA_TOPIC: 'events' })

@@ -1,8 +1,9 @@
 import kafkajs from 'kafkajs'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
+import { captureLog } from '../lib/captured-log.ts'
 import { eventually, patience, records } from './contract/fixture.ts'
-import { createTopics, lineLogger, logOptions, openKafkaLog, plainKafka, topicsOf } from './kafka-fixture.ts'
+import { createTopics, logOptions, openKafkaLog, plainKafka, topicsOf } from './kafka-fixture.ts'
 import { RecordingSubscriber } from './recording-subscriber.ts'
 
 const { CompressionCodecs, CompressionTypes } = kafkajs
@@ -87,8 +88,8 @@ describeWithBrokers('a Kafka event log with compressed batches', ({ kafkaBrokers
   }
 
   async function openWatched() {
-    const { lines, logger } = lineLogger()
-    const options = logOptions(brokers, { logger })
+    const { lines, logger } = captureLog()
+    const options = logOptions(brokers, { logger, undecodableDelayMs: 200 })
     const log = await openKafkaLog(options)
     lines.length = 0
     return { log, lines, topic: options.topic, subscriber: await RecordingSubscriber.on(log) }

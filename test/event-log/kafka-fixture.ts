@@ -1,21 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import kafkajs, { type Admin, type ITopicConfig, type Kafka } from 'kafkajs'
 import { pino } from 'pino'
-import { onTestFinished } from 'vitest'
 import type { EventLog } from '../../src/event-log/event-log.ts'
 import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
 import type { KafkaLogOptions } from '../../src/event-log/kafka/log-parts.ts'
 import { askKafka } from '../brokers/ready.ts'
 import { closedAfterTest, type EventLogFixture, eventually } from './contract/fixture.ts'
 
-export const silent = pino({ level: 'silent' })
-
-/** A logger, and what it has logged. */
-export function lineLogger() {
-  const lines: Record<string, unknown>[] = []
-  const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
-  return { lines, logger }
-}
+const silent = pino({ level: 'silent' })
 
 /** The default limit of a broker for one record batch is 1 MiB. */
 const tooLarge = 'x'.repeat(2 * 1024 * 1024)
@@ -52,8 +44,6 @@ function entriesOf(settings: Record<string, string>) {
 
 export async function openKafkaFixture(brokers: string): Promise<EventLogFixture> {
   const options = logOptions(brokers)
-  const names = topicsOf(options).map(({ topic }) => topic)
-  onTestFinished(() => deleteTopics(brokers, ...names))
   return {
     log: await openKafkaLog(options),
     open: () => openKafkaLog(options),

@@ -36,7 +36,7 @@ it('the generated client makes one pet though answers are lost, and reads every 
     return answer
   }
   const petstore = openPetstore({ url, apiKey, fetch: losing })
-  const categories = [largest, -largest - 1n, 9007199254740993n, 0n]
+  const categories = [largest, -largest - 1n]
   for (const categoryId of categories) {
     const header = { 'Idempotency-Key': `"${randomUUID()}"` }
     const { data } = await send(() =>

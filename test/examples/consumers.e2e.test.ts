@@ -43,11 +43,15 @@ describeWithBrokers('the examples of consumers', (brokers) => {
 
     const folder = temporaryFolder()
     const database = (name: Name) => join(folder, name)
-    const cutOff = await Promise.all(names.map((name) => killAtOnce(start(name, environment, database(name)))))
+    const startOn = (name: Name) => start(name, environment, database(name))
+    const sharing = [startOn('the projection'), startOn('the projection')] // each record counts once in their file
+    const cutOff = await Promise.all(
+      names.map((name) => killAtOnce(...(name === 'the projection' ? sharing : [startOn(name)]))),
+    )
     await sell(service, 10)
     const shown = await shownBy(service)
-    async function runToTheEnd(): Promise<string[]> {
-      const programs = names.map((name) => start(name, environment, database(name)))
+    async function runToTheEnd(left: readonly Program[] = []): Promise<string[]> {
+      const programs = names.map((name) => (name === 'the projection' && left[0]) || startOn(name))
       for (const [i, program] of programs.entries()) {
         await untilTaken(program, environment, database(names[i] as Name))
         expect(await program.end('SIGTERM'), program.errors()).toBe(0)
@@ -60,27 +64,12 @@ describeWithBrokers('the examples of consumers', (brokers) => {
         else expectChanges(output, shown)
       }
     }
-    const rest = await runToTheEnd()
+    const rest = await runToTheEnd(sharing.filter(({ running }) => running()))
     expectShown(cutOff.map((lines, i) => lines + rest[i]))
 
     // Without its file a consumer begins at the first event, wherever its group was.
     for (const name of names) rmSync(database(name))
     expectShown(await runToTheEnd())
-  })
-
-  it('share a file, of which each record counts once', async () => {
-    const environment = brokerEnvironment(brokers)
-    await createTopic(environment)
-    await produce(environment, manyPets)
-    const DATABASE = join(temporaryFolder(), 'shared.db')
-    const programs = [1, 2].map(() => start('the projection', environment, DATABASE))
-    const printing = () => programs.filter(({ output }) => output() !== '')
-    await vi.waitFor(() => expect(printing().length).toBeGreaterThan(0), patience)
-    const [first] = printing()
-    await first?.end('SIGKILL')
-    const [other] = programs.filter((program) => program !== first) as [Program]
-    await untilTaken(other, environment, DATABASE)
-    expect(salesIn(DATABASE)).toEqual(Object.fromEntries(Array.from({ length: 10 }, (_, category) => [category, 300])))
   })
 
   it('refuse a database that is ahead of the topic', async () => {
@@ -89,8 +78,7 @@ describeWithBrokers('the examples of consumers', (brokers) => {
     const DATABASE = join(temporaryFolder(), 'ahead.db')
     query(DATABASE, 'CREATE TABLE positions (partition INTEGER PRIMARY KEY, next INTEGER NOT NULL)')
     query(DATABASE, 'INSERT INTO positions VALUES (3, 1000000)')
-    for (const name of names) {
-      const program = start(name, environment, DATABASE)
+    for (const program of names.map((name) => start(name, environment, DATABASE))) {
       expect(await program.ended, program.errors()).toBe(1)
       expect(program.errors()).toContain('Delete the database to begin again')
     }
@@ -105,11 +93,15 @@ function start(name: Name, { KAFKA_BROKERS, KAFKA_TOPIC }: Topic, DATABASE: stri
   return startCommand(commands[name], { KAFKA_BROKERS, KAFKA_TOPIC, KAFKA_GROUP, DATABASE })
 }
 
-/** As soon as it prints, in the middle of its work. Resolves to its whole lines. */
-async function killAtOnce(program: Program): Promise<string> {
-  await until(program, () => expect(program.output()).not.toBe(''))
-  expect(await program.end('SIGKILL')).toBe('SIGKILL')
-  return program.output().replace(/[^\n]*$/, '')
+/** The first of them that prints, in the middle of its work. Resolves to its whole lines. */
+async function killAtOnce(...programs: readonly Program[]): Promise<string> {
+  const prints = async (program: Program) => {
+    await until(program, () => expect(program.output()).not.toBe(''))
+    return program
+  }
+  const first = await Promise.race(programs.map(prints))
+  expect(await first.end('SIGKILL')).toBe('SIGKILL')
+  return first.output().replace(/[^\n]*$/, '')
 }
 
 /** Once as many records are taken as the topic has. */

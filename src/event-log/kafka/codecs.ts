@@ -8,17 +8,15 @@ const { CompressionCodecs, CompressionTypes } = kafkajs
 
 type Decompress = (bytes: Buffer) => Promise<Buffer>
 
-/** More than any producer puts into one batch. A larger batch is meant to exhaust memory. */
-const maxOutputLength = 64 * 1024 * 1024
-
 /**
  * Makes kafkajs read every codec of Kafka: producers choose one, and so can a topic or a broker. This service itself
- * does not compress.
+ * does not compress. The limit, 64 MiB, is more than any producer puts into one batch: a larger one is meant to exhaust
+ * memory.
  */
-export function registerCodecs(): void {
+export function registerCodecs(maxOutputLength = 64 * 1024 * 1024): void {
   register(CompressionTypes.GZIP, (bytes) => promisify(gunzip)(bytes, { maxOutputLength }))
-  register(CompressionTypes.Snappy, async (bytes) => decompressSnappy(bytes))
-  register(CompressionTypes.LZ4, decompressLz4)
+  register(CompressionTypes.Snappy, async (bytes) => decompressSnappy(bytes, maxOutputLength))
+  register(CompressionTypes.LZ4, (bytes) => decompressLz4(bytes, maxOutputLength))
   register(CompressionTypes.ZSTD, (bytes) => promisify(zstdDecompress)(bytes, { maxOutputLength }))
 }
 
@@ -35,7 +33,7 @@ const snappyFrameMagic = Buffer.from('\x82SNAPPY\0', 'latin1')
 const snappyFrameHeaderBytes = 16
 const int32Bytes = 4
 
-function decompressSnappy(bytes: Buffer): Buffer {
+function decompressSnappy(bytes: Buffer, maxOutputLength: number): Buffer {
   if (!bytes.subarray(0, snappyFrameMagic.length).equals(snappyFrameMagic))
     return snappy.uncompress(bytes, maxOutputLength)
   const blocks: Buffer[] = []
@@ -50,7 +48,7 @@ function decompressSnappy(bytes: Buffer): Buffer {
   return Buffer.concat(blocks)
 }
 
-async function decompressLz4(frame: Buffer): Promise<Buffer> {
+async function decompressLz4(frame: Buffer, maxOutputLength: number): Promise<Buffer> {
   if (lz4SizeMax(frame) > maxOutputLength) throw new RangeError(`larger than ${maxOutputLength} bytes`)
   const { decompressFrame } = await import('lz4-napi') // a native module, loaded only when needed
   return await decompressFrame(frame)

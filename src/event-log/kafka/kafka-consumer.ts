@@ -5,7 +5,8 @@ import { withoutMarker } from './batch-decoding.ts'
 import { type KafkaClient, toOffset } from './kafka-client.ts'
 import type { LogParts } from './log-parts.ts'
 
-export interface ConsumerOptions extends Pick<LogParts, 'newClient' | 'topic' | 'partitions' | 'logger'> {
+export interface ConsumerOptions
+  extends Pick<LogParts, 'newClient' | 'topic' | 'partitions' | 'logger' | 'commitIntervalMs'> {
   readonly group: string
 }
 
@@ -20,7 +21,6 @@ export interface ConsumerHandlers {
 
 const restartOnFailure = async () => false
 const batchHeartbeatMs = 1000
-const commitIntervalMs = 5000
 const lifeSignLimitMs = 30_000
 const leaveLimitMs = 5000
 const lastCommitLimitMs = 1000
@@ -61,6 +61,7 @@ export class KafkaConsumer {
 
   /** Resolves to the error that ended it once it has left the group, or cannot; to undefined if it was stopped. */
   async run(): Promise<unknown> {
+    const { commitIntervalMs = 5000 } = this.#options
     const commits = setInterval(() => {
       this.#endIfSilent()
       void this.#commit()

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Offset, RecordBatch, Subscriber, Subscription, UndecodableBatch } from '../event-log.ts'
 import { type ConsumerHandlers, type ConsumerOptions, KafkaConsumer } from './kafka-consumer.ts'
+import type { LogParts } from './log-parts.ts'
 
-export interface SubscriptionOptions extends ConsumerOptions {
+export interface SubscriptionOptions extends ConsumerOptions, Pick<LogParts, 'undecodableDelayMs'> {
   readonly subscriber: Subscriber
 }
 
@@ -13,8 +14,6 @@ interface Seek {
 
 const restartDelayMs = 500
 const redeliveryDelayMs = 250
-/** Another replica may become leader of the partition, with an undamaged batch. */
-const undecodableDelayMs = 5000
 
 /** A member of a Kafka consumer group that reads only from the subscriber's seeks, until it is closed. */
 export class KafkaSubscription implements Subscription, ConsumerHandlers {
@@ -107,7 +106,9 @@ export class KafkaSubscription implements Subscription, ConsumerHandlers {
     this.#options.subscriber.assigned(partitions)
   }
 
+  /** Another replica may become leader of the partition, with an undamaged batch. */
   async #tryAgain(partition: number, next: Offset, seek: Seek): Promise<void> {
+    const { undecodableDelayMs = 5000 } = this.#options
     await this.#turns.get(partition)
     await delay(undecodableDelayMs, undefined, { signal: this.#closing.signal }).catch(() => {})
     if (this.#assigned.get(partition) === seek) this.seek(partition, next)

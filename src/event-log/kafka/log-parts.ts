@@ -12,6 +12,12 @@ export interface KafkaLogOptions extends KafkaAccess {
   readonly appendTimeoutMs: number
   /** How long to wait for brokers that do not answer yet; by default 30 s. */
   readonly bootTimeoutMs?: number | undefined
+  /** The least time between two looks at the settings of the topics; by default 10 s. */
+  readonly topicLookMs?: number | undefined
+  /** How often a subscription commits how far it has come; by default every 5 s. */
+  readonly commitIntervalMs?: number | undefined
+  /** When a batch that cannot be decoded is tried again; by default after 5 s. */
+  readonly undecodableDelayMs?: number | undefined
 }
 
 /** The parts of a log, before anything about it is known. */

@@ -5,12 +5,10 @@ import type { Warning } from '../../lib/warning.ts'
 import { KafkaConnection } from './kafka-client.ts'
 import type { LogParts } from './log-parts.ts'
 
-/** Random, so that processes that started together spread out. */
-const lookEveryMs = { min: 10_000, max: 20_000 }
 const lookLimitMs = 8000
 const unknownAfterMs = 60_000
 
-export interface TopicWatchOptions extends Pick<LogParts, 'newClient' | 'logger'> {
+export interface TopicWatchOptions extends Pick<LogParts, 'newClient' | 'logger' | 'topicLookMs'> {
   /** The warnings found at the start. */
   readonly found: readonly Warning[]
   readonly look: (admin: Admin) => Promise<readonly Warning[]>
@@ -19,6 +17,7 @@ export interface TopicWatchOptions extends Pick<LogParts, 'newClient' | 'logger'
 /** Checks the settings of the topics regularly, since anybody may change them at any time. */
 export class TopicWatch {
   readonly #look: TopicWatchOptions['look']
+  readonly #lookMs: number
   readonly #logger: Logger
   readonly #connection: KafkaConnection<Admin>
   readonly #ended = new AbortController()
@@ -26,8 +25,9 @@ export class TopicWatch {
   #warnings: readonly Warning[] = []
   #lookedAtMs = performance.now()
 
-  constructor({ newClient, logger, found, look }: TopicWatchOptions) {
+  constructor({ newClient, logger, found, look, topicLookMs = 10_000 }: TopicWatchOptions) {
     this.#look = look
+    this.#lookMs = topicLookMs
     this.#logger = logger
     this.#connection = new KafkaConnection(newClient, (kafka) => kafka.admin())
     this.#change(found)
@@ -47,7 +47,7 @@ export class TopicWatch {
   async #lookAgainAndAgain(): Promise<void> {
     const { signal } = this.#ended
     while (!signal.aborted) {
-      const waitMs = lookEveryMs.min + Math.random() * (lookEveryMs.max - lookEveryMs.min)
+      const waitMs = this.#lookMs * (1 + Math.random()) // so that processes that started together spread out
       await delay(waitMs, undefined, { signal, ref: false }).catch(() => {})
       if (!signal.aborted) await this.#lookOnce()
     }

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, vi } from 'vitest'
 import type { EventLog, NewRecord } from '../../../src/event-log/event-log.ts'
 
-/** A new, empty log and what the suite does to it from outside. All of it is gone after the test. */
+/** A new, empty log and what the suite does to it from outside. */
 export interface EventLogFixture {
   readonly log: EventLog
   /** Another object on the same log, as another process would have. */

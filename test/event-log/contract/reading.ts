@@ -29,10 +29,12 @@ export function reading(at: LogUnderTest): void {
       expect(found).toEqual(['1 b', '2 c', '3 d', '4 null'])
     })
 
-    it.each([0, 1, 1_000_000])('finds nothing %d records behind the last one', async (behind) => {
+    it('finds nothing behind the last one, however far', async () => {
       await at.log.append(0, records('a'))
-      expect(await at.log.read(0, 1 + behind, 10)).toEqual({ records: [], next: 1 + behind })
-      expect(values(await at.log.read(0, 0, 10))).toEqual(['0 a'])
+      for (const behind of [0, 1, 1_000_000]) {
+        expect(await at.log.read(0, 1 + behind, 10)).toEqual({ records: [], next: 1 + behind })
+        expect(values(await at.log.read(0, 0, 10))).toEqual(['0 a'])
+      }
     })
   })
 }

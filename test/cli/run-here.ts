@@ -1,0 +1,24 @@
+import { vi } from 'vitest'
+import { runCommand } from '../../src/cli/program.ts'
+import type { Environment } from '../brokers/program.ts'
+
+/** Runs commands, all at once, as a process with these variables and no others would; it would also take a second each. */
+export async function runHere(environment: Environment, ...lines: readonly string[]) {
+  const [output, errors] = [capture('stdout'), capture('stderr')]
+  const ofThisProcess = process.env
+  process.env = { ...environment }
+  try {
+    await Promise.all(lines.map((line) => runCommand(line.split(' ').filter(Boolean))))
+    return { code: process.exitCode ?? 0, output: output.text(), errors: errors.text() }
+  } finally {
+    process.env = ofThisProcess
+    process.exitCode = undefined
+    output.restore()
+    errors.restore()
+  }
+}
+
+function capture(stream: 'stdout' | 'stderr') {
+  const write = vi.spyOn(process[stream], 'write').mockReturnValue(true)
+  return { text: () => write.mock.calls.map(([text]) => text).join(''), restore: () => write.mockRestore() }
+}
