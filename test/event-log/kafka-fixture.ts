@@ -7,7 +7,7 @@ import type { KafkaLogOptions } from '../../src/event-log/kafka/log-parts.ts'
 import { askKafka } from '../brokers/ready.ts'
 import { closedAfterTest, type EventLogFixture, eventually } from './contract/fixture.ts'
 
-const silent = pino({ level: 'silent' })
+export const silent = pino({ level: 'silent' })
 
 /** The default limit of a broker for one record batch is 1 MiB. */
 const tooLarge = 'x'.repeat(2 * 1024 * 1024)
