@@ -12,6 +12,8 @@ export interface Api {
 export interface Asked extends Pick<Exchange, 'operation' | 'id' | 'wanted' | 'idempotencyKey' | 'page' | 'cached'> {
   /** For a list: where the link of the page before led. */
   readonly path?: string
+  /** As the header. */
+  readonly prefer?: string
 }
 
 /** A request, before it is known who answers what. */
@@ -56,7 +58,7 @@ export class Recorder {
 
   /** Undefined where nobody took the connection: then nothing was asked. */
   async ask(to: Api, question: Question): Promise<Answered | undefined> {
-    const { apiKey: _, path: __, ...asked } = question
+    const { apiKey: _, path: __, prefer: ___, ...asked } = question
     const number = this.#count++
     const before = to.instance
     const sentMs = performance.now()
@@ -112,7 +114,7 @@ function pathOf({ operation, id, page, path }: Question): string {
 }
 
 function requestOf(question: Question, number: number): RequestInit {
-  const { operation, id, wanted, idempotencyKey, token, cached, apiKey } = question
+  const { operation, id, wanted, idempotencyKey, token, cached, prefer, apiKey } = question
   const method = methods[operation] ?? 'GET'
   const body = operation === 'placeOrder' ? { petId: id } : wanted
   return {
@@ -124,6 +126,7 @@ function requestOf(question: Question, number: number): RequestInit {
       ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
       ...(idempotencyKey === undefined ? {} : { 'idempotency-key': `"${idempotencyKey}"` }),
       ...(token === undefined ? {} : { 'consistency-token': token }),
+      ...(prefer === undefined ? {} : { prefer }),
       ...(cached === undefined ? {} : { [method === 'GET' ? 'if-none-match' : 'if-match']: cached.tag }),
     },
     ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
