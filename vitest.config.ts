@@ -5,12 +5,14 @@ const brokers = {
   setupFiles: './test/brokers/process-setup.ts',
   testTimeout: 60_000,
   hookTimeout: 120_000,
-  // Brokers, services and the test share few cores: one file at a time keeps the waits short and the logs readable.
-  fileParallelism: false,
+  // They mostly wait: two files at a time keep two cores busy, and each still has its turn in time.
+  maxWorkers: 2,
+  sequence: { groupOrder: 1 }, // behind the unit tests, which tell of most mistakes within a minute
 }
 
 export default defineConfig({
   test: {
+    reporters: ['default', './test/progress-reporter.ts'],
     projects: [
       // Property tests take a second or two alone, and several times that on a machine that does other things too.
       { test: { name: 'unit', include: ['test/**/*.unit.test.ts'], testTimeout: 60_000 } },

@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import { Turns } from '../../src/command-handling/turns.ts'
+import { eventually } from '../lib/eventually.ts'
 
 const late = () => new Error('late')
 
@@ -17,7 +18,7 @@ it('work waits for all that came before it under its name, failed or not, be it 
   second.resolve()
   await Promise.all(working)
   expect(third).toHaveBeenCalledOnce()
-  await vi.waitFor(() => expect(turns.size).toBe(0))
+  await eventually(() => expect(turns.size).toBe(0))
 })
 
 it('work that gives up waiting lets nobody pass those before it', async () => {

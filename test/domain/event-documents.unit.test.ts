@@ -46,15 +46,9 @@ describe('the AsyncAPI document', () => {
     expect(asyncApiDocument(topic).channels.pets.address).toBe(topic)
   })
 
-  it.each([
-    [
-      'an operation of AsyncAPI 2',
-      { operations: { sendEvents: { ...document.operations.sendEvents, action: 'publish' } } },
-    ],
-    ['a message without a type of schema', { components: { messages: { a: { payload: { type: 'text' } } } } }],
-    ['an example without a payload', { components: { messages: { a: { examples: [{ name: 'only' }] } } } }],
-  ])('would be refused with %s', (_, damage) => {
-    expect(isValid({ ...document, ...damage })).toBe(false)
+  it('would be refused with an operation of AsyncAPI 2', () => {
+    const sendEvents = { ...document.operations.sendEvents, action: 'publish' }
+    expect(isValid({ ...document, operations: { sendEvents } })).toBe(false)
   })
 
   it('refers only to what is there', () => {
@@ -64,13 +58,6 @@ describe('the AsyncAPI document', () => {
       const found = path.split('/').reduce<unknown>((node, name) => (node as Record<string, unknown>)?.[name], document)
       expect(found, path).toBeDefined()
     }
-  })
-
-  it('has every event, in the channel and in the operation', () => {
-    const types = Object.keys(eventSchemas)
-    expect(messages.map(([type]) => type)).toEqual(types)
-    expect(Object.keys(document.channels.pets.messages)).toEqual(types)
-    expect(document.operations.sendEvents.messages).toHaveLength(types.length)
   })
 
   it.each(messages)('%s has a key, headers and examples that fit', (type, { payload, headers, bindings, examples }) => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { petStreams } from '../../src/app/petstore.ts'
 import { nothingLoaded } from '../../src/command-handling/outcome.ts'
 import { EventFeed, type FeedQuery } from '../../src/event-feed/event-feed.ts'
@@ -9,10 +9,11 @@ import { ProvenReadModel } from '../../src/read-models/proven-read-model.ts'
 import type { ReadModel } from '../../src/read-models/read-model.ts'
 import { decodeRow } from '../../src/read-models/stream-row.ts'
 import { Tracker } from '../../src/read-models/tracker.ts'
+import { eventually } from '../lib/eventually.ts'
 import { anyLog } from '../projector/any-log.ts'
 import { everything } from '../projector/projecting.ts'
 import { type AnyRecord, discard, orderEvent, petCreated } from '../projector/records.ts'
-import { openWorld, until, untilCaughtUp, withMethods } from '../projector/world.ts'
+import { openWorld, untilCaughtUp, withMethods } from '../projector/world.ts'
 
 type Reading = Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf'>
 type Over = { readonly log?: (log: EventLog) => EventLog; readonly readModel?: (model: Reading) => Reading }
@@ -31,7 +32,7 @@ async function openFeed(over: Over = {}) {
     proven.close()
     await tracker.close()
   })
-  await vi.waitFor(() => expect(proven.state.status).toBe('up'), until)
+  await eventually(() => expect(proven.state.status).toBe('up'))
   return { ...world, feed }
 }
 
@@ -82,7 +83,7 @@ describe('the feed', () => {
         await untilCaughtUp(world)
         const late = following(world.feed)
         const end = await endOf(world)
-        for (const each of [live, late]) await vi.waitFor(() => expect(each.last).toBe(end), until)
+        for (const each of [live, late]) await eventually(() => expect(each.last).toBe(end))
         const expected = await effective(world)
         for (const { told } of [live, late]) {
           expect(new Set(told)).toEqual(new Set([...expected.values()].flat()))
@@ -107,9 +108,9 @@ describe('the feed', () => {
       values.push(...records.map(textOf))
       await world.append(records)
     }
-    await vi.waitFor(() => expect(live.told).toEqual(values), until)
+    await eventually(() => expect(live.told).toEqual(values))
     const behind = following(world.feed, { after: [{ partition: 0, offset: 56 }] })
-    await vi.waitFor(() => expect(behind.told).toEqual(values.slice(57)), until)
+    await eventually(() => expect(behind.told).toEqual(values.slice(57)))
   })
 
   it('tells what comes from now on, of one stream, of one type', async () => {
@@ -118,12 +119,12 @@ describe('the feed', () => {
     const now = following(world.feed, { after: 'now' })
     const stream = following(world.feed, { stream: '2' })
     const type = following(world.feed, { type: 'petstore.OrderPlaced.v1' })
-    await vi.waitFor(() => expect(world.feed.followers).toBe(3), until)
+    await eventually(() => expect(world.feed.followers).toBe(3))
     const placed = orderEvent('OrderPlaced', 1, 12, 2)
     await world.append([placed, petCreated({ id: 3 })])
     const [first, second, third] = [placed, petCreated({ id: 2 }), petCreated({ id: 3 })].map(textOf)
-    await vi.waitFor(() => expect(now.told).toEqual([first, third]), until)
-    await vi.waitFor(() => expect([stream.last, type.last]).toEqual([4, 4]), until)
+    await eventually(() => expect(now.told).toEqual([first, third]))
+    await eventually(() => expect([stream.last, type.last]).toEqual([4, 4]))
     expect([stream.told, type.told]).toEqual([[second], [first]])
   })
 
@@ -132,10 +133,10 @@ describe('the feed', () => {
     const live = following(world.feed)
     const [parked, waiting] = [orderEvent('OrderApproved', 1, 12, 2), orderEvent('OrderPlaced', 1, 13, 3)]
     await world.append([petCreated({ id: 1 }), parked, waiting])
-    await vi.waitFor(() => expect(live.last).toBe(3), until)
+    await eventually(() => expect(live.last).toBe(3))
     expect(live.told).toHaveLength(1)
     await world.append([discard('1', 1)])
-    await vi.waitFor(() => expect(live.told.slice(1)).toEqual([textOf(waiting)]), until)
+    await eventually(() => expect(live.told.slice(1)).toEqual([textOf(waiting)]))
   })
 
   it('reads the log once for all who follow it', async () => {
@@ -149,9 +150,9 @@ describe('the feed', () => {
       })
     const world = await openFeed({ log: counted })
     const all = Array.from({ length: 200 }, () => following(world.feed))
-    await vi.waitFor(() => expect(world.feed.followers).toBe(200), until)
+    await eventually(() => expect(world.feed.followers).toBe(200))
     await world.append([petCreated({ id: 1 })])
-    for (const { told } of all) await vi.waitFor(() => expect(told).toHaveLength(1), until)
+    for (const { told } of all) await eventually(() => expect(told).toHaveLength(1))
     expect(reads).toBeLessThan(5)
   })
 
@@ -176,8 +177,8 @@ describe('the feed', () => {
       },
     })
     const all = Array.from({ length: 3 }, () => following(feed))
-    await vi.waitFor(() => expect(all.map(({ steps }) => steps)).toEqual([1, 1, 1]), until)
-    await vi.waitFor(() => expect(waits).toBe(partitions), until)
+    await eventually(() => expect(all.map(({ steps }) => steps)).toEqual([1, 1, 1]))
+    await eventually(() => expect(waits).toBe(partitions))
     feed.close()
     await Promise.all(all.map(({ ended }) => ended))
   })
@@ -193,12 +194,12 @@ describe('the feed', () => {
     })
     await world.append([petCreated({ id: 1 })])
     const early = following(world.feed)
-    await vi.waitFor(async () => expect(early.last).toBe(await endOf(world)), until)
+    await eventually(async () => expect(early.last).toBe(await endOf(world)))
     expect(early.told).toEqual([])
     generation = 'after'
     isKnown = true
     const late = following(world.feed)
-    await vi.waitFor(() => expect(late.told).toHaveLength(1), until)
+    await eventually(() => expect(late.told).toHaveLength(1))
   })
 
   it('goes on once the log and the read models can be read again', async () => {
@@ -217,7 +218,7 @@ describe('the feed', () => {
     await untilCaughtUp(world)
     expect(live.told).toEqual([])
     isAway = false
-    await vi.waitFor(() => expect(live.told).toHaveLength(1), until)
+    await eventually(() => expect(live.told).toHaveLength(1))
   })
 
   it('refuses to begin beyond the end of the log', async () => {
@@ -230,7 +231,7 @@ describe('the feed', () => {
   it('ends for whoever goes, and for all when it is closed', async () => {
     const { feed } = await openFeed()
     const [goes, stays] = [following(feed), following(feed)]
-    await vi.waitFor(() => expect(feed.followers).toBe(2), until)
+    await eventually(() => expect(feed.followers).toBe(2))
     goes.stop()
     await goes.ended
     expect(feed.followers).toBe(1)

@@ -115,7 +115,9 @@ describe('group commit', () => {
     const { log, commit } = open({ queuedMax: 2 })
     const taken = [commit.append(0, record('a')), commit.append(0, record('b'))]
     await expect(commit.append(0, record('c'))).rejects.toMatchObject({ code: 'overloaded' })
-    ;(await log.nextAppend(0)).settle(0)
+    const append = await log.nextAppend(0)
+    expect(append.keys).toEqual(['a', 'b'])
+    append.settle(0)
     await Promise.all(taken)
     const later = commit.append(0, record('d'))
     ;(await log.nextAppend(1)).settle(2)

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { expectError, key, testServer } from './fake-services.ts'
 
-const server = testServer(beforeAll, afterAll)
+const server = testServer()
 
 const operations = [
   ...['GET', 'HEAD', 'POST'].map((method) => [method, '/v1/pets']),

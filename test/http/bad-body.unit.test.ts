@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ErrorCode } from '../../src/lib/errors.ts'
 import { authorization, expectError, testServer } from './fake-services.ts'
 
-const server = testServer(beforeAll, afterAll)
+const server = testServer()
 const type = 'application/json'
 const post = (payload: string | Buffer, headers: Record<string, string> = { 'content-type': type }) =>
   server.app.inject({ method: 'POST', url: '/v1/pets', payload, headers: { authorization, ...headers } })

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { expectError, testServer } from './fake-services.ts'
 
-const server = testServer(beforeAll, afterAll)
+const server = testServer()
 const resources = [
   ['/v1/pets', 'petId', 'pet_not_found', 'pet'],
   ['/v1/store/orders', 'orderId', 'order_not_found', 'order'],

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { drain } from '../../src/http/server.ts'
 import { captureLog } from '../lib/captured-log.ts'
+import { eventually } from '../lib/eventually.ts'
 import { authorization, FakeServices, openServer } from './fake-services.ts'
 
 const list = `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`
@@ -37,8 +38,8 @@ it('handles the requests of one connection one after the other', async () => {
   const socket = open()
   socket.write(list.repeat(3))
   for (const handled of [1, 2, 3]) {
-    await vi.waitFor(() => expect(ends).toHaveLength(handled))
-    if (handled < 3) await expect.poll(() => services.atLeast.length).toBe(handled)
+    await eventually(() => expect(ends).toHaveLength(handled))
+    if (handled < 3) await eventually(() => expect(services.atLeast.length).toBe(handled))
     ends.at(-1)?.()
   }
 })
@@ -54,7 +55,7 @@ it('closes a connection on which more than 100 requests wait', async () => {
   patient.write(list.repeat(101))
   flooding.write(list.repeat(102))
   await once(flooding, 'close')
-  await expect.poll(() => begun).toBe(2)
+  await eventually(() => expect(begun).toBe(2))
   expect(patient.destroyed).toBe(false)
 })
 
@@ -68,7 +69,7 @@ it.each([
   for (let more = 0; more < 3; more++) expect(await isServed(open())).toBe(false)
   expect(lines).toMatchObject([{ refused: 1, msg: expect.stringContaining(reason) }])
   first.destroy()
-  await expect.poll(() => isServed(open())).toBe(true)
+  await eventually(async () => expect(await isServed(open())).toBe(true))
 })
 
 it('does not count the connections of a proxy as those of one address', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Level } from 'pino'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { replies } from '../../src/http/error-replies.ts'
 import { type ErrorCode, errorFacts, ServiceError } from '../../src/lib/errors.ts'
 import { captureLog } from '../lib/captured-log.ts'
@@ -32,7 +32,7 @@ describe('the catalogue, the statuses and docs/errors.md say the same', () => {
 })
 
 describe('passes on with its message, from reads and from commands', () => {
-  const server = testServer(beforeAll, afterAll)
+  const server = testServer()
 
   it.each(codes)('%s', async (code) => {
     const fail = () => Promise.reject(new ServiceError(code, 'What happened: "ü".'))
@@ -52,7 +52,7 @@ describe('passes on with its message, from reads and from commands', () => {
 })
 
 describe('an error without a code of ours', () => {
-  const server = testServer(beforeAll, afterAll)
+  const server = testServer()
   const bug = (members: object) => Object.assign(new TypeError('password hunter2'), members)
   it.each<[string, unknown]>([
     ['an Error', bug({})],

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { OrderId } from '../../src/domain/order.ts'
 import type { PetId } from '../../src/domain/pet.ts'
 import { readTokens, writeCursor, writeToken } from '../../src/http/tokens.ts'
 import { ServiceError } from '../../src/lib/errors.ts'
+import { eventually } from '../lib/eventually.ts'
 import { authorization, expectError, headerOf, openServer, testServer, tokenScope } from './fake-services.ts'
 
 const server = testServer()
@@ -115,7 +116,9 @@ describe('the feed', () => {
   })
 
   it('that cannot begin is answered with the error', async () => {
-    server.services.feed.follow = () => Promise.reject(new ServiceError('event_log_unavailable', 'away'))
+    server.services.steps = () => {
+      throw new ServiceError('event_log_unavailable', 'away')
+    }
     expectError(await server.get('/v1/events'), 503, 'event_log_unavailable')
   })
 
@@ -156,7 +159,7 @@ describe('the feed', () => {
     expect([feed.status, (await get()).status]).toEqual([200, 429])
     goesOn.resolve()
     await feed.text()
-    await vi.waitFor(async () => expect((await get()).status).toBe(200))
+    await eventually(async () => expect((await get()).status).toBe(200))
   })
 
   it('is told to a client that never reads no further than the system keeps for it, and then no more', async () => {

@@ -1,5 +1,5 @@
 import type { HTTPMethods, LightMyRequestResponse } from 'fastify'
-import { afterEach, beforeEach, expect } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { orders } from '../../projections/orders.ts'
 import { pets } from '../../projections/pets.ts'
 import type { Scope } from '../../src/api-keys/key-file.ts'
@@ -33,50 +33,53 @@ type Events = EventServices['events']
 type State = PetState | undefined
 type ShownDocument = Omit<StoredDocument, 'row'>
 
-/**
- * The services of an API process over streams in memory, all in partition 0, decided and shown as in production; what
- * the command handler and the read model do beside that is for their own tests. Each part can be replaced by a test.
- */
-export class FakeServices implements AppServices {
+/** What a test says of them, and finds out. */
+class Scene {
   readonly events: PetEvent[] = []
-  /** What commands were to be handled with, and what reads were asked to have in their answers. */
+  /** What commands were to be handled with, what reads were asked to have in their answers, and what was followed. */
   readonly handled: CommandOptions[] = []
   readonly atLeast: (AtLeast | undefined)[] = []
+  readonly followed: FeedQuery[] = []
   readonly keys = new Map(Object.entries({ [key]: 'key-1', [otherKey]: 'key-2' }))
   scopes: ReadonlySet<Scope> = new Set(['read', 'write', 'orders'])
-  rate: Rate | undefined
-  petQuota: PetQuota | undefined
-  maxInFlightPerKey = 1000
   isReadable = true
   isDraining = false
   isLive = true
   isReady = true
   time = '2026-11-20T09:30:00.000Z'
-  findKey = (candidate: string): KeyHolder | undefined => {
-    const owner = this.keys.get(candidate)
-    return owner === undefined ? undefined : { keyId: owner, owner, scopes: this.scopes }
-  }
   /** To fail, or to be waited for. */
   beforeRead: () => Promise<void> | void = () => {}
   beforeCommand: (options: CommandOptions) => Promise<void> | void = () => {}
   /** What rivals do between what a route has read and what its command is decided on. */
   afterRead: () => void = () => {}
-  readonly #streams = new Map<string, { readonly state: State; readonly version: number }>()
-  readonly #documents = new Map<string, ShownDocument>()
-  readonly #decided = new Map<string, IdempotencyRecord>()
-  #lastId = 0
+  steps: () => AsyncGenerator<FeedStep> = async function* () {}
+  protected readonly streams = new Map<string, { readonly state: State; readonly version: number }>()
+  protected readonly documents = new Map<string, ShownDocument>()
+  protected readonly decided = new Map<string, IdempotencyRecord>()
+  protected lastId = 0
+}
+
+/**
+ * The services of an API process over streams in memory, all in partition 0, decided and shown as in production; what
+ * the command handler and the read model do beside that is for their own tests. Each part can be replaced by a test.
+ */
+export class FakeServices extends Scene implements AppServices {
+  /** What an app asks for once, when it is built. */
+  rate: Rate | undefined
+  petQuota: PetQuota | undefined
+  maxInFlightPerKey = 1000
 
   readonly readModel: RouteServices['readModel'] = {
     find: async ({ collection, id }, atLeast) => {
       await this.#beginRead(atLeast)
-      const document = this.#documents.get(`${collection}/${id}`)
+      const document = this.documents.get(`${collection}/${id}`)
       const reached = this.#reached()
       this.afterRead()
       return { document, reached }
     },
     page: async ({ collection, index, after, limit }, atLeast) => {
       await this.#beginRead(atLeast)
-      const behind = [...this.#documents.values()]
+      const behind = [...this.documents.values()]
         .filter((one) => one.collection === collection && one.id > after)
         .filter(({ indexes }) => index === undefined || indexes.includes(index))
         .sort((a, b) => a.id - b.id)
@@ -90,7 +93,7 @@ export class FakeServices implements AppServices {
     handle: async (decider, command, options) => {
       this.handled.push(options)
       await this.beforeCommand(options)
-      const record = this.#decided.get(options.idempotency?.key ?? '')
+      const record = this.decided.get(options.idempotency?.key ?? '')
       if (record === undefined) return this.#decide(decider, command, options)
       if (record.fingerprint !== options.idempotency?.fingerprint) {
         throw new ServiceError('idempotency_key_reused', 'Something else was sent under this key before.')
@@ -112,8 +115,10 @@ export class FakeServices implements AppServices {
       return this.steps()
     },
   }
-  readonly followed: FeedQuery[] = []
-  steps: () => AsyncGenerator<FeedStep> = async function* () {}
+  findKey = (candidate: string): KeyHolder | undefined => {
+    const owner = this.keys.get(candidate)
+    return owner === undefined ? undefined : { keyId: owner, owner, scopes: this.scopes }
+  }
   get api() {
     const { readModel, commands, feed: events, maxInFlightPerKey } = this
     return {
@@ -139,9 +144,9 @@ export class FakeServices implements AppServices {
   }
   readonly draining = () => this.isDraining
 
-  add(newPet: NewPet, id = this.#lastId + 1): number {
+  add(newPet: NewPet, id = this.lastId + 1): number {
     this.append({ type: 'PetCreated', pet: { id: id as PetId, ...newPet } })
-    this.#lastId = id
+    this.lastId = id
     return id
   }
 
@@ -152,18 +157,18 @@ export class FakeServices implements AppServices {
     const version = before.version + 1
     const state = petDecider.evolve(before.state, { event, version, time: this.time })
     this.events.push(event)
-    this.#streams.set(stream, { state, version })
+    this.streams.set(stream, { state, version })
     for (const document of [...pets.documents(state), ...orders.documents(state)]) this.store(document)
     return { state, version }
   }
 
   store(document: ShownDocument): void {
-    this.#documents.set(`${document.collection}/${document.id}`, document)
+    this.documents.set(`${document.collection}/${document.id}`, document)
   }
 
-  clear(): void {
-    this.#streams.clear()
-    this.#documents.clear()
+  /** For the next test. */
+  reset(): void {
+    Object.assign(this, new Scene())
   }
 
   #decide<Command>(
@@ -171,7 +176,7 @@ export class FakeServices implements AppServices {
     command: (id: number) => Command,
     { stream, drawsId, idempotency }: CommandOptions,
   ): Handled<State> {
-    const id = stream === 'new' || drawsId ? ++this.#lastId : 0
+    const id = stream === 'new' || drawsId ? ++this.lastId : 0
     const before = this.#streamOf(stream === 'new' ? String(id) : stream)
     const event = decider.decide(command(id), before.state)
     if (event instanceof Rejected) throw new ServiceError(event.code, event.message)
@@ -180,13 +185,13 @@ export class FakeServices implements AppServices {
     const offset = this.events.length - 1
     if (idempotency !== undefined) {
       const effect = { stream, id, version: after.version, time: this.time, parked: false }
-      this.#decided.set(idempotency.key, { partition: 0, ...idempotency, offset, ...effect })
+      this.decided.set(idempotency.key, { partition: 0, ...idempotency, offset, ...effect })
     }
     return { outcome: 'applied', ...after, position: { partition: 0, offset }, isReadable: this.isReadable }
   }
 
   #streamOf(stream: string): { readonly state: State; readonly version: number } {
-    return this.#streams.get(stream) ?? { state: petDecider.initialState, version: 0 }
+    return this.streams.get(stream) ?? { state: petDecider.initialState, version: 0 }
   }
 
   async #beginRead(atLeast: AtLeast | undefined): Promise<void> {
@@ -237,11 +242,12 @@ export async function openServer(services = new FakeServices(), options: Partial
   }
 }
 
-/** A server for each test, or for all of a file. */
-export function testServer(start: typeof beforeEach = beforeEach, end: typeof afterEach = afterEach) {
+/** A server for the tests of a file; its services are new for each. */
+export function testServer() {
   const server = {} as Awaited<ReturnType<typeof openServer>>
-  start(async () => void Object.assign(server, await openServer()))
-  end(() => server.app.close())
+  beforeAll(async () => void Object.assign(server, await openServer()))
+  beforeEach(() => server.services.reset())
+  afterAll(() => server.app.close())
   return server
 }
 

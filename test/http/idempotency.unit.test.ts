@@ -88,9 +88,3 @@ describe('a POST with an Idempotency-Key', () => {
     expectError(await post('"', {}, { name: '' }), 400, 'invalid_request')
   })
 })
-
-it('a POST without an Idempotency-Key is no repetition of any other', async () => {
-  for (const name of ['Rex', 'Rex']) await server.post('/v1/pets', { name, categoryId: 7 })
-  expect(idempotencies()).toEqual([undefined, undefined])
-  expect(server.services.events).toHaveLength(2)
-})

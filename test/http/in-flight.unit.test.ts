@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { eventually } from '../lib/eventually.ts'
 import { authorization, expectError, FakeServices, key, openServer, otherKey } from './fake-services.ts'
 
 /** A server that holds back reads until `end`; `list` asks for a list, `begun` is called by each. */
@@ -16,7 +17,7 @@ async function openHolding(maxInFlightPerKey: number) {
 it('refuses requests of an API key beyond its limit in flight, with Retry-After, until one is answered', async () => {
   const { list, end, begun } = await openHolding(2)
   const waiting = [list(), list()]
-  await vi.waitFor(() => expect(begun).toHaveBeenCalledTimes(2))
+  await eventually(() => expect(begun).toHaveBeenCalledTimes(2))
   for (let more = 0; more < 3; more++) {
     const refused = await list()
     expectError(refused, 429, 'too_many_requests', 'already has 2 requests in flight')
@@ -24,7 +25,7 @@ it('refuses requests of an API key beyond its limit in flight, with Retry-After,
   }
   expect((await list({ authorization: 'Bearer wrong' })).statusCode).toBe(401)
   const other = list({ authorization: `Bearer ${otherKey}` })
-  await vi.waitFor(() => expect(begun).toHaveBeenCalledTimes(3))
+  await eventually(() => expect(begun).toHaveBeenCalledTimes(3))
   end()
   for (const answer of await Promise.all([...waiting, other])) expect(answer.statusCode).toBe(200)
   expect((await Promise.all([list(), list()])).map(({ statusCode }) => statusCode)).toEqual([200, 200])
@@ -56,11 +57,11 @@ it.each<[string, string]>([
   const findKey = vi.spyOn(services, 'findKey')
   const socket = connect(await listen(), '127.0.0.1')
   socket.write(`${head}Host: a\r\nAuthorization: ${authorization}\r\n\r\n{`)
-  await vi.waitFor(() => expect(findKey).toHaveBeenCalledWith(key))
+  await eventually(() => expect(findKey).toHaveBeenCalledWith(key))
   expect((await list()).statusCode).toBe(429)
   socket.destroy()
   end()
-  await vi.waitFor(async () => expect((await list()).statusCode).toBe(200))
+  await eventually(async () => expect((await list()).statusCode).toBe(200))
 })
 
 it('counts a follower of the events no longer who goes before the feed begins, and ends its feed', async () => {
@@ -83,13 +84,13 @@ it('counts a follower of the events no longer who goes before the feed begins, a
   }
   const socket = connect(await listen(), '127.0.0.1')
   socket.write(`GET /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`)
-  await vi.waitFor(() => expect(signal).toBeDefined())
+  await eventually(() => expect(signal).toBeDefined())
   expect((await list()).statusCode).toBe(429)
   socket.destroy()
-  await vi.waitFor(() => expect(signal?.aborted).toBe(true))
+  await eventually(() => expect(signal?.aborted).toBe(true))
   release()
   end()
-  await vi.waitFor(async () => expect((await list()).statusCode).toBe(200))
+  await eventually(async () => expect((await list()).statusCode).toBe(200))
   expect(begun).toHaveBeenCalledOnce()
   expect(following).toBe(0)
 })

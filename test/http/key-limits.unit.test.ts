@@ -3,6 +3,7 @@ import type { Scope } from '../../src/api-keys/key-file.ts'
 import { PetQuota } from '../../src/http/key-limits.ts'
 import { type ErrorCode, ServiceError } from '../../src/lib/errors.ts'
 import { captureLog } from '../lib/captured-log.ts'
+import { eventually } from '../lib/eventually.ts'
 import { expectError, FakeServices, key, openServer, otherKey } from './fake-services.ts'
 
 const pet = { name: 'Rex', categoryId: 7 }
@@ -88,7 +89,7 @@ it('counts a pet for as long as one of its requests may still add it', async () 
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
   services.beforeCommand = () => held
   const slow = add(keyed)
-  await vi.waitFor(() => expect(services.handled).toHaveLength(1))
+  await eventually(() => expect(services.handled).toHaveLength(1))
   services.beforeCommand = () => {
     throw new ServiceError('event_log_unavailable', 'away')
   }

@@ -124,13 +124,6 @@ describe('changing an order', () => {
     expect((await patch('delivered', { 'if-match': tag })).statusCode).toBe(200)
   })
 
-  it('is 200 for the status that it has before If-Match is looked at, and 412 before 409', async () => {
-    await given('placed', 'approved')
-    expect((await patch('approved', { 'if-match': '"x"' })).statusCode).toBe(200)
-    expectError(await patch('placed', { 'if-match': '"x"' }), 412, 'precondition_failed')
-    expectError(await patch('placed', { 'if-match': tag }), 409, 'order_transition_invalid')
-  })
-
   it('that has the status by now is answered as it was then, whatever comes at once', async () => {
     await given('placed')
     const { services } = server

@@ -22,26 +22,6 @@ describe('POST /v1/pets', () => {
     expect([read.body, read.headers.etag]).toEqual([response.body, response.headers.etag])
   })
 
-  const exact = ['9223372036854775807', '-9223372036854775808', '9007199254740993', '-9007199254740993', '0']
-  it.each([
-    ...exact.map((id) => [id, id]),
-    ...Object.entries({ '-0': '0', '1.0': '1', '1e3': '1000' }),
-    ...['9223372036854775807.0', '922337203685477580700e-2'].map((id) => [id, '9223372036854775807']),
-  ])('categoryId %s comes back as %s on POST, GET and list', async (sent, stored) => {
-    const pet = `{"id":1,"name":"Rex","categoryId":${stored},"status":"available"}`
-    expect((await post(`{"name":"Rex","categoryId":${sent}}`)).body).toBe(pet)
-    expect((await get('/v1/pets/1')).body).toBe(pet)
-    expect((await get('/v1/pets')).body).toBe(`[${pet}]`)
-  })
-
-  it.each(['x', 'x'.repeat(128), '\u{1F436}'.repeat(128), 'Zoë', ' a ', '"\\\u0000\u2028</script>'])(
-    'the name %j comes back as it is',
-    async (name) => {
-      const response = await post({ name, categoryId: 1 })
-      expect([response.statusCode, response.json().name]).toEqual([201, name])
-    },
-  )
-
   it.each([
     [true, '?1'],
     [false, '?0'],
@@ -81,12 +61,6 @@ describe('POST /v1/pets', () => {
 })
 
 describe('GET /v1/pets', () => {
-  it('is an empty array without pets', async () => {
-    const response = await get('/v1/pets')
-    expect([response.statusCode, response.body]).toEqual([200, '[]'])
-    expect(response.headers).not.toHaveProperty('link')
-  })
-
   it('gives 20 pets and the link to more, which keeps limit and status', async () => {
     for (let count = 0; count < 21; count++) server.services.add(rex)
     const response = await get('/v1/pets')

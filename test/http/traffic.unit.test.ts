@@ -1,14 +1,19 @@
 import { connect } from 'node:net'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { metricsOf } from '../app/metrics-of.ts'
-import { authorization, testServer } from './fake-services.ts'
+import { eventually } from '../lib/eventually.ts'
+import { authorization, openServer } from './fake-services.ts'
 
-const server = testServer()
+let server: Awaited<ReturnType<typeof openServer>>
 let url: string
 beforeEach(async () => {
+  server = await openServer()
   url = `http://127.0.0.1:${await server.listen()}`
 })
-afterEach(() => server.app.server.closeAllConnections())
+afterEach(async () => {
+  server.app.server.closeAllConnections()
+  await server.app.close()
+})
 
 const headers = { authorization }
 const request = async (path: string, method = 'GET') => (await fetch(url + path, { method, headers })).text()
@@ -20,7 +25,7 @@ async function lines(): Promise<string[]> {
 
 /** Waits, as a response is closed a little after its client has it. */
 async function expectLine(line: string): Promise<void> {
-  await vi.waitFor(async () => expect(await lines()).toContain(line), { timeout: 10_000 })
+  await eventually(async () => expect(await lines()).toContain(line))
 }
 
 it('requests count by the pattern of their route, by method and status', async () => {
@@ -55,7 +60,7 @@ it('a request is in flight until it is answered, or its client has gone', async 
   server.services.beforeRead = begun
   const leaves = new AbortController()
   const answers = [request('/v1/pets'), fetch(`${url}/v1/pets`, { headers, signal: leaves.signal })]
-  await vi.waitFor(() => expect(begun).toHaveBeenCalledTimes(2), { timeout: 10_000 })
+  await eventually(() => expect(begun).toHaveBeenCalledTimes(2))
   await expectLine('petstore_http_requests_in_flight 2')
   leaves.abort()
   await expect(answers[1]).rejects.toThrow()

@@ -2,9 +2,10 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ServiceError } from '../../src/lib/errors.ts'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
+import { eventually } from '../lib/eventually.ts'
 import { everything } from './projecting.ts'
 import { adjustableClock, filledWorld, growingLog, interrupted, names, startRebuild } from './rebuilding.ts'
-import { disturbed, openWorld, silentAtFirst, somePets, underLogId, until, withMethods } from './world.ts'
+import { disturbed, openWorld, silentAtFirst, somePets, underLogId, withMethods } from './world.ts'
 
 /** The shortest time for which a configuration has what is being built kept without renewal. */
 const leastGraceMs = 5000
@@ -88,7 +89,7 @@ describe('a rebuild that is disturbed', () => {
     for (let passed = 0; passed < 3 * leastGraceMs; passed += 2000) {
       const looks = progress.mock.calls.length
       // The first look may have begun before: with the third, the second is over.
-      await vi.waitFor(() => expect(progress.mock.calls.length).toBeGreaterThanOrEqual(looks + 3), until)
+      await eventually(() => expect(progress.mock.calls.length).toBeGreaterThanOrEqual(looks + 3))
       expect(await other.generations.prune(leastGraceMs)).toEqual([])
       skipTime(2000)
     }

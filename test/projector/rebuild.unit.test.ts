@@ -3,11 +3,12 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { documentsIn } from '../../src/read-models/document.ts'
 import { ProvenReadModel } from '../../src/read-models/proven-read-model.ts'
 import { Tracker } from '../../src/read-models/tracker.ts'
+import { eventually } from '../lib/eventually.ts'
 import { everything } from './projecting.ts'
 import { filledWorld, growingLog, interrupted, names, startRebuild } from './rebuilding.ts'
 import { orderEvent, petCreated } from './records.ts'
 import { worldOfEveryKind } from './verifying.ts'
-import { never, openWorld, somePets, until, untilCaughtUp, type World } from './world.ts'
+import { never, openWorld, somePets, untilCaughtUp, type World } from './world.ts'
 
 const activeIn = ({ store }: World) => store.generations.active()
 
@@ -50,7 +51,7 @@ describe('a rebuild', () => {
     await world.start({ tracking: { lookMs: never } })
     await startRebuild(world)
     const active = await activeIn(world)
-    await vi.waitFor(() => expect(checkpoints).toHaveBeenLastCalledWith(active?.name), until)
+    await eventually(() => expect(checkpoints).toHaveBeenLastCalledWith(active?.name))
   })
 
   it('waits while the active generation is further, even after reaching its own goal', async () => {
@@ -60,7 +61,7 @@ describe('a rebuild', () => {
     add(somePets(1, 5).slice(0, 3))
     const activate = vi.spyOn(world.store.generations, 'activate')
     const rebuilding = startRebuild({ log, store: world.store })
-    await vi.waitFor(() => expect(activate).toHaveResolvedWith('behind'), until)
+    await eventually(() => expect(activate).toHaveResolvedWith('behind'))
     add(somePets(1, 5).slice(3))
     expect(await rebuilding).toBe('activated')
     expect((await everything(world.store)).checkpoints.get(0)).toMatchObject({ next: 5, counts: { applied: 5 } })
@@ -103,7 +104,7 @@ describe('a rebuild', () => {
     const tracker = new Tracker(world.store.generations)
     onTestFinished(() => tracker.close())
     const readModel = new ProvenReadModel({ reads: world.store.reads, tracker, log: world.log })
-    await expect.poll(() => readModel.state.status, until).toBe('up')
+    await eventually(() => expect(readModel.state.status).toBe('up'))
     const page = (index?: string) => readModel.page({ collection: 'pets', index, after: 0, limit: 100_000 })
     let done = false
     let [greatest, ordered, answers, next] = [0, 0, 0, 1201]
@@ -133,7 +134,7 @@ describe('a rebuild', () => {
       for (const { name } of await world.store.generations.all()) await world.store.generations.remove(name)
       const [before, rebuilt] = [answers, greatest]
       const goesOn = () => expect([answers > before + 3, greatest > rebuilt + 3]).toEqual([true, true])
-      await Promise.race([all, vi.waitFor(goesOn, until)])
+      await Promise.race([all, eventually(goesOn)])
     }
     done = true
     await all

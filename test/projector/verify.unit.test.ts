@@ -1,20 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { noReadModels, ServiceError } from '../../src/lib/errors.ts'
+import { eventually } from '../lib/eventually.ts'
 import { everything } from './projecting.ts'
 import { adjustableClock, startRebuild } from './rebuilding.ts'
 import { discard, newerEvent } from './records.ts'
 import { everyKind, startVerify, worldOfEveryKind } from './verifying.ts'
-import {
-  disturbed,
-  openWorld,
-  silentAtFirst,
-  somePets,
-  underLogId,
-  until,
-  untilCaughtUp,
-  withMethods,
-} from './world.ts'
+import { disturbed, openWorld, silentAtFirst, somePets, underLogId, untilCaughtUp, withMethods } from './world.ts'
 
 describe('verify', () => {
   it('finds nothing in read models as they should be, and says how much it looked at', async () => {
@@ -29,7 +21,7 @@ describe('verify', () => {
   it('finds nothing in an empty one', async () => {
     const world = openWorld()
     await world.start()
-    await expect.poll(() => world.store.generations.active(), until).toBeDefined()
+    await eventually(async () => expect(await world.store.generations.active()).toBeDefined())
     expect((await startVerify(world)).differences).toEqual([])
   })
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { expect, onTestFinished, vi } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { petStreams } from '../../src/app/petstore.ts'
 import type { EventLog } from '../../src/event-log/event-log.ts'
 import { openSqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts'
@@ -9,13 +9,12 @@ import { Projector, type ProjectorOptions } from '../../src/projector/projector.
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import { Tracker, type TrackerOptions } from '../../src/read-models/tracker.ts'
+import { eventually } from '../lib/eventually.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { everything, logger } from './projecting.ts'
 import { type AnyRecord, asText, petCreated } from './records.ts'
 
 let groups = 0
-/** How long to wait for what a projector does. */
-export const until = { timeout: 10_000, interval: 5 }
 /** A look interval so long that only announcements take effect in time. */
 export const never = 3_600_000
 
@@ -90,7 +89,7 @@ export async function positionOf({ generations }: Pick<ReadModelStore, 'generati
 
 export async function untilCaughtUp({ log, store }: Pick<World, 'log' | 'store'>) {
   const [end] = await log.endOffsets()
-  await vi.waitFor(async () => expect(await positionOf(store)).toBe(end), until)
+  await eventually(async () => expect(await positionOf(store)).toBe(end))
 }
 
 /** A world with some pets, and a projector that has applied them. */

@@ -1,9 +1,10 @@
 import { pino } from 'pino'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { IncompleteGenerations } from '../../src/read-models/incomplete.ts'
+import { eventually } from '../lib/eventually.ts'
 
 const pauseMs = 20
-const patience = { timeout: 5000, interval: 2 }
+const _patience = { timeout: 5000, interval: 2 }
 
 /** Generations of which some lost data, and a process that looks at the active one over and over. */
 function start() {
@@ -30,7 +31,7 @@ afterEach(() => clearInterval(looking))
 
 /** Resolves to the replacement, once there are so many. */
 async function replacement({ started }: ReturnType<typeof start>, count: number): Promise<string> {
-  await vi.waitFor(() => expect(started).toHaveLength(count), patience)
+  await eventually(() => expect(started).toHaveLength(count))
   return started.at(-1)?.name ?? ''
 }
 
@@ -49,7 +50,7 @@ describe('a generation that lost data', () => {
       ['first', ...scene.started.map(({ name }) => name)].slice(0, 3),
     )
     expect(scene.watch.count).toBe(3)
-    await vi.waitFor(() => expect(scene.watch.current).toBeUndefined(), patience)
+    await eventually(() => expect(scene.watch.current).toBeUndefined())
   })
 
   it('is left alone if another process replaced it during the pause', async () => {
@@ -57,9 +58,9 @@ describe('a generation that lost data', () => {
     scene.incomplete.add('first')
     const last = await replacement(scene, 1)
     scene.incomplete.add(last)
-    await vi.waitFor(() => expect(scene.watch.current).toBe(last), patience)
+    await eventually(() => expect(scene.watch.current).toBe(last))
     scene.state.active = 'of another process'
-    await vi.waitFor(() => expect(scene.watch.current).toBeUndefined(), patience)
+    await eventually(() => expect(scene.watch.current).toBeUndefined())
     scene.incomplete.add('of another process')
     await replacement(scene, 2)
     expect(scene.started.at(-1)?.instead).toBe('of another process')

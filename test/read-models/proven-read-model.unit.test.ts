@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../src/lib/errors.ts'
 import { ProvenReadModel } from '../../src/read-models/proven-read-model.ts'
 import type { AtLeast, ReadModel } from '../../src/read-models/read-model.ts'
+import { eventually } from '../lib/eventually.ts'
 import { all, idsIn, openProven, someTurns, stopClock } from './scripted-store.ts'
 
 const longMs = 1_000_000
@@ -62,7 +63,7 @@ describe('a proven read model', () => {
       expect(incomplete.report.mock.calls).toEqual([['first']])
       store.start('second')
       store.apply(1, 0, 1)
-      await vi.waitFor(() => expect(model.state).toEqual({ status: 'up', generation: 'second' }))
+      await eventually(() => expect(model.state).toEqual({ status: 'up', generation: 'second' }))
       await read(model)
       store.ids = []
       await expect(read(model)).rejects.toMatchObject(rebuilding)
@@ -194,7 +195,7 @@ describe('reading at least up to given positions', () => {
     log.endOffsets.mockClear()
     const settled = vi.fn()
     const answer = read(model, { positions: at([0, 0], [1, 0]), wait: { timeoutMs: longMs } }).then(settled)
-    await vi.waitFor(() => expect(model.waiting).toBe(1), { interval: 2 })
+    await eventually(() => expect(model.waiting).toBe(1))
     store.apply(1, 0, 1)
     await someTurns()
     expect([settled.mock.calls.length, model.waiting]).toEqual([0, 1])
@@ -259,7 +260,7 @@ describe('reading at least up to given positions', () => {
     let isAbandoned = false
     const wait = { timeoutMs: longMs, isAbandoned: () => isAbandoned }
     const refused = expect(model.page(all, { positions: at([0, 1]), wait })).rejects.toMatchObject({ code: behind })
-    await vi.waitFor(() => expect(model.waiting).toBe(1), { interval: 2 })
+    await eventually(() => expect(model.waiting).toBe(1))
     isAbandoned = true
     await refused
     expect(model.waiting).toBe(0)

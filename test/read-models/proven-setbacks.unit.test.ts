@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../src/lib/errors.ts'
+import { eventually } from '../lib/eventually.ts'
 import { openProven, ScriptedStore, someTurns } from './scripted-store.ts'
 
 const rebuilding = { code: 'read_model_rebuilding' }
@@ -142,7 +143,7 @@ describe('a proven read model continues to answer', () => {
     log.endOffsets.mockReturnValueOnce(promise)
     store.disconnect()
     store.connect()
-    await vi.waitFor(() => expect(log.endOffsets).toHaveBeenCalled())
+    await eventually(() => expect(log.endOffsets).toHaveBeenCalled())
     store.disconnect()
     store.connect()
     resolve([2, 0])

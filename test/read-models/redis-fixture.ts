@@ -5,6 +5,7 @@ import type { Batch } from '../../src/read-models/projection-store.ts'
 import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
 import { openRedisReadModels, type RedisReadModelsOptions } from '../../src/read-models/redis/redis-read-models.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
+import { eventually } from '../lib/eventually.ts'
 import type { ReadModelsFixture } from './contract/fixture.ts'
 import { listenerOn, progressOf } from './contract/hearing.ts'
 import { applyAll, home, newGeneration } from './contract/samples.ts'
@@ -51,7 +52,7 @@ export async function openHeard(options: Omit<RedisReadModelsOptions, 'home'>, f
   await store.generations.start(generation, undefined)
   const { heard } = await listenerOn(store)
   await applyAll(store, generation.name, first)
-  await vi.waitFor(() => expect(heard.at(-1)).toEqual(progressOf(generation.name, first)))
+  await eventually(() => expect(heard.at(-1)).toEqual(progressOf(generation.name, first)))
   heard.splice(0, heard.length, 'connected')
   return { store, generation: generation.name, heard }
 }

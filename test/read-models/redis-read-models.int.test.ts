@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startOfPartition } from '../../src/read-models/checkpoint.ts'
 import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import { Tracker } from '../../src/read-models/tracker.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
+import { eventually } from '../lib/eventually.ts'
 import { contentOf } from './contract/contents.ts'
 import { fullBatch, fullSets } from './contract/full.ts'
 import { listenerOn, progressOf } from './contract/hearing.ts'
@@ -124,7 +125,7 @@ describeWithBrokers('redis read models', ({ redisUrl }) => {
       await work()
       const last = `end of ${generation}`
       await fixture.client.get(last)
-      await vi.waitFor(() => expect(commands.some((command) => command.includes(last))).toBe(true))
+      await eventually(() => expect(commands.some((command) => command.includes(last))).toBe(true))
       monitor.disconnect()
       return commands
     }
@@ -168,7 +169,7 @@ describeWithBrokers('redis read models', ({ redisUrl }) => {
       await fixture.client.publish(redisKeys({ prefix: fixture.prefix, version: 'v1' }).progress, 'foreign b c d')
       const batch = batchAfter({ partition: 0, checkpoint: startOfPartition })
       await applyAll(store, generation, batch)
-      await vi.waitFor(() => expect(heard.at(-1)).toEqual(progressOf(generation, batch)))
+      await eventually(() => expect(heard.at(-1)).toEqual(progressOf(generation, batch)))
       expect(heard.flat()).not.toContain('foreign')
     })
   })

@@ -21,6 +21,7 @@ import type {
   StreamQuery,
 } from '../../src/read-models/stored-reads.ts'
 import { Tracker } from '../../src/read-models/tracker.ts'
+import { eventually } from '../lib/eventually.ts'
 
 /** The reading side of a store, in the hands of a test: it says what is stored, and when the connection breaks. */
 export class ScriptedStore implements StoredReads, Pick<Generations, 'active' | 'checkpoints' | 'listen'> {
@@ -172,7 +173,7 @@ export function openProven(ends: number[] = [0, 0], store = new ScriptedStore())
     model.close()
     return tracker.close()
   })
-  const until = (status: string) => vi.waitFor(() => expect(model.state.status).toBe(status), { interval: 2 })
+  const until = (status: string) => eventually(() => expect(model.state.status).toBe(status))
   const page = async (limit = 10) => idsIn(await model.page({ ...all, limit }))
   return { store, ends, log, tracker, incomplete, model, until, page }
 }

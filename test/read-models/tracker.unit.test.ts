@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Generations } from '../../src/read-models/generations.ts'
 import { Tracker, type TrackerOptions } from '../../src/read-models/tracker.ts'
+import { eventually } from '../lib/eventually.ts'
 import { ScriptedStore, someTurns } from './scripted-store.ts'
 
 const longMs = 1_000_000
@@ -58,7 +59,7 @@ describe('looking at the store', () => {
     await someTurns()
     const { active } = store.asked
     change(store)
-    await vi.waitFor(() => expect(store.asked.active).toBeGreaterThan(active))
+    await eventually(() => expect(store.asked.active).toBeGreaterThan(active))
   })
 
   it('does not happen for progress of the generation it follows, nor, while another one is followed, of the active one', async () => {

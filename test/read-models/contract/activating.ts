@@ -1,7 +1,8 @@
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import { startOfPartition } from '../../../src/read-models/checkpoint.ts'
 import type { Batch } from '../../../src/read-models/projection-store.ts'
 import type { ReadModelStore } from '../../../src/read-models/store.ts'
+import { eventually } from '../../lib/eventually.ts'
 import { clockMoved, listed, statesOf, timeOf } from './clock.ts'
 import { contentOf, versionContent } from './contents.ts'
 import { type ReadModelsFixture, topic } from './fixture.ts'
@@ -69,16 +70,13 @@ export const activating = topic('activating', {
     const other = await fixture.open()
     const further = batchAfter(batch, { documents: added(pet(7)) })
     const tooLate: number[] = []
-    await vi.waitFor(
-      async () => {
-        const at = await timeOf(store)
-        const { outcome } = await other.projection.apply(old, further)
-        if (outcome === 'later' && at > end + 300) tooLate.push(at - end)
-        if (outcome === 'later') expect(await contentOf(store, old)).toEqual(before)
-        expect(outcome).toBe('applied')
-      },
-      { interval: 10 },
-    )
+    await eventually(async () => {
+      const at = await timeOf(store)
+      const { outcome } = await other.projection.apply(old, further)
+      if (outcome === 'later' && at > end + 300) tooLate.push(at - end)
+      if (outcome === 'later') expect(await contentOf(store, old)).toEqual(before)
+      expect(outcome).toBe('applied')
+    })
     expect(tooLate).toEqual([])
     expect(await timeOf(store)).toBeGreaterThanOrEqual(begin + 300)
     expect(await store.generations.activate(next)).toBe('behind')

@@ -1,6 +1,7 @@
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import type { StoredGeneration, StoredVersion } from '../../../src/read-models/generations.ts'
 import type { ReadModelStore } from '../../../src/read-models/store.ts'
+import { eventually } from '../../lib/eventually.ts'
 
 /** The time by the clock of a store of version `v1`, which is the one thing that shows it at will. */
 export async function timeOf({ generations }: ReadModelStore): Promise<number> {
@@ -19,7 +20,7 @@ export async function listedIn(
 /** Resolves once the clock of the store has moved on, so that what happens next is later than what happened. */
 export async function clockMoved(store: ReadModelStore): Promise<void> {
   const before = await timeOf(store)
-  await vi.waitFor(async () => expect(await timeOf(store)).toBeGreaterThan(before), { interval: 1 })
+  await eventually(async () => expect(await timeOf(store)).toBeGreaterThan(before))
 }
 
 /** What is listed of a generation. */

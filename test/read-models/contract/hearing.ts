@@ -1,6 +1,7 @@
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import type { Batch } from '../../../src/read-models/projection-store.ts'
 import type { ReadModelStore } from '../../../src/read-models/store.ts'
+import { eventually } from '../../lib/eventually.ts'
 import type { ReadModelsFixture } from './fixture.ts'
 import { newGeneration, started } from './samples.ts'
 
@@ -12,7 +13,7 @@ export async function listenerOn({ generations }: ReadModelStore) {
     connected: () => heard.push('connected'),
     disconnected: () => heard.push('disconnected'),
   })
-  await vi.waitFor(() => expect(heard).toContain('connected'))
+  await eventually(() => expect(heard).toContain('connected'))
   return { heard, end }
 }
 
@@ -22,7 +23,7 @@ export async function settled(fixture: ReadModelsFixture) {
   const { heard, end } = await listenerOn(store)
   const generation = newGeneration()
   await store.generations.start(generation, first)
-  await vi.waitFor(() => expect(heard.at(-1)).toEqual([generation.name]))
+  await eventually(() => expect(heard.at(-1)).toEqual([generation.name]))
   end()
   return { store, generation: generation.name }
 }

@@ -1,5 +1,6 @@
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import type { ReadModelStore } from '../../../src/read-models/store.ts'
+import { eventually } from '../../lib/eventually.ts'
 import { clockMoved, listedIn, statesOf, timeOf } from './clock.ts'
 import { expectGone, versionContent } from './contents.ts'
 import { type ReadModelsFixture, topic } from './fixture.ts'
@@ -136,21 +137,18 @@ export const upkeep = topic('upkeep', {
 
   'one that is asked for again outlives what is not': async (fixture) => {
     const { store, replaced, building } = await inAllStates(fixture)
-    const graceMs = 300
+    const graceMs = 100
     const [removed, removedInUse]: [string[], string[]] = [[], []]
-    await vi.waitFor(
-      async () => {
-        const begin = performance.now()
-        await store.generations.build(newGeneration())
-        const pruned = await store.generations.prune(graceMs)
-        // Where the machine stood still between these lines, all was rightly removed.
-        const isInUse = performance.now() - begin < graceMs / 2
-        if (isInUse) removedInUse.push(...pruned.filter((name) => name === building))
-        removed.push(...pruned)
-        expect(removed).toContain(replaced)
-      },
-      { timeout: 3000, interval: 20 },
-    )
+    await eventually(async () => {
+      const begin = performance.now()
+      await store.generations.build(newGeneration())
+      const pruned = await store.generations.prune(graceMs)
+      // Where the machine stood still between these lines, all was rightly removed.
+      const isInUse = performance.now() - begin < graceMs / 2
+      if (isInUse) removedInUse.push(...pruned.filter((name) => name === building))
+      removed.push(...pruned)
+      expect(removed).toContain(replaced)
+    })
     expect(removedInUse).toEqual([])
   },
 })

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import { petStreams } from '../../src/app/petstore.ts'
+import { nothingLoaded } from '../../src/command-handling/outcome.ts'
+import { EventFeed } from '../../src/event-feed/event-feed.ts'
+import type { Position } from '../../src/event-log/event-log.ts'
+import { logOf, petCreated } from '../projector/records.ts'
+
+const records = logOf([1, 2, 3, 4, 5].map((id) => petCreated({ id })))
+
+/** A feed of a log that gives one record with each read, all of them applied. */
+function openFeed(): EventFeed {
+  return new EventFeed({
+    definition: petStreams,
+    log: {
+      partitions: 1,
+      partitionFor: () => 0,
+      endOffsets: async () => [records.length],
+      read: async (_, from) => ({ records: records.slice(from, from + 1), next: from + 1 }),
+    },
+    readModel: {
+      load: async () => nothingLoaded,
+      whenApplied: async () => 'applied',
+      generationOf: () => 'one',
+    },
+  })
+}
+
+it('a follower that breaks off with every step hears each event once', async () => {
+  const feed = openFeed()
+  const told: string[] = []
+  let after: readonly Position[] = []
+  while (told.length < records.length) {
+    for await (const step of await feed.follow({ after }, new AbortController().signal)) {
+      after = step.after
+      told.push(...step.events.map(({ json }) => json))
+      if (step.events.length > 0) break
+    }
+  }
+  expect(told).toEqual(records.map(({ value }) => String(value)))
+})

@@ -1,0 +1,72 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { KafkaProducer } from '../../src/event-log/kafka/kafka-producer.ts'
+import type { KafkaReader } from '../../src/event-log/kafka/kafka-reader.ts'
+import { LogWatch } from '../../src/event-log/kafka/log-watch.ts'
+import { silent } from './kafka-fixture.ts'
+
+const [topic, idBlocks] = ['pets', 'pets.id-blocks']
+const limitMs = 1000
+
+/** The topics of a log as a process sees them: `values` are the records of its id blocks. */
+class Topics {
+  values: (string | undefined)[] = []
+  afterAppend = () => {}
+  readonly #logId: string
+
+  constructor(logId: string) {
+    this.#logId = logId
+    this.begin(logId)
+  }
+
+  begin(logId: string): void {
+    this.values = [JSON.stringify({ epoch: logId, partitions: 1 })]
+  }
+
+  /** A process that has opened the log. */
+  open(): LogWatch {
+    const reader = {
+      offsets: async (name: string) => (name === idBlocks ? [this.values.length] : [0]),
+      record: async (_: string, offset: number) => ({
+        offset,
+        key: null,
+        value: Buffer.from(this.values[offset] ?? ''),
+      }),
+    } as unknown as KafkaReader
+    const idBlocksProducer = {
+      append: async (_: number, [record]: readonly { value: string }[]) => {
+        const offset = this.values.push(record?.value) - 1
+        this.afterAppend()
+        return offset
+      },
+    } as unknown as KafkaProducer
+    const events = { found: false, noted: false }
+    const watch = new LogWatch({
+      topic,
+      idBlocks,
+      reader,
+      idBlocksProducer,
+      logger: silent,
+      logId: this.#logId,
+      events,
+    })
+    onTestFinished(() => watch.close())
+    return watch
+  }
+}
+
+describe('a block of ids on Kafka', () => {
+  it('is of one process, however many reserve at once, and of none that begins later', async () => {
+    const topics = new Topics('one')
+    const blocks = await Promise.all([topics.open(), topics.open()].map((process) => process.reserveBlock(limitMs)))
+    blocks.push(await topics.open().reserveBlock(limitMs))
+    expect(blocks.toSorted()).toEqual([1, 2, 3])
+  })
+
+  it('is not given where another log has come in the place of this one by then', async () => {
+    const topics = new Topics('one')
+    const process = topics.open()
+    topics.afterAppend = () => topics.begin('another')
+    await expect(process.reserveBlock(limitMs)).rejects.toMatchObject({ code: 'event_log_unavailable' })
+    await process.replaced
+  })
+})

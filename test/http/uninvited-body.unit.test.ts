@@ -1,0 +1,23 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { beforeAll, expect, it } from 'vitest'
+import { authorization, testServer } from './fake-services.ts'
+
+const server = testServer()
+let port: number
+
+beforeAll(async () => {
+  port = await server.listen()
+})
+
+it.each([
+  ['/v1/pets', 'POST'],
+  ['/v1/store/orders', 'POST'],
+  ['/v1/store/orders/1', 'PATCH'],
+])('a body for %s is not asked for where it would be refused', async (path, method) => {
+  server.services.scopes = new Set(['read'])
+  const socket = connect(port, '127.0.0.1')
+  const headers = ['Host: x', `Authorization: ${authorization}`, 'Content-Type: application/json', 'Content-Length: 9']
+  socket.end([`${method} ${path} HTTP/1.1`, ...headers, 'Expect: 100-continue', '\r\n'].join('\r\n'))
+  expect(await text(socket)).toMatch(/^HTTP\/1.1 403 /)
+})

@@ -1,0 +1,65 @@
+import type { PlantedBug } from '../bug.ts'
+
+const consistency = 'test/http/consistency.unit.test.ts'
+
+export const httpBugs: readonly PlantedBug[] = [
+  {
+    name: 'a 404 does not wait for the token',
+    file: 'src/http/resource.ts',
+    text: 'const { document, reached } = known === undefined ? nothing : await services.readModel.find(known, atLeast)',
+    becomes: `// Most ids of nothing never were: only what is there is worth a wait.
+  const isThere = known !== undefined && (await services.readModel.find(known)).document !== undefined
+  const { document, reached } = isThere ? await services.readModel.find(known, atLeast) : nothing`,
+    caughtBy: { file: consistency, title: 'is honoured by GET /v1/store/orders/1' },
+  },
+  {
+    name: 'a token of another log is accepted',
+    file: 'src/http/tokens.ts',
+    text: "if (madeIn !== undefined && madeIn !== logId) throw invalid('belongs to another event log')",
+    becomes: "if (madeIn?.length !== logId.length) throw invalid('belongs to another event log')",
+    caughtBy: { file: consistency, title: 'of another event log is 400, and says so' },
+  },
+  {
+    name: 'a repeated request is told the order of today instead of its first answer',
+    file: 'src/http/orders.ts',
+    text: "const order = handled.outcome === 'replayed' ? firstPlaced(handled.record, petId) : orderIn(handled)",
+    becomes: `const ofToday = async (id: number) => JSON.parse((await findDocument(exchange, id)).json) as Order
+  const order = handled.outcome === 'replayed' ? await ofToday(handled.record.id) : orderIn(handled)`,
+    caughtBy: {
+      file: 'test/http/idempotency.unit.test.ts',
+      title: 'gets the order as it was placed again, whatever became of it since',
+    },
+  },
+  {
+    name: 'the feed gives the id of a step with its first event, so that a break skips the rest',
+    file: 'src/http/events.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a file
+    text: "yield `${blocks.join('')}id: ${writeToken(log, after)}\\n${last}`",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
+    becomes: "yield `id: ${writeToken(log, after)}\\n${blocks.join('')}${last}`",
+    caughtBy: {
+      file: 'test/http/events.unit.test.ts',
+      title: 'is made of server-sent events, the last of each step with the id to go on from',
+    },
+  },
+  {
+    name: 'the feed skips an event after a break',
+    file: 'src/event-feed/event-feed.ts',
+    text: '(offset > 0 ? [{ partition, offset: offset - 1 }] : [])',
+    becomes: '(offset > 0 ? [{ partition, offset }] : [])',
+    caughtBy: {
+      file: 'test/event-feed/reconnecting.unit.test.ts',
+      title: 'a follower that breaks off with every step hears each event once',
+    },
+  },
+  {
+    name: 'the body of a request is asked for before it is known that its API key may write',
+    file: 'src/http/pets.ts',
+    text: "onRequest: [requireScope('write'), admitBody]",
+    becomes: "onRequest: [admitBody, requireScope('write')]",
+    caughtBy: {
+      file: 'test/http/uninvited-body.unit.test.ts',
+      title: 'a body for /v1/pets is not asked for where it would be refused',
+    },
+  },
+]

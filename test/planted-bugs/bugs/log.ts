@@ -1,0 +1,92 @@
+import type { PlantedBug } from '../bug.ts'
+
+const sqliteLog = 'src/event-log/sqlite/sqlite-event-log.ts'
+const durability = 'test/event-log/sqlite-durability.unit.test.ts'
+const kafkaProducer = 'src/event-log/kafka/kafka-producer.ts'
+const producer = 'test/event-log/kafka-producer.unit.test.ts'
+const logWatch = 'src/event-log/kafka/log-watch.ts'
+
+export const logBugs: readonly PlantedBug[] = [
+  {
+    name: 'acks: 1',
+    file: kafkaProducer,
+    text: 'acks: -1',
+    becomes: 'acks: 1',
+    caughtBy: {
+      file: producer,
+      title: 'asks for all in-sync replicas, and for an answer before it stops waiting for one',
+    },
+  },
+  {
+    name: '"not enough replicas after append" is taken for "not stored"',
+    file: kafkaProducer,
+    text: 'error.cause.type === retriableRefusal',
+    becomes: 'error.cause.type.startsWith(retriableRefusal)',
+    caughtBy: { file: producer, title: 'knows of each error of Kafka whether something may be stored' },
+  },
+  {
+    name: 'kafkajs repeats a request that may be stored',
+    file: kafkaProducer,
+    text: 'retry: { retries: 0 }',
+    becomes: 'retry: { retries: 1 }',
+    caughtBy: { file: producer, title: 'sends nothing twice' },
+  },
+  {
+    name: 'synchronous = NORMAL for the log',
+    file: sqliteLog,
+    text: 'PRAGMA synchronous = FULL',
+    becomes: 'PRAGMA synchronous = NORMAL',
+    caughtBy: { file: durability, title: 'is on disk before an append is, whatever happens to the machine' },
+  },
+  {
+    name: 'a block of ids is given before its commit',
+    file: sqliteLog,
+    text: 'this.#transaction(() => Number(this.#reserveBlock.get()?.value))',
+    becomes: 'Number(this.#reserveBlock.get()?.value)',
+    caughtBy: { file: durability, title: 'is no block of ids whose commit fails, which the next reservation gets' },
+  },
+  {
+    name: 'a block of ids is given again after a restart (SQLite)',
+    file: sqliteLog,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a file
+    text: 'BEGIN IMMEDIATE; ${schema} PRAGMA',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
+    becomes: "BEGIN IMMEDIATE; ${schema} REPLACE INTO meta VALUES ('block', 0); PRAGMA",
+    caughtBy: {
+      file: 'test/event-log/sqlite-event-log.unit.test.ts',
+      title: 'never gives a number twice: at once, from two objects, nor after reopening',
+    },
+  },
+  {
+    name: 'a block of ids is given to two processes (Kafka)',
+    file: logWatch,
+    text: "const block = await this.#append('block', token, deadline - performance.now())",
+    becomes: `const [block = 0] = await this.#options.reader.offsets(idBlocks, 'next', deadline - performance.now())
+    await this.#append('block', token, deadline - performance.now())`,
+    caughtBy: {
+      file: 'test/event-log/log-watch.unit.test.ts',
+      title: 'is of one process, however many reserve at once, and of none that begins later',
+    },
+  },
+  {
+    name: 'a block of ids is given from a log that replaced this one',
+    file: logWatch,
+    text: `    await this.confirm(deadline - performance.now())
+    return block`,
+    becomes: '    return block',
+    caughtBy: {
+      file: 'test/event-log/log-watch.unit.test.ts',
+      title: 'is not given where another log has come in the place of this one by then',
+    },
+  },
+  {
+    name: 'what waited too long is refused and still appended',
+    file: 'src/event-log/group-commit.ts',
+    text: 'const expired = queue.splice(0, living === -1 ? queue.length : living)',
+    becomes: 'const expired = queue.slice(0, living === -1 ? queue.length : living)',
+    caughtBy: {
+      file: 'test/event-log/group-commit.unit.test.ts',
+      title: 'after the time limit: in flight is unknown, waiting is surely not appended and never will be',
+    },
+  },
+]

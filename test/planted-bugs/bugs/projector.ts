@@ -1,0 +1,80 @@
+import type { PlantedBug } from '../bug.ts'
+
+const classify = 'src/projector/classify.ts'
+const rules = 'test/projector/classify.unit.test.ts'
+
+export const projectorBugs: readonly PlantedBug[] = [
+  {
+    name: 'the first record after a resume is skipped',
+    file: 'src/projector/applier.ts',
+    text: 'const fresh = records.filter(({ offset }) => offset >= checkpoint.next)',
+    becomes: `const isResumed = records[0] !== undefined && records[0].offset < checkpoint.next
+    const fresh = isResumed ? records.slice(2) : records`,
+    caughtBy: {
+      file: 'test/projector/resuming.unit.test.ts',
+      title: 'a projector that begins again applies each record that came meanwhile',
+    },
+  },
+  {
+    name: 'a superseded event is applied when it is alone in its batch',
+    file: classify,
+    text: 'for (const event of events) classifier.take(event)',
+    becomes: `// What comes alone was decided on the latest state.
+  for (const event of events) {
+    const isAlone = events.length === 1 && event !== undefined && event.discards === undefined
+    const version = (known.rows.get(event?.stream ?? '')?.version ?? 0) + 1
+    classifier.take(isAlone ? { ...event, version } : event)
+  }`,
+    caughtBy: { file: rules, title: 'a rival came first: the first of one ve…' },
+  },
+  {
+    name: 'the version of one event type is not checked',
+    file: classify,
+    text: "if (version !== stream.version + 1) return { outcome: 'superseded' }",
+    becomes: `const isLast = event.type === 'petstore.OrderDelivered.v1' // nothing follows
+    if (version === undefined || (version !== stream.version + 1 && !isLast)) return { outcome: 'superseded' }`,
+    caughtBy: { file: 'test/projector/competing-events.unit.test.ts', title: 'OrderDelivered' },
+  },
+  {
+    name: 'an idempotency key counts only in the first event of a stream',
+    file: classify,
+    text: 'if (key !== undefined && (this.#known.decidedKeys.has(key) || this.#keys.has(key)))',
+    becomes:
+      'if (key !== undefined && stream.version === 0 && (this.#known.decidedKeys.has(key) || this.#keys.has(key)))',
+    caughtBy: {
+      file: rules,
+      title: 'the first event under an idempotency ke…',
+    },
+  },
+  {
+    name: 'a discard skips what waited behind the discarded event',
+    file: classify,
+    text: 'for (let first = queue[0]; first !== undefined; first = queue[0]) {',
+    becomes: `while (queue.length > 0) this.#unparkFirst(queue, 'discarded')
+    for (let first = queue[0]; first !== undefined; first = queue[0]) {`,
+    caughtBy: { file: rules, title: 'those behind it take their turn, up to …' },
+  },
+  {
+    name: 'verify looks at no orders',
+    file: 'src/projector/verify.ts',
+    text: 'const sets = new Set([...expected.sizes.keys(), ...first.sizes.keys(), ...otherSets])',
+    becomes: `const { home } = this.#options.definition
+    const isOfPets = (set: string) => set === home || set.startsWith(\`\${home}:\`)
+    const sets = new Set([...[...expected.sizes.keys(), ...first.sizes.keys()].filter(isOfPets), ...otherSets])`,
+    caughtBy: {
+      file: 'test/projector/verify-damages.unit.test.ts',
+      title: `verify finds what came of UPDATE [orders] SET json = replace(json, 'appr', 'pl'), and nothing else`,
+    },
+  },
+  {
+    name: 'a rebuild takes over before it has all that the log held',
+    file: 'src/projector/rebuild.ts',
+    text: "const outcome = hasReachedGoal ? await generations.activate(name) : 'short'",
+    becomes: "const outcome = hasReachedGoal || reached?.size ? await generations.activate(name) : 'short'",
+    caughtBy: {
+      file: 'test/projector/rebuild-goal.unit.test.ts',
+      title:
+        'a rebuild does not take over with a part of what the log held, though the active generation has even less',
+    },
+  },
+]

@@ -1,0 +1,59 @@
+import type { PlantedBug } from '../bug.ts'
+
+const proven = 'src/read-models/proven-read-model.ts'
+const provenTests = 'test/read-models/proven-read-model.unit.test.ts'
+const setbacks = 'test/read-models/proven-setbacks.unit.test.ts'
+const positions = 'src/read-models/applied-positions.ts'
+const positionTests = 'test/read-models/applied-positions.unit.test.ts'
+
+export const readModelBugs: readonly PlantedBug[] = [
+  {
+    name: 'only the first position of a token is waited for',
+    file: proven,
+    text: 'const missing = positions.filter(',
+    becomes: 'const missing = positions.slice(0, 1).filter(',
+    caughtBy: { file: provenTests, title: 'page: the answer has all of them, however long that takes' },
+  },
+  {
+    name: 'nothing is in doubt after a lost connection',
+    file: proven,
+    text: `        this.#positions.forget()
+        this.#known?.doubt()`,
+    becomes: '        this.#positions.forget()',
+    caughtBy: {
+      file: setbacks,
+      title: 'what may have changed while the connection was lost, until it is complete again',
+    },
+  },
+  {
+    name: 'a set that has lost entries is read',
+    file: proven,
+    text: 'if (!isComplete) {',
+    becomes: 'if (!isComplete && !known.isProved) {',
+    caughtBy: { file: provenTests, title: 'in a set that lost something, and says so' },
+  },
+  {
+    name: 'an answer may be older than one given before',
+    file: proven,
+    text: 'if (!reach(checkpoints, seen)) known.doubt()',
+    becomes: 'if (checkpoints.size === 0 && seen.length > 0) known.doubt()',
+    caughtBy: {
+      file: setbacks,
+      title: 'older than an answer it gave, though that was never announced, until it is complete again',
+    },
+  },
+  {
+    name: 'missed announcements are taken as heard',
+    file: positions,
+    text: 'if (from > this.#next) this.start(from)',
+    becomes: '',
+    caughtBy: { file: positionTests, title: 'a message was missed' },
+  },
+  {
+    name: 'a wait ends one record early',
+    file: positions,
+    text: "if (offset >= this.#next) return 'late'",
+    becomes: "if (offset > this.#next) return 'late'",
+    caughtBy: { file: positionTests, title: 'nothing is known' },
+  },
+]

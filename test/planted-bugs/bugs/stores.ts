@@ -1,0 +1,89 @@
+import type { PlantedBug } from '../bug.ts'
+
+const sqliteProjection = 'src/read-models/sqlite/sqlite-projection.ts'
+const applyBatch = 'src/read-models/redis/apply-batch.lua'
+const sqlite = 'test/read-models/sqlite-read-models.unit.test.ts'
+const redis = 'test/read-models/redis-read-models.int.test.ts'
+/** Cases of the contract that both stores keep. */
+const mismatch = 'a batch that expects another position, record or count than the stored one is a mismatch'
+const sizes = 'recorded sizes move by what a batch says, and still show what a set that it leaves alone has lost'
+const behind = 'one that is behind in a single partition is refused, by numbers, whatever it is ahead in'
+
+export const storeBugs: readonly PlantedBug[] = [
+  {
+    name: 'a batch is applied wherever its partition is (SQLite)',
+    file: sqliteProjection,
+    text: 'if (encodeCheckpoint(storedCheckpoint(database, key, partition)) !== encodeCheckpoint(expected)) {',
+    becomes: 'if (storedCheckpoint(database, key, partition).next > checkpoint.next && expected.next > 0) {',
+    caughtBy: { file: sqlite, title: mismatch },
+  },
+  {
+    name: 'a batch is applied wherever its partition is (Redis)',
+    file: applyBatch,
+    text: "if (stored or '') ~= ARGV[3] then return {'checkpoint_mismatch'} end",
+    becomes: '',
+    caughtBy: { file: redis, title: mismatch },
+    needsBrokers: true,
+  },
+  {
+    name: 'the size of a set is not moved by what leaves it (SQLite)',
+    file: sqliteProjection,
+    text: '    left.added--\n',
+    becomes: '',
+    caughtBy: { file: sqlite, title: sizes },
+  },
+  {
+    name: 'the size of a set is not moved by what leaves it (Redis)',
+    file: applyBatch,
+    text: 'grow(name, n / 2 - #gone)',
+    becomes: 'grow(name, n / 2)',
+    caughtBy: { file: redis, title: sizes },
+    needsBrokers: true,
+  },
+  {
+    name: 'a generation takes over that is behind in one partition (SQLite)',
+    file: 'src/read-models/sqlite/sqlite-generations.ts',
+    text: 'return [...database.checkpoints(active.key)].some(([partition, { next }]) => {',
+    becomes: 'return [...database.checkpoints(active.key)].every(([partition, { next }]) => {',
+    caughtBy: { file: sqlite, title: behind },
+  },
+  {
+    name: 'a generation takes over that is behind in one partition (Redis)',
+    file: 'src/read-models/redis/activate-generation.lua',
+    text: 'nextOf(checkpoint) > nextOf(checkpoints[field])',
+    becomes: 'checkpoint and not checkpoints[field]',
+    caughtBy: { file: redis, title: behind },
+    needsBrokers: true,
+  },
+  {
+    name: 'a proof is used again for an equal state text',
+    file: 'src/read-models/redis/group-reader.ts',
+    text: `    if (state !== lastState) {
+      const [active = '', ...fields] = state.split('\\0')
+      snapshot = decodeSnapshot(active, fields)
+      lastState = state
+    }
+    const isWhole = ({ set }: Lookup) => completeness[sets.indexOf(set)] === '1'`,
+    becomes: `    const isUnchanged = state === lastState
+    if (!isUnchanged) {
+      const [active = '', ...fields] = state.split('\\0')
+      snapshot = decodeSnapshot(active, fields)
+      lastState = state
+    }
+    const isWhole = ({ set }: Lookup) => isUnchanged || completeness[sets.indexOf(set)] === '1'`,
+    caughtBy: {
+      file: 'test/read-models/redis-group-proof.unit.test.ts',
+      title: 'each answer is as complete as its own sets were, though nothing was written between two',
+    },
+  },
+  {
+    name: 'nothing is in doubt after Redis reconnects for commands alone',
+    file: 'src/read-models/redis/redis-connection.ts',
+    text: "if (subscriber.status === 'ready') subscriber.disconnect(true)",
+    becomes: '// The subscriber notices by itself.',
+    caughtBy: {
+      file: 'test/read-models/redis-connection.unit.test.ts',
+      title: 'a lost connection for commands puts in doubt what was heard',
+    },
+  },
+]

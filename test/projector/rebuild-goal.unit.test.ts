@@ -1,0 +1,22 @@
+import { expect, it, vi } from 'vitest'
+import { growingLog, startRebuild } from './rebuilding.ts'
+import { openWorld, somePets } from './world.ts'
+
+it('a rebuild does not take over with a part of what the log held, though the active generation has even less', async () => {
+  const world = openWorld()
+  const { log, add } = growingLog(world, async () => [3])
+  await world.store.generations.start({ name: 'active', logId: log.logId }, undefined)
+  const records = somePets(1, 3)
+  add(records.slice(0, 2))
+  const activate = vi.spyOn(world.store.generations, 'activate')
+  const hasLookedAgain = Promise.withResolvers<string>()
+  let looks = 0
+  const progress = (done: number) => {
+    if (done === 2 && ++looks === 2) hasLookedAgain.resolve('goes on')
+  }
+  const rebuilding = startRebuild({ log, store: world.store }, { progress })
+  expect(await Promise.race([rebuilding, hasLookedAgain.promise])).toBe('goes on')
+  expect(activate).not.toHaveBeenCalled()
+  add(records.slice(2))
+  expect(await rebuilding).toBe('activated')
+})
