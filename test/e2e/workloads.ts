@@ -38,10 +38,9 @@ export function browsing(pets: readonly StandingPet[]): WorkOf {
 
 /** They add pets, and look at each at once, by id and in the list, whether or not it can be read yet. */
 export function looking(random: Random): Work {
-  let names = 0
   return {
     *act() {
-      const answer = yield* addPet(names++, random, { prefer: 'wait=0' })
+      const answer = yield* addPet(random, { prefer: 'wait=0' })
       if (answer?.status !== 201) return
       const { id } = answer.body as Pet
       yield { operation: 'getPet', id }
