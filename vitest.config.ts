@@ -13,15 +13,19 @@ const brokers = {
 // Property tests take a second or two alone, and several times that on a machine that does other things too.
 const unit = { setupFiles: './test/lib/unit-setup.ts', testTimeout: 60_000 }
 /** They replace modules, which no other file may see. */
-const replacing = 'test/**/*.model.unit.test.ts'
+export const replacing = [
+  'test/cli/seed.unit.test.ts',
+  'test/command-handling/commands.model.unit.test.ts',
+  'test/judge/judge.unit.test.ts',
+]
 
 export default defineConfig({
   test: {
     reporters: ['default', './test/progress-reporter.ts'],
     projects: [
       // The files of a worker share its modules: to load them again for each took more than half of the time.
-      { test: { name: 'unit', include: ['test/**/*.unit.test.ts'], exclude: [replacing], isolate: false, ...unit } },
-      { test: { name: 'unit-alone', include: [replacing], ...unit } },
+      { test: { name: 'unit', include: ['test/**/*.unit.test.ts'], exclude: replacing, isolate: false, ...unit } },
+      { test: { name: 'unit-alone', include: replacing, ...unit } },
       { test: { name: 'int', include: ['test/**/*.int.test.ts'], ...brokers } },
       // Whole systems are started and broken. What has to happen in time is waited for with a limit of its own.
       {
