@@ -10,7 +10,8 @@ const limitMs = 1000
 /** The topics of a log as a process sees them: `values` are the records of its id blocks. */
 class Topics {
   values: (string | undefined)[] = []
-  afterAppend = () => {}
+  beforeAppend: (topics: Topics) => void = () => {}
+  afterAppend: (topics: Topics) => void = () => {}
   readonly #logId: string
 
   constructor(logId: string) {
@@ -34,8 +35,9 @@ class Topics {
     } as unknown as KafkaReader
     const idBlocksProducer = {
       append: async (_: number, [record]: readonly { value: string }[]) => {
+        this.beforeAppend(this)
         const offset = this.values.push(record?.value) - 1
-        this.afterAppend()
+        this.afterAppend(this)
         return offset
       },
     } as unknown as KafkaProducer
@@ -62,10 +64,12 @@ describe('a block of ids on Kafka', () => {
     expect(blocks.toSorted()).toEqual([1, 2, 3])
   })
 
-  it('is not given where another log has come in the place of this one by then', async () => {
-    const topics = new Topics('one')
+  it.each<[when: string, replacing: Partial<Topics>]>([
+    ['by then', { afterAppend: (topics) => topics.begin('another') }],
+    ['just before, without an identity yet', { beforeAppend: ({ values }) => void values.splice(0) }],
+  ])('is not given where another log has come in the place of this one %s', async (_, replacing) => {
+    const topics = Object.assign(new Topics('one'), replacing)
     const process = topics.open()
-    topics.afterAppend = () => topics.begin('another')
     await expect(process.reserveBlock(limitMs)).rejects.toMatchObject({ code: 'event_log_unavailable' })
     await process.replaced
   })
