@@ -79,9 +79,11 @@ describe('group commit', () => {
   it('gathers for another partition while one is being appended', async () => {
     const { log, commit } = open()
     const first = commit.gathering
-    void commit.append(first, record('a'))
-    await log.nextAppend(0)
+    const position = commit.append(first, record('a'))
+    const append = await log.nextAppend(0)
     expect(commit.gathering).not.toBe(first)
+    append.settle(0)
+    await position
   })
 
   it('cuts a batch at the number of records and at the bytes', async () => {
