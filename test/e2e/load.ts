@@ -73,8 +73,8 @@ export class Load {
   }
 
   /** Stops. No answer contradicts the log, and the API shows what the log says. */
-  async expectTrue(environment: Environment & Topic): Promise<void> {
-    expect((await this.contradictions(environment)).slice(0, 5)).toEqual([])
+  async expectTrue(environment: Environment & Topic, meant?: (exchange: Exchange) => Exchange): Promise<void> {
+    expect((await this.contradictions(environment, meant)).slice(0, 5)).toEqual([])
     const { pets, orders } = consumed(await readTopic(environment))
     const client = new Client(this.#instances[0] as Api)
     await vi.waitFor(async () => expect(await client.list()).toEqual(pets), { ...patience, interval: 200 })

@@ -3,15 +3,15 @@ import type { Exchange } from './history.ts'
 
 /**
  * The prefixes below which an answer is stale: those that the same instance had shown when it was asked, and those of
- * the writes that any instance had confirmed by then.
+ * the writes that any instance with the same read models had confirmed by then.
  */
 export class Floors {
   readonly #shown = new Map<string, Map<number, Floor>>()
-  readonly #confirmed = new Map<number, Floor>()
+  readonly #confirmed = new Map<string | undefined, Map<number, Floor>>()
   readonly #whenSent = new Map<Exchange, ReadonlyMap<number, Floor>>()
 
   sent(exchange: Exchange): void {
-    const floors = new Map(this.#confirmed)
+    const floors = new Map(this.#confirmed.get(exchange.readModels))
     for (const [partition, floor] of this.#shown.get(exchange.instance ?? '') ?? []) raise(floors, partition, floor)
     this.#whenSent.set(exchange, floors)
   }
@@ -30,7 +30,9 @@ export class Floors {
   }
 
   confirmed(by: Exchange, partition: number, n: number): void {
-    raise(this.#confirmed, partition, { n, by })
+    const floors = this.#confirmed.get(by.readModels) ?? new Map<number, Floor>()
+    this.#confirmed.set(by.readModels, floors)
+    raise(floors, partition, { n, by })
   }
 }
 

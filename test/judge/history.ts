@@ -47,6 +47,8 @@ export interface Exchange {
    * nobody answered.
    */
   readonly instance: string | undefined
+  /** Those of the release of the instance, where several releases run. */
+  readonly readModels?: string
   /** Milliseconds of one monotonic clock. */
   readonly sentMs: number
   readonly answeredMs: number

@@ -19,7 +19,7 @@ import { checkReason, isReasoned } from './refusals.ts'
 /**
  * Each read is a prefix of each partition, the one that its token names if it has one. It is not below the token that was
  * sent, nor below what the same instance showed before, to those who follow the events too, nor below the writes that any
- * instance said were applied. Each refusal of a command has its reason in such a prefix.
+ * instance with the same read models said were applied. Each refusal of a command has its reason in such a prefix.
  */
 export function* checkReads({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
   const floors = new Floors()
@@ -47,7 +47,7 @@ function isAppliedWrite({ operation, status, isApplied = true }: Exchange): bool
   return isWrite && (status === 200 || status === 201) && isApplied
 }
 
-/** Whoever reads after it was answered, on any instance, sees it. */
+/** Whoever reads after it was answered, on any instance with the same read models, sees it. */
 function confirm(exchange: Exchange, prefixes: Prefixes, floors: Floors): void {
   floors.answered(exchange)
   const { operation, number, body } = exchange
