@@ -13,7 +13,11 @@ const brokers = {
 // Property tests take a second or two alone, and several times that on a machine that does other things too.
 const unit = { setupFiles: './test/lib/unit-setup.ts', testTimeout: 60_000 }
 /** They replace modules, which no other file may see. */
-export const replacing = ['test/command-handling/commands.model.unit.test.ts']
+export const replacing = [
+  'test/cli/seed.unit.test.ts',
+  'test/command-handling/commands.model.unit.test.ts',
+  'test/judge/judge.unit.test.ts',
+]
 
 export default defineConfig({
   test: {

@@ -33,7 +33,7 @@ export interface Run {
 export interface Outcome {
   readonly faults: FaultSummary[]
   readonly faultCount: number
-  /** That the checkers looked at. */
+  /** That the judge looked at. */
   readonly answers: number
   readonly contradictions: readonly Contradiction[]
   /** One for each time between losses of the log. */
@@ -166,8 +166,7 @@ class Oracle {
     const nowMs = performance.now()
     const exchanges = this.#recorder.exchanges.filter(({ answeredMs }) => answeredMs < nowMs)
     const history = { log: await readLog(), exchanges }
-    const part = this.histories.length > 0 ? 'rest' : isEnd ? 'all' : 'beginning'
-    this.found(contradictionsOf(history, partitions, part))
+    this.found(contradictionsOf(history, partitions, isEnd && this.histories.length === 0))
     this.histories.push(history)
   }
 

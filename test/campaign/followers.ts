@@ -114,9 +114,9 @@ async function* follow(
   { from, signal, isKept = () => true }: Following,
 ): AsyncGenerator<string> {
   const { instance } = api
-  let [after, sentMs] = [from, performance.now()]
+  let [after, sentMs] = [from, recorder.now()]
   const keep = (answer: Answer) => {
-    const answeredMs = performance.now()
+    const answeredMs = recorder.now()
     const by = api.instance === instance ? instance : undefined
     const step = { sentMs, answeredMs, instance: by, ...(after !== undefined && { token: after }), ...answer }
     if (isKept()) recorder.followed(step)

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Contradiction, contradiction, type Exchange, type History, type Operation } from '../judge/history.ts'
 import { checkAgainstLog } from '../judge/judge.ts'
-import { checkPets, undecidedMax } from '../judge/pet-checker.ts'
 import { petstore } from './faults/operators.ts'
 import type { Recorder } from './recorder.ts'
 import { apiKey, type Scenario } from './system/scenario.ts'
@@ -35,28 +34,11 @@ const expected: Readonly<Record<Operation, ReadonlySet<string>>> = {
 }
 
 /**
- * How much of a run a history has: all of it; all until a loss, but not the requests that were under way; or what came
- * after a loss.
+ * What the judge finds, and answers that nobody expects. `isWhole`: the history has all that was asked of the service, and
+ * not just what came after a loss or before it.
  */
-export type Part = 'all' | 'beginning' | 'rest'
-
-/** What the two checkers find, and answers that nobody expects. The second one knows no log, so it needs all exchanges. */
-export function contradictionsOf(history: History, partitions: number, part: Part): Contradiction[] {
-  return [
-    ...history.exchanges.flatMap(unexpected).slice(0, 20),
-    ...checkAgainstLog(history, partitions, part === 'all'),
-    ...(part === 'rest' ? [] : contradictedPets(history)),
-  ]
-}
-
-/** Prints how many pets are not checked. */
-function contradictedPets(history: History): readonly Contradiction[] {
-  const { contradictions, unchecked } = checkPets(history)
-  if (unchecked.length > 0) {
-    const why = `with more than ${undecidedMax} writes of which nobody knows whether they happened`
-    process.stdout.write(`  compared with the log alone: ${unchecked.length} pets ${why}\n`)
-  }
-  return contradictions
+export function contradictionsOf(history: History, partitions: number, isWhole: boolean): Contradiction[] {
+  return [...history.exchanges.flatMap(unexpected).slice(0, 20), ...checkAgainstLog(history, partitions, isWhole)]
 }
 
 function unexpected(exchange: Exchange): Contradiction[] {

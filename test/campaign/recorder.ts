@@ -6,12 +6,16 @@ const patienceMs = 20_000
 export interface Api {
   readonly url: string
   readonly instance: string
+  /** How to ask it, where that is not by the network. */
+  readonly fetch?: (url: URL, request: RequestInit) => Promise<Response>
 }
 
 /** What is asked for, whoever asks. */
 export interface Asked extends Pick<Exchange, 'operation' | 'id' | 'wanted' | 'idempotencyKey' | 'page' | 'cached'> {
   /** For a list: where the link of the page before led. */
   readonly path?: string
+  /** For how long to wait, as `Prefer` says it. */
+  readonly waitSeconds?: number
 }
 
 /** A request, before it is known who answers what. */
@@ -33,14 +37,17 @@ const methods: Readonly<Partial<Record<Operation, 'POST' | 'PATCH'>>> = {
 /** Sends requests, and keeps each with what it was answered. */
 export class Recorder {
   readonly #heard: (exchange: Exchange) => void
+  /** What the time is. */
+  readonly now: () => number
   #exchanges: Exchange[] = []
   #count = 0
   /** The number of the first question whose answer is kept. */
   #first = 0
 
   /** `heard` is told each answer. */
-  constructor(heard: (exchange: Exchange) => void = () => {}) {
+  constructor(heard: (exchange: Exchange) => void = () => {}, now = () => performance.now()) {
     this.#heard = heard
+    this.now = now
   }
 
   /** All since the last `forget`, in the order in which they were sent. */
@@ -56,13 +63,13 @@ export class Recorder {
 
   /** Undefined where nobody took the connection: then nothing was asked. */
   async ask(to: Api, question: Question): Promise<Answered | undefined> {
-    const { apiKey: _, path: __, ...asked } = question
+    const { apiKey: _, path: __, waitSeconds: ___, ...asked } = question
     const number = this.#count++
     const before = to.instance
-    const sentMs = performance.now()
-    const came = await send(new URL(pathOf(question), to.url), requestOf(question, number))
+    const sentMs = this.now()
+    const came = await send(to, pathOf(question), requestOf(question, number))
     if (came === 'refused') return undefined
-    const times = { sentMs, answeredMs: performance.now() }
+    const times = { sentMs, answeredMs: this.now() }
     const unknown = { number, ...asked, instance: undefined, ...times, status: undefined }
     if (came === 'lost') return this.#keep(unknown)
     const { response, text } = came
@@ -90,11 +97,12 @@ export class Recorder {
 
 /** Lost: nobody knows whether it was asked. */
 async function send(
-  url: URL,
+  { url, fetch: ask = fetch }: Api,
+  path: string,
   request: RequestInit,
 ): Promise<{ response: Response; text: string } | 'refused' | 'lost'> {
   try {
-    const response = await fetch(url, request)
+    const response = await ask(new URL(path, url), request)
     return { response, text: await response.text() }
   } catch (error) {
     return (error as { cause?: { code?: string } }).cause?.code === 'ECONNREFUSED' ? 'refused' : 'lost'
@@ -112,7 +120,7 @@ function pathOf({ operation, id, page, path }: Question): string {
 }
 
 function requestOf(question: Question, number: number): RequestInit {
-  const { operation, id, wanted, idempotencyKey, token, cached, apiKey } = question
+  const { operation, id, wanted, idempotencyKey, token, cached, waitSeconds, apiKey } = question
   const method = methods[operation] ?? 'GET'
   const body = operation === 'placeOrder' ? { petId: id } : wanted
   return {
@@ -124,6 +132,7 @@ function requestOf(question: Question, number: number): RequestInit {
       ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
       ...(idempotencyKey === undefined ? {} : { 'idempotency-key': `"${idempotencyKey}"` }),
       ...(token === undefined ? {} : { 'consistency-token': token }),
+      ...(waitSeconds === undefined ? {} : { prefer: `wait=${waitSeconds}` }),
       ...(cached === undefined ? {} : { [method === 'GET' ? 'if-none-match' : 'if-match']: cached.tag }),
     },
     ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),

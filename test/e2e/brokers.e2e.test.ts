@@ -1,33 +1,24 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { asyncApiDocument } from '../../src/domain/asyncapi.ts'
 import { compileCheck } from '../../src/lib/validation.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
-import { Client, createMany, expectExactText, outcomeOf, type Pet, untilServed } from './client.ts'
-import { Load } from './load.ts'
-import { brokerEnvironment, startRoles, startService } from './service.ts'
-import { readTopic } from './topic.ts'
+import { shared } from '../lib/when-done.ts'
+import { byId, createOnce, expectExactText, inParallel, keyed, outcomeOf, type Pet, untilServed } from './client.ts'
+import { buying, Load } from './load.ts'
+import { brokerEnvironment, startRoles } from './service.ts'
+import { creationsIn, readPets, readTopic, storedCount } from './topic.ts'
+import { looking, mixing } from './workloads.ts'
+
+const patience = { timeout: 60_000, interval: 50 }
 
 describeWithBrokers('on Kafka and Redis', (brokers) => {
-  async function start() {
-    const roles = await startRoles(brokerEnvironment(brokers))
-    await untilServed(roles.clients[1], [await roles.clients[0].create('the first')]) // the projector has joined its group
-    return roles
-  }
+  const roles = shared(() => startRoles(brokerEnvironment(brokers)))
 
-  it('a pet added through one instance is seen by the next GET on the other', async () => {
-    const { clients } = await start()
-    for (let i = 0; i < 100; i++) {
-      const pet = await clients[i % 2 ? 0 : 1].create(`pet ${i}`)
-      expect((await clients[i % 2 ? 1 : 0].get(pet.id)).body).toEqual(pet)
-    }
-  })
-
-  it('all roles in one process serve as well, and any Kafka client reads what /asyncapi.json says, where it says', async () => {
-    const environment = brokerEnvironment(brokers)
-    const client = new Client(await startService(environment))
-    const pets = await createMany(client, 100)
-    await untilServed(client, pets)
-    const { body } = await client.request('/asyncapi.json')
+  it('any Kafka client reads what /asyncapi.json says, where it says', async () => {
+    const { environment, clients } = roles()
+    const pets = await inParallel(20, 8, (i) => clients[0].create(`described ${i}`))
+    await untilServed(clients[1], pets)
+    const { body } = await clients[0].request('/asyncapi.json')
     const { channels, components } = body as ReturnType<typeof asyncApiDocument>
     expect(channels.pets.address).toBe(environment.KAFKA_TOPIC)
     const described = components.messages['petstore.PetCreated.v1']
@@ -44,52 +35,94 @@ describeWithBrokers('on Kafka and Redis', (brokers) => {
       expect(pets).toContainEqual(event.data)
     }
     expect(new Set(messages.map(({ value }) => JSON.parse(String(value)).id)).size).toBe(pets.length)
-    await expectExactText(client)
   })
 
-  describe('a Consistency-Token of one instance', () => {
-    /** A sold pet: others write pets that are available. Not waited for. */
-    async function createSold(client: Client, name: string): Promise<{ pet: Pet; token: string }> {
-      const pet = { name, categoryId: 1, status: 'sold' }
-      const { status, headers, body, text } = await client.post(pet, { prefer: 'wait=0' })
-      expect(status, text).toBe(201)
-      return { pet: body as Pet, token: headers.get('consistency-token') ?? '' }
+  it('no answer of two instances under load, and no feed, is wrong, or older than its token', async () => {
+    const { apis, environment } = roles()
+    const load = new Load(apis, 32, mixing(looking, buying))
+    load.follow(4)
+    await load.until(1000, 200, 'getPet')
+    await load.expectTrue(environment)
+  })
+
+  it('a pet added through one instance is seen by the next GET on the other, with every digit and character', async () => {
+    const { clients } = roles()
+    for (let i = 0; i < 100; i++) {
+      const pet = await clients[i % 2 ? 0 : 1].create(`pet ${i}`)
+      expect((await clients[i % 2 ? 1 : 0].get(pet.id)).body).toEqual(pet)
     }
+    await expectExactText(clients[0])
+  })
 
-    it('makes GETs on the other have the pet, or say that they cannot yet, under load', async () => {
-      const [there, here] = (await start()).clients
-      const load = new Load([there], 32)
-      await load.until(200)
-      const sold: Pet[] = []
-      let seen = 0
-      for (let i = 0; i < 90; i++) {
-        const { pet, token } = await createSold(there, `sold ${i}`)
-        sold.push(pet)
-        const headers = { 'consistency-token': token }
-        const asked = [here.get(pet.id, headers), here.request('/v1/pets?status=sold&limit=100', { headers })]
-        const wanted = [pet, expect.arrayContaining(sold)]
-        for (const [kind, answer] of (await Promise.all(asked)).entries()) {
-          if (answer.status !== 200) expect(outcomeOf(answer)).toBe('503 read_model_behind')
-          else expect(answer.body).toEqual(wanted[kind])
-          if (answer.status === 200) seen++
-        }
-      }
-      expect(seen).toBeGreaterThan(0)
-      await load.stop()
-    })
+  it('64 clients on two instances order one pet at once, 40 times: each time one gets it', async () => {
+    const { clients } = roles()
+    for (let round = 0; round < 40; round++) {
+      const { id } = await clients[0].create(`wanted ${round}`)
+      expect((await clients[0].get(id)).headers.has('consistency-token')).toBe(false) // none is given where none was sent
+      const place = (client: number) => clients[client % 2 ? 1 : 0].place(id, { prefer: 'wait=5' })
+      const answers = await inParallel(64, 64, place)
+      const refused = Array(63).fill('409 pet_not_available')
+      expect(answers.map(outcomeOf).sort()).toEqual(['201', ...refused])
+    }
+  })
 
-    it('makes a GET on the other process wait for a paused projector', async () => {
-      const { clients, projector } = await start()
-      const [there, here] = clients
-      process.kill(projector.pid, 'SIGSTOP')
-      const { pet, token } = await createSold(there, 'not projected')
-      const get = (prefer: string) => here.get(pet.id, { 'consistency-token': token, prefer })
-      expect((await here.get(pet.id)).status).toBe(404)
-      expect(outcomeOf(await get('wait=0'))).toBe('503 read_model_behind')
-      const waiting = get('wait=10')
-      expect(outcomeOf(await get('wait=1'))).toBe('503 read_model_behind')
-      process.kill(projector.pid, 'SIGCONT')
-      expect((await waiting).body).toEqual(pet)
-    })
+  it('a POST with an Idempotency-Key gets the same pet as its copies, sent at once to whichever instance', async () => {
+    const { environment, clients } = roles()
+    const names = Array.from({ length: 30 }, (_, i) => `copied ${i}`)
+    const send = (name: string, copy: number) => clients[copy % 2 ? 1 : 0].post({ name, categoryId: 1 }, keyed(name))
+    const all = await Promise.all(names.map((name) => Promise.all([0, 1, 2, 3].map((copy) => send(name, copy)))))
+    for (const copies of all) {
+      const body = copies[0]?.body
+      expect(copies).toMatchObject(Array(4).fill({ status: 201, body }))
+      expect(copies.filter(({ headers }) => headers.has('idempotency-replayed'))).toHaveLength(3)
+    }
+    const others = await inParallel(names.length, 8, (i) =>
+      clients[i % 2 ? 1 : 0].post({ name: 'another', categoryId: 1 }, keyed(names[i] ?? '')),
+    )
+    expect(new Set(others.map(outcomeOf))).toEqual(new Set(['422 idempotency_key_reused']))
+    const events = creationsIn(await readTopic(environment)).filter(({ data }) => names.includes(data.name))
+    expect(events.length).toBeGreaterThan(names.length) // else nothing was decided between duplicates
+    const pets = byId(all.map(([first]) => first?.body as Pet))
+    const isCopied = ({ name }: Pet) => names.includes(name)
+    for (const client of clients) expect((await client.list()).filter(isCopied)).toEqual(pets)
+  })
+
+  it('a Consistency-Token of one instance makes a GET on the other wait for a paused projector', async () => {
+    const { clients, projector } = roles()
+    const [there, here] = clients
+    process.kill(projector.pid, 'SIGSTOP')
+    const { body, headers } = await there.post({ name: 'not projected', categoryId: 1 }, { prefer: 'wait=0' })
+    const { id } = body as Pet
+    const get = (prefer: string) =>
+      here.get(id, { 'consistency-token': headers.get('consistency-token') ?? '', prefer })
+    expect((await here.get(id)).status).toBe(404)
+    expect(outcomeOf(await get('wait=0'))).toBe('503 read_model_behind')
+    const waiting = get('wait=10')
+    expect(outcomeOf(await get('wait=1'))).toBe('503 read_model_behind')
+    process.kill(projector.pid, 'SIGCONT')
+    expect((await waiting).body).toEqual(body)
+  })
+
+  it('a POST with an Idempotency-Key makes one pet, although its instance is killed with kill -9 before it answers', async () => {
+    const { environment, apis, clients, projector } = roles()
+    const names = Array.from({ length: 16 }, (_, i) => `sent ${i}`)
+    const before = await storedCount(environment)
+    const untilStored = (count: number) =>
+      vi.waitFor(async () => expect(await storedCount(environment)).toBeGreaterThanOrEqual(before + count), patience)
+    process.kill(projector.pid, 'SIGSTOP') // nothing is decided: each request is stored only
+    const sent = Promise.allSettled(names.map((name) => clients[0].post({ name, categoryId: 1 }, keyed(name))))
+    await untilStored(names.length)
+    await apis[0].end('SIGKILL')
+    await sent
+
+    const sendAgain = () => Promise.all(names.map((name) => createOnce(clients[1], name)))
+    const sending = sendAgain()
+    await untilStored(names.length + 1) // stored twice
+    process.kill(projector.pid, 'SIGCONT')
+    const pets = (await sending).map(({ pet }) => pet)
+    expect(await sendAgain()).toEqual(pets.map((pet) => ({ pet, isReplayed: true })))
+    const isSent = ({ name }: Pet) => names.includes(name)
+    expect((await clients[1].list()).filter(isSent)).toEqual(byId(pets))
+    expect((await readPets(environment)).filter(isSent)).toEqual(byId(pets))
   })
 })

@@ -20,21 +20,19 @@ const garbage = [
   JSON.stringify({ ...event, data: { id: 'five' } }),
 ]
 
+const largeEvents = partitions.map((partition): NewMessage => {
+  return { partition, value: JSON.stringify({ ...event, type: 'elsewhere.Fed.v1', data: large }) }
+})
+/** More in a row than a batch has. */
+const rows = partitions.flatMap((partition) =>
+  Array.from(
+    { length: 3000 },
+    (_, i): NewMessage => ({ partition, key: i % 2 ? '1' : null, value: garbage[i % garbage.length] ?? null }),
+  ),
+)
+
 describeWithBrokers('whatever another producer writes', (brokers) => {
-  it.each<[what: string, messages: (partition: number) => NewMessage[]]>([
-    [
-      'events of 900 KiB of an unknown type, and each kind of garbage',
-      (partition) => [
-        { partition, value: JSON.stringify({ ...event, type: 'elsewhere.Fed.v1', data: large }) },
-        ...garbage.map((value) => ({ partition, value, key: '1' })),
-      ],
-    ],
-    [
-      '10,000 records of garbage in a row',
-      (partition) =>
-        Array.from({ length: 10_000 }, (_, i) => ({ partition, value: garbage[i % garbage.length] ?? null })),
-    ],
-  ])('%s, in each partition, hold up none of those behind', async (_, messages) => {
+  it('in each partition holds up nothing behind it', async () => {
     const environment = brokerEnvironment(brokers)
     const { url } = await startService(environment)
     const client = new Client({ url })
@@ -43,25 +41,23 @@ describeWithBrokers('whatever another producer writes', (brokers) => {
     // Longer than anything that is looked at: skipped, and not parked.
     const enormous = petCreated({ eventId: 'enormous', pet: { ...pet, id: 5_000_002, name: large } })
     await produce(environment, [endless, enormous])
-    for (const partition of partitions) await produce(environment, messages(partition))
+    for (const each of [largeEvents, rows]) await produce(environment, each)
     const pets = await createMany(client, 120)
     await untilServed(client, pets)
 
-    // The command line and the probe tell of as many records as there are in the topic.
-    const records = 2 + partitions.flatMap(messages).length + pets.length
+    // The command line tells of as many records as there are in the topic.
+    const records = 2 + largeEvents.length + rows.length + pets.length
     expect(await storedCount(environment)).toBe(records)
     const { generations } = await petstoreJson(environment, 'generations')
     const documents = { pets: pets.length, orders: 0 }
     const facts = { state: 'active', position: records, lag: 0, documents, parked: 1 }
     expect(generations).toEqual([expect.objectContaining(facts)])
-    const { body } = await client.request('/readyz')
-    const { checks } = body as { checks: { eventLog: { endOffsets: number[] } } }
-    expect(checks.eventLog.endOffsets.reduce((sum, end) => sum + end, 0)).toBe(records)
-    expect(checks).toMatchObject({
+    const checks = {
       eventLog: { status: 'up' },
       readModels: { status: 'up', generation: generations[0].name },
       projector: { status: 'up', partitions },
-    })
+    }
+    expect((await client.request('/readyz')).body).toMatchObject({ checks })
     const [parked] = await petstoreJson(environment, 'parked', 'list')
     expect(parked).toMatchObject({ stream: '5000001', value: endless.value })
     expect(parked.reason.length).toBeLessThan(200)

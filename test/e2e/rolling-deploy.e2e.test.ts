@@ -4,25 +4,22 @@ import type { describeGenerations } from '../../src/cli/generations.ts'
 import type { Generation } from '../../src/read-models/generations.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
-import { Client, outcomeOf } from './client.ts'
-import { MixedLoad } from './mixed-load.ts'
-import { SeededPets } from './seeded-pets.ts'
+import type { Exchange } from '../judge/history.ts'
+import { Client, createMany, expectExactly, outcomeOf } from './client.ts'
+import { buying, Load, type WorkOf } from './load.ts'
 import {
   brokerEnvironment,
   type Environment,
-  expectVerified,
   petstoreJson,
-  type Roles,
-  startRoles,
+  type ServiceProcess,
   startService,
   startUnready,
   untilReady,
 } from './service.ts'
 import { openActiveKeys, openStore, storedVersion } from './stored-state.ts'
+import { browsing, fillWithPets, looking, mixing } from './workloads.ts'
 
 const patience = { timeout: 60_000, interval: 50 }
-/** Within it, and well so, the old release is started again. */
-const graceSeconds = 15
 
 type Brokers = ReturnType<typeof brokerEnvironment>
 
@@ -30,18 +27,21 @@ const [pets, ...others] = petStreams.projections
 const nextProjections = [{ name: 'pets', version: (pets?.version ?? 0) + 1 }, ...others]
 const preload = new URL('./next-release.ts', import.meta.url).href
 
-function inCapitals(documents: string): string {
-  return documents.replace(/(?<="name":")[^"]*/g, (name) => name.toUpperCase())
+/** As `buying`, but nothing depends on a tag: that of one release is unknown to the other. */
+const buyingAnyway: WorkOf = (random) => {
+  const work = buying(random)
+  return { act: () => work.act(), tell: ({ tag: _, ...answer }) => work.tell?.(answer) }
+}
+
+/** The second member of each pet that a process has shown: the releases write them in another order. */
+function secondMembers({ told }: Load, { url }: ServiceProcess): Set<string | undefined> {
+  const shown = told.filter(({ instance, operation }) => instance === url && /^(get|list)Pets?$/.test(operation))
+  return new Set(shown.flatMap(({ body = [] }) => [body as object].flat().map((pet) => Object.keys(pet)[1])))
 }
 
 /** What `petstore generations` tells. */
 function stored(environment: Environment): ReturnType<typeof describeGenerations> {
   return petstoreJson(environment, 'generations')
-}
-
-async function stop({ apis, projector }: Roles): Promise<void> {
-  const codes = await Promise.all([...apis, projector].map((service) => service.end('SIGTERM')))
-  expect(codes).toEqual([0, 0, 0])
 }
 
 /** Nobody builds its read models yet; then they are as a projector leaves them that is killed as soon as it has begun. */
@@ -54,8 +54,8 @@ async function expectUnready(client: Client, store: ReadModelStore, begun: Gener
   expect(outcomeOf(await client.get(1))).toBe('503 read_model_rebuilding')
 }
 
-/** No process of the old release runs any more. */
-async function expectRemoved(environment: Brokers, store: ReadModelStore): Promise<void> {
+/** No process of the old release runs any more; nor does any of another log, whose read models are spared. */
+async function expectRemoved(environment: Brokers, otherLog: Brokers, store: ReadModelStore): Promise<void> {
   const oldVersion = await storedVersion(environment)
   const nextVersion = await storedVersion(environment, nextProjections)
   const { redis, keys } = await openActiveKeys(environment)
@@ -63,21 +63,27 @@ async function expectRemoved(environment: Brokers, store: ReadModelStore): Promi
   expect(old).toBeDefined()
   await stored(environment)
   expect(await store.generations.versions()).toContainEqual(old) // to look at it is not to use it
-  const isGone = async () => expect(await store.generations.versions()).toMatchObject([{ version: nextVersion }])
-  await vi.waitFor(isGone, patience)
+  const left = [nextVersion, await storedVersion(otherLog)].sort()
+  const versions = async () => (await store.generations.versions()).map(({ version }) => version).sort()
+  await vi.waitFor(async () => expect(await versions()).toEqual(left), patience)
   const prefix = keys.checkpoints.slice(0, keys.checkpoints.indexOf('}') + 1)
   expect(await redis.keys(`${prefix}*`)).toEqual([])
 }
 
 describeWithBrokers('a rolling deploy', (brokers) => {
   it('to another version and back shows nobody an answer that is wrong, lacks a pet or is old', async () => {
-    const environment = { ...brokerEnvironment(brokers), READ_MODEL_GRACE_SECONDS: String(graceSeconds) }
+    const environment = { ...brokerEnvironment(brokers), READ_MODEL_GRACE_SECONDS: '5' } // the shortest there is
     const nextEnvironment = { ...environment, NODE_OPTIONS: `--import=${preload}` }
-    const seeded = new SeededPets(500)
-    await seeded.append(environment)
-    const old = await startRoles(environment)
-    const load = new MixedLoad(old.apis, seeded)
-    await load.until(20)
+    const standing = await fillWithPets(environment, 500)
+    const otherLog = { ...environment, KAFKA_TOPIC: `${environment.KAFKA_TOPIC}.other` }
+    const other = await startService(otherLog)
+    const petsThere = await createMany(new Client(other), 10)
+    expect(await other.end('SIGTERM')).toBe(0)
+    const old = await startService(environment)
+    const load = new Load([old], 6, mixing(buyingAnyway, looking, browsing(standing)))
+    load.follow(2)
+    const untilMore = () => load.until(100, 200, 'getPet')
+    await untilMore()
     const [oldVersion, nextVersion] = [
       await storedVersion(environment),
       await storedVersion(environment, nextProjections),
@@ -86,42 +92,55 @@ describeWithBrokers('a rolling deploy', (brokers) => {
     const before = await oldStore.generations.active()
 
     const begun = { name: 'begun', logId: before?.logId ?? '' }
-    const api = await startUnready({ ...nextEnvironment, ROLE: 'api' })
-    await expectUnready(new Client(api), await openStore(environment, nextVersion), begun)
+    const next = await startUnready({ ...nextEnvironment, ROLE: 'api' })
+    await expectUnready(new Client(next), await openStore(environment, nextVersion), begun)
     await startService({ ...nextEnvironment, ROLE: 'projector' })
-    await untilReady(api)
-    const next = { ...api, shows: inCapitals }
-    await load.turnTo([...old.apis, next])
-    await load.until(20)
-    const { generations } = await stored(nextEnvironment)
+    await untilReady(next)
+    load.turnTo([old, next])
+    await untilMore()
+    const { generations: all } = await stored(nextEnvironment)
+    const generations = all.filter(({ lag }) => lag !== undefined) // that of the other log has none
     expect(generations).toMatchObject([
       { version: nextVersion, name: begun.name, state: 'active', lag: expect.any(Number) },
       { version: oldVersion, name: before?.name, state: 'active', lag: expect.any(Number) },
     ])
-    for (const { documents } of generations) expect(documents?.pets).toBeGreaterThan(seeded.count)
-    await load.turnTo([next])
-    await stop(old)
+    for (const { documents } of generations) expect(documents?.pets).toBeGreaterThan(standing.length)
+    load.turnTo([next])
+    expect(await old.end('SIGTERM')).toBe(0)
 
-    // Rolled back: it goes on with the read models that it left.
-    const again = await startRoles(environment)
-    await load.turnTo([next, ...again.apis])
+    // Rolled back: it goes on with the read models that it left. However long it takes to start, it is within the grace.
+    const renewing = setInterval(() => oldStore.generations.renew(), 500)
+    const again = await startService(environment)
+    clearInterval(renewing)
+    load.turnTo([next, again])
     expect(await oldStore.generations.active()).toEqual(before)
-    await load.until(20)
-    await load.turnTo([next])
-    await stop(again)
+    await untilMore()
+    load.turnTo([next])
+    expect(await again.end('SIGTERM')).toBe(0)
 
-    await expectRemoved(environment, oldStore)
-    expect((await load.expectTrue()).count(/^5/)).toBe(0)
-    await expectVerified(nextEnvironment)
+    await expectRemoved(environment, otherLog, oldStore)
+    const there = await startService(otherLog)
+    expect(there.output()).not.toContain('building read models')
+    await expectExactly(new Client(there), petsThere)
+    const ofRelease = (exchange: Exchange) =>
+      exchange.instance === next.url ? { ...exchange, readModels: 'next' } : exchange
+    await load.expectTrue(nextEnvironment, ofRelease)
+    expect(load.told.filter(({ status = 500 }) => status >= 500)).toEqual([])
+    expect([old, next, again].map((service) => secondMembers(load, service))).toEqual([
+      new Set(['name']),
+      new Set(['status']),
+      new Set(['name']),
+    ])
   })
 
   it('to another number of shards is seen by both releases', async () => {
     const environment = brokerEnvironment(brokers)
     const nextEnvironment = { ...environment, READ_MODEL_SHARDS: '2' }
-    await new SeededPets(100).append(environment)
+    await fillWithPets(environment, 100)
     await Promise.all([environment, nextEnvironment].map((each) => startService(each)))
     const oldVersion = await storedVersion(environment)
     const shards = [`${oldVersion}.s2-0`, `${oldVersion}.s2-1`]
+    await vi.waitFor(async () => expect((await stored(environment)).versions).toHaveLength(3), patience)
     for (const [each, own] of [[environment, [oldVersion]] as const, [nextEnvironment, shards] as const]) {
       const { versions, generations } = await stored(each)
       expect(versions.flatMap(({ version, isOwn }) => (isOwn ? [version] : [])).sort()).toEqual(own)

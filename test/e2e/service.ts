@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, vi } from 'vitest'
+import { expect, vi } from 'vitest'
 import type { Verification } from '../../src/projector/verify.ts'
 import { startKafka, startRedis } from '../brokers/brokers.ts'
 import { type Environment, type Program, runProgram } from '../brokers/program.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
+import { whenDone } from '../lib/when-done.ts'
 import { apiKey, Client } from './client.ts'
 
 export type { Environment, Program }
@@ -18,10 +19,10 @@ export function startProgram(script: string, environment: Environment, ...args: 
   return startCommand([process.execPath, fileURLToPath(new URL(script, import.meta.url)), ...args], environment)
 }
 
-/** Runs a command with these variables and no others. It ends with the test. */
+/** Runs a command with these variables and no others. It ends with the test, or the suite that shares it. */
 export function startCommand(command: readonly string[], environment: Environment): Program {
   const program = runProgram(command, environment)
-  onTestFinished(async () => void (await program.end('SIGKILL')))
+  whenDone(() => program.end('SIGKILL'))
   return program
 }
 
@@ -83,10 +84,10 @@ export interface Roles {
 }
 
 /** Two instances that answer requests and one that projects, as a deployment may have them. */
-export async function startRoles(environment: Environment): Promise<Roles> {
+export async function startRoles<E extends Environment>(environment: E): Promise<Roles & { readonly environment: E }> {
   const start = (ROLE: string) => startService({ ...environment, ROLE })
   const [projector, ...apis] = await Promise.all([start('projector'), start('api'), start('api')])
-  return { projector, apis, clients: [new Client(apis[0]), new Client(apis[1])] }
+  return { environment, projector, apis, clients: [new Client(apis[0]), new Client(apis[1])] }
 }
 
 /** Kafka and Redis for one test: a topic and a prefix of its own, and a folder for keys. */
@@ -104,7 +105,7 @@ export function brokerEnvironment({ kafkaBrokers, redisUrl }: { kafkaBrokers: st
 /** A Kafka and a Redis of the test's own, to be broken, and what the service needs to find them. */
 export async function startOwnBrokers(redisArgs: readonly string[] = []) {
   const [kafka, redis] = await Promise.all([startKafka(), startRedis({ args: redisArgs })])
-  onTestFinished(async () => void (await Promise.all([kafka.remove(), redis.remove()])))
+  whenDone(() => Promise.all([kafka.remove(), redis.remove()]))
   return { kafka, redis, environment: brokerEnvironment({ kafkaBrokers: kafka.brokers, redisUrl: redis.url }) }
 }
 

@@ -1,11 +1,11 @@
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
-import { onTestFinished } from 'vitest'
 import { petStreams } from '../../src/app/petstore.ts'
 import { readModelVersion, versionOfLog } from '../../src/projector/definition.ts'
 import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
 import { openRedisReadModels } from '../../src/read-models/redis/redis-read-models.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
+import { whenDone } from '../lib/when-done.ts'
 import type { brokerEnvironment } from './service.ts'
 import { logIdOf } from './topic.ts'
 
@@ -27,14 +27,14 @@ export async function openStore(environment: Environment, version?: string): Pro
   const logger = pino({ level: 'silent' })
   const named = { url, prefix, version: version ?? (await storedVersion(environment)) }
   const store = await openRedisReadModels({ ...named, home, logger })
-  onTestFinished(() => store.close())
+  whenDone(() => store.close())
   return store
 }
 
 /** The Redis of an environment for whatever the service would never do, and the keys of the active generation in it. */
 export async function openActiveKeys(environment: Environment) {
   const redis = new Redis(environment.REDIS_URL)
-  onTestFinished(() => redis.disconnect())
+  whenDone(() => redis.disconnect())
   const all = redisKeys({ prefix: environment.REDIS_PREFIX, version: await storedVersion(environment) })
   return { redis, keys: all.generation((await redis.hget(all.active, 'name')) ?? '') }
 }

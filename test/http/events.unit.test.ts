@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { OrderId } from '../../src/domain/order.ts'
 import type { PetId } from '../../src/domain/pet.ts'
@@ -158,5 +160,32 @@ describe('the feed', () => {
     goesOn.resolve()
     await feed.text()
     await eventually(async () => expect((await get()).status).toBe(200))
+  })
+
+  it('is told to a client that never reads no further than the system keeps for it, and then no more', async () => {
+    const { app, listen, services } = await openServer()
+    onTestFinished(() => app.close())
+    expect(app.server.timeout).toBe(35_000) // 5 s for the append, 10 s for other waits, 20 s in which nothing is taken
+    app.server.setTimeout(200)
+    const left = Promise.withResolvers<void>()
+    const event = { stream: '1', type: 'petstore.PetCreated.v1', json: `"${'x'.repeat(1024 ** 2)}"` }
+    let megabytes = 0
+    async function* endless() {
+      for (;;) {
+        megabytes++
+        yield { events: [event], after: [] }
+      }
+    }
+    services.feed.follow = async (_query, signal) => {
+      signal.addEventListener('abort', () => left.resolve())
+      return endless()
+    }
+    const socket = connect(await listen(), '127.0.0.1').pause()
+    onTestFinished(() => void socket.destroy())
+    socket.write(`GET /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`)
+    await left.promise
+    expect(megabytes).toBeLessThan(50)
+    socket.resume() // only now does it learn that it was left
+    await once(socket, 'close')
   })
 })

@@ -10,7 +10,7 @@ export interface Claim {
 /** A prefix below which an answer is stale, and why. */
 export interface Floor {
   readonly n: number
-  /** The earlier answer of the same instance; undefined: the token. */
+  /** The earlier answer; undefined: the token. */
   readonly by?: Exchange
 }
 
@@ -30,6 +30,10 @@ export function firstPrefix(claims: readonly Claim[], from: number): number | un
     n = next
   }
   return n
+}
+
+export function holdsAt(claims: readonly Claim[], n: number): boolean {
+  return claims.every((claim) => nextWhere(claim, n) === n)
 }
 
 function nextWhere({ document: { states }, holds }: Claim, n: number): number | undefined {

@@ -52,6 +52,31 @@ describe('reads', () => {
     expect(rulesOfAnswers(getA('pending'), getA('available', { sentMs: 5 }))).toEqual([])
   })
 
+  it('of one instance are not of an earlier prefix, even if they show the same', () => {
+    const other = (offset: number): Given => {
+      const named = token([0, offset])
+      return { operation: 'getPet', id: b, body: pet(b), token: token(), tokenAfter: named }
+    }
+    expect(rulesOfAnswers(other(3), other(2))).toEqual(['stale read'])
+    expect(rulesOfAnswers(other(3), { ...other(2), instance: 'api-2#1' })).toEqual([])
+  })
+
+  it('include what any instance has confirmed', () => {
+    const approved = { operation: 'updateOrder', id: c, wanted: { status: 'approved' }, instance: 'api-2#1' } as const
+    const confirmed = { ...approved, body: order(c, a, 'approved'), tokenAfter: token([0, 3]) }
+    const found = sampleHistory()
+    found.ordered('Cancelled', order(c, a), { version: 4, request: 0 })
+    found.answered({
+      ...confirmed,
+      wanted: { status: 'cancelled' },
+      body: order(c, a, 'cancelled'),
+      tokenAfter: token([0, 4]),
+    })
+    found.answered({ ...getA('pending'), instance: undefined })
+    found.answered({ ...getA('pending'), sentMs: 0 })
+    expect(rulesOf(found)).toEqual(['stale read'])
+  })
+
   it('include what their token names', () => {
     const [early, late] = [token([0, 1], [1, 7]), token([0, 2])]
     expect(rulesOfAnswers(getA('available', { token: early, tokenAfter: early }))).toEqual([])
@@ -99,6 +124,11 @@ describe('reads', () => {
   })
 })
 
+it('a read does not have a token of more than it tells', () => {
+  const read = getA('available', { token: token(), tokenAfter: token([0, 2]) })
+  expect(rulesOfAnswers(read)).toEqual(['token of more than was told'])
+})
+
 describe('a feed', () => {
   const step = (from: string | undefined, to: string): Given => ({
     ...{ operation: 'followEvents', body: [], tokenAfter: to },
@@ -142,7 +172,7 @@ describe('the log', () => {
   it('has one open order of a pet at most', () => {
     const record = { partition: 0, offset: 0, key: null, value: null }
     const effect = (id: number) => ({
-      ...{ type: 'petstore.OrderPlaced.v1', record, request: undefined },
+      ...{ type: 'petstore.OrderPlaced.v1', record, since: 1, request: undefined },
       ...{ pet: { ...pet(a), categoryId: 7n }, order: order(id, a) },
     })
     expect([...checkOverlaps([effect(c), effect(d)])]).toMatchObject([{ rule: 'orders overlap' }])

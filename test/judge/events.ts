@@ -1,6 +1,6 @@
 import { membersOf, nameOf } from './answers.ts'
-import { type Contradiction, contradiction, type Exchange, positionsOf } from './history.ts'
-import { eventIn, type Prefixes } from './prefixes.ts'
+import { type Contradiction, contradiction, type Exchange, eventIn, positionsOf } from './history.ts'
+import type { Prefixes } from './prefixes.ts'
 
 /**
  * A step of a feed has what took effect between its two ids, in the order of each partition, and nothing else. No id is

@@ -32,10 +32,17 @@ export function token(...positions: readonly (readonly [number, number])[]): str
 export type Given = Partial<Exchange> & Pick<Exchange, 'operation'>
 
 interface EventOptions {
-  readonly version: number
+  /** An event that discards another has none. */
+  readonly version: number | undefined
   readonly request?: number
   readonly key?: string
+  readonly eventId?: string
+  /** Undefined: the service. */
+  readonly source?: string
 }
+
+/** Written by somebody else. */
+export const ofStranger = { source: '/stranger' }
 
 /** A history that grows: events at the end of their partitions, exchanges of 5 ms every 10 ms. */
 export class HistoryBuilder {
@@ -53,6 +60,10 @@ export class HistoryBuilder {
 
   ordered(type: 'Placed' | 'Approved' | 'Delivered' | 'Cancelled', of: Order, options: EventOptions): number {
     return this.#append(`Order${type}`, of.petId, { orderId: of.id, petId: of.petId }, options)
+  }
+
+  discarded({ id }: Pet, offset: number): number {
+    return this.#append('EventDiscarded', id, { offset }, { version: undefined })
   }
 
   /** A record that the service would never write. */
@@ -75,16 +86,12 @@ export class HistoryBuilder {
     return this.#exchanges.length
   }
 
-  #append(type: string, petId: number, data: object, { version, request, key }: EventOptions): number {
+  #append(type: string, petId: number, data: object, options: EventOptions): number {
     const subject = String(petId)
     const partition = partitionOf(subject, partitions)
     const offset = this.#log.filter((record) => record.partition === partition).length
-    const envelope = {
-      specversion: '1.0',
-      id: `${partition}-${offset}`,
-      type: `petstore.${type}.v1`,
-      source: '/v1/pets',
-    }
+    const { version, request, key, eventId = `${partition}-${offset}`, source = '/v1/pets' } = options
+    const envelope = { specversion: '1.0', id: eventId, type: `petstore.${type}.v1`, source }
     const traceparent = request === undefined ? undefined : traceparentOf(request)
     const event = { ...envelope, subject, time, traceparent, idempotencykey: key, streamversion: version, data }
     this.#log.push({ partition, offset, key: subject, value: JSON.stringify(event) })
@@ -92,7 +99,7 @@ export class HistoryBuilder {
   }
 }
 
-export const [a = 0, b = 0, c = 0, d = 0] = idsOf(0, 4)
+export const [a = 0, b = 0, c = 0, d = 0, e = 0] = idsOf(0, 5)
 export const [other = 0] = idsOf(1, 1)
 
 /** `isWhole`: every event of the log has its request. */

@@ -2,7 +2,7 @@ import type * as Rule from '../../examples/events/rule.ts'
 
 /**
  * What happened in a run, as plain data: every request of every client with what it was answered, and the event log at
- * the end. The checkers read this and nothing else.
+ * the end. The judge reads this and nothing else.
  */
 export interface History {
   readonly log: readonly LogRecord[]
@@ -47,6 +47,8 @@ export interface Exchange {
    * nobody answered.
    */
   readonly instance: string | undefined
+  /** Those of the release of the instance, where several releases run. */
+  readonly readModels?: string
   /** Milliseconds of one monotonic clock. */
   readonly sentMs: number
   readonly answeredMs: number
@@ -119,6 +121,49 @@ export const codesThatMayHaveEffect: ReadonlySet<string> = new Set([
   'internal_error',
   'event_parked',
 ])
+
+/**
+ * What requests have in common that may have one effect together: their Idempotency-Key, if they have one, which for
+ * orders counts for one pet.
+ */
+export function outcomeOf({ operation, idempotencyKey, id, number }: Exchange): string {
+  if (idempotencyKey === undefined) return `request ${number}`
+  return `${operation} ${operation === 'placeOrder' ? id : ''} ${idempotencyKey}`
+}
+
+/** What the judge reads of an event. */
+export interface LoggedEvent {
+  readonly id?: unknown
+  readonly type?: unknown
+  readonly source?: unknown
+  readonly traceparent?: unknown
+  readonly data?: unknown
+}
+
+const events = new WeakMap<LogRecord, LoggedEvent>()
+
+/** Undefined if the record is not an object in JSON. */
+export function eventIn(record: LogRecord): LoggedEvent | undefined {
+  const known = events.get(record)
+  if (known !== undefined) return known
+  const event = objectIn(record.value ?? '')
+  if (event !== undefined) events.set(record, event)
+  return event
+}
+
+function objectIn(text: string): LoggedEvent | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether the service wrote the record. Strangers who write to the topic in a test have a source of their own. */
+export function isOfService(record: LogRecord): boolean {
+  return eventIn(record)?.source === '/v1/pets'
+}
 
 /** W3C Trace Context for the request of this number. */
 export function traceparentOf(number: number): string {

@@ -1,4 +1,5 @@
 import type { Contradiction, History } from './history.ts'
+import { checkIdentities } from './identities.ts'
 import { checkLog } from './log.ts'
 import { Prefixes } from './prefixes.ts'
 import { checkReads } from './reads.ts'
@@ -17,6 +18,7 @@ export function checkAgainstLog(history: History, partitions: number, isWhole: b
   const prefixes = new Prefixes(history, partitions)
   const found = [
     ...checkLog(prefixes),
+    ...checkIdentities(history, prefixes),
     ...checkReads(history, prefixes),
     ...checkWrites(history, prefixes, isWhole),
     ...checkRefusals(history, prefixes),

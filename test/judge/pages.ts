@@ -28,7 +28,7 @@ export function answersOf(exchange: Exchange, prefixes: Prefixes): PartitionAnsw
   const { operation, id = 0, page, body, token } = exchange
   const collection = collectionOf(exchange) ?? 'pets'
   if (operation === 'listPets' || operation === 'listOrders') {
-    const claims = new PageClaims(exchange, collection, prefixes)
+    const claims = new PageClaims(exchange, operation === 'listPets' ? 'pets' : 'orders', prefixes)
     return [...prefixes.records.keys()].map((partition) => ({
       ...{ partition, ...claims.of(partition, page?.status) },
       tokenFloor: tokenFloor(token, partition),
@@ -55,7 +55,7 @@ class PageClaims {
   readonly #ids: ReadonlySet<number>
   readonly #range: (partition: number) => readonly DocumentHistory[]
 
-  constructor({ body, page, hasNext }: Exchange, collection: Collection, prefixes: Prefixes) {
+  constructor({ body, page, hasNext }: Exchange, collection: 'pets' | 'orders', prefixes: Prefixes) {
     const ids = idsOf(body)
     const claims = itemsOf(body).map((item, at) => shows(prefixes.document(collection, ids[at] ?? 0), item))
     const last = (hasNext && ids.at(-1)) || Number.POSITIVE_INFINITY

@@ -1,10 +1,13 @@
-import { type Effect, type Memory, takeRecord } from '../../examples/events/rule.ts'
+import type { Effect } from '../../examples/events/rule.ts'
 import { partitionOf } from '../../src/event-log/kafka/default-partitioner.ts'
-import { MapMemory } from '../projector/reference-consumer.ts'
-import { type History, type LogRecord, numberOf } from './history.ts'
+import { Fold } from './fold.ts'
+import { eventIn, type History, type LogRecord, numberOf } from './history.ts'
 
-/** `events`: of each pet the list of its events that took effect. */
-export type Collection = 'pets' | 'orders' | 'events'
+/**
+ * `events`: of each pet the list of its events that took effect. `parked`: of each pet whether events of it are parked,
+ * as the status, since the first one was.
+ */
+export type Collection = 'pets' | 'orders' | 'events' | 'parked'
 
 /** What a document is from a prefix on. The prefix n of a partition is its records with offsets below n. */
 export interface State {
@@ -24,6 +27,8 @@ export interface DocumentHistory {
 /** A record that took effect. */
 export interface Effective extends Pick<Effect, 'type' | 'pet' | 'order'> {
   readonly record: LogRecord
+  /** The first prefix with its effect. It is beyond the record if that waited for a discard. */
+  readonly since: number
   /** The number of the exchange that wrote it, if it was one of this run. */
   readonly request: number | undefined
 }
@@ -34,7 +39,8 @@ type Growing = DocumentHistory & { readonly states: State[] }
 export class Prefixes {
   readonly effects: Effective[] = []
   /** Records that were counted, and contradict what came before. */
-  readonly impossible: LogRecord[] = []
+  readonly contradicting: LogRecord[] = []
+  readonly fold: Fold
   readonly #partitions: number
   readonly #records: LogRecord[][]
   readonly #ofRequest = new Map<number, LogRecord[]>()
@@ -43,10 +49,12 @@ export class Prefixes {
     pets: new Map<number, Growing>(),
     orders: new Map<number, Growing>(),
     events: new Map<number, Growing>(),
+    parked: new Map<number, Growing>(),
   }
+  readonly #parked = new Set<LogRecord>()
   readonly #effectsOf: Effective[][]
   readonly #events = new Map<number, readonly unknown[]>()
-  readonly #sorted: Readonly<Record<Collection, DocumentHistory[][]>>
+  readonly #sorted = new Map<Collection, DocumentHistory[][]>()
   /** For each record of a partition: the latest time at which a request of the records up to it was sent. */
   readonly #latestSent: number[][]
 
@@ -55,14 +63,13 @@ export class Prefixes {
     this.#records = Array.from({ length: partitions }, () => [])
     this.#latestSent = Array.from({ length: partitions }, () => [])
     this.#effectsOf = Array.from({ length: partitions }, () => [])
+    this.fold = new Fold(this.partitionFor)
     const sentMs = new Map(exchanges.map((exchange) => [exchange.number, exchange.sentMs]))
-    const memory = new MapMemory()
     for (const record of log) {
-      const request = requestOf(record)
-      this.#add(record, request, sentMs.get(request ?? Number.NaN))
-      this.#fold(record, request, memory)
+      this.#add(record, sentMs.get(requestOf(record) ?? Number.NaN))
+      this.#take(record)
     }
-    this.#sorted = { pets: this.#sort('pets'), orders: this.#sort('orders'), events: this.#sort('events') }
+    for (const collection of ['pets', 'orders'] as const) this.#sorted.set(collection, this.#sort(collection))
   }
 
   get records(): readonly (readonly LogRecord[])[] {
@@ -77,8 +84,8 @@ export class Prefixes {
   }
 
   /** Those with ids above `after` up to `last`, whenever they exist. */
-  documents(collection: Collection, partition: number, after: number, last: number): readonly DocumentHistory[] {
-    const all = this.#sorted[collection][partition] ?? []
+  documents(collection: 'pets' | 'orders', partition: number, after: number, last: number): readonly DocumentHistory[] {
+    const all = this.#sorted.get(collection)?.[partition] ?? []
     const firstAbove = (id: number) => firstIndex(all.length, (index) => (all[index]?.id ?? 0) > id)
     return all.slice(firstAbove(after), firstAbove(last))
   }
@@ -90,11 +97,11 @@ export class Prefixes {
     return this.#records[partition]?.[index]?.offset ?? Number.POSITIVE_INFINITY
   }
 
-  /** What took effect in a partition behind the offset `after`, up to the offset `last`. */
+  /** What took effect in a partition with the records behind the offset `after`, up to the offset `last`. */
   effectsBetween(partition: number, after: number, last: number): readonly Effective[] {
     const effects = this.#effectsOf[partition] ?? []
     const firstAbove = (offset: number) =>
-      firstIndex(effects.length, (index) => (effects[index]?.record.offset ?? 0) > offset)
+      firstIndex(effects.length, (index) => (effects[index]?.since ?? 0) > offset + 1)
     return effects.slice(firstAbove(after), firstAbove(last))
   }
 
@@ -107,6 +114,11 @@ export class Prefixes {
     return this.#ofRequest.get(request) ?? []
   }
 
+  /** Whether it was parked, be it for some time. */
+  wasParked(record: LogRecord): boolean {
+    return this.#parked.has(record)
+  }
+
   /** The records at both sides of the end of a prefix. */
   recordsAround(partition: number, n: number): readonly LogRecord[] {
     const records = this.#records[partition] ?? []
@@ -114,33 +126,38 @@ export class Prefixes {
     return records.slice(Math.max(0, end - 3), end + 2)
   }
 
-  #add(record: LogRecord, request: number | undefined, sentMs = Number.NEGATIVE_INFINITY): void {
+  #add(record: LogRecord, sentMs = Number.NEGATIVE_INFINITY): void {
     const latest = this.#latestSent[record.partition]
+    const request = requestOf(record)
     this.#records[record.partition]?.push(record)
     latest?.push(Math.max(latest.at(-1) ?? Number.NEGATIVE_INFINITY, sentMs))
     if (request !== undefined) this.#ofRequest.set(request, [...this.recordsOf(request), record])
   }
 
-  #fold(record: LogRecord, request: number | undefined, memory: Memory): void {
-    const { partition, key, value } = record
-    const stream = String(key)
-    const version = memory.versionOf(stream)
-    const bytes = (text: string | null) => (text === null ? null : Buffer.from(text))
-    const effect = takeRecord({ partition, key: bytes(key), value: bytes(value) }, memory, this.partitionFor)
-    if (effect === undefined) {
-      if (memory.versionOf(stream) > version) this.impossible.push(record)
-      return
+  #take(record: LogRecord): void {
+    for (const { record: counted, effect } of this.fold.take(record)) {
+      if (effect === undefined) this.contradicting.push(counted)
+      else this.#takeEffect({ ...effect, record: counted, since: record.offset + 1, request: requestOf(counted) })
     }
-    const effective = { ...effect, record, request }
+    const stream = String(record.key)
+    const parked = this.fold.parkedIn(stream)
+    if (parked.includes(record)) this.#parked.add(record)
+    const isKnown = parked.length > 0 || this.#byId.parked.has(Number(stream))
+    if (!isKnown) return
+    const status = parked.length > 0 ? 'parked' : 'free'
+    this.#change('parked', { id: Number(stream), status }, { status }, record, record.offset + 1)
+  }
+
+  #takeEffect(effective: Effective): void {
+    const { pet, order, record, request, since } = effective
     this.effects.push(effective)
     if (request !== undefined) this.#effectOfRequest.set(request, effective)
-    this.#effectsOf[partition]?.push(effective)
-    const { pet, order } = effect
-    this.#change('pets', pet, pet, record)
-    if (order !== undefined) this.#change('orders', order, order, record)
+    this.#effectsOf[record.partition]?.push(effective)
+    this.#change('pets', pet, pet, record, since)
+    if (order !== undefined) this.#change('orders', order, order, record, since)
     const events = [...(this.#events.get(pet.id) ?? []), eventIn(record)]
     this.#events.set(pet.id, events)
-    this.#change('events', { id: pet.id, status: '' }, events, record)
+    this.#change('events', { id: pet.id, status: '' }, events, record, since)
   }
 
   #change(
@@ -148,15 +165,15 @@ export class Prefixes {
     { id, status }: { readonly id: number; readonly status: string },
     document: unknown,
     record: LogRecord,
+    since: number,
   ): void {
-    const { partition, offset } = record
-    const found = this.#byId[collection].get(id) ?? { id, partition, states: [] }
+    const found = this.#byId[collection].get(id) ?? { id, partition: record.partition, states: [] }
     this.#byId[collection].set(id, found)
     const text = textOf(document)
-    if (found.states.at(-1)?.text !== text) found.states.push({ since: offset + 1, status, text, record })
+    if (found.states.at(-1)?.text !== text) found.states.push({ since, status, text, record })
   }
 
-  #sort(collection: Collection): DocumentHistory[][] {
+  #sort(collection: 'pets' | 'orders'): DocumentHistory[][] {
     const sorted: DocumentHistory[][] = Array.from({ length: this.#partitions }, () => [])
     for (const document of this.#byId[collection].values()) sorted[document.partition]?.push(document)
     return sorted.map((documents) => documents.sort((one, other) => one.id - other.id))
@@ -169,17 +186,8 @@ export function textOf(document: unknown): string {
   return JSON.stringify(members, (_name, value) => (typeof value === 'bigint' ? Number(value) : value))
 }
 
-/** Throws if there is none. */
-export function eventIn({ value }: LogRecord): { readonly traceparent?: unknown } {
-  return JSON.parse(value ?? '')
-}
-
 function requestOf(record: LogRecord): number | undefined {
-  try {
-    return numberOf(eventIn(record).traceparent)
-  } catch {
-    return undefined // not an event
-  }
+  return numberOf(eventIn(record)?.traceparent)
 }
 
 /** The first index that passes, where all after it pass too; `length` if none does. */

@@ -1,23 +1,33 @@
-import { checkToken, type Floor, firstPrefix, judge, nameOf, recordsFor, type Verdict } from './answers.ts'
+import {
+  checkToken,
+  type Floor,
+  firstPrefix,
+  holdsAt,
+  judge,
+  membersOf,
+  nameOf,
+  recordsFor,
+  tokenFloor,
+} from './answers.ts'
 import { checkStep, shownByStep } from './events.ts'
+import { Floors } from './floors.ts'
 import { type Contradiction, contradiction, type Exchange, type History, isSuccess } from './history.ts'
-import { InstanceFloors } from './instance-floors.ts'
 import { answersOf, collectionOf, type PartitionAnswer, pageFlaw } from './pages.ts'
 import type { Prefixes } from './prefixes.ts'
 import { checkReason, isReasoned } from './refusals.ts'
 
 /**
- * Each read is a prefix of each partition, not below its token, nor below what the same instance showed before, to
- * those who follow the events too, nor below the writes that it said were applied. Each refusal of a command has its
- * reason in such a prefix.
+ * Each read is a prefix of each partition, the one that its token names if it has one. It is not below the token that was
+ * sent, nor below what the same instance showed before, to those who follow the events too, nor below the writes that any
+ * instance with the same read models said were applied. Each refusal of a command has its reason in such a prefix.
  */
 export function* checkReads({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
-  const floors = new InstanceFloors()
+  const floors = new Floors()
   const told = exchanges.filter((exchange) => isRead(exchange) || isAppliedWrite(exchange) || isReasoned(exchange))
   for (const { exchange, isAnswer } of inTimeOrder(told)) {
     if (!isAnswer) floors.sent(exchange)
     else if (isReasoned(exchange)) yield* checkReason(exchange, prefixes, floors)
-    else if (isAppliedWrite(exchange)) floors.answered(exchange, appliedBy(exchange, prefixes))
+    else if (isAppliedWrite(exchange)) confirm(exchange, prefixes, floors)
     else if (exchange.operation === 'followEvents') {
       yield* checkStep(exchange, prefixes)
       floors.answered(exchange, shownByStep(exchange))
@@ -37,9 +47,13 @@ function isAppliedWrite({ operation, status, isApplied = true }: Exchange): bool
   return isWrite && (status === 200 || status === 201) && isApplied
 }
 
-function appliedBy({ number }: Exchange, prefixes: Prefixes): ReadonlyMap<number, number> {
-  const record = prefixes.effectOf(number)?.record
-  return new Map(record === undefined ? [] : [[record.partition, record.offset + 1]])
+/** Whoever reads after it was answered, on any instance with the same read models, sees it. */
+function confirm(exchange: Exchange, prefixes: Prefixes, floors: Floors): void {
+  floors.answered(exchange)
+  const { operation, number, body } = exchange
+  const created = () => prefixes.document(operation === 'createPet' ? 'pets' : 'orders', Number(membersOf(body).id))
+  const effect = operation === 'updateOrder' ? prefixes.effectOf(number) : created().states[0]
+  if (effect !== undefined) floors.confirmed(exchange, effect.record.partition, effect.since)
 }
 
 /** At one moment, what was sent comes first: an answer of that moment promises it nothing. */
@@ -51,7 +65,7 @@ function inTimeOrder(reads: readonly Exchange[]) {
   return events.sort((one, other) => one.ms - other.ms || Number(one.isAnswer) - Number(other.isAnswer))
 }
 
-function* checkRead(exchange: Exchange, prefixes: Prefixes, floors: InstanceFloors): Generator<Contradiction> {
+function* checkRead(exchange: Exchange, prefixes: Prefixes, floors: Floors): Generator<Contradiction> {
   const shown = new Map<number, number>()
   const flaw = pageFlaw(exchange)
   const answers = flaw === undefined ? answersOf(exchange, prefixes) : []
@@ -59,20 +73,29 @@ function* checkRead(exchange: Exchange, prefixes: Prefixes, floors: InstanceFloo
     yield contradiction('impossible read', `${nameOf(exchange)}: ${flaw}.`, [exchange])
   }
   for (const answer of answers) {
-    const largest = prefixes.largestAt(answer.partition, exchange.answeredMs)
-    const ofInstance = floors.of(exchange, answer.partition)
-    const verdict = judge(answer.claims, Math.max(answer.tokenFloor, ofInstance.n), largest)
-    if (verdict.flaw === undefined) shown.set(answer.partition, verdict.n)
-    else {
-      const isOfToken = judge(answer.claims, answer.tokenFloor, largest).flaw !== undefined
-      const floor = isOfToken ? { n: answer.tokenFloor } : ofInstance
-      const records = recordsFor(prefixes, answer.claims, floor.n)
-      yield { ...flawed(exchange, answer.partition, verdict.flaw, floor), records }
+    const { partition, claims } = answer
+    const floor = floors.of(exchange, partition)
+    const largest = prefixes.largestAt(partition, exchange.answeredMs)
+    const verdict = judge(claims, Math.max(answer.tokenFloor, floor.n), largest)
+    if (verdict.flaw !== undefined) {
+      const isOfToken = judge(claims, answer.tokenFloor, largest).flaw !== undefined
+      yield flawed(exchange, answer, verdict.flaw, prefixes, isOfToken ? { n: answer.tokenFloor } : floor)
+      continue
     }
+    const at = namedBy(exchange, partition) ?? verdict.n
+    if (at < floor.n) yield flawed(exchange, answer, 'stale', prefixes, floor)
+    else if (at > largest) yield flawed(exchange, answer, 'of the future', prefixes, floor)
+    else if (at > verdict.n && !holdsAt(claims, at)) yield beyond(exchange, answer, prefixes, at)
+    else shown.set(partition, Math.max(at, verdict.n))
   }
   floors.answered(exchange, shown)
   const isTold = exchange.token !== undefined || exchange.tokenAfter !== undefined
   if (isTold) yield* checkToken(exchange, toldIn(answers), prefixes)
+}
+
+/** The prefix that the token of an answer names. Events are read before the token is taken. */
+function namedBy({ operation, tokenAfter }: Exchange, partition: number): number | undefined {
+  return tokenAfter === undefined || operation === 'listEvents' ? undefined : tokenFloor(tokenAfter, partition)
 }
 
 /** The last record of each partition that the documents in an answer need. */
@@ -83,10 +106,16 @@ function toldIn(answers: readonly PartitionAnswer[]): [number, number][] {
   })
 }
 
-type Flaw = Exclude<Verdict['flaw'], undefined>
+type Flaw = 'stale' | 'impossible' | 'of the future'
 
-function flawed(exchange: Exchange, partition: number, flaw: Flaw, { n, by }: Floor): Contradiction {
-  const why = by === undefined ? 'its token names' : `the same instance had shown in ${nameOf(by)}`
+function flawed(
+  exchange: Exchange,
+  { partition, claims }: PartitionAnswer,
+  flaw: Flaw,
+  prefixes: Prefixes,
+  { n, by }: Floor,
+): Contradiction {
+  const why = by === undefined ? 'its token names' : `${nameOf(by)} had shown`
   const whats: Readonly<Record<Flaw, string>> = {
     impossible: `is what no prefix of partition ${partition} shows`,
     stale: `is older than the prefix ${n} of partition ${partition}, which ${why}`,
@@ -94,5 +123,15 @@ function flawed(exchange: Exchange, partition: number, flaw: Flaw, { n, by }: Fl
   }
   const rule = flaw === 'of the future' ? 'read of the future' : `${flaw} read`
   const exchanges = flaw === 'stale' && by !== undefined ? [by, exchange] : [exchange]
-  return contradiction(rule, `${nameOf(exchange)} ${whats[flaw]}.`, exchanges)
+  return contradiction(rule, `${nameOf(exchange)} ${whats[flaw]}.`, exchanges, recordsFor(prefixes, claims, n))
+}
+
+function beyond(
+  exchange: Exchange,
+  { partition, claims }: PartitionAnswer,
+  prefixes: Prefixes,
+  at: number,
+): Contradiction {
+  const what = `The token of ${nameOf(exchange)} names the prefix ${at} of partition ${partition}, which is another.`
+  return contradiction('token of more than was told', what, [exchange], recordsFor(prefixes, claims, at))
 }

@@ -1,4 +1,5 @@
 import { type Claim, checkToken, judge, nameOf, recordsFor, tokenFloor } from './answers.ts'
+import type { Floors } from './floors.ts'
 import {
   type Contradiction,
   codesThatMayHaveEffect,
@@ -7,14 +8,15 @@ import {
   type History,
   isSuccess,
   type LogRecord,
+  outcomeOf,
 } from './history.ts'
-import type { InstanceFloors } from './instance-floors.ts'
 import { collectionOf, isAbsent } from './pages.ts'
 import { type Prefixes, type State, textOf } from './prefixes.ts'
 
-/** What was refused has no effect. */
+/** What was refused has no effect, and what is said of its event or its key is so. */
 export function* checkRefusals({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
   const effects = Map.groupBy(prefixes.effects, ({ request }) => request)
+  const attempts = Map.groupBy(exchanges, outcomeOf)
   for (const exchange of exchanges) {
     const { number, status, code = '' } = exchange
     if (status === undefined || isSuccess(exchange)) continue
@@ -24,9 +26,24 @@ export function* checkRefusals({ exchanges }: History, prefixes: Prefixes): Gene
       const records = effective.slice(0, 5).map(({ record }) => record)
       yield refusal(exchange, 'refused, but in the log', 'was refused, but its event took effect', records)
     }
-    if (code === 'idempotency_key_reused') {
-      yield refusal(exchange, 'impossible refusal', 'has the same body as all requests of its key')
+    const ofKey = attempts.get(outcomeOf(exchange)) ?? []
+    if (
+      code === 'event_parked' &&
+      !ofKey.some((each) => recordsOf(each).some((record) => prefixes.wasParked(record)))
+    ) {
+      yield refusal(exchange, 'impossible refusal', 'has no parked event, nor has its key')
     }
+    const isReused = (other: Exchange) => textOf(other.wanted) !== textOf(exchange.wanted) && hasDecided(other)
+    if (code === 'idempotency_key_reused' && !ofKey.some(isReused)) {
+      yield refusal(exchange, 'impossible refusal', 'has a key that no other request has used')
+    }
+  }
+
+  function recordsOf({ number }: Exchange): readonly LogRecord[] {
+    return prefixes.recordsOf(number)
+  }
+  function hasDecided(exchange: Exchange): boolean {
+    return effects.has(exchange.number) || recordsOf(exchange).some((record) => prefixes.wasParked(record))
   }
 }
 
@@ -37,6 +54,7 @@ const reasons: ReadonlySet<string | undefined> = new Set([
   'pet_not_available',
   'precondition_failed',
   'order_transition_invalid',
+  'stream_parked',
 ])
 
 /** Whether it is a command that was refused for what the read models show. */
@@ -44,15 +62,15 @@ export function isReasoned(exchange: Exchange): boolean {
   return collectionOf(exchange) === undefined && reasons.has(exchange.code)
 }
 
-/** A command is decided on a prefix that its token allows, and not below what the instance had shown when it was sent. */
-export function* checkReason(exchange: Exchange, prefixes: Prefixes, floors: InstanceFloors): Generator<Contradiction> {
+/** A command is decided on a prefix that its token allows, and that is not below what it had to know when it was sent. */
+export function* checkReason(exchange: Exchange, prefixes: Prefixes, floors: Floors): Generator<Contradiction> {
   const claim = reasonOf(exchange, prefixes)
   if (claim === undefined) return
   const { partition } = claim.document
   const ofToken = tokenFloor(exchange.token, partition)
   const { n: shown, by } = floors.of(exchange, partition)
   const floor = Math.max(ofToken, shown)
-  floors.answered(exchange, new Map()) // it proves that something was so, and not how far the instance had come
+  floors.answered(exchange)
   if (exchange.code === 'order_not_found' && exchange.token !== undefined) yield* checkToken(exchange, [], prefixes)
   const { flaw } = judge([claim], floor, prefixes.largestAt(partition, exchange.answeredMs))
   if (flaw === undefined) return
@@ -74,6 +92,11 @@ function reasonOf(exchange: Exchange, prefixes: Prefixes): Claim | undefined {
     const text = textOf(cached?.body)
     const holds = (state?: State) => cached !== undefined && state !== undefined && state.text !== text
     return { document: prefixes.document('orders', id), holds }
+  }
+  if (code === 'stream_parked') {
+    const [order] = prefixes.document('orders', id).states
+    const pet = exchange.operation === 'updateOrder' ? Number(order?.record.key) : id
+    return { document: prefixes.document('parked', pet), holds: (state) => state?.status === 'parked' }
   }
   if (code !== 'order_transition_invalid') return undefined
   const holds = (state?: State) => state !== undefined && !mayBecome(state.status, wanted?.status)

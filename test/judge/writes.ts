@@ -1,35 +1,37 @@
 import { checkToken, judge, membersOf, nameOf, recordsFor, tokenFloor } from './answers.ts'
-import { type Contradiction, contradiction, type Exchange, type History, isSuccess } from './history.ts'
+import {
+  type Contradiction,
+  contradiction,
+  type Exchange,
+  type History,
+  isOfService,
+  isSuccess,
+  outcomeOf,
+} from './history.ts'
 import { type Effective, type Prefixes, textOf } from './prefixes.ts'
 
 /**
- * A write that was confirmed has one effect, and was answered with it. Each effect is what its write wanted, answered or
- * not. `isWhole`: the history has all writes of the log, so an effect without one is of nobody.
+ * A write that was confirmed has one effect, which was in the log by then, and was answered with it. Each effect is what
+ * its write wanted, answered or not. `isWhole`: the history has all writes of the service, so an effect without one is of
+ * nobody.
  */
 export function* checkWrites({ exchanges }: History, prefixes: Prefixes, isWhole: boolean): Generator<Contradiction> {
   const writes = exchanges.filter(({ operation }) => !/^(get|list|follow)/.test(operation))
   const byNumber = new Map(writes.map((exchange) => [exchange.number, exchange]))
   const names = new Set(writes.map(({ wanted }) => wanted?.name))
   yield* checkWanted(prefixes.effects, byNumber, isWhole)
-  const effects = Map.groupBy(prefixes.effects, ({ request }) => outcomeOf(byNumber.get(request ?? Number.NaN)))
+  const effects = Map.groupBy(prefixes.effects, ({ request }) => {
+    const write = byNumber.get(request ?? Number.NaN)
+    return write && outcomeOf(write)
+  })
   for (const exchange of writes.filter(isSuccess)) {
     const own = effects.get(outcomeOf(exchange)) ?? []
     if (exchange.operation === 'updateOrder') yield* checkUpdated(exchange, own, prefixes)
     else yield* checkCreated(exchange, own, prefixes)
   }
-  const created = writes.filter((exchange) => isSuccess(exchange) && exchange.operation !== 'updateOrder')
-  yield* checkKeys(created)
-  yield* checkIds(created)
   yield* checkDoubled([...effects].filter(([outcome]) => outcome !== undefined).map(([, effective]) => effective))
   const named = Map.groupBy(prefixes.effects.filter(isOfNewPet), ({ pet }) => pet.name)
   yield* checkDoubled([...named].filter(([name]) => names.has(name)).map(([, effective]) => effective))
-}
-
-/** What requests have in common that are allowed one effect together. */
-function outcomeOf(exchange: Exchange | undefined): string | undefined {
-  if (exchange?.idempotencyKey === undefined) return exchange && `request ${exchange.number}`
-  const { operation, idempotencyKey, id } = exchange
-  return `${operation} ${operation === 'placeOrder' ? id : ''} ${idempotencyKey}`
 }
 
 function* checkWanted(
@@ -40,7 +42,7 @@ function* checkWanted(
   for (const effect of effects) {
     const { type, request, record } = effect
     const write = writes.get(request ?? Number.NaN)
-    if (write === undefined ? !isWhole : isWantedBy(write, effect)) continue
+    if (write === undefined ? !isWhole || !isOfService(record) : isWantedBy(write, effect)) continue
     const event = `${type} at ${record.partition}:${record.offset}`
     const what = write === undefined ? `No request wanted ${event}.` : `${event} is not what ${nameOf(write)} wanted.`
     const rule = write === undefined ? 'nobody asked for it' : 'not what was asked for'
@@ -78,14 +80,22 @@ function* checkCreated(
   const isTold = (effect: Effective) => (effect.order ?? effect.pet).id === membersOf(body).id
   const effect = creating.find(isTold) ?? creating[0]
   if (effect === undefined) {
-    yield lost(exchange, prefixes)
+    if (!isTakenByStranger(exchange, prefixes)) yield lost(exchange, prefixes)
     return
   }
   const isOfOther = !exchange.isReplayed && effect.request !== exchange.number
   if (isOfOther) yield untrue(exchange, effect, 'is not said to be replayed, but is of another request')
   else if (!isAsWanted(exchange)) yield untrue(exchange, effect, 'is not what was asked for')
-  else yield* checkBody(exchange, effect)
-  yield* checkToken(exchange, [[effect.record.partition, effect.record.offset]], prefixes)
+  else yield* checkEffect(exchange, effect, prefixes)
+}
+
+/** A pet that was not to be read yet when it was added. A stranger who wrote to the log had taken its id. */
+export function isTakenByStranger(exchange: Exchange, prefixes: Prefixes): boolean {
+  const { number, body, isApplied } = exchange
+  const { id } = membersOf(body)
+  const isWritten = prefixes.recordsOf(number).some(({ key }) => key === String(id))
+  const [taken] = prefixes.document('pets', Number(id)).states
+  return isApplied === false && isWritten && isAsWanted(exchange) && taken !== undefined && !isOfService(taken.record)
 }
 
 function isAsWanted({ operation, body, wanted, id }: Exchange): boolean {
@@ -94,10 +104,16 @@ function isAsWanted({ operation, body, wanted, id }: Exchange): boolean {
   return members.petId === id && members.status === 'placed' && members.placedAt === members.updatedAt
 }
 
-function* checkBody(exchange: Exchange, effect: Effective): Generator<Contradiction> {
+function* checkEffect(exchange: Exchange, effect: Effective, prefixes: Prefixes): Generator<Contradiction> {
+  const { partition, offset } = effect.record
   if (textOf(effect.order ?? effect.pet) !== textOf(exchange.body)) {
     yield untrue(exchange, effect, 'differs from the effect of its event')
   }
+  if (effect.since > prefixes.largestAt(partition, exchange.answeredMs)) {
+    const what = `${nameOf(exchange)} was confirmed before its event was in the log.`
+    yield contradiction('confirmed too early', what, [exchange], prefixes.recordsAround(partition, offset))
+  }
+  yield* checkToken(exchange, [[partition, offset]], prefixes)
 }
 
 function* checkUpdated(
@@ -120,31 +136,7 @@ function* checkUpdated(
     if (n !== undefined) yield* checkToken(exchange, [[partition, n - 1]], prefixes)
     else if (flaw === 'impossible') yield lost(exchange, prefixes)
     else yield { ...untrue(exchange, effect, `is ${flaw}`), records: recordsFor(prefixes, claims, floor) }
-  } else {
-    yield* checkBody(exchange, effect)
-    yield* checkToken(exchange, [[effect.record.partition, effect.record.offset]], prefixes)
-  }
-}
-
-function* checkKeys(created: readonly Exchange[]): Generator<Contradiction> {
-  for (const exchanges of Map.groupBy(created, outcomeOf).values()) {
-    const [first] = exchanges
-    const other = exchanges.find(({ body }) => JSON.stringify(body) !== JSON.stringify(first?.body))
-    if (first === undefined || other === undefined) continue
-    const what = `${nameOf(first)} and ${nameOf(other)} are of one key, and have different bodies.`
-    yield contradiction('a key has two outcomes', what, [first, other])
-  }
-}
-
-function* checkIds(created: readonly Exchange[]): Generator<Contradiction> {
-  const idOf = ({ operation, body }: Exchange) => `${operation} ${membersOf(body).id}`
-  for (const exchanges of Map.groupBy(created, idOf).values()) {
-    const [first] = exchanges
-    const other = exchanges.find((exchange) => outcomeOf(exchange) !== outcomeOf(first))
-    if (first === undefined || other === undefined) continue
-    const what = `${nameOf(first)} and ${nameOf(other)} both created ${membersOf(first.body).id}.`
-    yield contradiction('id given twice', what, [first, other])
-  }
+  } else yield* checkEffect(exchange, effect, prefixes)
 }
 
 function* checkDoubled(outcomes: readonly (readonly Effective[])[]): Generator<Contradiction> {

@@ -4,9 +4,11 @@ import {
   b,
   c,
   d,
+  e,
   type Given,
   HistoryBuilder,
   idsOf,
+  ofStranger,
   order,
   pet,
   rulesOf,
@@ -75,10 +77,18 @@ describe('writes', () => {
     expect(rules).toEqual(['token does not cover what was told'])
   })
 
-  it('have one outcome under a key, and ids of their own', () => {
+  it('have one outcome under a key', () => {
     const again = { ...keyed, isReplayed: true, body: { ...pet(d), categoryId: 8 } }
-    expect(rulesOfWrites('createPet', keyed, again)).toContain('a key has two outcomes')
-    expect(rulesOfWrites('createPet', create, create)).toContain('id given twice')
+    expect(rulesOfWrites('createPet', keyed, again)).toEqual(['untrue answer'])
+  })
+
+  it('are in the log before they are confirmed', () => {
+    const found = sampleHistory()
+    found.created(pet(e), { request: 1 })
+    found.created(pet(d), { request: 0 })
+    found.answered({ ...create, tokenAfter: token([0, 5]) })
+    found.answered({ ...unanswered, wanted: { name: pet(e).name, categoryId: 7 } })
+    expect(rulesOf(found)).toEqual(['confirmed too early'])
   })
 
   it('have the effect that they wanted, even if nobody was told', () => {
@@ -99,10 +109,11 @@ describe('writes', () => {
     expect(rulesOfUpdate('delivered', d)).toEqual(['not what was asked for'])
   })
 
-  it('are of this run, unless some of it is forgotten', () => {
+  it('are of this run or of a stranger, unless some of it is forgotten', () => {
     const found = new HistoryBuilder()
     found.created(pet(d), { request: 0 })
     found.answered(unanswered)
+    found.created(pet(b), ofStranger)
     expect(rulesOf(found, true)).toEqual([])
     found.created(pet(a))
     expect(rulesOf(found, true)).toEqual(['nobody asked for it'])

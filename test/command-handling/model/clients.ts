@@ -1,134 +1,121 @@
-import type { Idempotency } from '../../../src/command-handling/idempotency.ts'
-import { createPetIdempotency, placeOrderIdempotency } from '../../../src/domain/idempotency.ts'
-import type { OrderId, OrderStatus } from '../../../src/domain/order.ts'
-import type { NewPet, PetId } from '../../../src/domain/pet.ts'
 import type { Position } from '../../../src/event-log/event-log.ts'
-import type { Page } from '../../../src/read-models/read-model.ts'
-import type { ApiProcess, Result } from './process.ts'
+import { type TokenScope, writeToken } from '../../../src/http/tokens.ts'
+import { type Asked, Recorder } from '../../campaign/recorder.ts'
+import { type Exchange, isSuccess, type Operation, positionsOf } from '../../judge/history.ts'
+import type { ApiProcess } from './process.ts'
+import type { AskedFor, ReadOptions, WaitOptions, WriteOptions } from './steps.ts'
 
-export const newPets = {
-  Rex: { name: 'Rex', categoryId: 7, status: 'available' },
-  Mia: { name: 'Mia', categoryId: 7, status: 'sold' },
-} as const satisfies Record<string, NewPet>
-
-export type Asked =
-  | { readonly kind: 'create'; readonly pet: keyof typeof newPets; readonly key: string | undefined }
-  /** The pet and the order are one of those that clients know of. */
-  | { readonly kind: 'order'; readonly pet: number; readonly key: string | undefined }
-  | { readonly kind: 'update'; readonly order: number; readonly status: OrderStatus }
-
-export interface WaitOptions {
-  readonly waitMs: number
-  /** Whether the request has a token for all that any client knows of. */
-  readonly withToken: boolean
-  /** When the client goes, if it does not stay for the answer. */
-  readonly goesAfterMs?: number | undefined
-}
-
-export interface ReadOptions extends WaitOptions {
-  readonly collection: 'pets' | 'orders'
-  readonly status: string | undefined
-}
-
-interface Request<Answer> {
-  /** The process asked: one that took another's place is another one. */
-  readonly api: ApiProcess
-  /** What the token of the request stands for. */
-  readonly atLeast: readonly Position[]
-  /** Where question and answer come in the order of all that clients saw; unanswered while there is none. */
-  readonly asked: number
-  answered?: number
-  answer?: Answer
-  failure?: unknown
-}
-
-export interface Write extends Request<Result> {
-  /** Names the request, in the log too. */
-  readonly traceparent: string
-  readonly what: Asked
-  /** The id of the pet that is ordered, or of the order that is updated. */
-  readonly id: number
-  readonly idempotency: Idempotency | undefined
-}
-
-export interface Read extends Request<Page> {
-  readonly options: ReadOptions
-}
-
-/** Send requests without waiting for one another, and remember what they were answered. */
+/** Send requests without waiting for one another, and record what they are answered. */
 export class Clients {
-  readonly writes: Write[] = []
-  readonly reads: Read[] = []
   /** The ids of those that clients know of. */
   readonly pets: number[] = []
   readonly orders: number[] = []
+  readonly #log: TokenScope
+  readonly #apis: readonly ApiProcess[]
+  /** Where the writes are that clients know of. */
+  readonly #known: Position[] = []
   #turn = 0
+  #open = 0
+  /** Its time is the order of all that clients saw: in virtual time much of it is at one moment. */
+  readonly recorder = new Recorder(
+    (exchange) => this.#learn(exchange),
+    () => this.#turn++,
+  )
 
-  write(api: ApiProcess, what: Asked, options: WaitOptions): void {
-    const id = this.#idOf(what)
-    const traceparent = `request ${this.writes.length}`
-    const idempotency = idempotencyOf(what, id as PetId)
-    const write: Write = { ...this.#ask(api, options), traceparent, what, id, idempotency }
-    this.writes.push(write)
-    const ask = { traceparent, idempotency, ...waitOf(options, write.atLeast) }
-    const answer = (): Promise<Result> => {
-      if (what.kind === 'create') return api.create(newPets[what.pet], ask)
-      return what.kind === 'order' ? api.order(id as PetId, ask) : api.update(id as OrderId, what.status, ask)
+  /** The processes take the places of others. */
+  constructor(log: TokenScope, apis: readonly ApiProcess[]) {
+    this.#log = log
+    this.#apis = apis
+  }
+
+  get allAnswered(): boolean {
+    return this.#open === 0
+  }
+
+  write(api: number, what: AskedFor, { readBack, ...options }: WriteOptions): void {
+    const asked = this.#writeOf(what)
+    void this.#ask(api, asked, options, options.withToken ? this.#known : []).then((answer) => {
+      if (readBack === undefined || answer === undefined || !isSuccess(answer)) return
+      const operation = asked.operation === 'createPet' ? 'listPets' : 'listOrders'
+      const positions = readBack.withToken ? positionsIn(answer.tokenAfter) : []
+      void this.#ask(readBack.api, { operation, page: pageOf(undefined) }, options, positions)
+    })
+  }
+
+  read(api: number, { operation, status, choice, ...options }: ReadOptions): void {
+    const isList = operation === 'listPets' || operation === 'listOrders'
+    const id = idOf(operation === 'getPet' ? this.pets : this.orders, choice)
+    const asked = isList ? { operation, page: pageOf(status) } : { operation, id }
+    void this.#ask(api, asked, options, options.withToken ? this.#known : [])
+  }
+
+  /** Every list of a process, as of these offsets at least. */
+  list(api: number, ends: readonly number[]): void {
+    const asOf = ends.map((end, partition) => ({ partition, offset: end - 1 })).filter(({ offset }) => offset >= 0)
+    for (const [operation, statuses] of Object.entries(lists)) {
+      for (const status of statuses) {
+        const asked = { operation: operation as Operation, page: pageOf(status) }
+        void this.#ask(api, asked, { waitSeconds: 1, leavesAfterMs: undefined }, asOf)
+      }
     }
-    void this.#remember(write, answer()).then(() => this.#learn(write))
   }
 
-  read(api: ApiProcess, options: ReadOptions): void {
-    const { collection, status } = options
-    const read: Read = { ...this.#ask(api, options), options }
-    this.reads.push(read)
-    const query = { collection, index: status && `status:${status}`, after: 0, limit: 1000 }
-    void this.#remember(read, api.readModel.page(query, waitOf(options, read.atLeast).atLeast))
+  #ask(
+    api: number,
+    asked: Asked,
+    { waitSeconds, leavesAfterMs = Number.POSITIVE_INFINITY }: Omit<WaitOptions, 'withToken'>,
+    positions: readonly Position[],
+  ): Promise<Exchange | undefined> {
+    const process = this.#apis[api]
+    if (process === undefined) throw new RangeError(`process ${api} of ${this.#apis.length}`)
+    const leavesAt = performance.now() + leavesAfterMs
+    const { url, instance } = process
+    const fetch = (to: URL, sent: RequestInit) => process.answer(to, sent, () => performance.now() >= leavesAt)
+    const token = positions.length === 0 ? {} : { token: writeToken(this.#log, positions) }
+    const question = { ...asked, ...token, waitSeconds, session: undefined, apiKey: '' }
+    this.#open++
+    return this.recorder.ask({ url, instance, fetch }, question).finally(() => this.#open--)
   }
 
-  /** Who asked a process that is no more is never answered. */
-  allAnswered(living: readonly ApiProcess[]): boolean {
-    return [...this.writes, ...this.reads].every(({ api, answered }) => answered !== undefined || !living.includes(api))
-  }
-
-  #idOf(what: Asked): number {
-    if (what.kind === 'create') return 0
-    const [known, turn] = what.kind === 'order' ? [this.pets, what.pet] : [this.orders, what.order]
-    return known[turn % (known.length + 1)] ?? 1 // now and then one that nobody was told of
-  }
-
-  #learn({ what, answer }: Write): void {
-    if (answer === undefined || answer.outcome === 'unchanged') return
-    const known = what.kind === 'create' ? this.pets : this.orders
-    const { pet, order } = (answer.outcome === 'applied' && answer.state) || {}
-    const id = answer.outcome === 'replayed' ? answer.record.id : (order ?? pet)?.id
-    if (id !== undefined && !known.includes(id)) known.push(id)
-  }
-
-  #ask(api: ApiProcess, { withToken }: WaitOptions) {
-    const known = this.writes.flatMap(({ answer }) => (answer && 'position' in answer ? [answer.position] : []))
-    return { api, asked: this.#turn++, atLeast: withToken ? known : [] }
-  }
-
-  async #remember<T>(request: Request<T>, answer: Promise<T>): Promise<void> {
-    try {
-      request.answer = await answer
-    } catch (error) {
-      request.failure = error
+  #writeOf(what: AskedFor): Asked {
+    if (what.kind === 'update') {
+      return { operation: 'updateOrder', id: idOf(this.orders, what.order), wanted: { status: what.status } }
     }
-    request.answered = this.#turn++
+    const { key } = what
+    const keyed = key === undefined ? {} : { idempotencyKey: key }
+    if (what.kind === 'order') return { operation: 'placeOrder', id: idOf(this.pets, what.pet), ...keyed }
+    const status = what.pet === 'Mia' ? { status: 'sold' } : {}
+    return {
+      operation: 'createPet',
+      wanted: { name: `${what.pet} ${key ?? this.#turn}`, categoryId: 7, ...status },
+      ...keyed,
+    }
+  }
+
+  #learn(exchange: Exchange): void {
+    const { operation, body, tokenAfter } = exchange
+    if (!isSuccess(exchange) || /^(get|list)/.test(operation)) return
+    const known = operation === 'createPet' ? this.pets : this.orders
+    const { id } = body as { readonly id: number }
+    if (!known.includes(id)) known.push(id)
+    this.#known.push(...positionsIn(tokenAfter))
   }
 }
 
-function idempotencyOf(what: Asked, petId: PetId): Idempotency | undefined {
-  if (what.kind === 'update' || what.key === undefined) return undefined
-  return what.kind === 'create'
-    ? createPetIdempotency('api-key', what.key, newPets[what.pet])
-    : placeOrderIdempotency('api-key', what.key, petId)
+const lists = {
+  listPets: [undefined, 'available', 'pending', 'sold'],
+  listOrders: [undefined, 'placed', 'approved', 'delivered', 'cancelled'],
 }
 
-function waitOf({ waitMs, goesAfterMs }: WaitOptions, positions: readonly Position[]) {
-  const goesAt = performance.now() + (goesAfterMs ?? Number.POSITIVE_INFINITY)
-  const wait = { timeoutMs: waitMs, isAbandoned: () => performance.now() >= goesAt }
-  return { wait, ...(positions.length > 0 && { atLeast: { positions, wait } }) }
+function pageOf(status: string | undefined): { after: number; limit: number; status?: string } {
+  return { after: 0, limit: 1000, ...(status !== undefined && { status }) }
+}
+
+function positionsIn(token: string | undefined): Position[] {
+  return [...positionsOf(token)].map(([partition, offset]) => ({ partition, offset }))
+}
+
+/** One of these, or now and then one that nobody was told of. */
+function idOf(known: readonly number[], choice: number): number {
+  return known[choice % (known.length + 1)] ?? 1
 }

@@ -1,6 +1,7 @@
 import type { EventLog } from '../../../src/event-log/event-log.ts'
-import { type AnyRecord, discard, newerEvent, orderEvent, petCreated } from '../../projector/records.ts'
-import type { LogModel } from './log-model.ts'
+import { eventIn, isOfService, type LogRecord } from '../../judge/history.ts'
+import type { Prefixes } from '../../judge/prefixes.ts'
+import { type AnyRecord, altered, discard, newerEvent, orderEvent, petCreated } from '../../projector/records.ts'
 import type { foreignKinds } from './steps.ts'
 
 /** Two pets that are there from the beginning, one of them ordered, so that requests have something to meet at. */
@@ -12,7 +13,11 @@ export function firstEvents(log: EventLog): { records: AnyRecord[]; pets: number
     petCreated({ id: pets[1] }),
     orderEvent('OrderPlaced', pets[1], order, 2),
   ]
-  return { records, pets: [...pets], order }
+  return { records: records.map(ofStranger), pets: [...pets], order }
+}
+
+function ofStranger(record: AnyRecord): AnyRecord {
+  return altered(record, { source: '/stranger' })
 }
 
 /** The next id in the partition of the stream. */
@@ -22,31 +27,55 @@ function idBeside(log: EventLog, stream: number, from: number): number {
   return id
 }
 
-/** What another producer writes, which knows the rules: a pet, an event of a stream that there is, a discard. */
+/** What an operator writes to discard an event. */
+export function discardOf({ key, offset }: LogRecord): AnyRecord {
+  return discard(String(key), offset)
+}
+
+/** Pets that take the ids which a process of the service draws next, one in each partition. */
+export function rivalPets(prefixes: Prefixes, choice: number): AnyRecord[] {
+  return [...prefixes.records.keys()].map((partition) => {
+    const id = nextId(prefixes, partition, choice)
+    return ofStranger(petCreated({ id, name: `foreign ${id}` }, { eventId: `foreign ${id}` }))
+  })
+}
+
+const blockSize = 10_000
+
+/** The id that a process of the service draws next in a partition. */
+function nextId({ records, partitionFor }: Prefixes, partition: number, choice: number): number {
+  const drawn = records.flat().filter(isOfService).map(idIn)
+  const blockOf = (id: number) => Math.floor((id - 1) / blockSize)
+  const blocks = [...new Set([0, 1, ...drawn.map(blockOf)])].sort((one, other) => other - one)
+  const block = blocks[choice % 2] ?? 0 // others are mostly given up
+  const isHere = (id: number) => partitionFor(id) === partition
+  let id = Math.max(block * blockSize, ...drawn.filter((each) => blockOf(each) === block && isHere(each))) + 1
+  while (!isHere(id)) id++
+  return id
+}
+
+/** The id that the event draws. */
+function idIn(record: LogRecord): number {
+  const { orderId } = Object(eventIn(record)?.data) as { readonly orderId?: number }
+  return orderId ?? Number(record.key)
+}
+
+/** What another producer writes, which knows the rules: an event of a stream that there is, or a discard. */
 export function foreignEvent(
-  model: LogModel,
-  log: EventLog,
+  prefixes: Prefixes,
   what: (typeof foreignKinds)[number],
   choice: number,
 ): AnyRecord | undefined {
-  const blockStart = 10_000 * (choice % 2)
-  const drawn = model.effects.map(({ pet, order }) => Number((order ?? pet).id) - blockStart)
-  // An id that this service draws next.
-  const nextId = blockStart + Math.max(0, ...drawn.filter((id) => id < 10_000)) + 1 + (choice % 3)
-  if (what === 'pet') return petCreated({ id: nextId }, { eventId: `foreign ${nextId}` })
-  const [parked] = model.partitions.flatMap(({ firstParked }) => firstParked)
-  if (what === 'discard') return parked && discard(parked.stream, parked.position.offset)
-  const { stream, position } = model.effects[choice % model.effects.length] ?? {}
-  const { consumer } = model.partitions[position?.partition ?? 0] ?? {}
-  const pet = consumer?.pets[Number(stream)]
-  if (stream === undefined || consumer === undefined || pet === undefined) return undefined
-  const version = consumer.versionOf(stream)
-  if (what === 'newer') return newerEvent(stream, version + 1)
-  const id = Number(stream)
-  if (what === 'stale') return orderEvent('OrderCancelled', id, nextId, version)
-  const isOpen = ({ petId, status }: Readonly<Record<string, unknown>>) =>
-    petId === id && (status === 'placed' || status === 'approved')
-  const open = Object.values(consumer.orders).find(isOpen)
-  if (open !== undefined) return orderEvent('OrderCancelled', id, Number(open.id), version + 1)
-  return pet.status === 'available' ? orderEvent('OrderPlaced', id, idBeside(log, id, nextId), version + 1) : undefined
+  const { effects, fold, partitionFor } = prefixes
+  if (what === 'discard') return fold.firstParked.map(discardOf)[0]
+  const id = effects[choice % effects.length]?.pet.id
+  if (id === undefined) return undefined
+  const version = fold.versionOf(String(id))
+  if (what === 'newer') return ofStranger(newerEvent(String(id), version + 1))
+  const orderId = nextId(prefixes, partitionFor(id), choice)
+  if (what === 'stale') return ofStranger(orderEvent('OrderCancelled', id, orderId, version))
+  const { pet, order } = effects.findLast((effect) => effect.pet.id === id) ?? {}
+  const isOpen = order?.status === 'placed' || order?.status === 'approved'
+  if (isOpen) return ofStranger(orderEvent('OrderCancelled', id, order.id, version + 1))
+  return pet?.status === 'available' ? ofStranger(orderEvent('OrderPlaced', id, orderId, version + 1)) : undefined
 }

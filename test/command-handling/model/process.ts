@@ -1,15 +1,12 @@
 import { petStreams } from '../../../src/app/petstore.ts'
-import type { CommandHandler, CommandOptions, Handled } from '../../../src/command-handling/command-handler.ts'
 import { createCommandHandler } from '../../../src/command-handling/execution.ts'
 import { IdAllocator } from '../../../src/command-handling/id-allocator.ts'
 import { encodeEvent } from '../../../src/domain/event-codec.ts'
-import type { PetEvent } from '../../../src/domain/events.ts'
-import type { Order, OrderId, OrderStatus } from '../../../src/domain/order.ts'
-import type { NewPet, PetId } from '../../../src/domain/pet.ts'
-import { type PetCommand, type PetState, petDecider, petStateCodec } from '../../../src/domain/pet-stream.ts'
+import { petStateCodec } from '../../../src/domain/pet-stream.ts'
+import { EventFeed } from '../../../src/event-feed/event-feed.ts'
 import type { EventLog } from '../../../src/event-log/event-log.ts'
 import { defaultLimits, GroupCommit } from '../../../src/event-log/group-commit.ts'
-import { ServiceError } from '../../../src/lib/errors.ts'
+import { readModelVersion } from '../../../src/projector/definition.ts'
 import { Projector } from '../../../src/projector/projector.ts'
 import { rebuild } from '../../../src/projector/rebuild.ts'
 import { ProvenReadModel } from '../../../src/read-models/proven-read-model.ts'
@@ -18,6 +15,7 @@ import { Tracker } from '../../../src/read-models/tracker.ts'
 import { logger } from '../../projector/projecting.ts'
 import { remoteLog } from './remote-log.ts'
 import { remoteStore } from './remote-store.ts'
+import { Routes } from './routes.ts'
 import { Wire } from './wire.ts'
 
 const timeoutMs = 2000
@@ -27,6 +25,8 @@ export interface Shared {
   readonly log: EventLog
   readonly store: ReadModelStore
   readonly latencyMs: () => number
+  /** Told of errors that no one may get to see. */
+  readonly foundBug: (error: unknown) => void
 }
 
 /** One process, and its ways to the event log and to the read models. */
@@ -41,6 +41,11 @@ class Process {
     this.store = remoteStore(store, this.#wire)
   }
 
+  /** Resolves once it is no more. */
+  protected get end(): Promise<void> {
+    return this.#wire.end
+  }
+
   /** It is no more. */
   kill(end: { readonly requestsArrive: boolean }): void {
     this.#wire.cut(end)
@@ -53,20 +58,21 @@ class Process {
   }
 }
 
-export type Result = Handled<PetState | undefined>
-export type Ask = Omit<CommandOptions, 'stream'>
-
-/** One that serves requests, without its HTTP, put together as `src/app/service.ts` does it. */
+/** One that serves requests, put together as `src/app/service.ts` does it. */
 export class ApiProcess extends Process {
+  readonly url = 'http://api'
+  readonly instance: string
   readonly readModel: ProvenReadModel
-  readonly #commands: CommandHandler<PetState | undefined, PetEvent>
+  readonly events: EventFeed
+  readonly #routes: Routes
 
-  constructor(shared: Shared) {
+  constructor(shared: Shared, instance: string) {
     super(shared)
+    this.instance = instance
     const { log, store } = this
     const tracker = new Tracker(store.generations)
     this.readModel = new ProvenReadModel({ reads: store.reads, tracker, log })
-    this.#commands = createCommandHandler({
+    const commands = createCommandHandler({
       readModel: this.readModel,
       log,
       appender: new GroupCommit(log, { ...defaultLimits, timeoutMs }),
@@ -75,28 +81,17 @@ export class ApiProcess extends Process {
       now: () => new Date(),
       timeoutMs,
     })
+    this.events = new EventFeed({ definition: petStreams, log, readModel: this.readModel })
+    const { readModel, events } = this
+    const services = { readModel, events, commands, log, petQuota: undefined, findKey: () => undefined }
+    const version = readModelVersion(petStreams.projections)
+    this.#routes = new Routes({ ...services, readModelVersion: version }, shared.foundBug)
   }
 
-  create(newPet: NewPet, ask: Ask): Promise<Result> {
-    return this.#handle((id) => ({ type: 'createPet', id: id as PetId, newPet }), { ...ask, stream: 'new' })
-  }
-
-  order(petId: PetId, ask: Ask): Promise<Result> {
-    const options = { ...ask, stream: String(petId), drawsId: true }
-    return this.#handle((id) => ({ type: 'placeOrder', orderId: id as OrderId, petId }), options)
-  }
-
-  /** As the route does it: the order says which stream it is part of. */
-  async update(orderId: OrderId, status: OrderStatus, ask: Ask): Promise<Result> {
-    const { document } = await this.readModel.find({ collection: 'orders', id: orderId }, ask.atLeast)
-    if (document === undefined) throw new ServiceError('order_not_found', `There is no order ${orderId}.`)
-    const { petId }: Order = JSON.parse(document.json)
-    const command: PetCommand = { type: 'updateOrder', orderId, status, ifMatch: undefined, finalVersion: undefined }
-    return await this.#handle(() => command, { ...ask, stream: String(petId) })
-  }
-
-  #handle(command: (id: number) => PetCommand, options: CommandOptions): Promise<Result> {
-    return this.#commands.handle(petDecider, command, options)
+  /** Rejects once the process is no more. */
+  answer(url: URL, sent: RequestInit, hasLeft: () => boolean): Promise<Response> {
+    const ended = this.end.then(() => Promise.reject(new TypeError('the connection was lost')))
+    return Promise.race([this.#routes.answer(url, sent, hasLeft), ended])
   }
 }
 

@@ -12,7 +12,7 @@ const requestsArrive = fc.boolean()
 const choice = fc.nat(100)
 
 /** Few keys, pets and orders, so that requests meet. */
-const key = fc.constantFrom(undefined, 'k', 'k', 'l')
+const key = fc.constantFrom<(string | undefined)[]>(undefined, 'k', 'k', 'l')
 const what = fc.oneof(
   {
     weight: 3,
@@ -24,29 +24,40 @@ const what = fc.oneof(
     arbitrary: fc.record({ ...kind('update'), order: fc.nat(3), status: fc.constantFrom(...orderStatuses) }),
   },
 )
-const write = fc.record({
-  ...kind('write'),
-  api,
-  what,
-  waitMs: fc.constantFrom(0, 100),
+export type AskedFor = typeof what extends fc.Arbitrary<infer T> ? T : never
+
+const waiting = {
+  waitSeconds: fc.constantFrom(0, 1),
+  /** For all that any client knows of. */
   withToken: fc.constantFrom(true, false, false),
-  goesAfterMs: fc.option(fc.constantFrom(1, 20), { freq: 8, nil: undefined }),
-})
+  /** When the client leaves, if it does not stay for the answer. */
+  leavesAfterMs: fc.option(fc.constantFrom<number[]>(1, 20), { freq: 8, nil: undefined }),
+}
+/** At once, with the token of the answer or without. */
+const readBack = fc.option(fc.record({ api, withToken: fc.boolean() }), { nil: undefined })
+const write = fc.record({ ...kind('write'), api, what, ...waiting, readBack })
+export type WriteOptions = Omit<typeof write extends fc.Arbitrary<infer T> ? T : never, 'kind' | 'api' | 'what'>
+export type WaitOptions = Pick<WriteOptions, keyof typeof waiting>
 
 const read = fc.record({
   ...kind('read'),
   api,
-  collection: fc.constantFrom('pets', 'orders'),
-  status: fc.constantFrom(undefined, 'available', 'placed'),
-  withToken: fc.boolean(),
-  waitMs: fc.constantFrom(0, 300),
+  operation: fc.constantFrom('listPets', 'listPets', 'listOrders', 'getPet', 'getOrder'),
+  status: fc.constantFrom(undefined, 'sold', 'cancelled'),
+  choice,
+  ...waiting,
 })
+export type ReadOptions = Omit<typeof read extends fc.Arbitrary<infer T> ? T : never, 'kind' | 'api'>
 
-export const foreignKinds = ['pet', 'pet', 'rival', 'rival', 'stale', 'newer', 'discard'] as const
+export const foreignKinds = ['order', 'order', 'stale', 'newer', 'discard'] as const
 
-const disturbance = fc.oneof(
+export const disturbance = fc.oneof(
   { weight: 4, arbitrary: fc.record({ ...kind('append fault'), api, fault: fc.constantFrom(...appendFaults) }) },
   { weight: 6, arbitrary: fc.record({ ...kind('foreign event'), what: fc.constantFrom(...foreignKinds), choice }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ ...kind('rivals of a new pet'), api, choice, messagesLost: fc.constantFrom(0, 1, 3) }),
+  },
   { weight: 3, arbitrary: fc.record({ ...kind('crash'), who, requestsArrive }) },
   { weight: 3, arbitrary: fc.record({ ...kind('read models out of reach'), who, ms: fc.constantFrom(20, 300, 2500) }) },
   { weight: 2, arbitrary: fc.record({ ...kind('messages lost'), who, count: fc.constantFrom(1, 3) }) },

@@ -6,12 +6,13 @@ import { readModelVersion } from '../../../src/projector/definition.ts'
 import { RebuildError } from '../../../src/projector/rebuild.ts'
 import { partitionsOf } from '../../event-log/contract/fixture.ts'
 import { RecordingSubscriber } from '../../event-log/recording-subscriber.ts'
-import { type AnyRecord, asText, discard } from '../../projector/records.ts'
+import type { LogRecord } from '../../judge/history.ts'
+import { Prefixes } from '../../judge/prefixes.ts'
+import { type AnyRecord, asText } from '../../projector/records.ts'
 import { MemoryData } from '../../read-models/memory-data.ts'
 import { memoryReadModels } from '../../read-models/memory-store.ts'
 import { Clients } from './clients.ts'
-import { firstEvents, foreignEvent } from './foreign-events.ts'
-import { LogModel } from './log-model.ts'
+import { discardOf, firstEvents, foreignEvent, rivalPets } from './foreign-events.ts'
 import { ApiProcess, ProjectorProcess, RebuildProcess, type Shared } from './process.ts'
 import { appendMsMax } from './remote-log.ts'
 import type { Step } from './steps.ts'
@@ -19,29 +20,34 @@ import { done, pass, until } from './virtual-time.ts'
 
 const settledMsMax = 60_000
 const closedMsMax = 1000
+const waits = { waitSeconds: 1, withToken: false, leavesAfterMs: undefined, readBack: undefined } as const
 
 /** Two API processes and a projector over one event log and one set of read models, and the clients that use them. */
 export class World {
-  readonly clients = new Clients()
+  readonly clients: Clients
   readonly apis: ApiProcess[]
   readonly store: Shared['store']
   readonly log: EventLog
-  /** An error of an operator's command that is none of those it may end with. */
+  /** Errors without a code, or of an operator's command that is none of those it may end with. */
   readonly bugs: unknown[] = []
   readonly #data = new MemoryData()
   readonly #shared: Shared
   readonly #reader: Promise<RecordingSubscriber>
   #projector: ProjectorProcess
   readonly #rebuilds = new Set<RebuildProcess>()
+  #starts = 0
 
   constructor(log: EventLog, latenciesMs: readonly number[]) {
     let turn = 0
     this.log = log
     this.store = memoryReadModels(this.#data, readModelVersion(petStreams.projections))
-    this.#shared = { log, store: this.store, latencyMs: () => latenciesMs[turn++ % latenciesMs.length] ?? 1 }
+    const latencyMs = () => latenciesMs[turn++ % latenciesMs.length] ?? 1
+    const foundBug = (error: unknown) => void this.bugs.push(error)
+    this.#shared = { log, store: this.store, latencyMs, foundBug }
     this.#reader = RecordingSubscriber.on(log)
     this.#projector = new ProjectorProcess(this.#shared)
-    this.apis = [0, 1].map(() => new ApiProcess(this.#shared))
+    this.apis = [this.#startApi(), this.#startApi()]
+    this.clients = new Clients(log, this.apis)
   }
 
   async begin(): Promise<void> {
@@ -56,13 +62,18 @@ export class World {
     await pass(pause)
     switch (what.kind) {
       case 'write':
-        return this.clients.write(this.#api(what.api), what.what, what)
+        return this.clients.write(what.api, what.what, what)
       case 'read':
-        return this.clients.read(this.#api(what.api), what)
+        return this.clients.read(what.api, what)
       case 'append fault':
         return this.#api(what.api).log.failAppend(what.fault)
       case 'foreign event':
-        return this.#append(foreignEvent(await this.model(), this.log, what.what, what.choice))
+        return this.#append(foreignEvent(await this.prefixes(), what.what, what.choice))
+      case 'rivals of a new pet': {
+        for (const rival of rivalPets(await this.prefixes(), what.choice)) await this.#append(rival)
+        this.#api(what.api).store.loseMessages(what.messagesLost)
+        return this.clients.write(what.api, { kind: 'create', pet: 'Rex', key: undefined }, waits)
+      }
       case 'crash':
         return this.#crash(what.who, what)
       case 'read models out of reach':
@@ -87,10 +98,17 @@ export class World {
   }
 
   /** What is in the log by now. */
-  async model(upTo?: (partition: number) => number): Promise<LogModel> {
+  async records(): Promise<LogRecord[]> {
     const reader = await this.#reader
-    const records = partitionsOf(this.log).map((partition) => reader.records(partition))
-    return new LogModel(records, upTo)
+    return partitionsOf(this.log).flatMap((partition) =>
+      reader
+        .records(partition)
+        .map(({ offset, key, value }) => ({ partition, offset, key: String(key), value: String(value) })),
+    )
+  }
+
+  async prefixes(): Promise<Prefixes> {
+    return new Prefixes({ log: await this.records(), exchanges: [] }, this.log.partitions)
   }
 
   /** From now on nothing fails, what was on its way to the log is there, and an operator discards what is parked. */
@@ -98,9 +116,9 @@ export class World {
     for (const process of [this.#projector, ...this.apis, ...this.#rebuilds]) process.heal()
     await pass(appendMsMax)
     await this.settled()
-    const firstParked = async () => (await this.model()).partitions.flatMap((partition) => partition.firstParked)[0]
+    const firstParked = async () => (await this.prefixes()).fold.firstParked[0]
     for (let first = await firstParked(); first; first = await firstParked()) {
-      await this.#append(discard(first.stream, first.position.offset))
+      await this.#append(discardOf(first))
       await this.settled()
     }
   }
@@ -108,7 +126,7 @@ export class World {
   /** Everybody has an answer whom a living process can give one, and the read models are up to the log. */
   settled(): Promise<void> {
     const isSettled = () =>
-      this.clients.allAnswered(this.apis) &&
+      this.clients.allAnswered &&
       this.apis.every(({ readModel }) => readModel.state.status === 'up') &&
       this.#rebuilds.size === 0 &&
       this.#isCaughtUp()
@@ -138,7 +156,11 @@ export class World {
   #crash(who: number | 'projector', end: { readonly requestsArrive: boolean }): void {
     this.#process(who).kill(end)
     if (who === 'projector') this.#projector = new ProjectorProcess(this.#shared)
-    else this.apis[who] = new ApiProcess(this.#shared)
+    else this.apis[who] = this.#startApi()
+  }
+
+  #startApi(): ApiProcess {
+    return new ApiProcess(this.#shared, `api#${this.#starts++}`)
   }
 
   #rebuild(): void {

@@ -1,29 +1,25 @@
 import type { Random } from '../../lib/random.ts'
 import type { History } from '../history.ts'
-import { answersSeenByBoth } from './answers-seen-by-both.ts'
-import { answersSeenWithLog } from './answers-seen-with-log.ts'
-import { addRecord, doubleRecord, loseRecord, swapRecords } from './planted-records.ts'
-import type { Spoil } from './spoilt-answers.ts'
+import { plantedInEvents } from './events.ts'
+import { plantedInReads } from './reads.ts'
+import { plantedInRecords } from './records.ts'
+import type { Spoil } from './spoil.ts'
+import { plantedInWrites } from './writes.ts'
 
 /** A bug of a service, planted into a correct history. */
 export interface PlantedBug {
   readonly name: string
   /** Undefined: this history has no place for it. */
   readonly plant: (history: History, random: Random) => History | undefined
-  readonly seenBy: readonly ('log' | 'pets')[]
 }
 
 export const plantedBugs: readonly PlantedBug[] = [
-  { name: 'a record is lost', seenBy: ['log'], plant: loseRecord },
-  { name: 'a pet is written twice', seenBy: ['log'], plant: doubleRecord },
-  { name: 'two events of a stream are swapped', seenBy: ['log'], plant: swapRecords },
-  { name: 'an event is of no request', seenBy: ['log'], plant: addRecord },
-  ...inAnswers(answersSeenByBoth, ['log', 'pets']),
-  ...inAnswers(answersSeenWithLog, ['log']),
+  ...Object.entries(plantedInRecords).map(([name, plant]) => ({ name, plant })),
+  ...inAnswers({ ...plantedInWrites, ...plantedInReads, ...plantedInEvents }),
 ]
 
 /** Each is planted into one answer. */
-function inAnswers(bugs: Readonly<Record<string, Spoil>>, seenBy: PlantedBug['seenBy']): PlantedBug[] {
+function inAnswers(bugs: Readonly<Record<string, Spoil>>): PlantedBug[] {
   return Object.entries(bugs).map(([name, spoil]) => {
     const plant = (history: History, random: Random) => {
       const places = history.exchanges.flatMap((exchange) => spoil(exchange, history) ?? [])
@@ -31,6 +27,6 @@ function inAnswers(bugs: Readonly<Record<string, Spoil>>, seenBy: PlantedBug['se
       const spoilt = random.pick(places)
       return { ...history, exchanges: history.exchanges.map((one) => (one.number === spoilt.number ? spoilt : one)) }
     }
-    return { name, seenBy, plant }
+    return { name, plant }
   })
 }

@@ -1,5 +1,7 @@
-import type { Exchange, History, Order, Pet } from '../history.ts'
-import { freshId, isOk } from './planted-records.ts'
+import { writeToken } from '../../../src/http/tokens.ts'
+import { type Exchange, eventIn, type History, type LogRecord, numberOf, type Order, type Pet } from '../history.ts'
+import { partitions } from '../simulated.ts'
+import { freshId, isOk } from './records.ts'
 
 /** What a bug makes of an exchange; undefined: nothing. */
 export type Spoil = (exchange: Exchange, history: History) => Exchange | undefined
@@ -50,4 +52,29 @@ export function acknowledged({ code: _, id = 0, ...exchange }: Exchange, history
   const at = '2026-11-20T00:00:00.000Z'
   const body = { id: freshId(history, id), petId: id, status: 'placed', placedAt: at, updatedAt: at }
   return { ...exchange, id, status: 201, body }
+}
+
+/** Whether a pet is shown as available that nobody had asked to order. */
+export function isFree({ id, answeredMs, body }: Exchange, { exchanges }: History): boolean {
+  const isOrder = (one: Exchange) => one.operation === 'placeOrder' && one.id === id && one.sentMs <= answeredMs
+  return (body as Pet).status === 'available' && !exchanges.some(isOrder)
+}
+
+/** Whether the same instance had answered it before the other one was sent. */
+export function isEarlier(one: Exchange, other: Exchange): boolean {
+  return one.instance === other.instance && one.answeredMs < other.sentMs
+}
+
+export function isSame(one: Exchange, other: Exchange): boolean {
+  const isOfSame = one.operation === other.operation && one.id === other.id
+  return isOfSame && isOk(one) && isOk(other) && orderIn(one)?.status === orderIn(other)?.status
+}
+
+/** The number of the exchange that wrote the event. */
+export function writerOf(record: LogRecord): number {
+  return numberOf(eventIn(record)?.traceparent) ?? -1
+}
+
+export function tokenOf(positions: Parameters<typeof writeToken>[1]): string {
+  return writeToken({ logId: 'simulated', partitions }, positions)
 }

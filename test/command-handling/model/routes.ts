@@ -1,0 +1,96 @@
+import type { FastifyInstance } from 'fastify'
+import { statusOf } from '../../../src/http/error-replies.ts'
+import { addEventRoutes, type EventServices } from '../../../src/http/events.ts'
+import { addOrderRoutes } from '../../../src/http/orders.ts'
+import { addPetRoutes } from '../../../src/http/pets.ts'
+import { ServiceError } from '../../../src/lib/errors.ts'
+
+type Handler = (request: object, reply: Reply) => Promise<unknown>
+
+/** What `src/http` answers to valid requests. There is no server, since that would take the time of real sockets. */
+export class Routes {
+  readonly #handlers = new Map<string, Handler>()
+  readonly #foundBug: (error: unknown) => void
+
+  /** `foundBug` is told each error without a code. */
+  constructor(services: EventServices, foundBug: (error: unknown) => void) {
+    this.#foundBug = foundBug
+    const add = (method: string) => (path: string, _options: object, handler: Handler) => {
+      this.#handlers.set(`${method} /v1${path.replace(/:\w+/, ':id')}`, handler)
+    }
+    const app = { get: add('GET'), post: add('POST'), patch: add('PATCH') }
+    const instance = { withTypeProvider: () => app } as unknown as FastifyInstance
+    addPetRoutes(instance, services)
+    addOrderRoutes(instance, services)
+    addEventRoutes(instance, services)
+  }
+
+  async answer({ pathname, searchParams }: URL, sent: RequestInit, hasLeft: () => boolean): Promise<Response> {
+    const [id] = /\d+(?=$|\/events$)/.exec(pathname) ?? []
+    const path = id === undefined ? pathname : pathname.replace(`/${id}`, '/:id')
+    const handler = this.#handlers.get(`${sent.method} ${path}`)
+    if (handler === undefined) throw new Error(`nothing is at ${sent.method} ${pathname}`)
+    const { limit, ...query } = Object.fromEntries(searchParams)
+    const request = {
+      headers: sent.headers,
+      holder: { owner: 'owner' },
+      params: { petId: Number(id), orderId: Number(id) },
+      query: { ...query, limit: Number(limit) },
+      body: sent.body && JSON.parse(String(sent.body)),
+    }
+    const reply = new Reply(request, hasLeft)
+    try {
+      const text = await handler(request, reply)
+      return reply.sent(typeof text === 'string' ? text : null)
+    } catch (error) {
+      if (!(error instanceof ServiceError)) this.#foundBug(error)
+      const { code, message } = error instanceof ServiceError ? error : { code: 'internal_error' as const, message: '' }
+      const status = statusOf(code)
+      return reply.code(status).sent(JSON.stringify({ code, message, status }))
+    }
+  }
+}
+
+/** As much of a reply of Fastify as the routes use. */
+class Reply {
+  readonly request: object
+  readonly raw: { readonly destroyed: boolean }
+  readonly #headers = new Headers()
+  #status = 200
+
+  constructor(request: object, hasLeft: () => boolean) {
+    this.request = request
+    this.raw = {
+      get destroyed() {
+        return hasLeft()
+      },
+    }
+  }
+
+  header(name: string, value: string): this {
+    this.#headers.set(name, value)
+    return this
+  }
+
+  headers(headers: Readonly<Record<string, string>>): this {
+    for (const [name, value] of Object.entries(headers)) this.header(name, value)
+    return this
+  }
+
+  code(status: number): this {
+    this.#status = status
+    return this
+  }
+
+  type(name: string): this {
+    return this.header('content-type', name)
+  }
+
+  send(): this {
+    return this
+  }
+
+  sent(text: string | null): Response {
+    return new Response(text, { status: this.#status, headers: this.#headers })
+  }
+}
