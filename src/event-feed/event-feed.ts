@@ -1,7 +1,7 @@
 import type { EventLog, Offset, Position } from '../event-log/event-log.ts'
 import { eventText } from '../event-log/record-codec.ts'
 import { ServiceError } from '../lib/errors.ts'
-import type { AtLeast, ReadModel } from '../read-models/read-model.ts'
+import type { AtLeast, Reached, ReadModel } from '../read-models/read-model.ts'
 import type { StreamId } from '../read-models/stream-row.ts'
 import { SettledEvents, type SettledEventsParts } from './settled-events.ts'
 import { type FeedBatch, type FeedEvent, SharedBatches } from './shared-batches.ts'
@@ -32,6 +32,9 @@ export interface History {
   readonly events: readonly string[]
   /** The offset of the last one, if more follow behind it. */
   readonly last: Offset | undefined
+  /** Whether a document shows the stream. */
+  readonly isKnown: boolean
+  readonly reached: Reached
 }
 
 /** Events that took effect, for people and programs without a client of the log. */
@@ -61,12 +64,13 @@ export class EventFeed {
     atLeast?: AtLeast,
   ): Promise<History> {
     const { log, readModel } = this.#parts
-    const { row } = await readModel.load({ stream }, atLeast)
+    const { row, reached } = await readModel.load({ stream }, atLeast)
     const offsets = row?.offsets.filter((offset) => offset > after) ?? []
     const shown = offsets.slice(0, limit)
     const partition = log.partitionFor(stream)
     const events = await Promise.all(shown.map((offset) => this.#event(stream, { partition, offset })))
-    return { events, last: offsets.length > shown.length ? shown.at(-1) : undefined }
+    const last = offsets.length > shown.length ? shown.at(-1) : undefined
+    return { events, last, isKnown: row?.document !== undefined, reached }
   }
 
   /**

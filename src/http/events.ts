@@ -9,7 +9,7 @@ import type { Int64 } from '../lib/int64.ts'
 import { type FindKey, isStillValid, requireScope } from './auth.ts'
 import { jsonType } from './error-replies.ts'
 import { pets } from './pets.ts'
-import { findDocument, type RouteServices, readExchange } from './resource.ts'
+import { addReached, notFound, type RouteServices, readExchange } from './resource.ts'
 import * as doc from './schema-parts.ts'
 import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from './tokens.ts'
 
@@ -43,8 +43,10 @@ async function replyWithHistory(
   const list = `events:${petId}`
   const after = cursor === undefined ? undefined : readCursor(cursor, list) - 1
   const exchange = readExchange(services, pets, reply)
-  const { events, last } = await services.events.history(String(petId), { after, limit }, exchange.atLeast)
-  await findDocument(exchange, petId) // afterwards, so that its token covers the events
+  const history = await services.events.history(String(petId), { after, limit }, exchange.atLeast)
+  const { events, last, isKnown, reached } = history
+  addReached(exchange, reached)
+  if (!isKnown) throw notFound(exchange, petId)
   if (last !== undefined) {
     const next = `${pets.path}/${petId}/events?limit=${limit}&cursor=${writeCursor(last + 1, list)}`
     reply.header('link', `<${next}>; rel="next"`) // RFC 8288

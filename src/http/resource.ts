@@ -109,7 +109,7 @@ export async function replyWithPage(
   const index = status === undefined ? undefined : `status:${status}`
   const page = { collection: resource.collection, index, after, limit }
   const { documents, last, reached } = await services.readModel.page(page, exchange.atLeast)
-  if (exchange.atLeast !== undefined) addToken(exchange, reached)
+  addReached(exchange, reached)
   if (last !== undefined) {
     const filter = status === undefined ? '' : `&status=${status}`
     const next = `${resource.path}?limit=${limit}${filter}&cursor=${writeCursor(last, list)}`
@@ -142,10 +142,7 @@ export function documentId(collection: string, id: Int64): DocumentId | undefine
 
 const nothing = { document: undefined, reached: [] }
 
-/**
- * Finds one document. If the request had a token, its answer gets one, whatever it is. Throws what reading throws, and
- * ServiceError pet_not_found or order_not_found.
- */
+/** Finds one document. Throws what reading throws, and ServiceError pet_not_found or order_not_found. */
 export async function findDocument(
   exchange: Exchange,
   id: Int64,
@@ -153,9 +150,18 @@ export async function findDocument(
   const { services, resource, atLeast } = exchange
   const known = documentId(resource.collection, id)
   const { document, reached } = known === undefined ? nothing : await services.readModel.find(known, atLeast)
-  if (atLeast !== undefined) addToken(exchange, reached)
+  addReached(exchange, reached)
   if (document !== undefined) return { ...document, reached }
-  throw new ServiceError(`${resource.noun}_not_found`, `There is no ${resource.noun} ${id}.`)
+  throw notFound(exchange, id)
+}
+
+/** If the request had a token, its answer gets one that covers where it was read too. */
+export function addReached(exchange: Exchange, reached: Reached): void {
+  if (exchange.atLeast !== undefined) addToken(exchange, reached)
+}
+
+export function notFound({ resource: { noun } }: Exchange, id: Int64): ServiceError {
+  return new ServiceError(`${noun}_not_found`, `There is no ${noun} ${id}.`)
 }
 
 /** Handles a command, which never leaves a stream without its pet. */

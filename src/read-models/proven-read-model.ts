@@ -6,8 +6,8 @@ import { AppliedPositions } from './applied-positions.ts'
 import type { DocumentId } from './document.ts'
 import type { IncompleteGenerations } from './incomplete.ts'
 import { KnownGeneration, type ProvingLog, reach, type Seen } from './known-generation.ts'
-import type { Applied, AtLeast, FoundDocument, Page, ReadModel, Wait } from './read-model.ts'
-import type { LoadedStream, PageQuery, Proof, StoredReads, StreamQuery } from './stored-reads.ts'
+import type { Applied, AtLeast, FoundDocument, FoundStream, Page, ReadModel, Wait } from './read-model.ts'
+import type { PageQuery, Proof, StoredReads, StreamQuery } from './stored-reads.ts'
 import type { Look, Tracker } from './tracker.ts'
 
 export interface ProvenReadModelParts {
@@ -92,8 +92,9 @@ export class ProvenReadModel implements ReadModel {
     return { documents: page.documents, count: page.count, last: page.last, reached: [page.proof.checkpoints] }
   }
 
-  load(query: StreamQuery, atLeast?: AtLeast): Promise<LoadedStream> {
-    return this.#read((generation) => this.#parts.reads.load(generation, query), atLeast)
+  async load(query: StreamQuery, atLeast?: AtLeast): Promise<FoundStream> {
+    const { proof, ...stream } = await this.#read((generation) => this.#parts.reads.load(generation, query), atLeast)
+    return { ...stream, reached: [proof.checkpoints] }
   }
 
   whenApplied(position: Position, wait: Wait): Promise<Applied> {

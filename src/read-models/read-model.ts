@@ -26,6 +26,7 @@ export type Applied = 'applied' | 'without_effect' | 'unheard' | 'late'
 /** The checkpoints at which an answer was read: those of one generation, or of one per shard. */
 export type Reached = readonly Checkpoints[]
 
+export type FoundStream = LoadedStream & { readonly reached: Reached }
 export type FoundDocument = Pick<Found, 'document'> & { readonly reached: Reached }
 export type Page = Pick<StoredPage, 'documents' | 'count' | 'last'> & { readonly reached: Reached }
 
@@ -38,7 +39,7 @@ export type Page = Pick<StoredPage, 'documents' | 'count' | 'last'> & { readonly
 export interface ReadModel {
   find(document: DocumentId, atLeast?: AtLeast): Promise<FoundDocument>
   page(query: PageQuery, atLeast?: AtLeast): Promise<Page>
-  load(query: StreamQuery, atLeast?: AtLeast): Promise<LoadedStream>
+  load(query: StreamQuery, atLeast?: AtLeast): Promise<FoundStream>
   /** Never rejects. Resolves to 'late' at once while progress cannot be followed. */
   whenApplied(position: Position, wait: Wait): Promise<Applied>
   /** The generation that answers about a partition; undefined while there is none. */

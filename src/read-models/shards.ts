@@ -1,8 +1,8 @@
 import type { EventLog, Position, Subscriber, Subscription } from '../event-log/event-log.ts'
 import { type DocumentId, documentsIn } from './document.ts'
-import type { Applied, AtLeast, FoundDocument, Page, ReadModel, Wait } from './read-model.ts'
+import type { Applied, AtLeast, FoundDocument, FoundStream, Page, ReadModel, Wait } from './read-model.ts'
 import type { ReadModelStore } from './store.ts'
-import type { LoadedStream, PageQuery, StreamQuery } from './stored-reads.ts'
+import type { PageQuery, StreamQuery } from './stored-reads.ts'
 
 /** One per shard, built from the partitions that `shardOf` assigns to the shard (decision 0016). */
 export type Stores = readonly [ReadModelStore, ...ReadModelStore[]]
@@ -109,7 +109,7 @@ export class ShardedReadModel implements ReadModel {
     }
   }
 
-  async load(query: StreamQuery, atLeast?: AtLeast): Promise<LoadedStream> {
+  async load(query: StreamQuery, atLeast?: AtLeast): Promise<FoundStream> {
     const { stream, key, event } = query
     const partition = stream === undefined ? (key ?? event)?.partition : this.#log.partitionFor(stream)
     const shard = this.#shardOf(partition ?? 0)

@@ -103,7 +103,8 @@ export function open({ loads = [], heard = [], appends = [], reserveIdBlock }: S
         asked.loads.push({ query, atLeast })
         if (answer === undefined) throw new Error('the script does not say what is loaded')
         if (answer instanceof Error) throw answer
-        return typeof answer === 'function' ? answer() : answer
+        const loaded = await (typeof answer === 'function' ? answer() : answer)
+        return { ...loaded, reached: [] }
       },
       whenApplied: async (_, wait) => {
         asked.waits.push(wait)

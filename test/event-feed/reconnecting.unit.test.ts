@@ -18,7 +18,7 @@ function openFeed(): EventFeed {
       read: async (_, from) => ({ records: records.slice(from, from + 1), next: from + 1 }),
     },
     readModel: {
-      load: async () => nothingLoaded,
+      load: async () => ({ ...nothingLoaded, reached: [] }),
       whenApplied: async () => 'applied',
       generationOf: () => 'one',
     },

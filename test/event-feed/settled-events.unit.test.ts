@@ -14,7 +14,10 @@ async function settle(records: readonly AnyRecord[]): Promise<{ outcomes: string
   const settled = new SettledEvents({
     definition: petStreams,
     log: { partitionFor: () => 0, read: async () => ({ records: logOf(records), next: records.length }) },
-    readModel: { load: (query) => store.reads.load('generation', query), whenApplied: async () => 'unheard' },
+    readModel: {
+      load: async (query) => ({ ...(await store.reads.load('generation', query)), reached: [] }),
+      whenApplied: async () => 'unheard',
+    },
   })
   const { records: found } = await settled.read(0, 0, records.length)
   return { outcomes: found.map(({ outcome }) => outcome), counts: counts() }

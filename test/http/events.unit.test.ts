@@ -36,7 +36,14 @@ describe('the events of a pet', () => {
     const answer = await server.get('/v1/pets/1/events', { 'consistency-token': token })
     expect(headerOf(answer, 'consistency-token')).not.toBe(token)
     const asked = server.services.atLeast.map((each) => each?.positions)
-    expect(asked).toEqual([[{ partition: 3, offset: 4 }], [{ partition: 3, offset: 4 }]])
+    expect(asked).toEqual([[{ partition: 3, offset: 4 }]])
+  })
+
+  it('are read together with whether there is such a pet: one that comes in the meantime has no empty list', async () => {
+    server.services.afterRead = addPets
+    expect(await server.get('/v1/pets/1/events')).toMatchObject({ statusCode: 404 })
+    server.services.afterRead = () => {}
+    expect(await server.get('/v1/pets/1/events')).toMatchObject({ statusCode: 200 })
   })
 
   it('are all covered by the token of their answer, also one that came in the meantime', async () => {

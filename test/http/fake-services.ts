@@ -104,11 +104,15 @@ export class FakeServices extends Scene implements AppServices {
   /** Tells the number of each event in `events`, as its offset and as all that its CloudEvent says. */
   readonly feed: { -readonly [Name in keyof Events]: Events[Name] } = {
     history: async (stream, { after = -1, limit }, atLeast) => {
-      this.atLeast.push(atLeast)
+      await this.#beginRead(atLeast)
       const offsets = this.events.flatMap((event, offset) => (streamOf(event) === stream ? [offset] : []))
       const behind = offsets.filter((offset) => offset > after)
       const shown = behind.slice(0, limit)
-      return { events: shown.map(String), last: behind.length > shown.length ? shown.at(-1) : undefined }
+      const last = behind.length > shown.length ? shown.at(-1) : undefined
+      const isKnown = this.documents.has(`pets/${stream}`)
+      const history = { events: shown.map(String), last, isKnown, reached: this.#reached() }
+      this.afterRead()
+      return history
     },
     follow: async (query) => {
       this.followed.push(query)

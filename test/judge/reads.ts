@@ -93,9 +93,9 @@ function* checkRead(exchange: Exchange, prefixes: Prefixes, floors: Floors): Gen
   if (isTold) yield* checkToken(exchange, toldIn(answers), prefixes)
 }
 
-/** The prefix that the token of an answer names. Events are read before the token is taken. */
-function namedBy({ operation, tokenAfter }: Exchange, partition: number): number | undefined {
-  return tokenAfter === undefined || operation === 'listEvents' ? undefined : tokenFloor(tokenAfter, partition)
+/** The prefix that the token of an answer names. */
+function namedBy({ tokenAfter }: Exchange, partition: number): number | undefined {
+  return tokenAfter === undefined ? undefined : tokenFloor(tokenAfter, partition)
 }
 
 /** The last record of each partition that the documents in an answer need. */
