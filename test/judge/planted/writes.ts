@@ -67,10 +67,12 @@ export const plantedInWrites: Readonly<Record<string, Spoil>> = {
     const isOfPet = operation === 'createPet' && isUntold
     return isOfPet ? { ...exchange, wanted: { ...wanted, categoryId: (wanted?.categoryId ?? 0) + 1 } } : undefined
   },
-  'an update passes over its If-Match': done('updateOrder', (exchange, { log }) => {
-    const { number, tag, body } = exchange
+  'an update passes over its If-Match': done('updateOrder', (exchange, { log, exchanges }) => {
+    const { number, id, tag, body } = exchange
     const isWritten = log.some((record) => writerOf(record) === number)
-    return isWritten && tag ? { ...exchange, cached: { tag, body } } : undefined
+    // else it may have found what a rival had done
+    const isAlone = exchanges.filter((one) => one.operation === 'updateOrder' && one.id === id).length === 1
+    return isWritten && isAlone && tag ? { ...exchange, cached: { tag, body } } : undefined
   }),
   'a pet is said to have parked events': ({ code, ...exchange }) =>
     exchange.operation === 'placeOrder' && code === 'pet_not_available'
