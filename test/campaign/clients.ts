@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { until } from '../brokers/ready.ts'
 import type { Random } from '../lib/random.ts'
 import type { Api, Recorder } from './recorder.ts'
 import type { Workload } from './workload.ts'
+
+const finishMs = 30_000
 
 /** What clients of one kind share. */
 export interface ClientOptions {
@@ -21,12 +24,15 @@ export interface WorkingOptions extends ClientOptions {
 export class Clients {
   readonly #options: WorkingOptions
   readonly #done: Promise<unknown>
+  /** How many turns each has begun. */
+  readonly #turns: number[]
   #isStopped = false
   /** Raised to have every session begin anew. */
   #era = 0
 
   constructor(options: WorkingOptions, count: number) {
     this.#options = options
+    this.#turns = Array.from({ length: count }, () => 0)
     this.#done = Promise.all(Array.from({ length: count }, (_, index) => this.#live(index)))
     this.#done.catch(() => {}) // told by `stop`
   }
@@ -35,6 +41,17 @@ export class Clients {
   beginAnew(): void {
     this.#era++
     this.#options.workload.forgetTags?.()
+  }
+
+  /** Resolves once nobody writes any more, until `write`. */
+  async onlyRead(): Promise<void> {
+    this.#options.workload.onlyReads = true
+    const before = [...this.#turns]
+    await until('nobody writes', finishMs, async () => this.#turns.every((turns, each) => turns > (before[each] ?? 0)))
+  }
+
+  write(): void {
+    this.#options.workload.onlyReads = false
   }
 
   /** Resolves once everybody has their last answer. */
@@ -53,6 +70,7 @@ export class Clients {
     const isCurrent = () => era === this.#era && !this.#isStopped
     let token: string | undefined
     while (isCurrent()) {
+      this.#turns[index] = (this.#turns[index] ?? 0) + 1
       const turn = workload.act()
       for (let step = turn.next(); !step.done && isCurrent(); ) {
         const own = { session, apiKey, ...(token !== undefined && { token }) }

@@ -36,23 +36,33 @@ export interface FaultSummary {
 export class Journal {
   readonly #inflicted: Inflicted[] = []
   readonly #answers: Answer[] = []
+  #served = 0
 
   get faults(): number {
     return this.#inflicted.length
+  }
+
+  /** How many requests were answered 2xx. */
+  get served(): number {
+    return this.#served
   }
 
   inflicted(fault: Inflicted): void {
     this.#inflicted.push(fault)
   }
 
-  /** Keeps that a fault happened while `inflict` was under way, unless this resolves to false. */
-  async during({ kind }: Pick<Fault, 'kind'>, isAlone: boolean, inflict: () => Promise<boolean>): Promise<void> {
+  /** Keeps that a fault happened while `inflict` was under way, unless this resolves to false. Resolves to the same. */
+  async during({ kind }: Pick<Fault, 'kind'>, isAlone: boolean, inflict: () => Promise<boolean>): Promise<boolean> {
     const startMs = performance.now()
-    if (await inflict()) this.inflicted({ kind, isAlone, startMs, endMs: performance.now() })
+    const happened = await inflict()
+    if (happened) this.inflicted({ kind, isAlone, startMs, endMs: performance.now() })
+    return happened
   }
 
   answered({ status, answeredMs }: Exchange): void {
-    this.#answers.push({ ms: answeredMs, seen: seenOf(status) })
+    const seen = seenOf(status)
+    this.#answers.push({ ms: answeredMs, seen })
+    if (seen === '2xx') this.#served++
   }
 
   summary(): FaultSummary[] {

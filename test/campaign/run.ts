@@ -2,9 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { type Outcome, runCampaign, type ScenarioName, scenarios } from './campaign.ts'
+import { type Phase, phases, runCampaign, type ScenarioName, scenarios } from './campaign.ts'
 import type { FaultSummary } from './journal.ts'
 import { describeContradiction, faultTable } from './report.ts'
+import type { Outcome } from './trial.ts'
 
 const names = Object.keys(scenarios) as ScenarioName[]
 
@@ -13,6 +14,7 @@ interface Options {
   readonly seeds: number
   readonly minutes: number
   readonly scenario?: ScenarioName
+  readonly only?: Phase
   readonly json?: string
 }
 
@@ -22,8 +24,9 @@ const program = new Command('campaign')
   .option('--seeds <n>', 'how many seeds, one after the other', whole, 1)
   .option('--minutes <n>', 'how long there are faults, for each seed', positive, 1)
   .addOption(new Option('--scenario <name>', 'by default the seeds take turns').choices(names))
+  .addOption(new Option('--only <phase>', 'by default half of the time each').choices(phases))
   .option('--json <file>', 'write the faults of all seeds to a file')
-const { seed: first, seeds, minutes, scenario: given, json } = program.parse().opts<Options>()
+const { seed: first, seeds, minutes, scenario: given, only, json } = program.parse().opts<Options>()
 
 /** What a signal has to end before this process: brokers, services, file systems. */
 const interrupted = new AsyncDisposableStack()
@@ -38,9 +41,13 @@ for (let seed = first; seed < first + seeds; seed++) {
   const folder = mkdtempSync(join(tmpdir(), `petstore-campaign-${seed}-`))
   const started = performance.now()
   const stack = interrupted.use(new AsyncDisposableStack())
-  const outcome = await runCampaign(stack, { seed, scenario, minutes, folder }).catch(
-    (error: unknown) => error as Error,
-  )
+  const outcome = await runCampaign(stack, {
+    seed,
+    scenario,
+    minutes,
+    phases: only === undefined ? phases : [only],
+    folder,
+  }).catch((error: unknown) => error as Error)
   await stack.disposeAsync()
   const seconds = Math.round((performance.now() - started) / 1000)
   if (outcome instanceof Error) {

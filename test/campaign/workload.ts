@@ -8,6 +8,8 @@ type Turn<T = void> = Generator<Asked, T, Answered | undefined>
 /** A place in a list, for anybody to go on from. */
 type Place = Required<Pick<Asked, 'operation' | 'page'>> & Pick<Asked, 'path'>
 
+/** How much of what is asked for are writes. */
+const writing = 0.58
 const attemptsMax = 40
 const recentMax = 8
 const placesMax = 30
@@ -23,6 +25,8 @@ export class Workload {
   readonly #cached = new Map<string, CachedDocument>()
   readonly #places: Place[] = []
   #names = 0
+  /** Whether nobody begins anything that writes. */
+  onlyReads = false
 
   constructor(random: Random) {
     this.#random = random
@@ -42,12 +46,12 @@ export class Workload {
 
   *act(): Turn {
     const random = this.#random
-    const chance = random.next()
+    const chance = this.onlyReads ? writing + random.next() * (1 - writing) : random.next()
     const pet = this.#recent(this.#pets)
     const order = this.#recent(this.#orders)
     if (pet === undefined || chance < 0.22) yield* this.#readBack(yield* insist(this.#newPet(), random))
     else if (chance < 0.4) yield* this.#readBack(yield* insist(this.#newOrder(pet), random))
-    else if (order !== undefined && chance < 0.58) {
+    else if (order !== undefined && chance < writing) {
       const status = random.pick(['approved', 'approved', 'delivered', 'cancelled', 'placed'])
       const change = { operation: 'updateOrder', id: order, wanted: { status } } as const
       yield* this.#readBack(yield { ...change, ...this.#cachedOf('order', order) })

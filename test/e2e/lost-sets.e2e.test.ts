@@ -24,8 +24,8 @@ function ofTheFuture(id: number) {
 }
 
 describeWithBrokers('read models that lose a whole set', (brokers) => {
-  const sets = ['pets', 'pets:status:available', 'orders', 'rows', 'keys', 'parked', 'parked-queue']
-  it.each(sets)('%s: say so, replace themselves, and make no pet twice', async (set) => {
+  // Each set is missed, as the contract of the stores shows: here are two whose loss no read tells of.
+  it.each(['keys', 'parked'])('%s: say so, replace themselves, and make no pet twice', async (set) => {
     const environment = brokerEnvironment(brokers)
     const service = await startService(environment)
     const client = new Client(service)

@@ -10,7 +10,7 @@ export function brokerFaults(kind: string, nodes: readonly Controllable[]): Faul
     }),
     {
       kind: `restart of ${kind}`,
-      inflict: async (random) => {
+      inflict: async ({ random }) => {
         const node = random.pick(nodes)
         await node.stop()
         await node.start()

@@ -6,36 +6,53 @@ export interface Fault {
   /** As it stands in the table of docs/faults.md. */
   readonly kind: string
   /**
-   * Resolves once it is put right, to whether it happened: there may have been nothing to harm. `isAlone`: without another
-   * fault at the same time. Throws only if the campaign itself is wrong.
+   * Resolves once it is put right, to whether it happened: there may have been nothing to harm. Throws only if the campaign
+   * itself is wrong.
    */
-  inflict(random: Random, isAlone: boolean): Promise<boolean>
+  inflict(occasion: Occasion): Promise<boolean>
+}
+
+/** How a fault happens this time. */
+export interface Occasion {
+  readonly random: Random
+  /** Without another fault at the same time. */
+  readonly isAlone: boolean
+  /** Resolves once a fault that lasts has lasted: for some time between these. */
+  last(leastMs: number, mostMs: number): Promise<void>
+}
+
+/** All of it is drawn. */
+export function drawn(random: Random, isAlone: boolean): Occasion {
+  return { random, isAlone, last: (leastMs, mostMs) => delay(leastMs + random.below(mostMs - leastMs)) }
 }
 
 /** Faults of which one happens at a time; those of different lanes overlap. */
 export type Lane = readonly Fault[]
 
-/** A fault that lasts. */
-export async function last(random: Random, leastMs = 300, mostMs = 4000): Promise<void> {
-  await delay(leastMs + random.below(mostMs - leastMs))
+/** At least and at most, of what a fault draws its own. */
+export interface Duration {
+  readonly leastMs: number
+  readonly mostMs: number
 }
 
+const usual: Duration = { leastMs: 300, mostMs: 4000 }
+
 /** Longer than Kafka waits for a member of a consumer group (6 s), so that others take over what it did. */
-export const forLong = { leastMs: 7000, mostMs: 12_000 }
+export const forLong: Duration = { leastMs: 7000, mostMs: 12_000 }
 
 /** Breaks something, waits and mends it, whatever happens meanwhile. `wrong` resolves to false if it could not break it. */
 export function lasting(
   kind: string,
   pick: (random: Random) => { wrong(): unknown; right(): unknown },
-  { leastMs, mostMs }: Partial<typeof forLong> = {},
+  { leastMs, mostMs }: Duration = usual,
 ): Fault {
   return {
     kind,
-    inflict: async (random) => {
+    inflict: async ({ random, last }) => {
       const { wrong, right } = pick(random)
       try {
         if ((await wrong()) === false) return false
-        await last(random, leastMs, mostMs)
+        await last(leastMs, mostMs)
         return true
       } finally {
         await right()

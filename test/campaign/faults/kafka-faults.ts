@@ -32,8 +32,8 @@ export function kafkaFaults(kafka: KafkaUnderFaults): Fault[] {
   ]
   return faults.map(({ kind, inflict }) => ({
     kind,
-    inflict: async (random, isAlone) => {
-      const happened = await inflict(random, isAlone)
+    inflict: async (occasion) => {
+      const happened = await inflict(occasion)
       await untilInSync(kafka)
       return happened
     },

@@ -1,19 +1,23 @@
 import { readdirSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import type { KafkaCluster } from '../../brokers/clusters.ts'
-import { until } from '../../brokers/ready.ts'
+import { until, within } from '../../brokers/ready.ts'
 import type { Random } from '../../lib/random.ts'
 import type { CampaignContext } from '../system/scenario.ts'
+import type { Supervised } from '../system/supervised.ts'
 import { asAdmin } from '../system/topic-admin.ts'
-import { type Fault, last } from './fault.ts'
+import type { Fault, Occasion } from './fault.ts'
 import { untilInSync } from './kafka-faults.ts'
 
 const waitMs = 30_000
+/** As long as projectors may stand still, and keep their partitions. */
+const refilledMs = 5000
 
 export interface LossyLog {
   readonly cluster: KafkaCluster
   readonly folderOf: (id: number) => string
   readonly topic: string
+  readonly projectors: readonly Supervised[]
   readonly context: CampaignContext
 }
 
@@ -47,22 +51,36 @@ export async function makeLossyTopics(cluster: KafkaCluster, topic: string): Pro
 /** Faults by which records are lost that were acknowledged. */
 export function lossFaults(log: LossyLog): Fault[] {
   return [
-    { kind: 'unclean election: the new leader lacks the last records', inflict: (random) => electBehind(log, random) },
-    { kind: 'the tails of the log are truncated', inflict: (random) => truncateTails(log, random) },
+    {
+      kind: 'unclean election: the new leader lacks the last records',
+      inflict: (occasion) => electBehind(log, occasion),
+    },
+    { kind: 'the tails of the log are truncated', inflict: ({ random }) => truncateTails(log, random) },
+    { kind: 'the last block of ids is forgotten', inflict: () => forgetBlock(log) },
   ]
 }
 
-/** The follower stands still, so that it lacks the last records, and then is the only one. */
-async function electBehind({ cluster, topic, context }: LossyLog, random: Random): Promise<boolean> {
+/**
+ * The follower stands still, so that it lacks the last records, and then is the only one. Projectors that stand still
+ * meanwhile find others in the place of those that they know.
+ */
+async function electBehind(log: LossyLog, { last }: Occasion): Promise<boolean> {
+  const { cluster, topic, context, projectors } = log
   const [leader, follower] = cluster.nodes
+  await context.beforeLoss()
   await follower?.pause()
   await until('the follower is out of sync', waitMs, async () => (await inSync(cluster, topic)).join() === '1')
-  await last(random, 500, 1500)
-  await context.beforeLoss()
-  await leader?.kill()
-  await follower?.resume()
+  await last(500, 1500)
+  const before = await endsOf(cluster, topic)
+  await Promise.all(projectors.map((projector) => projector.pause()))
+  try {
+    await leader?.kill()
+    await follower?.resume()
+    await within(refilledMs, async () => isBeyond(before, await endsOf(cluster, topic)))
+  } finally {
+    for (const projector of projectors) projector.resume()
+  }
   await until('the follower leads', waitMs, async () => (await inSync(cluster, topic)).join() === '2')
-  await last(random, 200, 1500)
   await leader?.start()
   await untilInSync({ ...cluster, topics: [topic] })
   await context.afterLoss()
@@ -75,7 +93,7 @@ async function truncateTails({ cluster, folderOf, topic, context }: LossyLog, ra
   await context.beforeLoss()
   await Promise.all(replicas.map((node) => node.kill()))
   for (let partition = 0; partition < 6; partition++) {
-    const files = [1, 2].map((id) => segmentOf(join(folderOf(id), 'data', `${topic}-${partition}`)))
+    const files = [1, 2].map((id) => segmentOf(folderOf(id), `${topic}-${partition}`))
     const shortest = Math.min(...files.map((file) => statSync(file).size))
     const kept = Math.max(0, shortest - random.below(3000))
     for (const file of files) truncateSync(file, kept)
@@ -86,9 +104,33 @@ async function truncateTails({ cluster, folderOf, topic, context }: LossyLog, ra
   return true
 }
 
-function segmentOf(folder: string): string {
-  const [first = ''] = readdirSync(folder).filter((name) => name.endsWith('.log'))
-  return join(folder, first)
+/** Whoever has it ends, and somebody else reserves it again. */
+async function forgetBlock({ cluster, folderOf, topic, context }: LossyLog): Promise<boolean> {
+  const holder = cluster.nodes[2]
+  await context.beforeLoss()
+  await holder?.kill()
+  const file = segmentOf(folderOf(3), `${topic}.id-blocks-0`)
+  truncateSync(file, statSync(file).size - 1) // what is left of the last record counts for nothing
+  await holder?.start()
+  await untilInSync({ ...cluster, topics: [`${topic}.id-blocks`] })
+  await context.afterLoss()
+  return true
+}
+
+function segmentOf(folder: string, partition: string): string {
+  const files = join(folder, 'data', partition)
+  const [first = ''] = readdirSync(files).filter((name) => name.endsWith('.log'))
+  return join(files, first)
+}
+
+/** How many records each partition has; none where nobody answers. */
+async function endsOf({ brokers }: KafkaCluster, topic: string): Promise<number[]> {
+  const ends = await asAdmin(brokers, (admin) => admin.fetchTopicOffsets(topic)).catch(() => [])
+  return ends.toSorted((one, other) => one.partition - other.partition).map(({ high }) => Number(high))
+}
+
+function isBeyond(before: readonly number[], ends: readonly number[]): boolean {
+  return ends.length > 0 && ends.every((end, at) => end > (before[at] ?? 0))
 }
 
 /** The brokers that have all of some partition; none where nobody answers. */

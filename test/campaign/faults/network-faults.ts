@@ -1,8 +1,8 @@
 import type { Disturbance, Link } from '../../brokers/link.ts'
 import type { Random } from '../../lib/random.ts'
-import { type Fault, forLong, lasting } from './fault.ts'
+import { type Duration, type Fault, forLong, lasting } from './fault.ts'
 
-type Kind = readonly [kind: string, draw: (random: Random) => Disturbance, lasts?: typeof forLong]
+type Kind = readonly [kind: string, draw: (random: Random) => Disturbance, lasts?: Duration]
 
 const disturbances: readonly Kind[] = [
   ['is cut', () => ({ kind: 'cut' })],
@@ -13,9 +13,12 @@ const disturbances: readonly Kind[] = [
   ['is slow', (random) => ({ kind: 'slow bytes', bytesPerSecond: 2000 + random.below(30_000) })],
 ]
 
-/** Faults of the network between some parts, one link or all of a group at once. `between` names them for the table. */
-export function networkFaults(between: string, groups: readonly (readonly Link[])[]): Fault[] {
-  return disturbances.map(([kind, draw, lasts]) =>
+/**
+ * Faults of the network between some parts, one link or all of a group at once. `between` names them for the table.
+ * `usually`: for how long.
+ */
+export function networkFaults(between: string, groups: readonly (readonly Link[])[], usually?: Duration): Fault[] {
+  return disturbances.map(([kind, draw, lasts = usually]) =>
     lasting(
       `network ${between} ${kind}`,
       (random) => {

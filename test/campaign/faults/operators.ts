@@ -23,7 +23,7 @@ export interface Ran {
 export function petstore(environment: Readonly<Record<string, string>>, ...args: string[]): Promise<Ran> {
   const { PATH } = process.env
   return new Promise((resolve) => {
-    const options = { env: { PATH, ...environment }, maxBuffer: 2 ** 28, timeout: 120_000 }
+    const options = { env: { PATH, ...environment }, maxBuffer: 2 ** 28, timeout: 60_000 }
     const child = execFile(process.execPath, [cli, ...args], options, (_, output, errors) =>
       resolve({ code: child.exitCode ?? -1, output, errors }),
     )
@@ -41,7 +41,7 @@ export interface Operated {
 export function rebuild({ environment, wrong }: Pick<Operated, 'environment' | 'wrong'>): Fault {
   return {
     kind: 'rebuild',
-    inflict: async (_, isAlone) => {
+    inflict: async ({ isAlone }) => {
       const { code, errors } = await petstore(environment, 'rebuild')
       if (isAlone && code !== 0) wrong(`a rebuild without another fault ended with ${code}: ${errors.slice(-2000)}`)
       return code === 0
@@ -53,7 +53,7 @@ export function rebuild({ environment, wrong }: Pick<Operated, 'environment' | '
 export function keyRevocation({ environment, apis, wrong }: Operated): Fault {
   return {
     kind: 'an API key is revoked',
-    inflict: async (_, isAlone) => {
+    inflict: async ({ isAlone }) => {
       const issued = await petstore(environment, 'keys', 'issue', '--name', 'short-lived', '--json')
       if (issued.code !== 0) return false // a full disk
       const { id, key } = JSON.parse(issued.output)

@@ -15,8 +15,8 @@ export function processFaults(services: readonly Supervised[]): Fault[] {
       return { wrong: () => service.pause(), right: () => service.resume() }
     }
     return [
-      { kind: `kill -9 of ${kind}`, inflict: (random) => random.pick(own).end('SIGKILL') },
-      { kind: `restart of ${kind}`, inflict: (random) => random.pick(own).end('SIGTERM') },
+      { kind: `kill -9 of ${kind}`, inflict: ({ random }) => random.pick(own).end('SIGKILL') },
+      { kind: `restart of ${kind}`, inflict: ({ random }) => random.pick(own).end('SIGTERM') },
       lasting(`${kind} stands still (SIGSTOP)`, standsStill),
       lasting(`${kind} stands still for long (SIGSTOP)`, standsStill, forLong),
       lasting(`clock of ${kind} is hours off`, (random) => wrongClock(random.pick(own), random), clockLasts),

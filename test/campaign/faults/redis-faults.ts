@@ -1,12 +1,12 @@
 import { cpSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { RedisServer } from '../../brokers/brokers.ts'
+import type { RedisCluster } from '../../brokers/clusters.ts'
 import type { Link } from '../../brokers/link.ts'
 import { askRedis, until, within } from '../../brokers/ready.ts'
 import type { Random } from '../../lib/random.ts'
 import { brokerFaults } from './broker-faults.ts'
-import { type Fault, lasting } from './fault.ts'
+import { type Fault, lasting, type Occasion } from './fault.ts'
 
 const reachEachOtherMs = 30_000
 /** Long enough for those that were cut off by the fault before to be there again. */
@@ -21,16 +21,31 @@ export interface RedisNode extends RedisServer {
 export function redisFaults(nodes: readonly RedisNode[], prefix: string): Fault[] {
   return [
     ...brokerFaults('Redis', nodes),
-    { kind: 'FLUSHALL', inflict: (random) => done(command(random.pick(nodes), 'FLUSHALL')) },
-    { kind: 'SCRIPT FLUSH', inflict: (random) => done(command(random.pick(nodes), 'SCRIPT', 'FLUSH')) },
-    { kind: 'subscribers of Redis are cut off', inflict: (random) => cutSubscribers(random.pick(nodes)) },
-    { kind: 'an older snapshot of Redis', inflict: (random) => done(goBack(random.pick(nodes))) },
-    { kind: 'single keys of Redis are removed', inflict: (random) => removeKeys(random.pick(nodes), prefix, random) },
+    { kind: 'FLUSHALL', inflict: ({ random }) => done(command(random.pick(nodes), 'FLUSHALL')) },
+    { kind: 'SCRIPT FLUSH', inflict: ({ random }) => done(command(random.pick(nodes), 'SCRIPT', 'FLUSH')) },
+    { kind: 'subscribers of Redis are cut off', inflict: ({ random }) => cutSubscribers(random.pick(nodes)) },
+    { kind: 'an older snapshot of Redis', inflict: (occasion) => done(goBack(occasion.random.pick(nodes), occasion)) },
+    {
+      kind: 'single keys of Redis are removed',
+      inflict: ({ random }) => removeKeys(random.pick(nodes), prefix, random),
+    },
     lasting('eviction of Redis is switched on', (random) => {
       const node = random.pick(nodes)
       return { wrong: () => evict(node), right: () => keep(node) }
     }),
   ]
+}
+
+/** Of one master of a cluster. */
+export function emptyRestart({ masters, whole }: RedisCluster): Fault {
+  return {
+    kind: 'a Redis master restarts empty',
+    inflict: async ({ random }) => {
+      await random.pick(masters).restartEmpty()
+      await whole()
+      return true
+    },
+  }
 }
 
 async function command({ url }: RedisServer, name: string, ...args: (string | number)[]): Promise<unknown> {
@@ -47,14 +62,14 @@ function cutSubscribers(node: RedisServer): Promise<boolean> {
   return within(subscribeMs, async () => Number(await command(node, 'CLIENT', 'KILL', 'TYPE', 'pubsub')) > 0)
 }
 
-/** What it has now is what it has again a few seconds later. */
-async function goBack(node: RedisNode): Promise<void> {
+/** What it has now is what it has again later. */
+async function goBack(node: RedisNode, { last }: Occasion): Promise<void> {
   const data = join(node.folder, 'appendonlydir')
   const older = join(node.folder, 'older')
   await node.stop()
   if (existsSync(data)) cpSync(data, older, { recursive: true })
   await node.start()
-  await delay(2500)
+  await last(1000, 4000)
   await node.kill()
   rmSync(data, { recursive: true, force: true })
   if (existsSync(older)) cpSync(older, data, { recursive: true })
@@ -127,7 +142,7 @@ export class Failover {
   faults(): Fault[] {
     return [
       { kind: 'a replica of Redis is promoted', inflict: () => done(this.#promote()) },
-      { kind: 'a stale replica of Redis is promoted', inflict: () => done(this.#promoteStale()) },
+      { kind: 'a stale replica of Redis is promoted', inflict: (occasion) => done(this.#promoteStale(occasion)) },
     ]
   }
 
@@ -135,16 +150,15 @@ export class Failover {
   faultsOfMaster(prefix: string): Fault[] {
     return redisFaults([this.master], prefix).map(({ kind }, index) => ({
       kind,
-      inflict: async (random, isAlone) =>
-        (await redisFaults([this.master], prefix)[index]?.inflict(random, isAlone)) ?? false,
+      inflict: async (occasion) => (await redisFaults([this.master], prefix)[index]?.inflict(occasion)) ?? false,
     }))
   }
 
-  async #promoteStale(): Promise<void> {
+  async #promoteStale({ last }: Occasion): Promise<void> {
     const { replication } = this.#parts
     replication.disturb({ kind: 'cut' })
     try {
-      await delay(1500)
+      await last(500, 2500)
       await this.#promote()
     } finally {
       replication.heal()

@@ -1,20 +1,21 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { startRedisCluster } from '../../brokers/clusters.ts'
 import type { Link } from '../../brokers/link.ts'
 import { startRedis } from '../../brokers/processes.ts'
+import type { Environment } from '../../brokers/program.ts'
 import { askRedis, until } from '../../brokers/ready.ts'
 import type { Lane } from '../faults/fault.ts'
 import { fullKafkaDisk, kafkaFaults } from '../faults/kafka-faults.ts'
 import { lossFaults, makeLossyTopics } from '../faults/loss-faults.ts'
 import { networkFaults } from '../faults/network-faults.ts'
 import { processFaults } from '../faults/process-faults.ts'
-import { Failover, type RedisNode, redisFaults } from '../faults/redis-faults.ts'
-import { type KafkaSide, linkTo, names, startKafka } from './kafka-side.ts'
-import { apiKey, operatorLane, type StartScenario } from './scenario.ts'
+import { emptyRestart, Failover, type RedisNode, redisFaults } from '../faults/redis-faults.ts'
+import { type KafkaSide, lagMs, linkTo, names, startKafka } from './kafka-side.ts'
+import { apiKey, operatorLane, type Setting, type StartScenario } from './scenario.ts'
 import { Supervised } from './supervised.ts'
 import { readLog } from './topic-admin.ts'
 
-const topic = 'campaign'
 const prefix = 'campaign'
 const partitions = 6
 /** What the Redis of a scenario is, and what can happen to it. */
@@ -22,7 +23,7 @@ interface RedisSide {
   /** Past all links. */
   readonly url: string
   readonly urlOf: (name: string) => string
-  readonly environment?: Readonly<Record<string, string>>
+  readonly environment?: Environment
   readonly lanes: readonly Lane[]
 }
 
@@ -66,9 +67,9 @@ export const cluster: StartScenario = onKafka(async (stack) => {
     urlOf: () => urlTo(toMasters[0]),
     environment: { READ_MODEL_SHARDS: '3' },
     lanes: [
-      redisFaults(masters.masters, prefix),
+      [...redisFaults(masters.masters, prefix), emptyRestart(masters)],
       networkFaults('to Redis masters', [toMasters]),
-      networkFaults('among Redis masters', [amongMasters]),
+      networkFaults('among Redis masters', [amongMasters], { leastMs: 2500, mostMs: 6000 }), // a node times out after 2 s
     ],
   }
 })
@@ -77,29 +78,32 @@ export const cluster: StartScenario = onKafka(async (stack) => {
 const logLost = /the event log was replaced|the events are gone/
 
 /** A topic that may lose what was acknowledged, and does. */
-export const lossy: StartScenario = async (stack, folder, context) => {
-  const kafka = await startKafka(stack, folder)
+export const lossy: StartScenario = async (stack, setting) => {
+  const { folder, context } = setting
+  const kafka = await kafkaOf(stack, setting)
+  const topic = newTopic()
   const node = await redisNode(stack, join(folder, 'redis'))
   await makeLossyTopics(kafka.cluster, topic)
   const redisSide = { url: node.url, urlOf: () => node.url, lanes: [] }
-  const running = await startServices(stack, folder, kafka, redisSide, logLost)
-  const loss = lossFaults({ ...kafka, topic, context })
+  const running = await startServices(stack, setting, { kafka, topic, redisSide, endsAfter: logLost })
+  const projectors = running.services.filter(({ name }) => name.startsWith('projector'))
+  const loss = lossFaults({ ...kafka, topic, projectors, context })
   const lanes = [loss, processFaults(running.services), redisFaults([node], prefix)]
   return { ...running, lanes: [...lanes, operatorLane({ ...running, ...context })] }
 }
 
 /** A scenario on three Kafka brokers, with two processes of each kind. */
 function onKafka(startRedisSide: (stack: AsyncDisposableStack, folder: string) => Promise<RedisSide>): StartScenario {
-  return async (stack, folder, context) => {
-    const [kafka, redisSide] = await Promise.all([startKafka(stack, folder), startRedisSide(stack, folder)])
-    const running = await startServices(stack, folder, kafka, redisSide)
-    const { cluster, among } = kafka
+  return async (stack, setting) => {
+    const { folder, context } = setting
+    const [kafka, redisSide] = await Promise.all([kafkaOf(stack, setting), startRedisSide(stack, folder)])
+    const topic = newTopic()
+    const running = await startServices(stack, setting, { kafka, topic, redisSide })
+    const { cluster, smallDisk, among } = kafka
     const underFaults = { brokers: cluster.brokers, nodes: cluster.nodes, topics: [topic, `${topic}.id-blocks`] }
-    const full = cluster.nodes[2] && fullKafkaDisk(underFaults, cluster.nodes[2], kafka.smallDisk)
-    const amongBrokers = networkFaults(
-      'among Kafka brokers',
-      among.map((link) => [link]),
-    )
+    const full = smallDisk && cluster.nodes[2] && fullKafkaDisk(underFaults, cluster.nodes[2], smallDisk)
+    const eachAlone = among.map((link) => [link])
+    const amongBrokers = networkFaults('among Kafka brokers', eachAlone, { leastMs: lagMs + 500, mostMs: lagMs + 4000 })
     return {
       ...running,
       lanes: [
@@ -114,15 +118,30 @@ function onKafka(startRedisSide: (stack: AsyncDisposableStack, folder: string) =
   }
 }
 
+async function kafkaOf(stack: AsyncDisposableStack, setting: Setting): Promise<KafkaSide> {
+  return setting.kafka ?? (await startKafka(stack, setting))
+}
+
+/** Scenarios may share a Kafka. */
+function newTopic(): string {
+  return `campaign-${randomUUID()}`
+}
+
+interface Sides {
+  readonly kafka: KafkaSide
+  readonly topic: string
+  readonly redisSide: RedisSide
+  readonly endsAfter?: RegExp
+}
+
 async function startServices(
   stack: AsyncDisposableStack,
-  folder: string,
-  { cluster, linksOf }: KafkaSide,
-  { url, urlOf, environment: own = {} }: RedisSide,
-  endsAfter?: RegExp,
+  { folder, environment: own }: Setting,
+  { kafka: { cluster, linksOf }, topic, redisSide: { url, urlOf, environment: ofRedis }, endsAfter }: Sides,
 ) {
   const common = {
     ...own,
+    ...ofRedis,
     KAFKA_TOPIC: topic,
     REDIS_PREFIX: prefix,
     DATA_DIR: join(folder, 'service'),
@@ -148,7 +167,7 @@ async function startServices(
 }
 
 async function redisNode(stack: AsyncDisposableStack, folder: string): Promise<RedisNode> {
-  const node = await startRedis({}, { folder })
+  const node = await startRedis({ args: ['--shutdown-timeout', '1'] }, { folder }) // seconds that it waits for a replica
   stack.defer(() => node.remove())
   return { ...node, folder }
 }

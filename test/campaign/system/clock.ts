@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { newFolder } from './new-folder.ts'
 
 /** The linker puts the folder of the architecture for `$LIB`, and ignores a path that leads nowhere. MT: for several threads. */
 const library = '/usr/$LIB/faketime/libfaketimeMT.so.1'
@@ -36,8 +37,9 @@ export class Clock {
 }
 
 /** Throws unless the time of day of a process can be set, and nothing else of its time. */
-export async function expectClocks(folder: string): Promise<void> {
-  const clock = new Clock(join(folder, 'proof.clock'))
+export async function expectClocks(): Promise<void> {
+  await using stack = new AsyncDisposableStack()
+  const clock = new Clock(join(newFolder(stack), 'proof.clock'))
   clock.set(5)
   const script = 'process.stdout.write(JSON.stringify([Date.now(), Number(process.hrtime.bigint() / 1_000_000n)]))'
   const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { env: clock.environment })

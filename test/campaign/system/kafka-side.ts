@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type KafkaCluster, startKafkaCluster } from '../../brokers/clusters.ts'
 import { Link } from '../../brokers/link.ts'
 import { freePort } from '../../brokers/ready.ts'
+import type { Setting } from './scenario.ts'
 import { mountSmall } from './small-disk.ts'
 
 /** The processes of the service. */
@@ -10,10 +11,13 @@ export const names = ['api-1', 'api-2', 'projector-1', 'projector-2']
 /** MiB: the indexes of a few partitions are 10 MiB each, as soon as they are used. */
 const kafkaDisk = 400
 
+/** A follower that is behind holds writes up for so long; then it is out of the set. */
+export const lagMs = 3000
+
 export interface KafkaSide {
   readonly cluster: KafkaCluster
-  /** Where broker 3 has its data. */
-  readonly smallDisk: string
+  /** Where broker 3 has its data, if this machine lets a file system be mounted. */
+  readonly smallDisk: string | undefined
   readonly folderOf: (id: number) => string
   readonly linksOf: (name: string) => readonly Link[]
   /** To each broker from the others. */
@@ -21,7 +25,10 @@ export interface KafkaSide {
 }
 
 /** Each process of the service, and the brokers among themselves, have listeners of their own, behind links. */
-export async function startKafka(stack: AsyncDisposableStack, folder: string): Promise<KafkaSide> {
+export async function startKafka(
+  stack: AsyncDisposableStack,
+  { folder, canMount }: Pick<Setting, 'folder' | 'canMount'>,
+): Promise<KafkaSide> {
   const ports = new Map<string, { port: number; link: Link }>()
   const listeners = [...names, 'broker']
   for (const id of [1, 2, 3]) {
@@ -31,8 +38,9 @@ export async function startKafka(stack: AsyncDisposableStack, folder: string): P
     }
   }
   const at = (name: string, id: number) => ports.get(`${name} ${id}`) as { port: number; link: Link }
-  const smallDisk = await mountSmall(stack, join(folder, 'small-disk'), kafkaDisk)
-  const folderOf = (id: number) => join(id === 3 ? smallDisk : folder, `kafka-${id}`)
+  const smallDisk = canMount ? join(folder, 'small-disk') : undefined
+  if (smallDisk !== undefined) await mountSmall(stack, smallDisk, kafkaDisk)
+  const folderOf = (id: number) => join(id === 3 && smallDisk !== undefined ? smallDisk : folder, `kafka-${id}`)
   for (const id of [1, 2, 3]) mkdirSync(folderOf(id))
   const cluster = await startKafkaCluster(
     (port, id) => ({
@@ -45,8 +53,7 @@ export async function startKafka(stack: AsyncDisposableStack, folder: string): P
         .map((name) => `${name}:PLAINTEXT`)
         .join(),
       'inter.broker.listener.name': listenerOf('broker'),
-      // a follower that is behind holds writes up until it is out of the set
-      'replica.lag.time.max.ms': '3000',
+      'replica.lag.time.max.ms': String(lagMs),
     }),
     (id) => ({ folder: folderOf(id) }),
   )

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import type { Environment } from '../../brokers/program.ts'
 import type { LogRecord } from '../../judge/history.ts'
 import { type Fault, type Lane, lasting } from '../faults/fault.ts'
 import { keyRevocation, type Operated, rebuild } from '../faults/operators.ts'
 import { processFaults, rollingDeploy } from '../faults/process-faults.ts'
+import type { KafkaSide } from './kafka-side.ts'
 import { empty, fill, mountSmall } from './small-disk.ts'
 import { Supervised } from './supervised.ts'
 
@@ -25,19 +27,31 @@ export interface Scenario {
   readonly apis: readonly Supervised[]
   readonly services: readonly Supervised[]
   /** Variables of the service, past all links. */
-  readonly environment: Readonly<Record<string, string>>
+  readonly environment: Environment
   readonly partitions: number
   readonly lanes: readonly Lane[]
   readLog(): Promise<LogRecord[]>
 }
 
-/** Builds one in a folder. It ends with `stack`. */
-export type StartScenario = (stack: AsyncDisposableStack, folder: string, context: CampaignContext) => Promise<Scenario>
+export interface Setting {
+  readonly folder: string
+  readonly context: CampaignContext
+  /** Further variables of the service. */
+  readonly environment?: Environment
+  /** Whether this machine lets a file system be mounted. Otherwise no disk gets full. */
+  readonly canMount: boolean
+  /** Where scenarios share one. */
+  readonly kafka?: KafkaSide
+}
+
+/** Builds one. It ends with `stack`. */
+export type StartScenario = (stack: AsyncDisposableStack, setting: Setting) => Promise<Scenario>
 
 /** One process with everything in it, whose data is on a small disk. */
-export const embedded: StartScenario = async (stack, folder, context) => {
-  const dataFolder = await mountSmall(stack, join(folder, 'data'), 48)
-  const environment = { DATA_DIR: dataFolder, API_KEYS: apiKey }
+export const embedded: StartScenario = async (stack, { folder, context, canMount, environment: own }) => {
+  const dataFolder = join(folder, 'data')
+  if (canMount) await mountSmall(stack, dataFolder, 48)
+  const environment = { ...own, DATA_DIR: dataFolder, API_KEYS: apiKey }
   const endsAfter = /is on a disk that is full/ // a start
   const service = await Supervised.start({ name: 'service', environment, folder, endsAfter })
   stack.defer(() => service.remove())
@@ -49,7 +63,7 @@ export const embedded: StartScenario = async (stack, folder, context) => {
     partitions: 1,
     lanes: [
       processFaults(services),
-      [fullDisk(dataFolder)],
+      canMount ? [fullDisk(dataFolder)] : [],
       operatorLane({ environment, apis: services, services, ...context }),
     ],
     readLog: async () => readFile(join(dataFolder, 'event-log.db')),

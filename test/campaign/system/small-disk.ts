@@ -2,19 +2,32 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { newFolder } from './new-folder.ts'
 
 const run = promisify(execFile)
 
 /** A file system of so many MiB, in memory, until `stack` ends. Needs the rights of root. */
-export async function mountSmall(stack: AsyncDisposableStack, folder: string, mebibytes: number): Promise<string> {
+export async function mountSmall(stack: AsyncDisposableStack, folder: string, mebibytes: number): Promise<void> {
   mkdirSync(folder)
   const mounted = run('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'petstore-campaign', folder])
   stack.defer(async () => {
-    await mounted // the campaign may be interrupted meanwhile
-    await run('umount', ['--lazy', folder])
+    const isMounted = await mounted.then(
+      // the campaign may be interrupted meanwhile
+      () => true,
+      () => false,
+    )
+    if (isMounted) await run('umount', ['--lazy', folder])
   })
   await mounted
-  return folder
+}
+
+/** Whether this process has the rights. */
+export async function canMountSmall(): Promise<boolean> {
+  await using stack = new AsyncDisposableStack()
+  return await mountSmall(stack, join(newFolder(stack), 'disk'), 1).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** Leaves no byte free. */
