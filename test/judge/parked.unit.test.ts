@@ -116,7 +116,9 @@ describe('a stranger', () => {
     const get: Given = { operation: 'getPet', id: a, body: pet(a), tag: '"1"' }
     expect(rulesAfter(taken(ofStranger), { ...own, isApplied: false, tag: '"1"' }, get)).toEqual([])
     expect(rulesAfter(taken(ofStranger), { ...own, isApplied: true })).toEqual(['lost write'])
-    expect(rulesAfter(taken({}), { ...own, isApplied: false })).toEqual(['lost write'])
+    const rival: Given = { operation: 'createPet', wanted: { name: pet(a).name, categoryId: 7 }, status: undefined }
+    const rules = rulesAfter(taken({ request: 1 }), { ...own, isApplied: false }, rival)
+    expect(rules).toEqual(['an id was drawn twice', 'lost write'])
   })
 
   it('may take the id of an order, which is then parked', () => {

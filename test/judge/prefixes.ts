@@ -55,6 +55,7 @@ export class Prefixes {
   readonly #effectsOf: Effective[][]
   readonly #events = new Map<number, readonly unknown[]>()
   readonly #sorted = new Map<Collection, DocumentHistory[][]>()
+  readonly #sentMs: ReadonlyMap<number, number>
   /** For each record of a partition: the latest time at which a request of the records up to it was sent. */
   readonly #latestSent: number[][]
 
@@ -64,9 +65,9 @@ export class Prefixes {
     this.#latestSent = Array.from({ length: partitions }, () => [])
     this.#effectsOf = Array.from({ length: partitions }, () => [])
     this.fold = new Fold(this.partitionFor)
-    const sentMs = new Map(exchanges.map((exchange) => [exchange.number, exchange.sentMs]))
+    this.#sentMs = new Map(exchanges.map((exchange) => [exchange.number, exchange.sentMs]))
     for (const record of log) {
-      this.#add(record, sentMs.get(requestOf(record) ?? Number.NaN))
+      this.#add(record)
       this.#take(record)
     }
     for (const collection of ['pets', 'orders'] as const) this.#sorted.set(collection, this.#sort(collection))
@@ -114,6 +115,11 @@ export class Prefixes {
     return this.#ofRequest.get(request) ?? []
   }
 
+  /** Whether a request of the history wrote it: not a stranger, nor one that is forgotten. */
+  isOfHistory(record: LogRecord): boolean {
+    return this.#sentMs.has(requestOf(record) ?? Number.NaN)
+  }
+
   /** Whether it was parked, be it for some time. */
   wasParked(record: LogRecord): boolean {
     return this.#parked.has(record)
@@ -126,7 +132,8 @@ export class Prefixes {
     return records.slice(Math.max(0, end - 3), end + 2)
   }
 
-  #add(record: LogRecord, sentMs = Number.NEGATIVE_INFINITY): void {
+  #add(record: LogRecord): void {
+    const sentMs = this.#sentMs.get(requestOf(record) ?? Number.NaN) ?? Number.NEGATIVE_INFINITY
     const latest = this.#latestSent[record.partition]
     const request = requestOf(record)
     this.#records[record.partition]?.push(record)

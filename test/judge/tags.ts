@@ -1,7 +1,7 @@
 import { membersOf, nameOf } from './answers.ts'
 import { type Contradiction, contradiction, type Exchange, type History, isSuccess } from './history.ts'
 import { type Prefixes, textOf } from './prefixes.ts'
-import { isTakenByStranger } from './writes.ts'
+import { isTakenByOther } from './writes.ts'
 
 /** Whatever shows one pet or order has a tag. A tag is of one state, and an update with If-Match changed that state. */
 export function* checkTags({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
@@ -11,7 +11,7 @@ export function* checkTags({ exchanges }: History, prefixes: Prefixes): Generato
     yield contradiction('no tag', `${nameOf(exchange)} shows one pet or order, and has no tag.`, [exchange])
   }
   for (const told of Map.groupBy(tagged, tagOf).values()) {
-    const same = told.filter((exchange) => !isTakenByStranger(exchange, prefixes))
+    const same = told.filter((exchange) => !isTakenByOther(exchange, prefixes))
     const [first] = same
     const other = same.find(({ body }) => textOf(body) !== textOf(first?.body))
     if (first === undefined || other === undefined) continue

@@ -80,7 +80,7 @@ function* checkCreated(
   const isTold = (effect: Effective) => (effect.order ?? effect.pet).id === membersOf(body).id
   const effect = creating.find(isTold) ?? creating[0]
   if (effect === undefined) {
-    if (!isTakenByStranger(exchange, prefixes)) yield lost(exchange, prefixes)
+    if (!isTakenByOther(exchange, prefixes)) yield lost(exchange, prefixes)
     return
   }
   const isOfOther = !exchange.isReplayed && effect.request !== exchange.number
@@ -89,13 +89,22 @@ function* checkCreated(
   else yield* checkEffect(exchange, effect, prefixes)
 }
 
-/** A pet that was not to be read yet when it was added. A stranger who wrote to the log had taken its id. */
-export function isTakenByStranger(exchange: Exchange, prefixes: Prefixes): boolean {
+/**
+ * A pet that was not to be read yet when it was added. A stranger who wrote to the log had taken its id; or, before a loss
+ * in which the log forgot who had the id, the service had (decision 0027).
+ */
+export function isTakenByOther(exchange: Exchange, prefixes: Prefixes): boolean {
   const { number, body, isApplied } = exchange
   const { id } = membersOf(body)
   const isWritten = prefixes.recordsOf(number).some(({ key }) => key === String(id))
   const [taken] = prefixes.document('pets', Number(id)).states
-  return isApplied === false && isWritten && isAsWanted(exchange) && taken !== undefined && !isOfService(taken.record)
+  return (
+    isApplied === false &&
+    isWritten &&
+    isAsWanted(exchange) &&
+    taken !== undefined &&
+    !prefixes.isOfHistory(taken.record)
+  )
 }
 
 function isAsWanted({ operation, body, wanted, id }: Exchange): boolean {

@@ -53,6 +53,16 @@ describe('writes', () => {
     expect(rulesOf(superseded)).toEqual(['lost write'])
   })
 
+  it('are lost to what had their id before a loss, if they could not be read yet', () => {
+    const found = sampleHistory()
+    found.created({ ...pet(d), name: 'before the loss' })
+    found.created(pet(d), { request: 0 })
+    found.answered({ ...create, isApplied: false, tokenAfter: token([0, 5]) })
+    expect(rulesOf(found)).toEqual([])
+    found.answered({ ...create, tokenAfter: token([0, 5]) })
+    expect(rulesOf(found)).toEqual(['lost write'])
+  })
+
   it('take effect once', () => {
     const found = sampleHistory()
     const [twin = 0] = idsOf(1, 2).slice(1)
