@@ -36,7 +36,7 @@ export function redisFaults(nodes: readonly RedisNode[], prefix: string): Fault[
   ]
 }
 
-/** Of one master of a cluster. */
+/** A fault of one master of a cluster. */
 export function emptyRestart({ masters, whole }: RedisCluster): Fault {
   return {
     kind: 'a Redis master restarts empty',
