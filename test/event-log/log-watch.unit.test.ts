@@ -10,6 +10,7 @@ const limitMs = 1000
 /** The topics of a log as a process sees them: `values` are the records of its id blocks. */
 class Topics {
   values: (string | undefined)[] = []
+  events = 0
   beforeAppend: (topics: Topics) => void = () => {}
   afterAppend: (topics: Topics) => void = () => {}
   readonly #logId: string
@@ -26,7 +27,7 @@ class Topics {
   /** A process that has opened the log. */
   open(): LogWatch {
     const reader = {
-      offsets: async (name: string) => (name === idBlocks ? [this.values.length] : [0]),
+      offsets: async (name: string) => (name === idBlocks ? [this.values.length] : [this.events]),
       record: async (_: string, offset: number) => ({
         offset,
         key: null,
@@ -73,4 +74,26 @@ describe('a block of ids on Kafka', () => {
     await expect(process.reserveBlock(limitMs)).rejects.toMatchObject({ code: 'event_log_unavailable' })
     await process.replaced
   })
+
+  it.each<[what: string, lose: (topics: Topics) => unknown]>([
+    ['is lost', ({ values }) => values.pop()],
+    ['is lost, and is reserved again', ({ values }) => values.splice(-1, 1, JSON.stringify({ token: 'of another' }))],
+  ])('ends whoever has it when its record %s', async (_, lose) => {
+    const topics = new Topics('one')
+    const process = topics.open()
+    await process.reserveBlock(limitMs)
+    await process.confirm(limitMs)
+    lose(topics)
+    await expect(process.confirm(limitMs)).rejects.toMatchObject({ code: 'event_log_unavailable' })
+    await process.replaced
+  })
+})
+
+it('a log that held events and is empty is not the one that was opened', async () => {
+  const topics = Object.assign(new Topics('one'), { events: 1 })
+  const process = topics.open()
+  await process.confirm(limitMs)
+  topics.events = 0
+  await expect(process.confirm(limitMs)).rejects.toMatchObject({ code: 'event_log_unavailable' })
+  await process.replaced
 })

@@ -80,6 +80,26 @@ export const logBugs: readonly PlantedBug[] = [
     },
   },
   {
+    name: 'a block of ids that the log has lost is drawn from',
+    file: logWatch,
+    text: '[this.#identity, this.#lastBlock]',
+    becomes: '[this.#identity]',
+    caughtBy: {
+      file: 'test/event-log/log-watch.unit.test.ts',
+      title: 'ends whoever has it when its record is lost',
+    },
+  },
+  {
+    name: 'a log whose events are gone is taken for the one that was opened',
+    file: logWatch,
+    text: 'else if (heldEvents) this.#markReplaced',
+    becomes: 'else if (heldEvents && ends.length === 0) this.#markReplaced',
+    caughtBy: {
+      file: 'test/event-log/log-watch.unit.test.ts',
+      title: 'a log that held events and is empty is not the one that was opened',
+    },
+  },
+  {
     name: 'what waited too long is refused and still appended',
     file: 'src/event-log/group-commit.ts',
     text: 'const expired = queue.splice(0, living === -1 ? queue.length : living)',
