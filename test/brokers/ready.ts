@@ -80,20 +80,43 @@ export async function untilStopped(threads: () => Promise<string>): Promise<void
   })
 }
 
-const taken = new Set<number>()
+/** Blocks of ports below the ephemeral range. */
+const blocks = { first: 20_000, size: 100, count: 120 }
+/** Those that this process may still give out. */
+let left: number[] = []
+let given: Promise<unknown> = Promise.resolve()
 
 /**
- * A port below the ephemeral range. From that range a client which retries while the server is down could be given the
- * port itself, or even connect to itself.
+ * A port that no other process of these tests is given, and below the ephemeral range. From that range a client which
+ * retries while the server is down could be given the port itself, or even connect to itself.
  */
-export async function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
+  const port = given.then(nextPort)
+  given = port.catch(() => {})
+  return port
+}
+
+async function nextPort(): Promise<number> {
   for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000)
-    if (!taken.has(port) && (await isFree(port))) {
-      taken.add(port)
-      return port
-    }
+    if (left.length === 0) left = await claimBlock()
+    const port = left.shift()
+    if (port !== undefined && (await isFree(port))) return port
   }
+}
+
+/** A block belongs to the process that listens on its first port, for as long as that lives. Resolves to the others. */
+async function claimBlock(): Promise<number[]> {
+  const start = Math.floor(Math.random() * blocks.count)
+  for (let n = 0; n < blocks.count; n++) {
+    const first = blocks.first + blocks.size * ((start + n) % blocks.count)
+    const claim = createServer().unref()
+    const isOwn = await new Promise<boolean>((resolve) => {
+      claim.once('error', () => resolve(false))
+      claim.listen(first, '0.0.0.0', () => resolve(true))
+    })
+    if (isOwn) return Array.from({ length: blocks.size - 1 }, (_, other) => first + 1 + other)
+  }
+  throw new Error('every block of ports is taken')
 }
 
 function isFree(port: number): Promise<boolean> {
