@@ -5,11 +5,10 @@ import type { Projection } from '../src/projector/definition.ts'
 /** Every order by id, and by id within its status. */
 export const orders: Projection<PetState | undefined> = {
   name: 'orders',
-  version: 1,
+  version: 2,
   documents(state) {
     if (state?.order === undefined) return []
     const { order } = state
-    const indexes = [`status:${order.status}`]
-    return [{ collection: 'orders', id: order.id, json: orderDocument(order), version: order.version, indexes }]
+    return [{ collection: 'orders', id: order.id, json: orderDocument(order), indexes: [`status:${order.status}`] }]
   },
 }

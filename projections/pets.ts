@@ -5,10 +5,10 @@ import type { Projection } from '../src/projector/definition.ts'
 /** Every pet by id, and by id within its status. */
 export const pets: Projection<PetState | undefined> = {
   name: 'pets',
-  version: 5,
+  version: 6,
   documents(state) {
     if (state === undefined) return []
-    const { pet, petVersion: version } = state
-    return [{ collection: 'pets', id: pet.id, json: petDocument(pet), version, indexes: [`status:${pet.status}`] }]
+    const { pet } = state
+    return [{ collection: 'pets', id: pet.id, json: petDocument(pet), indexes: [`status:${pet.status}`] }]
   },
 }

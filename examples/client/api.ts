@@ -100,7 +100,7 @@ export interface paths {
         };
         /**
          * List the events of a pet (beta)
-         * @description The events of a pet that took effect, oldest first, page by page: as long as there is a next page, its address is in `Link`. Of a pet with more than a thousand events, the last thousand are listed.
+         * @description The events of a pet that took effect, oldest first, page by page: as long as there is a next page, its address is in `Link`.
          */
         get: operations["listPetEvents"];
         put?: never;
@@ -120,7 +120,7 @@ export interface paths {
         };
         /**
          * Follow the events as they happen (beta)
-         * @description The events that take effect, as server-sent events: of each pet in their order, each once the pets and orders show it. The answer has no end. After a break, go on with the last `id` in `Last-Event-ID`; the last events may then come once more, with the same `id` in `data`. While nothing happens, an `id` comes alone every ten seconds. An event of a pet that has had more than a thousand since may be left out: the service no longer knows that it took effect.
+         * @description The events that take effect, as server-sent events: of each pet in their order, each once the pets and orders show it. The answer has no end. After a break, go on with the last `id` in `Last-Event-ID`; the last events may then come once more, with the same `id` in `data`. While nothing happens, an `id` comes alone every ten seconds.
          */
         get: operations["followEvents"];
         put?: never;

@@ -54,7 +54,7 @@ export function takeRecord(
 ): Effect | undefined {
   // 1. Ignore what is not an event of a stream.
   const event = value === null ? undefined : readEvent(value)
-  const stream = key === null ? undefined : readText(key)
+  const stream = key === null || key.length > keyBytesMax ? undefined : readText(key)
   if (event === undefined || stream === undefined || event.subject !== stream) return undefined
   if (!event.type.startsWith('petstore.') || event.type === 'petstore.EventDiscarded.v1') return undefined
   if (partitionFor(stream) !== partition) return undefined
@@ -123,7 +123,7 @@ function changeOrder(
   const isNew = change.order === 'placed'
   if (pet === undefined || (isNew ? order !== undefined || !isHere(orderId) : order?.petId !== petId)) return undefined
   if (!change.from.includes((isNew ? pet.status : order?.status) ?? '')) return undefined
-  const at = new Date(typeof time === 'string' ? time : Number.NaN)
+  const at = new Date(typeof time === 'string' && time.length <= timeMax ? time : Number.NaN)
   if (Number.isNaN(at.getTime())) return undefined
   const now = at.toISOString()
   const updatedAt = order !== undefined && order.updatedAt > now ? order.updatedAt : now // clocks of instances differ
@@ -135,8 +135,10 @@ function changeOrder(
   }
 }
 
-/** Longer values are not read, whatever they are: the service skips them as well. */
+/** What is longer is not read, whatever it is: the service does the same. */
+const keyBytesMax = 128
 const valueBytesMax = 16 * 1024
+const timeMax = 40
 
 function readEvent(value: Uint8Array): Event | undefined {
   if (value.length > valueBytesMax) return undefined

@@ -14,7 +14,6 @@ import { drain } from '../http/server.ts'
 import { Traffic } from '../http/traffic.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { Tracing } from '../lib/tracing.ts'
-import { readModelVersion } from '../projector/definition.ts'
 import { startRetention } from '../read-models/retention.ts'
 import type { Config } from './config.ts'
 import { connectionLimits } from './connection-limits.ts'
@@ -151,7 +150,6 @@ function startApi(
     events,
     log,
     tracing,
-    readModelVersion: readModelVersion(petStreams.projections),
     maxInFlightPerKey: config.maxInFlightPerKey,
     rate: config.rate,
     topic: config.brokers?.kafka.topic ?? null,

@@ -54,6 +54,7 @@ export async function startProjectors(
     get assignment(): readonly number[] {
       return projectors.flatMap(({ assignment }) => assignment)
     },
+    takenUp: (partition: number) => projectors.reduce((sum, projector) => sum + projector.takenUp(partition), 0),
     close: async () => void (await Promise.all(projectors.map((projector) => projector.close()))),
   }
 }
@@ -64,10 +65,10 @@ export type WatchedLag = ReturnType<typeof watchLag>
 export function watchLag(
   shards: readonly TrackedShard[],
   stallMs: number,
-  projectors: Pick<Projectors, 'assignment'> | undefined,
+  projectors: Pick<Projectors, 'assignment' | 'takenUp'> | undefined,
 ) {
   const watched = shards.map(({ log, tracker, store: { generations } }) => {
-    const watch = projectors && new StallWatch(stallMs, () => projectors.assignment)
+    const watch = projectors && new StallWatch(stallMs, projectors)
     const looked = (found: Lag, atMs: number) => watch?.look(found, atMs)
     return { watch, meter: new LagMeter({ log, tracker, generations, looked }) }
   })

@@ -34,7 +34,7 @@ async function generationsIn(store: ReadModelStore, version: string, log: EventL
     const position = [...contents.snapshot.checkpoints.values()].reduce((sum, { next }) => sum + next, 0)
     // Nobody can tell how many records one of another log has not handled yet.
     const lag = logId === log.logId ? Math.max(0, end - position) : undefined
-    const parked = contents.sizes.get('parked')?.recorded ?? 0
+    const parked = [...contents.snapshot.checkpoints.values()].reduce((sum, { counts }) => sum + counts.parked, 0)
     generations.push({
       version,
       name,

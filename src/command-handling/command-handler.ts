@@ -1,11 +1,17 @@
 import type { Position } from '../event-log/event-log.ts'
 import { ServiceError } from '../lib/errors.ts'
+import type { DocumentId } from '../read-models/document.ts'
 import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
-import type { AtLeast, Wait } from '../read-models/read-model.ts'
+import type { AtLeast, Reached, Wait } from '../read-models/read-model.ts'
+import type { StreamId } from '../read-models/stream-row.ts'
 import type { Decider } from './decider.ts'
 import type { Target, WriteRequest } from './event-writer.ts'
 
-export interface CommandOptions extends WriteRequest {
+export interface CommandOptions extends Omit<WriteRequest, 'stream'> {
+  /** Which stream the command is about: a new one, one by its name, or the one that shows a document. */
+  readonly stream: StreamId | 'new' | DocumentId
+  /** Whether the document, as JSON text, is one that the client accepts (If-Match). */
+  readonly ifMatch?: ((document: string) => boolean) | undefined
   /** The state that the command is decided on must include these positions. */
   readonly atLeast?: AtLeast | undefined
   /**
@@ -25,8 +31,10 @@ export type Handled<State> =
       /** Whether it can be read now. Only a new stream without an Idempotency-Key may be unreadable yet. */
       readonly isReadable: boolean
     }
-  /** There was nothing to do. `version` is the version of the stream. */
-  | { readonly outcome: 'unchanged'; readonly state: State; readonly version: number }
+  /** There was nothing to do. `document` is the one that the command is about, as JSON text, if it is about one. */
+  | { readonly outcome: 'unchanged'; readonly document: string | undefined; readonly reached: Reached }
+  /** There is no such document. */
+  | { readonly outcome: 'not_found'; readonly reached: Reached }
   /** An earlier request with the same idempotency key did it. */
   | { readonly outcome: 'replayed'; readonly record: IdempotencyRecord; readonly position: Position }
 
@@ -34,7 +42,8 @@ export interface CommandHandler<State, Event> {
   /**
    * Load, decide, append, await, answer; repeated if a competing event came first. `command` makes the command from the
    * id drawn for it (0 if none is drawn), which for a new stream is also the id of the stream.
-   * Throws ServiceError: what the decider rejects; idempotency_key_reused; stream_parked, event_parked, conflict; what
+   * In this order: there is no such document; nothing to do; ServiceError precondition_failed, if `ifMatch` says no of the
+   * document as it was loaded; and what the decider rejects. Throws ServiceError further: idempotency_key_reused; stream_parked, event_parked, conflict; what
    * reading throws, if that was before anything was appended; what appending throws; append_outcome_unknown (an
    * UnknownOutcome) also for an event that is stored but whose outcome is not known in time.
    */

@@ -49,6 +49,8 @@ export interface Target {
 
 /** An event in the log. */
 export interface Written<Event> extends Target, Recorded<Event> {
+  /** Its CloudEvents id. */
+  readonly eventId: string
   readonly key: IdempotencyKey | undefined
   readonly position: Position
 }
@@ -99,7 +101,7 @@ export class EventWriter<Event> {
     const record = kind.encode(event, { eventId, version, time, traceparent, idempotency })
     const appended = appender.append(partition, record)
     const position = await (span === undefined ? appended : endWith(span, appended))
-    return { ...target, event, version, time, key: this.keyOf(request), position }
+    return { ...target, eventId, event, version, time, key: this.keyOf(request), position }
   }
 
   /** The id drawn for this target turned out to be taken. */

@@ -1,17 +1,21 @@
+import type { EventLog } from '../event-log/event-log.ts'
 import { ServiceError } from '../lib/errors.ts'
+import type { DocumentId } from '../read-models/document.ts'
 import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
-import type { ReadModel } from '../read-models/read-model.ts'
-import type { LoadedStream } from '../read-models/stored-reads.ts'
+import type { AtLeast, FoundStream, ReadModel } from '../read-models/read-model.ts'
+import type { StreamQuery } from '../read-models/stored-reads.ts'
 import type { StateCodec, StreamRow } from '../read-models/stream-row.ts'
 import { type CommandHandler, type CommandOptions, type Handled, UnknownOutcome } from './command-handler.ts'
 import { type Decider, Rejected } from './decider.ts'
-import { EventWriter, type EventWriterParts, type Target, type Written } from './event-writer.ts'
+import { EventWriter, type EventWriterParts, type Target, type WriteRequest, type Written } from './event-writer.ts'
 import { awaitOutcome, type Learned, nothingLoaded } from './outcome.ts'
+import { conflict, eventParked, keyReused, outcomeUnknown, preconditionFailed, streamParked } from './refusals.ts'
 import { Turns } from './turns.ts'
 import { Unsettled, type UnsettledEvent } from './unsettled.ts'
 
 export interface CommandHandlerParts<State, Event> extends EventWriterParts<Event> {
-  readonly readModel: Pick<ReadModel, 'load' | 'whenApplied'>
+  readonly log: Pick<EventLog, 'partitionFor' | 'endOffsets'>
+  readonly readModel: Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf'>
   /** How this kind of stream is stored and written. */
   readonly kind: EventWriterParts<Event>['kind'] & { readonly codec: StateCodec<State> }
   /**
@@ -24,18 +28,40 @@ export interface CommandHandlerParts<State, Event> extends EventWriterParts<Even
 export function createCommandHandler<State, Event>(
   parts: CommandHandlerParts<State, Event>,
 ): CommandHandler<State, Event> {
-  const writer = new EventWriter(parts)
-  const unsettled = new Unsettled<Event>()
+  const { readModel, timeoutMs } = parts
+  const common = { ...parts, writer: new EventWriter(parts), unsettled: new Unsettled<Event>() }
   const turns = new Turns()
   return {
-    handle(decider, command, options) {
-      const execution = new Execution({ ...parts, writer, unsettled, decider, command, options })
-      const { stream, idempotency } = options
-      const turn = stream === 'new' ? idempotency?.key : stream
-      if (turn === undefined) return execution.run()
-      return turns.take(turn, parts.timeoutMs, () => execution.run(), conflict)
+    async handle(decider, command, options) {
+      const { stream: about, idempotency, atLeast } = options
+      if (typeof about === 'object') {
+        const loaded = await load(readModel, { document: about }, atLeast, timeoutMs)
+        if (loaded.document === undefined) return { outcome: 'not_found', reached: loaded.reached }
+        const { stream } = loaded.document
+        const request = { ...options, stream }
+        const execution = new Execution({ ...common, decider, command, options, request, document: about })
+        // Another command of the stream may have changed what was loaded before its turn.
+        const run = (hasWaited: boolean) => execution.run(hasWaited ? undefined : loaded)
+        return await turns.take(stream, timeoutMs, run, conflict)
+      }
+      const request = { ...options, stream: about }
+      const execution = new Execution({ ...common, decider, command, options, request, document: undefined })
+      const turn = about === 'new' ? idempotency?.key : about
+      if (turn === undefined) return await execution.run()
+      return await turns.take(turn, timeoutMs, () => execution.run(), conflict)
     },
   }
+}
+
+async function load(
+  readModel: Pick<ReadModel, 'load'>,
+  query: StreamQuery,
+  atLeast: AtLeast | undefined,
+  leftMs: number,
+): Promise<FoundStream> {
+  if (atLeast === undefined) return await readModel.load(query)
+  const { positions, wait } = atLeast
+  return await readModel.load(query, { positions, wait: { ...wait, timeoutMs: Math.min(wait.timeoutMs, leftMs) } })
 }
 
 interface ExecutionParts<State, Command, Event> extends CommandHandlerParts<State, Event> {
@@ -44,6 +70,9 @@ interface ExecutionParts<State, Command, Event> extends CommandHandlerParts<Stat
   readonly decider: Decider<State, Command, Event>
   readonly command: (id: number) => Command
   readonly options: CommandOptions
+  readonly request: WriteRequest
+  /** The document that the command is about, if it is about one. */
+  readonly document: DocumentId | undefined
 }
 
 /** A command being handled. */
@@ -58,27 +87,28 @@ class Execution<State, Command, Event> {
 
   constructor(parts: ExecutionParts<State, Command, Event>) {
     this.#parts = parts
-    const { options, timeoutMs } = parts
-    this.#hasNoCompetitor = options.stream === 'new' && options.idempotency === undefined
+    const { request, timeoutMs } = parts
+    this.#hasNoCompetitor = request.stream === 'new' && request.idempotency === undefined
     this.#deadline = this.#hasNoCompetitor ? undefined : performance.now() + timeoutMs
   }
 
-  async run(): Promise<Handled<State>> {
-    const { writer, unsettled, options } = this.#parts
-    const isNew = options.stream === 'new'
+  /** `loaded`: the stream, if it is loaded. */
+  async run(loaded?: FoundStream): Promise<Handled<State>> {
+    const { writer, request } = this.#parts
+    const isNew = request.stream === 'new'
     let target: Target | undefined
-    let basis = await this.#load()
-    const earlier = basis.decided === undefined ? unsettled.find(writer.keyOf(options)) : undefined
-    if (earlier !== undefined) basis = await this.#awaitEarlier(earlier)
+    let basis = await this.#learnEarlier(loaded ?? (await this.#load()))
     for (;;) {
       if (basis.decided !== undefined) return this.#replay(basis.decided)
-      if (basis.hasParked) throw streamParked()
-      if (isNew || target === undefined) target = await writer.target(options)
+      if (basis.parked !== undefined) throw streamParked()
+      if (isNew || target === undefined) target = await writer.target(request)
       const before = this.#read(basis.row)
-      const event = this.#decide(target, before.state)
-      if (event === 'unchanged') return { outcome: 'unchanged', ...before }
+      const event = this.#decide(target, before.state, basis)
+      if (event === 'unchanged') {
+        return { outcome: 'unchanged', document: basis.document?.json, reached: basis.reached }
+      }
       const written = await this.#append(target, event, before.version + 1)
-      const learned = await this.#learn(written, options.idempotency?.fingerprint)
+      const learned = await this.#learn(written, request.idempotency?.fingerprint)
       const { outcome } = learned
       if (outcome !== 'superseded' && outcome !== 'duplicate') return this.#answer(before.state, written, learned)
       if (isNew && outcome === 'superseded') writer.abandonBlockOf(target)
@@ -87,51 +117,62 @@ class Execution<State, Command, Event> {
   }
 
   async #learn(written: Written<Event>, fingerprint: string | undefined): Promise<Learned> {
-    const { readModel, unsettled, options } = this.#parts
+    const { readModel, unsettled, options, document } = this.#parts
     const wait = { timeoutMs: this.#leftMs, isAbandoned: options.wait.isAbandoned }
-    const learned = await awaitOutcome(readModel, written, wait, this.#hasNoCompetitor)
+    const learned = await awaitOutcome(readModel, { ...written, document }, wait, this.#hasNoCompetitor)
     const { key } = written
     if (key === undefined || fingerprint === undefined) return learned
-    if (isUndetermined(learned)) unsettled.add(key, { written, fingerprint })
+    const generation = readModel.generationOf(written.partition)
+    if (isUndetermined(learned)) unsettled.add(key, { written, fingerprint, generation })
     else unsettled.remove(key)
     return learned
   }
 
-  /** An event that an earlier request under the same key appended may already decide this one. */
-  async #awaitEarlier({ written, fingerprint }: UnsettledEvent<Event>): Promise<LoadedStream> {
+  /** What is known once the event is settled that an earlier request under the same key appended, if there is one. */
+  async #learnEarlier(loaded: FoundStream): Promise<FoundStream> {
+    const { writer, unsettled, request } = this.#parts
+    const key = writer.keyOf(request)
+    const earlier = loaded.decided === undefined ? unsettled.find(key) : undefined
+    if (key === undefined || earlier === undefined) return loaded
+    if (await this.#isWorthless(earlier)) {
+      unsettled.remove(key)
+      return loaded
+    }
+    const { written, fingerprint } = earlier
     const learned = await this.#learn(written, fingerprint)
     if (!isUndetermined(learned)) return this.#basisFor(learned)
-    throw fingerprint === this.#parts.options.idempotency?.fingerprint
-      ? outcomeUnknown(written, learned.cause)
-      : conflict()
+    throw fingerprint === request.idempotency?.fingerprint ? outcomeUnknown(written, learned.cause) : conflict()
+  }
+
+  /** A log that lost its end may not have the event any more: its position, or what is known of it, is worth nothing. */
+  async #isWorthless({ written: { position }, generation }: UnsettledEvent<Event>): Promise<boolean> {
+    const { readModel, log } = this.#parts
+    if (readModel.generationOf(position.partition) !== generation) return true
+    const ends = await log.endOffsets().catch(() => undefined)
+    return ends !== undefined && position.offset >= (ends[position.partition] ?? 0)
   }
 
   /**
    * What the next attempt builds on. The row of a new stream's id belongs to another pet, so only the record of the key
    * counts.
    */
-  #basisFor({ stream }: Learned): LoadedStream {
-    return this.#parts.options.stream === 'new' ? { ...nothingLoaded, decided: stream.decided } : stream
+  #basisFor({ stream }: Learned): FoundStream {
+    return this.#parts.request.stream === 'new' ? { ...nothingLoaded, decided: stream.decided } : stream
   }
 
   get #leftMs(): number {
     return (this.#deadline ?? Number.POSITIVE_INFINITY) - performance.now()
   }
 
-  async #load(): Promise<LoadedStream> {
-    const { readModel, writer, options } = this.#parts
+  async #load(): Promise<FoundStream> {
+    const { readModel, writer, options, request, document } = this.#parts
     if (this.#hasNoCompetitor) return nothingLoaded
-    const { stream, atLeast } = options
-    const query = { stream: stream === 'new' ? undefined : stream, key: writer.keyOf(options) }
-    if (atLeast === undefined) return await readModel.load(query)
-    const { positions, wait } = atLeast
-    const timeoutMs = Math.min(wait.timeoutMs, this.#leftMs)
-    return await readModel.load(query, { positions, wait: { ...wait, timeoutMs } })
+    const stream = request.stream === 'new' ? undefined : request.stream
+    return await load(readModel, { stream, document, key: writer.keyOf(request) }, options.atLeast, this.#leftMs)
   }
 
   #replay(record: IdempotencyRecord): Handled<State> {
-    const { options } = this.#parts
-    if (record.fingerprint !== options.idempotency?.fingerprint) throw keyReused()
+    if (record.fingerprint !== this.#parts.request.idempotency?.fingerprint) throw keyReused()
     if (record.parked) throw eventParked()
     const { partition, offset } = record
     return { outcome: 'replayed', record, position: { partition, offset } }
@@ -144,18 +185,20 @@ class Execution<State, Command, Event> {
       : { state: kind.codec.read(row), version: row.version }
   }
 
-  #decide({ id }: Target, state: State): Event | 'unchanged' {
-    const { decider, command } = this.#parts
+  #decide({ id }: Target, state: State, { document }: FoundStream): Event | 'unchanged' {
+    const { decider, command, options } = this.#parts
     const decision = decider.decide(command(id), state)
+    if (decision === 'unchanged') return decision
+    if (options.ifMatch?.(document?.json ?? '') === false) throw preconditionFailed()
     if (decision instanceof Rejected) throw new ServiceError(decision.code, decision.message)
     return decision
   }
 
   async #append(target: Target, event: Event, version: number): Promise<Written<Event>> {
-    const { writer, options } = this.#parts
+    const { writer, options, request } = this.#parts
     if (this.#leftMs <= 0) throw conflict()
     try {
-      const written = await writer.append(options, target, event, version)
+      const written = await writer.append(request, target, event, version)
       this.#deadline ??= performance.now() + options.wait.timeoutMs
       return written
     } catch (error) {
@@ -165,7 +208,7 @@ class Execution<State, Command, Event> {
   }
 
   #answer(before: State, written: Written<Event>, { outcome, stream: { row }, cause }: Learned): Handled<State> {
-    if (outcome === 'parked') throw eventParked()
+    if (outcome === 'parked' || outcome === 'discarded') throw eventParked()
     if (outcome !== 'applied' && !(outcome === 'late' && this.#hasNoCompetitor)) throw outcomeUnknown(written, cause)
     const { version, position } = written
     // The stored document, if it still has this version. If the log has lost its end, `before` no longer exists.
@@ -175,30 +218,5 @@ class Execution<State, Command, Event> {
 }
 
 function isUndetermined({ outcome }: Learned): boolean {
-  return outcome === 'late' || outcome === 'unknown'
-}
-
-function keyReused(): ServiceError {
-  return new ServiceError('idempotency_key_reused', 'This Idempotency-Key was already used for a different request.')
-}
-
-function streamParked(): ServiceError {
-  return new ServiceError(
-    'stream_parked',
-    'An earlier event of this pet is parked, and nothing can follow it. Nothing was stored.',
-  )
-}
-
-function eventParked(): ServiceError {
-  return new ServiceError('event_parked', 'The event is stored, but it could not be applied and is parked.')
-}
-
-function conflict(): ServiceError {
-  return new ServiceError('conflict', 'Other writes kept coming first until the time was up. Nothing was changed.')
-}
-
-function outcomeUnknown(written: Target, cause: ServiceError | undefined): UnknownOutcome {
-  const message =
-    'The event is stored, but its outcome is not known yet. With an Idempotency-Key the request can be sent again.'
-  return new UnknownOutcome(written, message, cause)
+  return outcome === 'late' || outcome === 'unread'
 }

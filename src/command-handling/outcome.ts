@@ -1,57 +1,53 @@
 import { ServiceError } from '../lib/errors.ts'
-import type { ReadModel, Wait } from '../read-models/read-model.ts'
-import type { LoadedStream } from '../read-models/stored-reads.ts'
-import { offsetsKept } from '../read-models/stream-row.ts'
+import type { DocumentId } from '../read-models/document.ts'
+import { type EventOutcome, outcomeOf } from '../read-models/outcome.ts'
+import type { FoundStream, ReadModel, Wait } from '../read-models/read-model.ts'
+import { versionsAround } from '../read-models/stream-history.ts'
 import type { Written } from './event-writer.ts'
 
-/**
- * The outcome of an event for its writer. 'duplicate': another event decided its idempotency key. 'superseded': its
- * version was taken, or the state that it was based on is gone. 'late': nothing is known in time. 'unknown': its
- * position was applied, but its outcome cannot be determined.
- */
-export type Outcome = 'applied' | 'duplicate' | 'parked' | 'superseded' | 'late' | 'unknown'
-
+/** 'late': nothing is known in time. 'unread': its position is applied, and its stream could not be read. */
 export interface Learned {
-  readonly outcome: Outcome
+  readonly outcome: EventOutcome | 'late' | 'unread'
   /** The stream as it was then; empty if it was not loaded. */
-  readonly stream: LoadedStream
-  /** Why the outcome is unknown. */
+  readonly stream: FoundStream
+  /** Why nothing is known. */
   readonly cause?: ServiceError
 }
 
-export const nothingLoaded: LoadedStream = { row: undefined, hasParked: false, isParked: false, decided: undefined }
+export const nothingLoaded: FoundStream = {
+  row: undefined,
+  document: undefined,
+  parked: undefined,
+  decided: undefined,
+  entries: new Map(),
+  reached: [],
+}
+
+export type AwaitedEvent = Pick<Written<unknown>, 'stream' | 'key' | 'position' | 'eventId'> & {
+  /** To be loaded with its stream. */
+  readonly document?: DocumentId | undefined
+  /** Undefined if it has none that can be read. */
+  readonly version: number | undefined
+}
 
 /** `appliedIsEnough`: whether knowing that it was applied is enough, without loading its stream. */
 export async function awaitOutcome(
   readModel: Pick<ReadModel, 'load' | 'whenApplied'>,
-  event: Pick<Written<unknown>, 'stream' | 'key' | 'position' | 'version'>,
+  { stream: name, document, key, position, eventId, version }: AwaitedEvent,
   wait: Wait,
   appliedIsEnough: boolean,
 ): Promise<Learned> {
-  const { stream: name, key, position } = event
   const deadline = performance.now() + wait.timeoutMs
   const heard = await readModel.whenApplied(position, wait)
   if (heard === 'late' || (heard === 'applied' && appliedIsEnough)) return { outcome: heard, stream: nothingLoaded }
   try {
     const left = { ...wait, timeoutMs: deadline - performance.now() }
-    const stream = await readModel.load({ stream: name, key, event: position }, { positions: [position], wait: left })
+    const query = { stream: name, document, key, versions: versionsAround(version) }
+    const stream = await readModel.load(query, { positions: [position], wait: left })
+    const event = { offset: position.offset, id: eventId, version, hasKey: key !== undefined }
     return { outcome: outcomeOf(event, stream), stream }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    return { outcome: heard === 'unheard' ? 'late' : 'unknown', stream: nothingLoaded, cause: error }
+    return { outcome: heard === 'unheard' ? 'late' : 'unread', stream: nothingLoaded, cause: error }
   }
-}
-
-/** The outcome by its stream, loaded once its position was applied (decision 0019). */
-function outcomeOf(
-  { position: { offset }, version }: Pick<Written<unknown>, 'position' | 'version'>,
-  { row, isParked, decided }: LoadedStream,
-): Outcome {
-  // If the log has lost its end, another event may have had this offset. The row has then not reached this version.
-  if (row?.offsets.includes(offset)) return row.version >= version ? 'applied' : 'unknown'
-  if (decided !== undefined && decided.offset !== offset) return 'duplicate'
-  if (isParked || decided?.parked) return 'parked'
-  if (decided !== undefined) return 'applied'
-  const [oldest = 0] = row?.offsets ?? []
-  return row?.offsets.length === offsetsKept && oldest > offset ? 'unknown' : 'superseded'
 }

@@ -10,14 +10,17 @@ export class Turns {
     return this.#tails.size
   }
 
-  /** Rejects with `late`, without starting the work, if its turn does not come in time. */
-  async take<T>(name: string, waitMs: number, work: () => Promise<T>, late: () => Error): Promise<T> {
+  /**
+   * Rejects with `late`, without starting the work, if its turn does not come in time. The work is told whether it had to
+   * wait for its turn.
+   */
+  async take<T>(name: string, waitMs: number, work: (hasWaited: boolean) => Promise<T>, late: () => Error): Promise<T> {
     const before = this.#tails.get(name)
     const { promise: done, resolve: end } = Promise.withResolvers<void>()
     this.#add(name, before === undefined ? done : before.then(() => done))
     try {
       if (before !== undefined) await withTimeout(waitMs, before, late)
-      return await work()
+      return await work(before !== undefined)
     } finally {
       end()
     }

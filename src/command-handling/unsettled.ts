@@ -4,6 +4,8 @@ import type { Written } from './event-writer.ts'
 export interface UnsettledEvent<Event> {
   readonly written: Written<Event>
   readonly fingerprint: string
+  /** The generation that was asked about it. */
+  readonly generation: string | undefined
 }
 
 const keptMax = 10_000

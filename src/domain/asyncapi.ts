@@ -7,7 +7,7 @@ Read each partition in order. For each record key, remember the last version tha
 
 1. **Ignore** a record that is not an event of a stream:
    - its value is longer than 16 KiB or is not a CloudEvent,
-   - its key differs from its \`subject\`,
+   - its key differs from its \`subject\`, or has more than 128 bytes,
    - it is not in the partition that the default partitioner chooses for its key,
    - its type does not begin with \`petstore.\`, or is \`EventDiscarded\`.
 2. **Ignore** an event whose \`streamversion\` is not exactly one above the last version counted for its record key: a competing

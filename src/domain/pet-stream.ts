@@ -1,5 +1,4 @@
 import { type Decider, Rejected } from '../command-handling/decider.ts'
-import type { Recorded } from '../event-log/event-log.ts'
 import type { StateCodec } from '../read-models/stream-row.ts'
 import type { OrderEvent, PetEvent } from './events.ts'
 import { type Order, type OrderId, type OrderStatus, orderStatuses } from './order.ts'
@@ -8,28 +7,13 @@ import { type NewPet, type Pet, type PetId, type PetStatus, readPetDocument } fr
 /** The state of a pet and its latest order. Earlier orders are cancelled, and final. */
 export interface PetState {
   readonly pet: Pet
-  /** The version of the stream at which the pet last changed. */
-  readonly petVersion: number
-  readonly order: VersionedOrder | undefined
-}
-
-export interface VersionedOrder extends Order {
-  /** The version of the stream at which the order last changed. */
-  readonly version: number
+  readonly order: Order | undefined
 }
 
 export type PetCommand =
   | { readonly type: 'createPet'; readonly id: PetId; readonly newPet: NewPet }
   | { readonly type: 'placeOrder'; readonly orderId: OrderId; readonly petId: PetId }
-  | {
-      readonly type: 'updateOrder'
-      readonly orderId: OrderId
-      readonly status: OrderStatus
-      /** If-Match: the versions of the order that the client accepts, or any that exists. */
-      readonly ifMatch: readonly number[] | 'any' | undefined
-      /** The version of an earlier order of the pet, which is final; undefined if unknown. */
-      readonly finalVersion: number | undefined
-    }
+  | { readonly type: 'updateOrder'; readonly orderId: OrderId; readonly status: OrderStatus }
 type Command<Type> = Extract<PetCommand, { type: Type }>
 
 /**
@@ -58,13 +42,13 @@ export const petDecider: Decider<PetState | undefined, PetCommand, PetEvent> = {
     return command.type === 'placeOrder' ? placeOrder(command, state) : updateOrder(command, state)
   },
 
-  evolve(state, { event, version, time }) {
+  evolve(state, { event, time }) {
     if (event.type === 'PetCreated') {
       if (state !== undefined) throw new Error(`pet ${event.pet.id} exists already`)
-      return { pet: event.pet, petVersion: version, order: undefined }
+      return { pet: event.pet, order: undefined }
     }
     if (state === undefined) throw new Error(`there is no pet ${event.petId}`)
-    return evolveOrder(state, { event, version, time })
+    return evolveOrder(state, event, time)
   },
 }
 
@@ -82,15 +66,10 @@ function placeOrder({ orderId, petId }: Command<'placeOrder'>, state: PetState |
 }
 
 function updateOrder(command: Command<'updateOrder'>, state: PetState | undefined): PetEvent | 'unchanged' | Rejected {
-  const { orderId, status, ifMatch, finalVersion } = command
+  const { orderId, status } = command
   if (state?.order === undefined) return new Rejected('order_not_found', `There is no order ${orderId}.`)
-  const isLatest = state.order.id === orderId
-  const current = isLatest ? state.order.status : 'cancelled'
-  const version = isLatest ? state.order.version : finalVersion
+  const current = state.order.id === orderId ? state.order.status : 'cancelled'
   if (current === status) return 'unchanged'
-  if (Array.isArray(ifMatch) && !ifMatch.includes(version ?? 0)) {
-    return new Rejected('precondition_failed', `Order ${orderId} has changed since the state that If-Match names.`)
-  }
   const { event, from } = transitions[status]
   if (!from.includes(current)) {
     return new Rejected('order_transition_invalid', `Order ${orderId} is ${current} and cannot become ${status}.`)
@@ -98,23 +77,22 @@ function updateOrder(command: Command<'updateOrder'>, state: PetState | undefine
   return { type: event, orderId, petId: state.pet.id }
 }
 
-function evolveOrder(state: PetState, { event, version, time }: Recorded<OrderEvent>): PetState {
+function evolveOrder(state: PetState, event: OrderEvent, time: string): PetState {
   const { pet, order } = state
   if (event.petId !== pet.id) throw new Error(`the event is about pet ${event.petId}`)
   const status = statusAfter[event.type]
   const at = utc(time)
   const { from, pet: petStatus } = transitions[status]
-  const changed = pet.status === petStatus ? state : { pet: { ...pet, status: petStatus }, petVersion: version }
+  const changed = pet.status === petStatus ? pet : { ...pet, status: petStatus }
   if (status === 'placed') {
     if (pet.status !== 'available') throw new Error(`pet ${pet.id} is ${pet.status}, not available`)
     if (order?.id === event.orderId) throw new Error(`order ${order.id} exists already`)
-    const placed = { id: event.orderId, petId: pet.id, status, placedAt: at, updatedAt: at, version }
-    return { ...state, ...changed, order: placed }
+    return { pet: changed, order: { id: event.orderId, petId: pet.id, status, placedAt: at, updatedAt: at } }
   }
   if (order?.id !== event.orderId) throw new Error(`order ${event.orderId} is not the latest of pet ${pet.id}`)
   if (!from.includes(order.status)) throw new Error(`order ${order.id} is ${order.status}: it cannot become ${status}`)
   const updatedAt = at > order.updatedAt ? at : order.updatedAt
-  return { ...state, ...changed, order: { ...order, status, updatedAt, version } }
+  return { pet: changed, order: { ...order, status, updatedAt } }
 }
 
 /** RFC 3339 in UTC with milliseconds, so that texts compare as the times do. */
@@ -129,15 +107,15 @@ export function utc(time: string): string {
 export const petStateCodec: StateCodec<PetState | undefined> = {
   hidden(state) {
     if (state?.order === undefined) return ''
-    const { id, status, placedAt, updatedAt, version } = state.order
-    return `${id} ${status} ${placedAt} ${updatedAt} ${version}`
+    const { id, status, placedAt, updatedAt } = state.order
+    return `${id} ${status} ${placedAt} ${updatedAt}`
   },
   read({ document, hidden }) {
     if (document === undefined) return undefined
-    const pet = readPetDocument(document.json)
-    if (hidden === '') return { pet, petVersion: document.version, order: undefined }
-    const [id, status, placedAt = '', updatedAt = '', version] = hidden.split(' ')
+    const pet = readPetDocument(document)
+    if (hidden === '') return { pet, order: undefined }
+    const [id, status, placedAt = '', updatedAt = ''] = hidden.split(' ')
     const order = { id: Number(id) as OrderId, petId: pet.id, status: status as OrderStatus, placedAt, updatedAt }
-    return { pet, petVersion: document.version, order: { ...order, version: Number(version) } }
+    return { pet, order }
   },
 }

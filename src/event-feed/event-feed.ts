@@ -1,10 +1,15 @@
-import type { EventLog, Offset, Position } from '../event-log/event-log.ts'
+import type { EventLog, Position } from '../event-log/event-log.ts'
+import { RecordGoneError, readAt } from '../event-log/read-at.ts'
 import { eventText } from '../event-log/record-codec.ts'
 import { ServiceError } from '../lib/errors.ts'
+import { readEvent } from '../projector/stream-event.ts'
 import type { AtLeast, Reached, ReadModel } from '../read-models/read-model.ts'
+import { isEntryOf, type VersionEntry } from '../read-models/stream-history.ts'
 import type { StreamId } from '../read-models/stream-row.ts'
+import type { FeedBatch, FeedEvent, FeedPlace } from './feed-batch.ts'
+import { ReleasedEvents } from './released-events.ts'
 import { SettledEvents, type SettledEventsParts } from './settled-events.ts'
-import { type FeedBatch, type FeedEvent, SharedBatches } from './shared-batches.ts'
+import { SharedBatches } from './shared-batches.ts'
 
 export interface EventFeedParts extends SettledEventsParts {
   readonly log: Pick<EventLog, 'read' | 'endOffsets' | 'partitions' | 'partitionFor'>
@@ -30,9 +35,9 @@ export interface FeedStep {
 export interface History {
   /** CloudEvents, as they stand in the log. */
   readonly events: readonly string[]
-  /** The offset of the last one, if more follow behind it. */
-  readonly last: Offset | undefined
-  /** Whether a document shows the stream. */
+  /** The version up to which they are told, if the stream has more. */
+  readonly last: number | undefined
+  /** Whether a document shows the stream, or did before it was removed. */
   readonly isKnown: boolean
   readonly reached: Reached
 }
@@ -46,7 +51,11 @@ export class EventFeed {
 
   constructor(parts: EventFeedParts) {
     this.#parts = parts
-    this.#batches = new SharedBatches({ ...parts, settled: new SettledEvents(parts) })
+    this.#batches = new SharedBatches({
+      ...parts,
+      settled: new SettledEvents(parts),
+      released: new ReleasedEvents(parts),
+    })
   }
 
   /** How many follow the feed now. */
@@ -55,42 +64,47 @@ export class EventFeed {
   }
 
   /**
-   * The events of a stream that took effect, oldest first: up to `limit` of those behind the offset `after`. If a stream
-   * has more than a thousand, only its last thousand are told. Throws what `ReadModel.load` and `EventLog.read` throw.
+   * The events of a stream that took effect, oldest first: up to `limit` of those behind the version `after`. Throws what
+   * `ReadModel.load` and `EventLog.read` throw.
    */
   async history(
     stream: StreamId,
-    { after = -1, limit }: { readonly after?: Offset | undefined; readonly limit: number },
+    { after = 0, limit }: { readonly after?: number | undefined; readonly limit: number },
     atLeast?: AtLeast,
   ): Promise<History> {
-    const { log, readModel } = this.#parts
-    const { row, reached } = await readModel.load({ stream }, atLeast)
-    const offsets = row?.offsets.filter((offset) => offset > after) ?? []
-    const shown = offsets.slice(0, limit)
-    const partition = log.partitionFor(stream)
-    const events = await Promise.all(shown.map((offset) => this.#event(stream, { partition, offset })))
-    const last = offsets.length > shown.length ? shown.at(-1) : undefined
-    return { events, last, isKnown: row?.document !== undefined, reached }
+    const events: string[] = []
+    for (let last = after; ; ) {
+      const versions = { first: last + 1, last: last + limit - events.length }
+      const { row, entries, reached } = await this.#parts.readModel.load({ stream, versions }, atLeast)
+      const shown = [...entries.values()].filter(({ isDiscarded }) => !isDiscarded)
+      events.push(...(await this.#eventsOf(stream, shown)))
+      last = versions.last
+      const isMore = row !== undefined && last < row.version
+      if (isMore && events.length < limit) continue // in place of those that were discarded
+      const isKnown = row !== undefined && (row.document !== undefined || row.isRemoved)
+      return { events, last: isMore ? last : undefined, isKnown, reached }
+    }
   }
 
   /**
    * The events of all streams, of each partition in the order of the log, each once the read models show it. One that
    * waited behind a parked event comes when that is discarded. An event may come again after a break, or behind a discard.
-   * Throws ServiceError event_log_unavailable, and invalid_consistency_token where `after` is beyond the end of the log.
+   * Ends when the log has lost its end, and with it a place that was told. Throws ServiceError event_log_unavailable, and
+   * invalid_consistency_token where `after` is beyond the end of the log.
    */
   async follow({ after, stream, type }: FeedQuery, signal: AbortSignal): Promise<AsyncGenerator<FeedStep>> {
     const { log } = this.#parts
     const ends = await log.endOffsets()
-    const next = new Map<number, Offset>()
+    const places = new Map<number, FeedPlace>()
     for (const [partition, end] of ends.entries()) {
       if (stream !== undefined && log.partitionFor(stream) !== partition) continue
       const last = after === 'now' ? end - 1 : (after.find((each) => each.partition === partition)?.offset ?? -1)
       if (last >= end) throw new ServiceError('invalid_consistency_token', 'The position is beyond the end of the log.')
-      next.set(partition, last + 1)
+      places.set(partition, { partition, next: last + 1, told: 0 })
     }
     const isWanted = (event: FeedEvent) =>
       (stream === undefined || event.stream === stream) && (type === undefined || event.type === type)
-    return this.#steps(next, isWanted, signal)
+    return this.#steps(places, isWanted, signal)
   }
 
   /** Ends the feed of every follower. */
@@ -101,7 +115,7 @@ export class EventFeed {
   }
 
   async *#steps(
-    next: Map<number, Offset>,
+    places: Map<number, FeedPlace>,
     isWanted: (event: FeedEvent) => boolean,
     signal: AbortSignal,
   ): AsyncGenerator<FeedStep> {
@@ -110,27 +124,40 @@ export class EventFeed {
     this.#followed.add(arrivals)
     signal.addEventListener('abort', () => arrivals.end())
     try {
-      yield { events: [], after: positionsBefore(next) }
-      for (const [partition, offset] of next) arrivals.expect(partition, offset)
+      yield { events: [], after: positionsBefore(places) }
+      for (const place of places.values()) arrivals.expect(place)
       for (;;) {
         const batch = await arrivals.next()
-        if (batch === undefined) return
-        next.set(batch.partition, batch.next)
-        yield { events: batch.events.filter(isWanted), after: positionsBefore(next) }
-        arrivals.expect(batch.partition, batch.next)
+        if (batch === undefined || batch.isLost) return
+        places.set(batch.place.partition, batch.place)
+        yield { events: batch.events.filter(isWanted), after: positionsBefore(places) }
+        arrivals.expect(batch.place)
       }
     } finally {
       this.#followed.delete(arrivals)
     }
   }
 
-  async #event(stream: StreamId, { partition, offset }: Position): Promise<string> {
-    const { records } = await this.#parts.log.read(partition, offset, 1)
-    const [record] = records
-    // A log that has lost its end may have another record there, until the read models are built anew.
-    if (record?.offset === offset && record.key?.toString() === stream) return eventText(record.value)
-    throw new ServiceError('event_log_unavailable', 'The event log does not have an event that the read models name.')
+  async #eventsOf(stream: StreamId, entries: readonly VersionEntry[]): Promise<string[]> {
+    const { log } = this.#parts
+    const partition = log.partitionFor(stream)
+    const offsets = entries.map(({ offset }) => offset)
+    const records = await readAt(log, partition, offsets).catch((error) => {
+      throw error instanceof RecordGoneError ? notInLog() : error
+    })
+    return records.map((record, i) => {
+      const event = readEvent(this.#parts, partition, record)
+      const entry = entries[i]
+      const isSame = entry !== undefined && event?.discards === undefined && event?.stream === stream
+      if (!isSame || !isEntryOf(entry, event)) throw notInLog()
+      return eventText(record.value)
+    })
   }
+}
+
+/** A log that has lost its end may have another event there, until the read models are built anew. */
+function notInLog(): ServiceError {
+  return new ServiceError('event_log_unavailable', 'The event log does not have an event that the read models name.')
 }
 
 /** The batches of several partitions, as they come. */
@@ -144,8 +171,8 @@ class Arrivals {
     this.#batches = batches
   }
 
-  expect(partition: number, from: Offset): void {
-    void this.#batches.behind(partition, from).then((batch) => {
+  expect(place: FeedPlace): void {
+    void this.#batches.behind(place).then((batch) => {
       this.#arrived.push(batch)
       this.#wake.resolve()
     })
@@ -166,6 +193,6 @@ class Arrivals {
   }
 }
 
-function positionsBefore(next: ReadonlyMap<number, Offset>): Position[] {
-  return [...next].flatMap(([partition, offset]) => (offset > 0 ? [{ partition, offset: offset - 1 }] : []))
+function positionsBefore(places: ReadonlyMap<number, FeedPlace>): Position[] {
+  return [...places.values()].flatMap(({ partition, next }) => (next > 0 ? [{ partition, offset: next - 1 }] : []))
 }

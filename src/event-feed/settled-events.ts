@@ -1,16 +1,15 @@
-import { awaitOutcome, type Outcome } from '../command-handling/outcome.ts'
+import { awaitOutcome } from '../command-handling/outcome.ts'
 import type { EventLog, LogRecord, Offset, Position } from '../event-log/event-log.ts'
 import type { Rules } from '../projector/definition.ts'
 import { type Discard, readEvent, type StreamEvent } from '../projector/stream-event.ts'
+import type { EventOutcome } from '../read-models/outcome.ts'
 import type { ReadModel, Wait } from '../read-models/read-model.ts'
-import type { LoadedStream } from '../read-models/stored-reads.ts'
 
 /**
- * What became of a record: the outcomes of docs/events.md ('superseded' also for what was discarded), 'discarding' for an
- * operator's decision, 'waiting' while the read models have not come to it, and 'unknown' where nothing stored tells: for
- * events of a stream that has had a thousand since, and for some that repeat a key in a stream with a discard.
+ * What became of a record: the outcomes of docs/events.md, 'discarding' for an operator's decision, and 'waiting' while the
+ * read models have not come to it.
  */
-export type SettledOutcome = Exclude<Outcome, 'late'> | 'skipped' | 'discarding' | 'waiting'
+export type SettledOutcome = EventOutcome | 'skipped' | 'discarding' | 'waiting'
 
 export interface SettledRecord {
   readonly record: LogRecord
@@ -56,29 +55,9 @@ export class SettledEvents {
       if ((await readModel.whenApplied(position, wait)) === 'late') return 'waiting'
       return event === undefined ? 'skipped' : 'discarding'
     }
+    const { stream, id: eventId, version } = event
     const key = event.key === undefined ? undefined : { partition: position.partition, key: event.key }
-    const written = { stream: event.stream, key, position, version: event.version ?? 0 }
-    const { outcome, stream, cause } = await awaitOutcome(readModel, written, wait, true)
-    if (outcome === 'late' || cause !== undefined) return 'waiting'
-    return outcome === 'duplicate' || outcome === 'parked' ? withoutEffect(written, stream) : outcome
+    const { outcome } = await awaitOutcome(readModel, { stream, key, position, eventId, version }, wait, true)
+    return outcome === 'late' || outcome === 'unread' ? 'waiting' : outcome
   }
-}
-
-/**
- * What became of an event whose key is decided by another one, or that was parked. Its writer need not know: all these
- * give it the same answer.
- */
-function withoutEffect(
-  { position: { offset }, version }: { readonly position: Position; readonly version: number },
-  { row, isParked, decided }: LoadedStream,
-): SettledOutcome {
-  if (isParked) return 'parked'
-  if (decided?.offset === offset) return 'superseded' // it was parked, and is discarded now
-  // The version counts before the key. What was discarded has a version and no offset, and older offsets are not kept:
-  // there the version that the stream had before the event is known only to lie between these two.
-  const { offsets, version: latest } = row ?? { offsets: [], version: 0 }
-  const least = offsets.filter((each) => each < offset).length
-  const most = latest - (offsets.length - least)
-  if (version <= least || version > most + 1) return 'superseded'
-  return least === most ? 'duplicate' : 'unknown'
 }

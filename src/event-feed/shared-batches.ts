@@ -1,29 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { EventLog, Offset } from '../event-log/event-log.ts'
+import type { EventLog } from '../event-log/event-log.ts'
 import { eventText } from '../event-log/record-codec.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
-import type { StreamId } from '../read-models/stream-row.ts'
+import type { FeedBatch, FeedEvent, FeedPlace } from './feed-batch.ts'
+import type { ReleasedEvents } from './released-events.ts'
 import type { SettledEvents, SettledRecord } from './settled-events.ts'
-
-export interface FeedEvent {
-  readonly stream: StreamId
-  /** The CloudEvents type. */
-  readonly type: string
-  /** The CloudEvent, as it stands in the log. */
-  readonly json: string
-}
-
-/** The events of one partition that took effect, of the records before `next`. */
-export interface FeedBatch {
-  readonly partition: number
-  readonly events: readonly FeedEvent[]
-  readonly next: Offset
-}
 
 export interface SharedBatchesParts {
   readonly settled: SettledEvents
-  readonly log: Pick<EventLog, 'partitions'>
-  readonly readModel: Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf'>
+  readonly released: ReleasedEvents
+  readonly log: Pick<EventLog, 'partitions' | 'endOffsets'>
+  readonly readModel: Pick<ReadModel, 'whenApplied' | 'generationOf'>
 }
 
 /** How long to wait for a first record: then a batch is empty. */
@@ -58,15 +45,15 @@ export class SharedBatches {
     this.#keptMax = keptMaxOf(parts.log.partitions)
   }
 
-  /** Waits for the read models to come to the position. Never rejects: where it cannot be read now, the batch is empty. */
-  behind(partition: number, from: Offset): Promise<FeedBatch> {
-    const name = `${partition}:${from}`
-    const generation = () => this.#parts.readModel.generationOf(partition)
+  /** Waits for the read models to come to the place. Never rejects: where it cannot be read now, the batch is empty. */
+  behind(place: FeedPlace): Promise<FeedBatch> {
+    const name = nameOf(place)
+    const generation = () => this.#parts.readModel.generationOf(place.partition)
     const kept = this.#kept.get(name)
     const isFresh = kept?.generation === generation() && performance.now() - (kept?.since ?? 0) < keptMs
     if (kept !== undefined && isFresh) return kept.reading
-    const reading = this.#read(partition, from).then((batch) => {
-      if (batch.next === from) this.#kept.delete(name)
+    const reading = this.#read(place).then((batch) => {
+      if (nameOf(batch.place) === name) this.#kept.delete(name)
       else this.#keep(name, { reading, generation: generation() })
       return batch
     })
@@ -85,45 +72,51 @@ export class SharedBatches {
     if (this.#kept.size > this.#keptMax) this.#kept.delete(oldest)
   }
 
-  async #read(partition: number, from: Offset): Promise<FeedBatch> {
+  async #read(place: FeedPlace): Promise<FeedBatch> {
+    const { partition, next: offset } = place
+    const { readModel } = this.#parts
     const wait = { timeoutMs: waitMs, isAbandoned: () => this.#isClosed }
     const end = performance.now() + waitMs
-    const applied = await this.#parts.readModel.whenApplied({ partition, offset: from }, wait)
-    const batch = applied === 'late' ? undefined : await this.#readApplied(partition, from).catch(() => undefined)
-    if (batch !== undefined && batch.next > from) return batch
+    const generation = readModel.generationOf(partition)
+    const applied = await readModel.whenApplied({ partition, offset }, wait)
+    const isInDoubt = applied === 'late' || readModel.generationOf(partition) !== generation
+    if (isInDoubt && (await this.#isLost(place))) return { events: [], place, isLost: true }
+    const batch = applied === 'late' ? undefined : await this.#readApplied(place).catch(() => undefined)
+    if (batch !== undefined && nameOf(batch.place) !== nameOf(place)) return batch
     // The failing part logs its own problem; retry after a pause.
     if (performance.now() < end && !this.#isClosed) await delay(retryMs)
-    return { partition, events: [], next: from }
+    return { events: [], place }
+  }
+
+  async #isLost({ partition, next }: FeedPlace): Promise<boolean> {
+    const ends = await this.#parts.log.endOffsets().catch(() => undefined)
+    return ends !== undefined && next > (ends[partition] ?? 0)
   }
 
   /** Undefined if another generation came meanwhile. */
-  async #readApplied(partition: number, from: Offset): Promise<FeedBatch | undefined> {
-    const { readModel, settled } = this.#parts
+  async #readApplied(place: FeedPlace): Promise<FeedBatch | undefined> {
+    const { partition, next: from } = place
+    const { readModel, settled, released } = this.#parts
     const generation = readModel.generationOf(partition)
     const { records, next } = await settled.read(partition, from, recordsMax)
-    const end = records.findIndex(({ outcome }) => outcome === 'waiting')
-    const known = end < 0 ? records : records.slice(0, end)
-    const events = await Promise.all(known.map((record) => this.#shown(partition, record)))
-    if (readModel.generationOf(partition) !== generation) return undefined
-    return { partition, events: events.flat(), next: records[end]?.record.offset ?? next }
+    const end = records.findIndex(({ outcome }) => outcome === 'waiting' || outcome === 'discarding')
+    const [first] = records
+    const batch =
+      first?.event?.discards !== undefined && first.outcome === 'discarding'
+        ? await released.behind(place, first.event)
+        : {
+            events: (end < 0 ? records : records.slice(0, end)).flatMap(shown),
+            place: { partition, next: records[end]?.record.offset ?? next, told: 0 },
+          }
+    return readModel.generationOf(partition) === generation ? batch : undefined
   }
+}
 
-  async #shown(partition: number, { record, event, outcome }: SettledRecord): Promise<FeedEvent[]> {
-    if (event === undefined) return []
-    if (event.discards !== undefined) return await this.#released(partition, event)
-    if (outcome !== 'applied') return []
-    return [{ stream: event.stream, type: event.type, json: eventText(record.value) }]
-  }
+function nameOf({ partition, next, told }: FeedPlace): string {
+  return `${partition}:${next}:${told}`
+}
 
-  /** The events that waited behind the one that an operator discarded, and took effect with that. */
-  async #released(
-    partition: number,
-    { stream, discards, offset }: { readonly stream: StreamId; readonly discards: Offset; readonly offset: Offset },
-  ): Promise<FeedEvent[]> {
-    const { row } = await this.#parts.readModel.load({ stream })
-    const offsets = row?.offsets.filter((each) => each > discards && each < offset) ?? []
-    const found = await Promise.all(offsets.map((each) => this.#parts.settled.read(partition, each, 1)))
-    const shown = found.flatMap(({ records }) => records.map((record) => this.#shown(partition, record)))
-    return (await Promise.all(shown)).flat()
-  }
+function shown({ record, event, outcome }: SettledRecord): FeedEvent[] {
+  if (event === undefined || event.discards !== undefined || outcome !== 'applied') return []
+  return [{ stream: event.stream, type: event.type, json: eventText(record.value) }]
 }

@@ -40,15 +40,15 @@ async function replyWithHistory(
   { limit = doc.pageLimit.default, cursor }: { readonly limit?: number; readonly cursor?: string },
   reply: FastifyReply,
 ): Promise<string> {
-  const list = `events:${petId}`
-  const after = cursor === undefined ? undefined : readCursor(cursor, list) - 1
+  const list = `versions:${petId}`
+  const after = cursor === undefined ? undefined : readCursor(cursor, list)
   const exchange = readExchange(services, pets, reply)
   const history = await services.events.history(String(petId), { after, limit }, exchange.atLeast)
   const { events, last, isKnown, reached } = history
   addReached(exchange, reached)
   if (!isKnown) throw notFound(exchange, petId)
   if (last !== undefined) {
-    const next = `${pets.path}/${petId}/events?limit=${limit}&cursor=${writeCursor(last + 1, list)}`
+    const next = `${pets.path}/${petId}/events?limit=${limit}&cursor=${writeCursor(last, list)}`
     reply.header('link', `<${next}>; rel="next"`) // RFC 8288
   }
   reply.type(jsonType)
@@ -132,7 +132,7 @@ const historySchema = {
   summary: 'List the events of a pet (beta)',
   description:
     'The events of a pet that took effect, oldest first, page by page: as long as there is a next page, its address is ' +
-    'in `Link`. Of a pet with more than a thousand events, the last thousand are listed.',
+    'in `Link`.',
   params: Type.Object({ petId: ofPet }),
   querystring: doc.pageQuery('events'),
   headers: doc.headers(doc.requestHeaders.consistency()),
@@ -153,8 +153,7 @@ const feedSchema = {
   description:
     'The events that take effect, as server-sent events: of each pet in their order, each once the pets and orders show ' +
     'it. The answer has no end. After a break, go on with the last `id` in `Last-Event-ID`; the last events may then come ' +
-    'once more, with the same `id` in `data`. While nothing happens, an `id` comes alone every ten seconds. An event of a ' +
-    'pet that has had more than a thousand since may be left out: the service no longer knows that it took effect.',
+    'once more, with the same `id` in `data`. While nothing happens, an `id` comes alone every ten seconds.',
   querystring: Type.Object(
     {
       type: Type.Optional(

@@ -1,24 +1,17 @@
+import { hash } from 'node:crypto'
 import { ServiceError } from '../lib/errors.ts'
 
-/** Distinguishes the tags of one log and one read-model version from all others. */
-export interface TagScope {
-  readonly log: { readonly logId: string }
-  /** Another version may show the same events differently. */
-  readonly readModelVersion: string
-}
+/** The tags that a condition names, without their quotes. Undefined without a condition. */
+type NamedTags = readonly string[] | 'any' | undefined
+
+const tagLength = 16 // 96 bits
 
 /**
- * The versions that a condition names; empty if all its tags belong to something else. Undefined without a condition.
+ * The strong entity tag of a document (RFC 9110 section 8.8.3). It is made of the text alone: one tag is one state, and a
+ * state that comes back has its tag again.
  */
-type NamedVersions = readonly number[] | 'any' | undefined
-
-/** The strong entity tag of a document (RFC 9110 section 8.8.3): never used again for another state of it. */
-export function writeTag(scope: TagScope, version: number): string {
-  return `"${tagPrefix(scope)}${version}"`
-}
-
-function tagPrefix({ log, readModelVersion }: TagScope): string {
-  return `${log.logId.slice(0, 8)}-${readModelVersion}-`
+export function tagOf(json: string): string {
+  return hash('sha256', json, 'base64url').slice(0, tagLength)
 }
 
 const tag = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"[ \t]*`
@@ -29,25 +22,19 @@ const tagList = new RegExp(String.raw`^(?:${tag})?(?:,[ \t]*(?:${tag})?)*$`)
  * Parses a header of RFC 9110 section 13.1. If-Match compares tags strongly, so weak ones match nothing; If-None-Match
  * compares weakly. Throws ServiceError invalid_request unless it is `*` or a list of tags.
  */
-export function readCondition(
-  name: 'If-Match' | 'If-None-Match',
-  header: string | undefined,
-  scope: TagScope,
-): NamedVersions {
+export function readCondition(name: 'If-Match' | 'If-None-Match', header: string | undefined): NamedTags {
   if (header === undefined) return undefined
   if (header === '*') return 'any'
   if (!tagList.test(header) || !header.includes('"')) {
     throw new ServiceError('invalid_request', `header: ${name} must be * or a list of entity tags in double quotes`)
   }
-  const prefix = tagPrefix(scope)
   return [...header.matchAll(/(W\/)?"([^"]*)"/g)].flatMap(([, weak, text = '']) => {
-    const version = text.startsWith(prefix) ? text.slice(prefix.length) : ''
-    return /^[1-9]\d{0,15}$/.test(version) && !(weak && name === 'If-Match') ? [Number(version)] : []
+    return weak && name === 'If-Match' ? [] : [text]
   })
 }
 
-export function isNamed(version: number, named: NamedVersions): boolean {
-  return named === 'any' || (named?.includes(version) ?? false)
+export function isNamed(tag: string, named: NamedTags): boolean {
+  return named === 'any' || (named?.includes(tag) ?? false)
 }
 
 /** A String of RFC 9651 section 3.3.3: printable ASCII in quotes, with a backslash before each quote and backslash. */

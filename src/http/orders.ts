@@ -5,17 +5,19 @@ import { UnknownOutcome } from '../command-handling/command-handler.ts'
 import { placeOrderIdempotency } from '../domain/idempotency.ts'
 import { type Order, type OrderId, OrderSchema, OrderStatus, orderDocument } from '../domain/order.ts'
 import { Int64Schema, type PetId } from '../domain/pet.ts'
-import { type PetCommand, type PetState, utc, type VersionedOrder } from '../domain/pet-stream.ts'
+import { type PetCommand, type PetState, utc } from '../domain/pet-stream.ts'
 import { ServiceError } from '../lib/errors.ts'
 import type { Int64 } from '../lib/int64.ts'
 import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
 import { holderOf, requireScope } from './auth.ts'
-import { readCondition, readIdempotencyKey } from './headers.ts'
+import { isNamed, readCondition, readIdempotencyKey, tagOf } from './headers.ts'
 import { admitBody } from './messages.ts'
 import {
+  addReached,
+  created,
   documentId,
-  findDocument,
   handle,
+  notFound,
   type Resource,
   type RouteServices,
   readExchange,
@@ -60,11 +62,12 @@ async function placeOrder(services: RouteServices, orderedPet: Int64, reply: Fas
   const idempotency = key === undefined ? undefined : placeOrderIdempotency(owner, key, petId)
   const command = (id: number): PetCommand => ({ type: 'placeOrder', orderId: id as OrderId, petId })
   const placing = handle(exchange, command, { stream: String(petId), drawsId: true, idempotency })
-  const handled = await placing.catch((error: unknown) => {
+  const placed = await placing.catch((error: unknown) => {
     // The order may exist: a client that does not retry with an Idempotency-Key can look for it.
     if (error instanceof UnknownOutcome) reply.header('location', `${orders.path}/${error.id}`)
     throw error
   })
+  const handled = created(placed)
   const order = handled.outcome === 'replayed' ? firstPlaced(handled.record, petId) : orderIn(handled)
   return replyWithCreated(exchange, handled, { id: order.id, json: orderDocument(order) })
 }
@@ -81,26 +84,24 @@ async function updateOrder(
   status: Order['status'],
   reply: FastifyReply,
 ): Promise<string> {
-  const ifMatch = readCondition('If-Match', reply.request.headers['if-match'], services)
+  const accepted = readCondition('If-Match', reply.request.headers['if-match'])
+  const ifMatch = accepted && ((json: string) => isNamed(tagOf(json), accepted))
   const exchange = readExchange(services, orders, reply)
-  const found = await findDocument(exchange, orderId)
-  const order = JSON.parse(found.json) as Order // written by orderDocument: no id in it needs more than a double
-  const finalVersion = order.status === 'cancelled' ? found.version : undefined
-  const command = (): PetCommand => ({ type: 'updateOrder', orderId: order.id, status, ifMatch, finalVersion })
-  const handled = await handle(exchange, command, { stream: String(order.petId) })
-  if (handled.outcome === 'applied') {
-    const changed = orderIn(handled)
-    return replyToCommand(exchange, changed.version, orderDocument(changed), handled.position)
+  const stream = documentId(orders.collection, orderId)
+  const command = (): PetCommand => ({ type: 'updateOrder', orderId: Number(orderId) as OrderId, status })
+  const handled = stream === undefined ? noOrder : await handle(exchange, command, { stream, ifMatch })
+  if (handled.outcome === 'applied') return replyToCommand(exchange, orderDocument(orderIn(handled)), handled.position)
+  if (handled.outcome === 'replayed') throw new Error('an order is not changed under a key')
+  if (handled.outcome === 'unchanged' && handled.document !== undefined) {
+    return replyToCommand(exchange, handled.document, handled.reached)
   }
-  if (order.status === status) return replyToCommand(exchange, found.version, found.json, found.reached)
-  // It got the status after it was found. It may have another one by now, so it is told as the command found it.
-  const now = await findDocument(exchange, orderId)
-  const unchanged = handled.outcome === 'unchanged' ? handled.state.order : undefined
-  if (unchanged?.id !== order.id) return replyToCommand(exchange, now.version, now.json, now.reached) // final
-  return replyToCommand(exchange, unchanged.version, orderDocument(unchanged), now.reached)
+  addReached(exchange, handled.reached)
+  throw notFound(exchange, orderId)
 }
 
-function orderIn({ state }: { readonly state: PetState }): VersionedOrder {
+const noOrder = { outcome: 'not_found', reached: [] } as const
+
+function orderIn({ state }: { readonly state: PetState }): Order {
   if (state.order === undefined) throw new Error('a command about an order returned no order')
   return state.order
 }
@@ -132,10 +133,10 @@ const placedAt = '2026-11-20T09:30:00.000Z'
 const placed = { id: 12, petId: 1, status: 'placed', placedAt, updatedAt: placedAt }
 const approved = { ...placed, status: 'approved', updatedAt: '2026-11-20T10:15:00.000Z' }
 
-const notFound = doc.error('No such order', 'order_not_found', 'There is no order 12.')
+const isMissing = doc.error('No such order', 'order_not_found', 'There is no order 12.')
 const held = 'Pet 1 is pending: order 11 holds it.'
 const isDelivered = 'Order 12 is delivered and cannot become cancelled.'
-const isOther = 'Order 12 has changed since the state that If-Match names.'
+const isOther = 'It has changed since the state that If-Match names.'
 
 const listOrdersSchema = {
   ...doc.listSchema('orders', OrderStatus, {
@@ -175,7 +176,7 @@ const placeOrderSchema = {
 }
 
 const getOrderSchema = {
-  ...doc.findSchema('order', { idName: 'orderId', schema: OrderSchema, example: approved, notFound }),
+  ...doc.findSchema('order', { idName: 'orderId', schema: OrderSchema, example: approved, notFound: isMissing }),
   ...beta,
   operationId: 'getOrder',
   summary: 'Get an order (beta)',
@@ -197,7 +198,7 @@ const updateOrderSchema = {
     ...doc.anyCommand,
     200: doc.answer('The order with that status', OrderSchema, approved, doc.commandHeaders('status')),
     400: doc.invalid('body: status must be one of placed, approved, delivered, cancelled'),
-    404: notFound,
+    404: isMissing,
     409: doc.error('The order cannot change to this status', 'order_transition_invalid', isDelivered),
     412: doc.error('The order has changed since the state that `If-Match` names', 'precondition_failed', isOther),
     415: {

@@ -18,6 +18,7 @@ import { replyWithError } from './error-replies.ts'
 import { readIdempotencyKey } from './headers.ts'
 import { admitBody } from './messages.ts'
 import {
+  created,
   handle,
   type Resource,
   type RouteServices,
@@ -56,7 +57,7 @@ async function createPet(services: RouteServices, newPet: NewPet, reply: Fastify
   const idempotency = key === undefined ? undefined : createPetIdempotency(owner, key, newPet)
   const command = (id: number): PetCommand => ({ type: 'createPet', id: id as PetId, newPet })
   const add = () => handle(exchange, command, { stream: 'new', idempotency })
-  const handled = await (services.petQuota?.count(reply, idempotency?.key, add) ?? add())
+  const handled = created(await (services.petQuota?.count(reply, idempotency?.key, add) ?? add()))
   if (handled.outcome === 'applied' && key === undefined) {
     reply.header('read-model-applied', handled.isReadable ? '?1' : '?0')
   }

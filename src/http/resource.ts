@@ -8,14 +8,14 @@ import type { Int64 } from '../lib/int64.ts'
 import type { DocumentId } from '../read-models/document.ts'
 import type { AtLeast, Reached, ReadModel, Wait } from '../read-models/read-model.ts'
 import { jsonType } from './error-replies.ts'
-import { isNamed, readCondition, readPrefer, type TagScope, writeTag } from './headers.ts'
+import { isNamed, readCondition, readPrefer, tagOf } from './headers.ts'
 import type { PetQuota } from './key-limits.ts'
 import { traceparentOfRequest } from './request-spans.ts'
 import { pageLimit } from './schema-parts.ts'
 import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from './tokens.ts'
 
 /** What the routes use. */
-export interface RouteServices extends TagScope {
+export interface RouteServices {
   readonly readModel: Pick<ReadModel, 'find' | 'page'>
   readonly commands: CommandHandler<PetState | undefined, PetEvent>
   readonly log: TokenScope
@@ -91,8 +91,8 @@ function lastPositions(reached: Reached): Position[] {
 }
 
 /** Any answer with one document may be cached, but must be revalidated with its tag before each use. */
-function addTag({ services, reply }: Exchange, version: number): void {
-  reply.header('etag', writeTag(services, version)).header('cache-control', 'private, no-cache')
+function addTag({ reply }: Exchange, tag: string): void {
+  reply.header('etag', `"${tag}"`).header('cache-control', 'private, no-cache')
 }
 
 /** Answers a GET of a list. */
@@ -126,11 +126,12 @@ export async function replyWithDocument(
   id: Int64,
   reply: FastifyReply,
 ): Promise<string | FastifyReply> {
-  const known = readCondition('If-None-Match', reply.request.headers['if-none-match'], services)
+  const known = readCondition('If-None-Match', reply.request.headers['if-none-match'])
   const exchange = readExchange(services, resource, reply)
-  const { json, version } = await findDocument(exchange, id)
-  addTag(exchange, version)
-  if (isNamed(version, known)) return reply.code(304).send()
+  const json = await findDocument(exchange, id)
+  const tag = tagOf(json)
+  addTag(exchange, tag)
+  if (isNamed(tag, known)) return reply.code(304).send()
   reply.type(jsonType)
   return json
 }
@@ -142,16 +143,13 @@ export function documentId(collection: string, id: Int64): DocumentId | undefine
 
 const nothing = { document: undefined, reached: [] }
 
-/** Finds one document. Throws what reading throws, and ServiceError pet_not_found or order_not_found. */
-export async function findDocument(
-  exchange: Exchange,
-  id: Int64,
-): Promise<{ readonly json: string; readonly version: number; readonly reached: Reached }> {
+/** The JSON of one document. Throws what reading throws, and ServiceError pet_not_found or order_not_found. */
+async function findDocument(exchange: Exchange, id: Int64): Promise<string> {
   const { services, resource, atLeast } = exchange
   const known = documentId(resource.collection, id)
   const { document, reached } = known === undefined ? nothing : await services.readModel.find(known, atLeast)
   addReached(exchange, reached)
-  if (document !== undefined) return { ...document, reached }
+  if (document !== undefined) return document.json
   throw notFound(exchange, id)
 }
 
@@ -164,42 +162,44 @@ export function notFound({ resource: { noun } }: Exchange, id: Int64): ServiceEr
   return new ServiceError(`${noun}_not_found`, `There is no ${noun} ${id}.`)
 }
 
+type Request = Pick<CommandOptions, 'stream' | 'drawsId' | 'idempotency' | 'ifMatch'>
+
 /** Handles a command, which never leaves a stream without its pet. */
 export async function handle(
   { services, reply, atLeast, wait }: Exchange,
   command: (id: number) => PetCommand,
-  request: Pick<CommandOptions, 'stream' | 'drawsId' | 'idempotency'>,
+  request: Request,
 ): Promise<Handled<PetState>> {
   const traceparent = traceparentOfRequest(reply.request)
   const handled = await services.commands.handle(petDecider, command, { ...request, traceparent, atLeast, wait })
-  if (handled.outcome !== 'replayed' && handled.state === undefined) throw new Error('a command left no pet')
+  if (handled.outcome === 'applied' && handled.state === undefined) throw new Error('a command left no pet')
   return handled as Handled<PetState>
 }
 
-/** Answers a command with the JSON of the resulting document, and the version at which that last changed. */
-export function replyToCommand(
-  exchange: Exchange,
-  version: number,
-  json: string,
-  included: Position | Reached,
-): string {
+/** Answers a command with the JSON of the resulting document. */
+export function replyToCommand(exchange: Exchange, json: string, included: Position | Reached): string {
   exchange.reply.type(jsonType)
-  addTag(exchange, version)
+  addTag(exchange, tagOf(json))
   addToken(exchange, included)
   return json
+}
+
+export type Created = Extract<Handled<PetState>, { outcome: 'applied' | 'replayed' }>
+
+/** What comes of a command that always creates something. */
+export function created(handled: Handled<PetState>): Created {
+  if (handled.outcome === 'applied' || handled.outcome === 'replayed') return handled
+  throw new Error('the command created nothing')
 }
 
 /** 201, with the JSON of the document that was created now, or by an earlier request under the Idempotency-Key. */
 export function replyWithCreated(
   exchange: Exchange,
-  handled: Handled<PetState>,
+  { outcome, position }: Created,
   { id, json }: { readonly id: number; readonly json: string },
 ): string {
-  if (handled.outcome === 'unchanged') throw new Error('the command created nothing')
   const { reply, resource } = exchange
-  const isReplayed = handled.outcome === 'replayed'
-  if (isReplayed) reply.header('idempotency-replayed', 'true')
+  if (outcome === 'replayed') reply.header('idempotency-replayed', 'true')
   reply.code(201).header('location', `${resource.path}/${id}`)
-  const { version } = isReplayed ? handled.record : handled
-  return replyToCommand(exchange, version, json, handled.position)
+  return replyToCommand(exchange, json, position)
 }

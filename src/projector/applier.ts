@@ -5,18 +5,18 @@ import { timeOfDay } from '../lib/clock.ts'
 import type { Tracing } from '../lib/tracing.ts'
 import { type Checkpoint, encodeCheckpoint } from '../read-models/checkpoint.ts'
 import type { IncompleteGenerations } from '../read-models/incomplete.ts'
-import type { ApplyResult, LoadRequest, PartitionState, ProjectionStore } from '../read-models/projection-store.ts'
+import type { ProjectionStore } from '../read-models/projection-store.ts'
 import type { StreamId } from '../read-models/stream-row.ts'
 import { traceApplied } from './apply-spans.ts'
-import { classify, documentName, Known, type ReadBatch } from './classify.ts'
-import type { Rules } from './definition.ts'
-import { readEvent, readParked } from './stream-event.ts'
+import { classify, type ReadBatch } from './classify.ts'
+import { Lookup, type LookupOptions, NotAsExpected } from './lookup.ts'
+import { readEvent } from './stream-event.ts'
 
 const eventsPerApplyMax = 500
 /** Between two attempts while another generation is about to become active. */
 const laterMs = 5
 
-export interface ApplierOptions extends Rules {
+export interface ApplierOptions extends LookupOptions {
   readonly store: ProjectionStore
   readonly logger: Logger
   /** Told of the generation whenever the store refuses a batch because a set is incomplete. */
@@ -46,7 +46,8 @@ export class Applier {
 
   /**
    * Applies the part of a batch after the checkpoint of its partition. Resolves to the new checkpoint, or to undefined
-   * if the partition is not at that checkpoint. Throws ServiceError read_model_unavailable.
+   * if the partition is not at that checkpoint. Throws ServiceError read_model_unavailable and, where an event is
+   * discarded, event_log_unavailable; RecordGoneError if the log has no longer what is parked.
    */
   async apply(
     generation: string,
@@ -66,31 +67,37 @@ export class Applier {
   }
 
   async #applySlice(generation: string, expected: Checkpoint, batch: ReadBatch): Promise<Checkpoint | undefined> {
-    const { store, tracing } = this.#options
-    const { partition, events } = batch
-    const since = tracing && timeOfDay()
-    const lookup = new Lookup(this.#options, async (request) => {
-      const state = await store.load(generation, { partition, ...request })
+    const lookup = new Lookup(this.#options, batch.partition, async (request) => {
+      const state = await this.#options.store.load(generation, { partition: batch.partition, ...request })
       const isExpected = state !== undefined && encodeCheckpoint(state.checkpoint) === encodeCheckpoint(expected)
-      return isExpected ? state : undefined
+      if (!isExpected) throw new NotAsExpected()
+      return state
     })
-    let isAsExpected = await lookup.lookUp(events)
-    while (isAsExpected) {
-      const changes = classify(this.#options, lookup, expected, batch)
+    try {
+      await lookup.lookUp(batch.events)
+      return await this.#applyKnowing(lookup, generation, expected, batch)
+    } catch (error) {
+      if (!(error instanceof NotAsExpected)) throw error
+      if (error.isIncomplete) this.#options.incomplete?.report(generation)
+      return undefined
+    }
+  }
+
+  async #applyKnowing(lookup: Lookup, generation: string, expected: Checkpoint, batch: ReadBatch): Promise<Checkpoint> {
+    const { store, tracing } = this.#options
+    const since = tracing && timeOfDay()
+    for (;;) {
+      const changes = await classify(this.#options, lookup, expected, batch)
       const result = await store.apply(generation, changes)
-      if (result.outcome === 'applied') {
+      if (result.outcome === 'exist') await lookup.learn(result)
+      else if (result.outcome === 'later') await delay(laterMs)
+      else if (result.outcome !== 'applied') throw new NotAsExpected(result.outcome === 'incomplete')
+      else {
         this.#tellDiscarded(batch, changes.withoutEffect)
         if (tracing && since) traceApplied(tracing, batch, changes.withoutEffect, since)
-        return this.#report(expected, changes.checkpoint, partition)
-      }
-      if (result.outcome === 'exist') isAsExpected = await lookup.learn(result)
-      else if (result.outcome === 'later') await delay(laterMs)
-      else {
-        if (result.outcome === 'incomplete') this.#options.incomplete?.report(generation)
-        isAsExpected = false
+        return this.#report(expected, changes.checkpoint, batch.partition)
       }
     }
-    return undefined
   }
 
   #tellDiscarded({ partition, events }: ReadBatch, withoutEffect: readonly Offset[]): void {
@@ -111,68 +118,5 @@ export class Applier {
       this.#options.logger[level](figures, 'records not applied')
     }
     return after
-  }
-}
-
-type Load = (request: Omit<LoadRequest, 'partition'>) => Promise<PartitionState | undefined>
-
-/**
- * Loads what a batch needs to know of its partition. `load` gives nothing if the partition is not at the expected
- * checkpoint.
- */
-class Lookup extends Known {
-  readonly #rules: Rules
-  readonly #ask: Load
-
-  constructor(rules: Rules, load: Load) {
-    super()
-    this.#rules = rules
-    this.#ask = load
-  }
-
-  /**
-   * A stream whose first event comes first in the batch is assumed to be new, which the store checks: a replay of
-   * creations loads nothing. Resolves to false if the partition is not as expected.
-   */
-  async lookUp(events: ReadBatch['events']): Promise<boolean> {
-    const [streams, begun] = [new Set<StreamId>(), new Set<StreamId>()]
-    const [keys, queues] = [new Set<string>(), new Set<StreamId>()]
-    for (const event of events) {
-      if (event === undefined) continue
-      const { stream } = event
-      if (event.discards !== undefined) queues.add(stream)
-      else if (event.key !== undefined) keys.add(event.key)
-      if (event.discards === undefined && event.version === 1) begun.add(stream)
-      else if (!begun.has(stream)) streams.add(stream)
-    }
-    return await this.#load({ streams: [...streams], keys: [...keys], queues: [...queues] })
-  }
-
-  /** Something assumed to be new exists. Resolves as `lookUp` does. */
-  async learn({ streams, documents }: Extract<ApplyResult, { outcome: 'exist' }>): Promise<boolean> {
-    const isHome = ({ collection }: { collection: string }) => collection === this.#rules.definition.home
-    const shown = documents.filter(isHome).map(({ id }) => String(id))
-    const unknown = [...new Set([...streams, ...shown])].filter((stream) => !this.rows.has(stream))
-    const taken = documents.filter((document) => !isHome(document)).map(documentName)
-    if (unknown.length === 0 && taken.every((name) => this.takenDocuments.has(name))) {
-      throw new Error(
-        `the store refuses documents or streams that it does not contain: ${JSON.stringify({ streams, documents })}`,
-      )
-    }
-    for (const name of taken) this.takenDocuments.add(name)
-    return await this.#load({ streams: unknown, keys: [], queues: [] })
-  }
-
-  async #load(request: Parameters<Load>[0]): Promise<boolean> {
-    const { streams, keys, queues } = request
-    if (streams.length + keys.length + queues.length === 0) return true
-    const state = await this.#ask(request)
-    if (state === undefined) return false
-    for (const stream of streams) this.rows.set(stream, state.rows.get(stream))
-    for (const stream of state.parkedStreams) this.parkedStreams.add(stream)
-    for (const key of state.decidedKeys) this.decidedKeys.add(key)
-    for (const [stream, queue] of state.queues) this.queues.set(stream, queue)
-    const keysBehind = [...state.queues.values()].flat().flatMap((event) => readParked(this.#rules, event)?.key ?? [])
-    return await this.#load({ streams: [], keys: [...new Set(keysBehind)], queues: [] })
   }
 }

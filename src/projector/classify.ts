@@ -1,13 +1,15 @@
 import type { Offset, RecordBatch } from '../event-log/event-log.ts'
 import type { Checkpoint, Counts } from '../read-models/checkpoint.ts'
 import type { DocumentId } from '../read-models/document.ts'
-import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
-import type { ParkedEvent } from '../read-models/parked-event.ts'
+import { encodeIdempotencyRecord, type IdempotencyRecord, keyId } from '../read-models/idempotency-record.ts'
+import type { ParkedStream } from '../read-models/parked-stream.ts'
 import type { Batch } from '../read-models/projection-store.ts'
+import { encodeEntry } from '../read-models/stream-history.ts'
 import type { StreamId, StreamRow } from '../read-models/stream-row.ts'
-import type { Document, Rules } from './definition.ts'
-import { type Discard, readParked, recordIdentity, type StreamEvent } from './stream-event.ts'
-import { type StreamChanges, StreamState } from './stream-state.ts'
+import type { Rules, ShownDocument } from './definition.ts'
+import { ParkedQueue } from './parked-queue.ts'
+import { type Discard, recordIdentity, type StreamEvent } from './stream-event.ts'
+import { StreamState, type TextEdits } from './stream-state.ts'
 
 /** Consecutive records of one partition, each with the event that it holds; undefined for records to skip. */
 export interface ReadBatch<Event = unknown> extends Pick<RecordBatch, 'partition' | 'records' | 'next'> {
@@ -15,18 +17,23 @@ export interface ReadBatch<Event = unknown> extends Pick<RecordBatch, 'partition
 }
 
 /** State of the partition before a batch that matters to its records. */
-export class Known {
+export abstract class Known<Event = unknown> {
   /** The rows of the streams that were looked up; any other stream is assumed to be new, with nothing parked. */
   readonly rows = new Map<StreamId, StreamRow | undefined>()
-  readonly parkedStreams = new Set<StreamId>()
-  /** All parked events of each stream in which a record of the batch discards an event, in order of offset. */
-  readonly queues = new Map<StreamId, readonly ParkedEvent[]>()
+  readonly parked = new Map<StreamId, ParkedStream>()
+  /**
+   * The offsets of the events that wait in each stream with parked ones: all where a record of the batch discards an event
+   * of the stream, else those of the last chunk if that is not full.
+   */
+  readonly waiting = new Map<StreamId, readonly Offset[]>()
   readonly decidedKeys = new Set<string>()
   /**
    * The documents that the store refused to add, by `documentName`. Any other document not shown by its stream is
    * assumed to be new.
    */
   readonly takenDocuments = new Set<string>()
+  /** Reads parked events of a stream from the log, page by page, and learns which of their keys are decided. */
+  abstract takeUp(stream: StreamId, offsets: readonly Offset[]): AsyncIterable<readonly StreamEvent<Event>[]>
 }
 
 export function documentName({ collection, id }: DocumentId): string {
@@ -34,118 +41,112 @@ export function documentName({ collection, id }: DocumentId): string {
 }
 
 /**
- * Determines the outcome of each record, in log order, by the rules of docs/events.md. Pure. The outcome depends on the
- * log alone, not on how it is split into batches.
+ * Determines the outcome of each record, in log order, by the rules of docs/events.md. The outcome depends on the log
+ * alone, not on how it is split into batches. Throws only what `takeUp` throws.
  */
-export function classify<State, Event>(
+export async function classify<State, Event>(
   rules: Rules<State, Event>,
-  known: Known,
+  known: Known<Event>,
   expected: Checkpoint,
   { partition, records, events, next }: ReadBatch<Event>,
-): Batch {
+): Promise<Batch> {
   const classifier = new Classifier(rules, known, expected, partition)
-  for (const event of events) classifier.take(event)
+  for (const event of events) {
+    if (event?.discards === undefined) classifier.take(event)
+    else await classifier.discard(event)
+  }
   const record = records.at(-1)
   const last = record === undefined ? expected.last : { offset: record.offset, identity: recordIdentity(record) }
   return { partition, expected, checkpoint: { next, last, counts: classifier.counts }, ...classifier.changes }
 }
 
 type Outcome =
-  | { readonly outcome: 'applied' | 'duplicate' | 'superseded' }
+  | { readonly outcome: 'applied' | 'duplicate' | 'superseded' | 'discarded' }
   | { readonly outcome: 'parked'; readonly reason: string }
 
 const applied: Outcome = { outcome: 'applied' }
-const behindParked: Outcome = { outcome: 'parked', reason: 'an earlier event of this stream is parked' }
+/** Why an event waits that may well be applied later. */
+export const behindParked = 'an earlier event of this stream is parked'
 
 class Classifier<State, Event> {
   readonly counts: { -readonly [Name in keyof Counts]: number }
   readonly #rules: Rules<State, Event>
-  readonly #known: Known
-  readonly #from: Offset
+  readonly #known: Known<Event>
   readonly #partition: number
   readonly #streams = new Map<StreamId, StreamState<State, Event>>()
   readonly #keys = new Map<string, IdempotencyRecord>()
   readonly #addedDocuments = new Set<string>()
   readonly #withoutEffect = new Set<Offset>()
-  readonly #parkedStreams: Set<StreamId>
-  readonly #queues = new Map<StreamId, ParkedEvent[]>()
-  /** Events parked now, by offset. */
-  readonly #parked = new Map<Offset, ParkedEvent>()
-  readonly #unparked: ParkedEvent[] = []
+  readonly #queues = new Map<StreamId, ParkedQueue>()
 
-  constructor(rules: Rules<State, Event>, known: Known, expected: Checkpoint, partition: number) {
+  constructor(rules: Rules<State, Event>, known: Known<Event>, expected: Checkpoint, partition: number) {
     this.counts = { ...expected.counts }
     this.#rules = rules
     this.#known = known
-    this.#from = expected.next
     this.#partition = partition
-    this.#parkedStreams = new Set(known.parkedStreams)
+    for (const [stream, parked] of known.parked) {
+      this.#queues.set(stream, new ParkedQueue(stream, partition, parked, known.waiting.get(stream) ?? []))
+    }
   }
 
   get changes(): Omit<Batch, 'partition' | 'expected' | 'checkpoint'> {
-    const changes: StreamChanges = { documents: [], rows: [], rowsShown: [] }
-    for (const stream of this.#streams.values()) stream.addChanges(changes)
+    const documents: Batch['documents'][number][] = []
+    const [rows, history, parked, waiting] = [noEdits(), noEdits(), noEdits(), noEdits()]
+    for (const stream of this.#streams.values()) stream.addChanges({ documents, rows, history })
+    for (const queue of this.#queues.values()) queue.addChanges(parked, waiting)
+    const keys = noEdits()
+    for (const record of this.#keys.values()) keys.put.push([keyId(record), encodeIdempotencyRecord(record)])
     return {
       newStreams: [...this.#streams.keys()].filter((stream) => !this.#known.rows.has(stream)),
-      ...changes,
-      keys: [...this.#keys.values()],
-      parked: [...this.#parked.values()],
-      unparked: this.#unparked,
+      documents,
+      texts: { rows, keys, history, parked, waiting },
       withoutEffect: [...this.#withoutEffect],
     }
   }
 
-  take(event: StreamEvent<Event> | Discard | undefined): void {
-    if (event === undefined) this.counts.skipped++
-    else if (event.discards !== undefined) this.#discard(event)
-    else this.#takeEvent(event)
-  }
-
-  #takeEvent(event: StreamEvent<Event>): void {
-    const { offset, stream, value } = event
-    const result = this.#parkedStreams.has(stream) ? behindParked : this.#decide(event)
+  take(event: StreamEvent<Event> | undefined): void {
+    if (event === undefined) {
+      this.counts.skipped++
+      return
+    }
+    const { offset, stream } = event
+    const queue = this.#queues.get(stream)
+    const result: Outcome =
+      queue?.first === undefined ? this.#decide(event) : { outcome: 'parked', reason: behindParked }
     this.counts[result.outcome]++
     if (result.outcome !== 'applied') this.#withoutEffect.add(offset)
-    if (result.outcome !== 'parked') return
-    const parked = { partition: this.#partition, offset, stream, reason: result.reason, value: String(value) }
-    this.#queue(stream).push(parked)
-    this.#parked.set(offset, parked)
-    this.#parkedStreams.add(stream)
+    if (result.outcome === 'parked') this.#queue(stream).park(offset, result.reason)
   }
 
   /** Without the first parked event, the events behind it are applied in turn, up to one that cannot be. */
-  #discard({ offset, stream, discards }: Discard): void {
+  async discard({ offset, stream, discards }: Discard): Promise<void> {
     const queue = this.#queue(stream)
-    if (queue[0]?.offset !== discards) {
+    if (queue.first !== discards) {
       this.counts.superseded++
       this.#withoutEffect.add(offset)
       return
     }
     this.counts.applied++
-    this.#unparkFirst(queue, 'discarded')
-    this.#stream(stream).passOver()
-    for (let first = queue[0]; first !== undefined; first = queue[0]) {
-      const event = readParked(this.#rules, first)
-      if (event === undefined) return
-      const result = this.#decide(event)
-      if (result.outcome === 'parked') {
-        queue[0] = { ...first, reason: result.reason }
-        this.#parked.set(first.offset, queue[0])
-        return
+    let released = 0
+    for await (const page of this.#known.takeUp(stream, queue.offsets)) {
+      for (const event of page) {
+        const result: Outcome = released === 0 ? this.#passOver(event) : this.#decide(event)
+        if (result.outcome === 'parked') {
+          queue.release(released, result.reason)
+          return
+        }
+        released++
+        this.counts.parked--
+        this.counts[result.outcome]++
+        if (result.outcome === 'applied') this.#withoutEffect.delete(event.offset)
       }
-      this.#unparkFirst(queue, result.outcome)
-      if (result.outcome === 'applied') this.#withoutEffect.delete(first.offset)
     }
+    queue.release(released, '')
   }
 
-  #unparkFirst(queue: ParkedEvent[], outcome: keyof Counts): void {
-    const event = queue.shift()
-    if (event === undefined) return
-    this.counts.parked--
-    this.counts[outcome]++
-    this.#parked.delete(event.offset)
-    if (event.offset < this.#from) this.#unparked.push(event)
-    if (queue.length === 0) this.#parkedStreams.delete(event.stream)
+  #passOver({ stream, offset, id }: StreamEvent<Event>): Outcome {
+    this.#stream(stream).passOver(encodeEntry(offset, id, true))
+    return { outcome: 'discarded' }
   }
 
   /** The outcome of an event with no parked event before it. */
@@ -164,15 +165,12 @@ class Classifier<State, Event> {
   }
 
   /** Applies the event, or returns the reason why that is impossible. */
-  #apply(
-    stream: StreamState<State, Event>,
-    { decoded, time, offset }: StreamEvent<Event>,
-    version: number,
-  ): string | undefined {
+  #apply(stream: StreamState<State, Event>, event: StreamEvent<Event>, version: number): string | undefined {
+    const { id, decoded, time, offset } = event
     if (decoded.outcome !== 'event') return decoded.reason
     try {
-      stream.apply({ event: decoded.event, version, time }, offset, (added) => {
-        for (const document of added) this.#checkNew(document, stream)
+      stream.apply({ event: decoded.event, version, time }, encodeEntry(offset, id), (added) => {
+        for (const document of added) this.#checkNew(document, stream, event.stream)
         for (const document of added) this.#addedDocuments.add(documentName(document))
       })
       return undefined
@@ -182,7 +180,7 @@ class Classifier<State, Event> {
   }
 
   /** Throws if the document belongs to another stream, or may come to belong to one. */
-  #checkNew(document: Document, stream: StreamState<State, Event>): void {
+  #checkNew(document: ShownDocument, stream: StreamState<State, Event>, streamName: StreamId): void {
     const { collection, id } = document
     const name = documentName(document)
     if (collection === this.#rules.definition.home) throw new Error(`${name} belongs to the stream ${id}`)
@@ -190,10 +188,11 @@ class Classifier<State, Event> {
       throw new Error(`${name} belongs to another partition`)
     const isTaken = this.#known.takenDocuments.has(name) || this.#addedDocuments.has(name) || stream.hasShown(document)
     if (isTaken) throw new Error(`${name} exists already`)
+    if (streamName.includes('\0')) throw new Error(`${name} belongs to a stream whose name no document can hold`)
   }
 
-  #queue(stream: StreamId): ParkedEvent[] {
-    const queue = this.#queues.get(stream) ?? [...(this.#known.queues.get(stream) ?? [])]
+  #queue(stream: StreamId): ParkedQueue {
+    const queue = this.#queues.get(stream) ?? new ParkedQueue(stream, this.#partition, undefined, [])
     this.#queues.set(stream, queue)
     return queue
   }
@@ -205,4 +204,8 @@ class Classifier<State, Event> {
     this.#streams.set(name, stream)
     return stream
   }
+}
+
+function noEdits(): TextEdits {
+  return { put: [], removed: [] }
 }

@@ -3,12 +3,14 @@ import type { CloudEvent, Decoded, QuickReader } from '../event-log/record-codec
 import type { StoredDocument } from '../read-models/document.ts'
 import type { StateCodec } from '../read-models/stream-row.ts'
 
-export type Document = Omit<StoredDocument, 'row'>
+export type ShownDocument = Omit<StoredDocument, 'behind'>
+/** `json` is null for the home document of a stream that is removed. */
+export type Document = ShownDocument | (Omit<ShownDocument, 'json'> & { readonly json: null })
 
 /**
- * Shows the state of a stream as documents. A document that is no longer shown stays as it is and is final; the home
- * document of a stream, once shown, is always shown. Pure: no clock, no randomness, no I/O, so that a rebuild gives the
- * same read models byte for byte.
+ * Shows the state of a stream as documents, after each of its events. A document that is no longer shown stays as it is
+ * and is final. Only the home document of the stream can be removed, and once it is, it cannot be shown again. Pure: no
+ * clock, no randomness, no I/O, so that a rebuild gives the same read models byte for byte.
  */
 export interface Projection<State> {
   readonly name: string

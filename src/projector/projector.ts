@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { LogRecord, Offset, RecordBatch, Subscriber, Subscription } from '../event-log/event-log.ts'
+import { RecordGoneError } from '../event-log/read-at.ts'
 import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../read-models/checkpoint.ts'
 import type { Checkpoints } from '../read-models/generations.ts'
 import type { ShardLog } from '../read-models/shards.ts'
@@ -22,7 +23,7 @@ interface Projecting {
   isAheadOfLook: boolean
 }
 
-export interface ProjectorOptions extends Omit<ApplierOptions, 'store'> {
+export interface ProjectorOptions extends Omit<ApplierOptions, 'store' | 'tookUp'> {
   readonly log: ShardLog
   readonly store: Pick<ReadModelStore, 'projection' | 'generations'>
   /** A tracker of the same store. */
@@ -46,6 +47,7 @@ export class Projector implements Subscriber {
   #subscription: Subscription | undefined
   #assigned: readonly number[] = []
   #partitions = new Map<number, Projecting>()
+  readonly #takenUp = new Map<number, number>()
   #reconciling: Promise<void> | undefined
   /** A look came while the previous one was being handled. It would be stale by then, so another one is made. */
   #missedLook = false
@@ -59,7 +61,14 @@ export class Projector implements Subscriber {
 
   private constructor(options: ProjectorOptions) {
     this.#options = options
-    this.#applier = new Applier({ ...options, store: options.store.projection })
+    this.#applier = new Applier({
+      ...options,
+      store: options.store.projection,
+      tookUp: (partition) => {
+        this.#takenUp.set(partition, this.takenUp(partition) + 1)
+        return this.#partitions.has(partition)
+      },
+    })
   }
 
   /** Resolves once subscribed. The projector runs until it is closed, whatever happens to log and store. */
@@ -81,8 +90,14 @@ export class Projector implements Subscriber {
     return this.#assigned
   }
 
+  /** How many pages of parked events of the partition discards have taken up: progress, although the position stands. */
+  takenUp(partition: number): number {
+    return this.#takenUp.get(partition) ?? 0
+  }
+
   async close(): Promise<void> {
     this.#endObserving()
+    this.#partitions.clear()
     await this.#subscription?.close()
     await this.#reconciling
   }
@@ -132,7 +147,10 @@ export class Projector implements Subscriber {
       await this.#replace(generation, `${place} holds another record`)
       return false
     }
-    const reached = await this.#applier.apply(generation, checkpoint, batch)
+    const reached = await this.#applier.apply(generation, checkpoint, batch).catch(async (error) => {
+      if (!(error instanceof RecordGoneError)) throw error
+      await this.#replace(generation, error.message)
+    })
     if (reached === undefined) return false
     projecting.checkpoint = reached
     projecting.leaderEpoch = batch.leaderEpochs?.last ?? projecting.leaderEpoch

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Offset, RecordBatch, Subscriber, Subscription } from '../event-log/event-log.ts'
+import { RecordGoneError } from '../event-log/read-at.ts'
 import { retry } from '../lib/retry.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import { type Checkpoint, startOfPartition } from '../read-models/checkpoint.ts'
@@ -50,7 +51,16 @@ export class Replay implements Subscriber {
 
   private constructor(options: ReplayOptions) {
     this.#options = options
-    this.#applier = new Applier({ ...options, store: options.scratch.projection })
+    const { log } = options
+    this.#applier = new Applier({
+      ...options,
+      store: options.scratch.projection,
+      log: {
+        partitionFor: (key) => log.partitionFor(key),
+        endOffsets: () => retry(() => log.endOffsets(), options),
+        read: (...place) => retry(() => log.read(...place), options),
+      },
+    })
   }
 
   static async start(options: ReplayOptions): Promise<Replay> {
@@ -110,7 +120,10 @@ export class Replay implements Subscriber {
     const next = Math.min(batch.next, end)
     const records = batch.records.filter(({ offset }) => offset < next)
     const before = this.#reached.get(partition) ?? startOfPartition
-    const reached = await this.#applier.apply(this.generation, before, { ...batch, records, next })
+    const applying = this.#applier.apply(this.generation, before, { ...batch, records, next })
+    const reached = await applying.catch((error) => {
+      throw error instanceof RecordGoneError ? new MismatchError(`A parked event is lost: ${error.message}.`) : error
+    })
     if (reached === undefined) throw new VerifyError('Something else writes to the scratch read models.')
     this.#reached.set(partition, reached)
     if (reached.next < batch.next) return

@@ -12,10 +12,18 @@ export interface Stall {
 
 interface Standstill extends Omit<Stall, 'seconds'> {
   readonly generation: string
+  readonly takenUp: number
   readonly sinceMs: number
   readonly forMs: number
   /** When the partition was last seen in the assignment. */
   readonly assignedAtMs: number
+}
+
+export interface WatchedProjector {
+  /** The partitions that this process has to project. */
+  readonly assignment: readonly number[]
+  /** How many pages of parked events of a partition were taken up: progress while its position stands. */
+  takenUp(partition: number): number
 }
 
 /**
@@ -24,13 +32,12 @@ interface Standstill extends Omit<Stall, 'seconds'> {
  */
 export class StallWatch {
   readonly #limitMs: number
-  readonly #assignment: () => readonly number[]
+  readonly #projector: WatchedProjector
   #standstills = new Map<number, Standstill>()
 
-  /** `assignment` returns the partitions that this process has to project. */
-  constructor(limitMs: number, assignment: () => readonly number[]) {
+  constructor(limitMs: number, projector: WatchedProjector) {
     this.#limitMs = limitMs
-    this.#assignment = assignment
+    this.#projector = projector
   }
 
   look(lag: Lag, atMs: number): void {
@@ -46,17 +53,19 @@ export class StallWatch {
   }
 
   #standing({ generation, partitions }: KnownLag, atMs: number): Standstill[] {
-    const assignment = this.#assignment()
+    const { assignment } = this.#projector
     return partitions.flatMap(({ partition, events, checkpoint: { next } }) => {
       const known = this.#standstills.get(partition)
-      const before = known?.next === next && known.generation === generation ? known : undefined
+      const takenUp = this.#projector.takenUp(partition)
+      const isSame = known?.next === next && known.generation === generation && known.takenUp === takenUp
+      const before = isSame ? known : undefined
       const sinceMs = before?.sinceMs ?? atMs
       const assignedAtMs = assignment.includes(partition) ? atMs : before?.assignedAtMs
       // A consumer that dies and is created anew again and again loses its partitions for some seconds each time, which
       // must not hide the stall. A consumer that loses them for good, for example to another process, is no longer
       // responsible.
       if (events === 0 || assignedAtMs === undefined || atMs - assignedAtMs > this.#limitMs / 2) return []
-      return [{ partition, generation, next, events, sinceMs, forMs: atMs - sinceMs, assignedAtMs }]
+      return [{ partition, generation, takenUp, next, events, sinceMs, forMs: atMs - sinceMs, assignedAtMs }]
     })
   }
 }

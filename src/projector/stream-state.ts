@@ -1,10 +1,25 @@
-import type { Offset, Recorded } from '../event-log/event-log.ts'
-import type { Batch } from '../read-models/projection-store.ts'
-import { encodeRow, homeIdOf, offsetsKept, type StreamId, type StreamRow } from '../read-models/stream-row.ts'
-import type { Document, StreamDefinition } from './definition.ts'
+import type { Recorded } from '../event-log/event-log.ts'
+import type { DocumentId, StoredDocument } from '../read-models/document.ts'
+import type { DocumentChange } from '../read-models/projection-store.ts'
+import { chunkId, chunksOf, versionsPerChunk } from '../read-models/stream-history.ts'
+import { encodeRow, homeIdOf, type StreamId, type StreamRow } from '../read-models/stream-row.ts'
+import type { Document, ShownDocument, StreamDefinition } from './definition.ts'
 
-type Lists = Pick<Batch, 'documents' | 'rows' | 'rowsShown'>
-export type StreamChanges = { readonly [List in keyof Lists]: Lists[List][number][] }
+/** `TextChanges` being collected. */
+export type TextEdits = { readonly put: (readonly [id: string, text: string])[]; readonly removed: string[] }
+
+/** The changes of the streams in a batch, being collected. */
+export interface StreamEdits {
+  readonly documents: DocumentChange[]
+  readonly rows: TextEdits
+  readonly history: TextEdits
+}
+
+/** A document as it is stored, and as it will be. */
+interface ChangedDocument {
+  readonly before: ShownDocument | undefined
+  after: ShownDocument
+}
 
 /** One stream while a batch is classified. Its state is folded in memory, so that many events are one change. */
 export class StreamState<State, Event> {
@@ -13,11 +28,16 @@ export class StreamState<State, Event> {
   readonly #homeId: number | undefined
   readonly #row: StreamRow | undefined
   version: number
-  readonly #offsets: Offset[]
+  /** The entries of all versions behind the chunks of the row. */
+  readonly #entries: string[]
   #state: State
-  #shown: readonly Document[]
-  /** Each document that the row or an event of the batch shows: as stored, and as it will be. */
-  readonly #documents: { readonly before: Document | undefined; after: Document }[]
+  #isRemoved: boolean
+  /** What the state shows now besides the home document. */
+  #shown: readonly ChangedDocument[]
+  /** Those that the row or an event of the batch shows. */
+  readonly #documents: ChangedDocument[]
+  readonly #stored: readonly ShownDocument[]
+  #home: ChangedDocument | undefined
   #isChanged = false
 
   /** `row` is undefined if no event of the stream has taken effect yet. */
@@ -27,66 +47,102 @@ export class StreamState<State, Event> {
     this.#homeId = homeIdOf(stream)
     this.#row = row
     this.version = row?.version ?? 0
-    this.#offsets = row?.offsets.slice() ?? []
+    this.#entries = row?.entries.slice() ?? []
     this.#state = row === undefined ? definition.initialState : definition.codec.read(row)
-    this.#shown = row === undefined ? [] : this.#show(this.#state)
-    this.#documents = this.#shown.map((document) => ({ before: document, after: document }))
+    this.#isRemoved = row?.isRemoved ?? false
+    this.#stored = row === undefined ? [] : this.#show(this.#state).filter(isThere)
+    this.#documents = this.#stored.map((document) => ({ before: document, after: document }))
+    this.#home = this.#documents.find(({ after }) => this.#isHome(after))
+    this.#shown = this.#documents.filter((each) => each !== this.#home)
   }
 
-  /** Whether the row or an event of the batch shows the document. */
-  hasShown(document: Document): boolean {
-    return this.#documents.some(({ after }) => isSame(after, document))
+  /** Whether the row shows the document. */
+  hasShown(document: DocumentId): boolean {
+    return this.#stored.some((stored) => isSame(stored, document))
   }
 
   /**
-   * Applies the event at `offset`. Throws, having changed nothing, if the event cannot follow or be shown, or if
+   * Applies the event that has this entry. Throws, having changed nothing, if the event cannot follow or be shown, or if
    * `admit` throws. `admit` is called with each document that the previous state did not show, except the home
    * document.
    */
-  apply(recorded: Recorded<Event>, offset: Offset, admit: (added: readonly Document[]) => void): void {
+  apply(recorded: Recorded<Event>, entry: string, admit: (added: readonly ShownDocument[]) => void): void {
     const state = this.#definition.evolve(this.#state, recorded)
-    const documents = this.#show(state)
-    const isShown = (document: Document) => this.#shown.some((each) => isSame(each, document))
-    admit(documents.filter((document) => !this.#isHome(document) && !isShown(document)))
-    for (const document of documents) {
-      const known = this.#documents.find(({ after }) => isSame(after, document))
-      if (known !== undefined) known.after = document
-      else this.#documents.push({ before: undefined, after: document })
+    let home: Document | undefined
+    const others: { readonly known: ChangedDocument | undefined; readonly document: ShownDocument }[] = []
+    for (const document of this.#show(state)) {
+      if (this.#isHome(document)) home = document
+      else {
+        const known = this.#shown.find(({ after }) => isSame(after, document))
+        others.push({ known, document: toBeThere(document) })
+      }
     }
+    if (this.#isRemoved && home !== undefined && isThere(home))
+      throw new Error(`${home.collection} ${home.id} is removed`)
+    admit(others.flatMap(({ known, document }) => (known === undefined ? document : [])))
     this.#state = state
-    this.#shown = documents
-    this.#offsets.push(offset)
-    if (this.#offsets.length > offsetsKept) this.#offsets.shift()
-    this.passOver()
+    this.#shown = others.map(({ known, document }) => this.#put(known, document))
+    if (home !== undefined && isThere(home)) this.#home = this.#put(this.#home, home)
+    else if (home !== undefined) this.#isRemoved = true
+    this.passOver(entry)
   }
 
-  /** The next event takes its version, without any other effect. */
-  passOver(): void {
+  /** The event that has this entry takes the next version, without any other effect. */
+  passOver(entry: string): void {
+    this.#entries.push(entry)
     this.version++
     this.#isChanged = true
   }
 
   /** Adds the changes for the store. The row is stored with the home document, if there is one. */
-  addChanges({ documents, rows, rowsShown }: StreamChanges): void {
+  addChanges({ documents, rows, history }: StreamEdits): void {
     if (!this.#isChanged) return
-    const hidden = this.#definition.codec.hidden(this.#state)
-    const row = encodeRow({ version: this.version, offsets: this.#offsets, hidden })
-    const rowBefore = this.#row && encodeRow(this.#row)
-    const home = this.#documents.find(({ after }) => this.#isHome(after))
-    if (home === undefined) rows.push({ stream: this.#stream, row })
-    else if (home.before === undefined && rowBefore !== undefined) rowsShown.push(this.#stream)
+    const row = this.#addHistory(history)
+    const wasShown = this.#home?.before !== undefined
+    const isShown = this.#home !== undefined && !this.#isRemoved
+    if (!isShown) rows.put.push([this.#stream, row])
+    else if (!wasShown && this.#row !== undefined) rows.removed.push(this.#stream)
     for (const document of this.#documents) {
       const { before, after } = document
-      if (document === home) {
-        documents.push({ before: before && { ...before, row: rowBefore }, after: { ...after, row } })
-      } else if (isChanged(before, after)) {
-        documents.push({ before: before && { ...before, row: undefined }, after: { ...after, row: undefined } })
+      if (document === this.#home) {
+        const stored = before && this.#row && { ...before, behind: encodeRow(this.#row) }
+        const changed = isShown ? { ...after, behind: row } : undefined
+        if (stored !== undefined || changed !== undefined) documents.push({ before: stored, after: changed })
+      } else if (before === undefined || isChanged(before, after)) {
+        documents.push({ before: before && this.#ofStream(before), after: this.#ofStream(after) })
       }
     }
   }
 
+  /** Adds the chunks that the stream has from now on. Returns its row. */
+  #addHistory(history: TextEdits): string {
+    const [first, end] = [chunksOf(this.#row?.version ?? 0), chunksOf(this.version)]
+    for (let chunk = first; chunk < end; chunk++) {
+      const at = (chunk - first) * versionsPerChunk
+      const entries = this.#entries.slice(at, at + versionsPerChunk)
+      history.put.push([chunkId(this.#stream, chunk), entries.join(',')])
+    }
+    const entries = first === end ? this.#entries : this.#entries.slice((end - first) * versionsPerChunk)
+    const hidden = this.#definition.codec.hidden(this.#state)
+    return encodeRow({ version: this.version, isRemoved: this.#isRemoved, entries, hidden })
+  }
+
+  #ofStream(document: ShownDocument): StoredDocument {
+    return { ...document, behind: this.#stream }
+  }
+
+  #put(known: ChangedDocument | undefined, document: ShownDocument): ChangedDocument {
+    if (known !== undefined) {
+      known.after = document
+      return known
+    }
+    const added = { before: undefined, after: document }
+    this.#documents.push(added)
+    return added
+  }
+
   /** Whether this is the document that shows the stream, and stores its row. */
-  #isHome({ collection, id }: Document): boolean {
+  #isHome({ collection, id }: DocumentId): boolean {
     return id === this.#homeId && collection === this.#definition.home
   }
 
@@ -98,11 +154,19 @@ export class StreamState<State, Event> {
   }
 }
 
-function isSame(one: Document, other: Document): boolean {
+function isThere(document: Document): document is ShownDocument {
+  return document.json !== null
+}
+
+function toBeThere(document: Document): ShownDocument {
+  if (isThere(document)) return document
+  throw new Error(`${document.collection} ${document.id} is not the document of the stream, and cannot be removed`)
+}
+
+function isSame(one: DocumentId, other: DocumentId): boolean {
   return one.id === other.id && one.collection === other.collection
 }
 
-function isChanged(before: Document | undefined, after: Document): boolean {
-  if (before?.version !== after.version || before.json !== after.json) return true
-  return before.indexes.join('\0') !== after.indexes.join('\0')
+function isChanged(before: ShownDocument, after: ShownDocument): boolean {
+  return before.json !== after.json || before.indexes.join('\0') !== after.indexes.join('\0')
 }

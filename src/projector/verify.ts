@@ -1,7 +1,7 @@
 import { noReadModels } from '../lib/errors.ts'
 import { retry } from '../lib/retry.ts'
 import { encodeCheckpoint } from '../read-models/checkpoint.ts'
-import { otherSets } from '../read-models/document.ts'
+import { textSets } from '../read-models/document.ts'
 import type { Contents, Inspection, Item, ScannedPage, Snapshot } from '../read-models/inspection.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 import { MismatchError, Replay, type ReplayOptions, VerifyError } from './replay.ts'
@@ -65,7 +65,7 @@ class Verifier {
   async run(): Promise<Verification> {
     const [first, expected] = await this.#contents()
     this.#total = [...first.sizes.values()].reduce((sum, { actual }) => sum + actual, first.snapshot.checkpoints.size)
-    const sets = new Set([...expected.sizes.keys(), ...first.sizes.keys(), ...otherSets])
+    const sets = new Set([...expected.sizes.keys(), ...first.sizes.keys(), ...textSets])
     for (const set of sets) await this.#compareAll(set)
     const [found, said] = await this.#contents()
     for (const set of sets) await this.#findMissing(set, found, said)

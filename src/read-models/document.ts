@@ -9,24 +9,37 @@ export interface DocumentId {
 export interface StoredDocument extends DocumentId {
   /** JSON text that begins with `{"id":<id>` and has no NUL; returned unchanged. */
   readonly json: string
-  /** The version of its stream at which the document last changed. Its ETag contains it. */
-  readonly version: number
   /** The indexes of the collection that contain it too: each has a copy (covering indexes), ordered by id. */
   readonly indexes: readonly string[]
-  /** The row of the stream that the document shows, whose `homeIdOf` is its id; undefined if it shows none. */
-  readonly row: string | undefined
+  /**
+   * What follows the JSON in the set of all documents, text without NUL: in the home collection the row of the stream
+   * whose `homeIdOf` is the document's id, in any other the name of its stream.
+   */
+  readonly behind: string
 }
 
 /**
  * The name of the set of all documents of a collection, or of those in one of its indexes. Names of collections contain
- * no colon, and differ from those in `otherSets`.
+ * no colon, and differ from those in `textSets`.
  */
 export function setName(collection: string, index?: string): string {
   return index === undefined ? collection : `${collection}:${index}`
 }
 
-/** The sets that contain no documents; they have recorded sizes too. */
-export const otherSets = ['rows', 'keys', 'parked'] as const
+/**
+ * The sets that contain no documents but texts by id; they have recorded sizes too.
+ * - `rows`: the stream; `encodeRow`, of a stream that no document shows
+ * - `keys`: `keyId`; `encodeIdempotencyRecord`
+ * - `history`: `chunkId`; entries as `encodeEntry` writes them, separated by commas
+ * - `parked`: the stream; `encodeParkedStream`
+ * - `waiting`: `chunkId`; `encodeOffsets`
+ */
+export const textSets = ['rows', 'keys', 'history', 'parked', 'waiting'] as const
+export type TextSet = (typeof textSets)[number]
+
+export function isTextSet(set: string): set is TextSet {
+  return textSets.some((each) => each === set)
+}
 
 /** The documents in a comma-separated list. No text within a document looks like the beginning of one. */
 export function documentsIn(list: string): { readonly id: number; readonly json: string }[] {

@@ -14,13 +14,18 @@ export interface IdempotencyRecord {
   readonly id: number
   /** The version of the stream after the event. */
   readonly version: number
-  /** The event's time, RFC 3339. */
+  /** The event's time, RFC 3339; '' if it has none. */
   readonly time: string
   /** Whether the event was parked instead of applied. */
   readonly parked: boolean
 }
 
 export type IdempotencyKey = Pick<IdempotencyRecord, 'partition' | 'key'>
+
+/** The id of its record in the set `keys`. */
+export function keyId({ partition, key }: IdempotencyKey): string {
+  return `${partition}/${key}`
+}
 
 /** The stored form, under its partition and key. */
 export function encodeIdempotencyRecord(record: IdempotencyRecord): string {

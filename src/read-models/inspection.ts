@@ -11,7 +11,7 @@ export interface Snapshot {
 export interface Contents {
   readonly snapshot: Snapshot
   /**
-   * Sizes by `setName`, and by `otherSets`: every set that has, or should have, entries, and possibly others. Empty only
+   * Sizes by `setName`, and by `textSets`: every set that has, or should have, entries, and possibly others. Empty only
    * if they are lost, or were recorded by a release with another layout.
    */
   readonly sizes: ReadonlyMap<string, Size>
@@ -24,12 +24,8 @@ export interface Size {
 }
 
 /**
- * An entry of a set, as it is stored:
- * - in a collection: the id of a document in decimal, and JSON, version and, if present, row, separated by NUL; in an
- * index: the JSON alone
- * - in `rows`: a stream that no document shows, and its row text
- * - in `keys`: `<partition>/<idempotency key>`, and what `encodeIdempotencyRecord` returns
- * - in `parked`: what `parkedId` and `encodeParkedEvent` return
+ * An entry of a set, as it is stored: in a collection the id of a document in decimal, and its JSON and what is behind
+ * it, separated by NUL; in an index the JSON alone; in a set of texts, id and text.
  */
 export type Item = readonly [id: string, text: string]
 

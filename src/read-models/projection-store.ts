@@ -1,38 +1,44 @@
 import type { Offset } from '../event-log/event-log.ts'
 import type { Checkpoint } from './checkpoint.ts'
-import type { DocumentId, StoredDocument } from './document.ts'
-import type { IdempotencyRecord } from './idempotency-record.ts'
-import type { ParkedEvent } from './parked-event.ts'
+import type { DocumentId, StoredDocument, TextSet } from './document.ts'
+import type { ParkedStream } from './parked-stream.ts'
 import type { StreamId, StreamRow } from './stream-row.ts'
 
-/**
- * What a projector asks about a partition: some streams, some idempotency keys, and all parked events of some streams.
- */
+/** What a projector asks about a partition: some streams, idempotency keys, and chunks of waiting events. */
 export interface LoadRequest {
   readonly partition: number
   readonly streams: readonly StreamId[]
   readonly keys: readonly string[]
-  readonly queues: readonly StreamId[]
+  /** Ids in the set `waiting`. */
+  readonly waiting: readonly string[]
 }
 
-/** All of it read in one atomic step. */
+/** All of it read in one atomic step: what exists of what was requested. */
 export interface PartitionState {
   readonly checkpoint: Checkpoint
-  /** The rows of the requested streams that exist. */
   readonly rows: ReadonlyMap<StreamId, StreamRow>
-  /** The requested streams and queues that have parked events. */
-  readonly parkedStreams: ReadonlySet<StreamId>
+  /** The requested streams that have parked events. */
+  readonly parked: ReadonlyMap<StreamId, ParkedStream>
   /** The requested keys that are decided in this partition. */
   readonly decidedKeys: ReadonlySet<string>
-  /** Each requested queue with all its parked events, in order of offset. */
-  readonly queues: ReadonlyMap<StreamId, readonly ParkedEvent[]>
+  /** The requested chunks, by id: offsets in ascending order. */
+  readonly waiting: ReadonlyMap<string, readonly Offset[]>
 }
 
-/** A document as it will be, and as it was, for every set that contains it. */
-export interface DocumentPut {
+/** A document as it was and as it will be, for every set that contains it. One of the two is there. */
+export interface DocumentChange {
   /** As loaded; undefined for a new document: the store then refuses the batch if the document exists. */
   readonly before: StoredDocument | undefined
-  readonly after: StoredDocument
+  /** Undefined if it is removed. */
+  readonly after: StoredDocument | undefined
+}
+
+/** Changes of a set of texts. No id occurs twice. */
+export interface TextChanges {
+  /** Each takes the place of the text that is stored under its id, if there is one. */
+  readonly put: readonly (readonly [id: string, text: string])[]
+  /** The ids of texts that are stored. */
+  readonly removed: readonly string[]
 }
 
 /** The effects of consecutive records of one partition. */
@@ -44,17 +50,8 @@ export interface Batch {
   /** Streams assumed to be new and without parked events: the store refuses the batch if that is wrong. */
   readonly newStreams: readonly StreamId[]
   /** At most one per document. */
-  readonly documents: readonly DocumentPut[]
-  /** Rows of streams that no document shows. */
-  readonly rows: readonly { readonly stream: StreamId; readonly row: string }[]
-  /** Streams whose row moves from `rows` to a document. */
-  readonly rowsShown: readonly StreamId[]
-  /** The keys that records of this batch decide. Each occurs once, and was not decided in this partition before. */
-  readonly keys: readonly IdempotencyRecord[]
-  /** Each replaces a parked event at the same offset, if there is one. */
-  readonly parked: readonly ParkedEvent[]
-  /** Events that are no longer parked, because they were discarded or applied. All were parked before this batch. */
-  readonly unparked: readonly Pick<ParkedEvent, 'offset' | 'stream'>[]
+  readonly documents: readonly DocumentChange[]
+  readonly texts: Readonly<Record<TextSet, TextChanges>>
   /** Offsets of records in this batch that did not take effect, announced to waiters. */
   readonly withoutEffect: readonly Offset[]
 }

@@ -8,7 +8,7 @@ import type { PageQuery, StreamQuery } from './stored-reads.ts'
 export type Stores = readonly [ReadModelStore, ...ReadModelStore[]]
 
 /** What projecting and proving read models uses of a log. */
-export type ShardLog = Pick<EventLog, 'logId' | 'endOffsets' | 'partitionFor' | 'subscribe'>
+export type ShardLog = Pick<EventLog, 'logId' | 'endOffsets' | 'partitionFor' | 'read' | 'subscribe'>
 
 export function shardOf(partition: number, shards: number): number {
   return partition % shards
@@ -43,6 +43,7 @@ export function logOfShard(log: ShardLog, shard: number, shards: number): ShardL
     logId: log.logId,
     endOffsets: async () => (await log.endOffsets()).map((end, partition) => (isOwn(partition) ? end : 0)),
     partitionFor: (key) => log.partitionFor(key),
+    read: (...place) => log.read(...place),
     subscribe: (group, subscriber) =>
       log.subscribe(group, {
         assigned: (partitions) => subscriber.assigned(partitions.filter(isOwn)),
@@ -69,6 +70,7 @@ export function withOneSubscription(log: ShardLog, shards: number): ShardLog {
     logId: log.logId,
     endOffsets: () => log.endOffsets(),
     partitionFor: (key) => log.partitionFor(key),
+    read: (...place) => log.read(...place),
     subscribe: (group, subscriber) => {
       subscribers.push(subscriber)
       if (subscribers.length === shards) log.subscribe(group, all).then(resolve, reject)
@@ -110,8 +112,9 @@ export class ShardedReadModel implements ReadModel {
   }
 
   async load(query: StreamQuery, atLeast?: AtLeast): Promise<FoundStream> {
-    const { stream, key, event } = query
-    const partition = stream === undefined ? (key ?? event)?.partition : this.#log.partitionFor(stream)
+    const { stream, document, key } = query
+    const name = stream ?? (document && String(document.id))
+    const partition = name === undefined ? key?.partition : this.#log.partitionFor(name)
     const shard = this.#shardOf(partition ?? 0)
     return await this.#at(shard).load(query, this.#ownOf(shard, atLeast))
   }

@@ -1,17 +1,17 @@
-import type { Offset } from '../event-log/event-log.ts'
-
 /** A stream is all events with one record key, in one partition and therefore in order. */
 export type StreamId = string
 
 /** What is stored of a stream: enough to decide the next command, and to determine an event's outcome. */
 export interface StreamRow {
   readonly stream: StreamId
-  /** The version of the last event that took effect, 1 or more. */
+  /** The version of the last event that took effect or was discarded, 1 or more. */
   readonly version: number
-  /** The offsets of the last events that took effect, at most `offsetsKept`, in ascending order. */
-  readonly offsets: readonly Offset[]
-  /** The document that shows the stream, and the version at which it last changed; undefined if there is none. */
-  readonly document: { readonly json: string; readonly version: number } | undefined
+  /** The stored entries of its last versions: of all that are in no chunk of its history. */
+  readonly entries: readonly string[]
+  /** The JSON of the document that shows the stream; undefined if there is none. */
+  readonly document: string | undefined
+  /** Whether there was such a document, and it is removed. */
+  readonly isRemoved: boolean
   /** The part of the state that no document shows, as the state codec wrote it: any text without NUL. */
   readonly hidden: string
 }
@@ -24,22 +24,23 @@ export interface StateCodec<State> {
   read(row: Pick<StreamRow, 'document' | 'hidden'>): State
 }
 
-/** Enough for the whole history of almost every stream, and few enough that a row stays below some kilobytes. */
-export const offsetsKept = 1000
-
-/** The stored form, without stream and document, which are stored beside it: `version offset,offset,… hidden`. */
-export function encodeRow({ version, offsets, hidden }: Pick<StreamRow, 'version' | 'offsets' | 'hidden'>): string {
-  return `${version} ${offsets.join(',')} ${hidden}`
+/** The stored form, without stream and document, which are stored beside it: `version entry,entry,… hidden`. */
+export function encodeRow({ version, isRemoved, entries, hidden }: Omit<StreamRow, 'stream' | 'document'>): string {
+  return `${version}${isRemoved ? removedMark : ''} ${entries.join(',')} ${hidden}`
 }
 
-export function decodeRow(stream: StreamId, document: StreamRow['document'], text: string): StreamRow {
-  const [, version, offsets, hidden = ''] = /^(\d+) ([\d,]*) (.*)$/s.exec(text) ?? []
+const removedMark = 'x'
+const rowForm = /^(\d+)(x?) (\S*) (.*)$/s
+
+export function decodeRow(stream: StreamId, document: string | undefined, text: string): StreamRow {
+  const [, version, mark, entries, hidden = ''] = rowForm.exec(text) ?? []
   if (version === undefined) throw new Error(`not a row of a stream: ${text}`)
   return {
     stream,
     version: Number(version),
-    offsets: offsets ? offsets.split(',').map(Number) : [],
+    entries: entries ? entries.split(',') : [],
     document,
+    isRemoved: mark === removedMark,
     hidden,
   }
 }

@@ -15,7 +15,7 @@ const parsers: Record<string, (text: string) => unknown> = {
   'the document of a pet': (text) => WrittenPet.in(text),
   'an id in a path': parseInt64,
   'Idempotency-Key': readIdempotencyKey,
-  'If-Match': (text) => readCondition('If-Match', text, { log: { logId: 'f00dcafe' }, readModelVersion: 'pets-1' }),
+  'If-Match': (text) => readCondition('If-Match', text),
   Prefer: readPrefer,
   traceparent: readTraceparent,
   'Consistency-Token': (text) => readTokens({ logId: 'f00dcafe', partitions: 6 }, text),

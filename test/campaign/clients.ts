@@ -37,10 +37,9 @@ export class Clients {
     this.#done.catch(() => {}) // told by `stop`
   }
 
-  /** Every session forgets its token. */
+  /** Every session forgets its token. Tags, and requests that are sent again under their key, outlive what the log loses. */
   beginAnew(): void {
     this.#era++
-    this.#options.workload.forgetTags?.()
   }
 
   /** Resolves once nobody writes any more, until `write`. */
@@ -61,22 +60,19 @@ export class Clients {
   }
 
   async #live(index: number): Promise<void> {
-    while (!this.#isStopped) await this.#liveIn(this.#era, index)
-  }
-
-  async #liveIn(era: number, index: number): Promise<void> {
     const { recorder, instances, apiKey, random, workload, thinkMs } = this.#options
-    const session = index % 3 === 2 ? undefined : `${index}.${era}`
-    const isCurrent = () => era === this.#era && !this.#isStopped
+    let era = this.#era
     let token: string | undefined
-    while (isCurrent()) {
+    while (!this.#isStopped) {
       this.#turns[index] = (this.#turns[index] ?? 0) + 1
       const turn = workload.act()
-      for (let step = turn.next(); !step.done && isCurrent(); ) {
+      for (let step = turn.next(); !step.done && !this.#isStopped; ) {
+        if (era !== this.#era) [era, token] = [this.#era, undefined]
+        const session = index % 3 === 2 ? undefined : `${index}.${era}`
         const own = { session, apiKey, ...(token !== undefined && { token }) }
         const answer = await recorder.ask(random.pick(instances), { ...step.value, ...own })
         if (session !== undefined) token = answer?.tokenAfter ?? token
-        if (answer !== undefined && isCurrent()) workload.tell?.(answer)
+        if (answer !== undefined && era === this.#era) workload.tell?.(answer)
         await delay(random.below(thinkMs * 2))
         step = turn.next(answer)
       }

@@ -39,11 +39,6 @@ export class Workload {
     if (status === 201) (operation === 'createPet' ? this.#pets : this.#orders).push((body as Pet | Order).id)
   }
 
-  /** Tags of what is lost may come again for something else. */
-  forgetTags(): void {
-    this.#cached.clear()
-  }
-
   *act(): Turn {
     const random = this.#random
     const chance = this.onlyReads ? writing + random.next() * (1 - writing) : random.next()

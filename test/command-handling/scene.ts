@@ -1,50 +1,67 @@
 import type { CommandOptions, Handled } from '../../src/command-handling/command-handler.ts'
 import { createCommandHandler } from '../../src/command-handling/execution.ts'
 import { IdAllocator } from '../../src/command-handling/id-allocator.ts'
+import { nothingLoaded } from '../../src/command-handling/outcome.ts'
 import { encodeEvent } from '../../src/domain/event-codec.ts'
 import type { PetEvent } from '../../src/domain/events.ts'
 import { createPetIdempotency, placeOrderIdempotency } from '../../src/domain/idempotency.ts'
-import type { OrderId, OrderStatus } from '../../src/domain/order.ts'
+import { type OrderId, type OrderStatus, orderDocument } from '../../src/domain/order.ts'
 import { type NewPet, type PetId, petDocument } from '../../src/domain/pet.ts'
 import { type PetCommand, type PetState, petDecider, petStateCodec } from '../../src/domain/pet-stream.ts'
 import type { NewRecord } from '../../src/event-log/event-log.ts'
 import { type ErrorCode, ServiceError } from '../../src/lib/errors.ts'
 import type { IdempotencyRecord } from '../../src/read-models/idempotency-record.ts'
-import type { Applied, AtLeast, Wait } from '../../src/read-models/read-model.ts'
-import type { LoadedStream, StreamQuery } from '../../src/read-models/stored-reads.ts'
-import { offsetsKept } from '../../src/read-models/stream-row.ts'
+import type { ParkedStream } from '../../src/read-models/parked-stream.ts'
+import type { Applied, AtLeast, FoundStream, Wait } from '../../src/read-models/read-model.ts'
+import type { StreamQuery } from '../../src/read-models/stored-reads.ts'
+import { decodeEntry, encodeEntry, entriesIn } from '../../src/read-models/stream-history.ts'
 
 export const rex: NewPet = { name: 'Rex', categoryId: 7, status: 'available' }
 export const petId = 9 as PetId
 /** The offset of the next record, in every partition. */
-export const nextOffset = 2 * offsetsKept
+export const nextOffset = 2000
 export const time = '2026-11-20T09:30:00.000Z'
 export const keyOfPet = createPetIdempotency('api-key-id', 'once', rex)
 export const keyOfOrder = placeOrderIdempotency('api-key-id', 'once', petId)
 export const partitionOfKey = 2
 
 export const petCreated: PetEvent = { type: 'PetCreated', pet: { id: petId, ...rex } }
-const orderEvent = (type: 'OrderPlaced' | 'OrderApproved' | 'OrderCancelled') => (orderId: number) =>
+const orderEvent = (type: 'OrderPlaced' | 'OrderApproved' | 'OrderDelivered' | 'OrderCancelled') => (orderId: number) =>
   ({ type, orderId: orderId as OrderId, petId }) as const
 export const orderPlaced = orderEvent('OrderPlaced')
 export const orderApproved = orderEvent('OrderApproved')
+export const orderDelivered = orderEvent('OrderDelivered')
 export const orderCancelled = orderEvent('OrderCancelled')
 
 export const failure = (code: ErrorCode) => new ServiceError(code, code)
-export const nothing: LoadedStream = { row: undefined, hasParked: false, isParked: false, decided: undefined }
+export const nothing = nothingLoaded
+/** An event of the stream is parked, at this offset. */
+export const parkedAt = (first: number, stream = String(petId)): { parked: ParkedStream } => {
+  return { parked: { stream, partition: 0, first, waiting: 0, reason: '' } }
+}
 
-/** The stream of the pet in which these events took effect, at the offsets 0, 1, … unless told otherwise. */
+/** Stands for the id of the event that was appended at the same offset. */
+const ownId = 'own'
+
+/**
+ * The stream of the pet in which these events took effect, at the offsets 0, 1, … unless told otherwise. What is at the
+ * offset of an appended event is that event, unless `areRivals`.
+ */
 export function stream(
   events: readonly PetEvent[],
-  { offsets = [...events.keys()], ...over }: Partial<LoadedStream> & { offsets?: readonly number[] } = {},
-): LoadedStream {
+  {
+    offsets = [...events.keys()],
+    areRivals = false,
+    ...over
+  }: Partial<FoundStream> & { offsets?: readonly number[]; areRivals?: boolean } = {},
+): FoundStream {
   const state = events.reduce(
     (before: PetState | undefined, event, index) => petDecider.evolve(before, { event, version: index + 1, time }),
     undefined,
   )
-  const document = state && { json: petDocument(state.pet), version: state.petVersion }
-  const hidden = petStateCodec.hidden(state)
-  const row = { stream: String(petId), version: events.length, offsets: offsets.slice(-offsetsKept), document, hidden }
+  const entries = offsets.map((offset) => encodeEntry(offset, areRivals ? 'rival' : ownId))
+  const [document, hidden] = [state && petDocument(state.pet), petStateCodec.hidden(state)]
+  const row = { stream: String(petId), version: events.length, entries, document, isRemoved: false, hidden }
   return { ...nothing, row: events.length > 0 ? row : undefined, ...over }
 }
 
@@ -64,14 +81,17 @@ export function record(over: Partial<IdempotencyRecord> = {}): IdempotencyRecord
 
 /** What the parts around the handler answer, in turn; an error is thrown. What a script does not name goes well. */
 export interface Script {
-  readonly loads?: readonly (LoadedStream | Error | (() => LoadedStream | Promise<LoadedStream>))[]
+  readonly loads?: readonly (FoundStream | Error | (() => FoundStream | Promise<FoundStream>))[]
   readonly heard?: readonly Applied[]
   readonly appends?: readonly Error[]
   readonly reserveIdBlock?: () => Promise<number>
+  /** The end of each partition. */
+  readonly endOffset?: () => number
+  readonly generation?: () => string
 }
 
 /** The command handler between parts that do as the script says, and a record of what it asked of them. */
-export function open({ loads = [], heard = [], appends = [], reserveIdBlock }: Script) {
+export function open({ loads = [], heard = [], appends = [], ...script }: Script) {
   let blocks = 0
   const asked = {
     loads: [] as { query: StreamQuery; atLeast: AtLeast | undefined }[],
@@ -85,7 +105,8 @@ export function open({ loads = [], heard = [], appends = [], reserveIdBlock }: S
   const log = {
     partitions: 3,
     partitionFor: (key: string) => (key === keyOfPet.key ? partitionOfKey : Number(key) % 3),
-    reserveIdBlock: reserveIdBlock ?? (async () => ++blocks),
+    reserveIdBlock: script.reserveIdBlock ?? (async () => ++blocks),
+    endOffsets: async () => Array(3).fill(script.endOffset?.() ?? nextOffset + 1000),
   }
   const appender = {
     gathering: 0,
@@ -96,15 +117,32 @@ export function open({ loads = [], heard = [], appends = [], reserveIdBlock }: S
       return { partition, offset: nextOffset + asked.appended.length - 1 }
     },
   }
+  /** As it is asked for: with the entries of these versions, and the document. */
+  function found(loaded: FoundStream, { versions, document }: StreamQuery): FoundStream {
+    const entries = loaded.row?.entries.map((text) => {
+      const { offset } = decodeEntry(text)
+      const appended = asked.appended[offset - nextOffset]
+      return appended && text === encodeEntry(offset, ownId) ? encodeEntry(offset, appended.event.id) : text
+    })
+    const row = loaded.row && entries && { ...loaded.row, entries }
+    const { order } = (row && petStateCodec.read(row)) ?? {}
+    const isLatest = order !== undefined && order.id === document?.id
+    return {
+      ...loaded,
+      row,
+      document: loaded.document ?? (isLatest ? { json: orderDocument(order), stream: String(petId) } : undefined),
+      entries: (row && versions && entriesIn(row, versions, () => undefined)) ?? nothing.entries,
+    }
+  }
   const handler = createCommandHandler({
     readModel: {
+      generationOf: () => script.generation?.() ?? 'generation',
       load: async (query, atLeast) => {
         const answer = loads[asked.loads.length]
         asked.loads.push({ query, atLeast })
         if (answer === undefined) throw new Error('the script does not say what is loaded')
         if (answer instanceof Error) throw answer
-        const loaded = await (typeof answer === 'function' ? answer() : answer)
-        return { ...loaded, reached: [] }
+        return found(typeof answer === 'function' ? await answer() : answer, query)
       },
       whenApplied: async (_, wait) => {
         asked.waits.push(wait)
@@ -135,8 +173,8 @@ export function open({ loads = [], heard = [], appends = [], reserveIdBlock }: S
         ...over,
       }),
     update: (orderId: number, status: OrderStatus, over: Partial<CommandOptions> = {}) => {
-      const order = { orderId: orderId as OrderId, status, ifMatch: undefined, finalVersion: undefined }
-      return handle(() => ({ type: 'updateOrder', ...order }), over)
+      const command = (): PetCommand => ({ type: 'updateOrder', orderId: orderId as OrderId, status })
+      return handle(command, { stream: { collection: 'orders', id: orderId }, ...over })
     },
   }
 }

@@ -7,12 +7,13 @@ import type { EventLog } from '../../src/event-log/event-log.ts'
 import { ServiceError } from '../../src/lib/errors.ts'
 import { ProvenReadModel } from '../../src/read-models/proven-read-model.ts'
 import type { ReadModel } from '../../src/read-models/read-model.ts'
+import { decodeEntry } from '../../src/read-models/stream-history.ts'
 import { decodeRow } from '../../src/read-models/stream-row.ts'
 import { Tracker } from '../../src/read-models/tracker.ts'
 import { eventually } from '../lib/eventually.ts'
 import { anyLog } from '../projector/any-log.ts'
 import { everything } from '../projector/projecting.ts'
-import { type AnyRecord, discard, orderEvent, petCreated } from '../projector/records.ts'
+import { type AnyRecord, discard, newerEvent, orderEvent, petCreated } from '../projector/records.ts'
 import { openWorld, untilCaughtUp, withMethods } from '../projector/world.ts'
 
 type Reading = Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf'>
@@ -55,13 +56,14 @@ function following(feed: EventFeed, query: Partial<FeedQuery> = {}) {
 const textOf = ({ value }: AnyRecord) => String(value)
 const endOf = async ({ log }: { readonly log: EventLog }) => (await log.endOffsets())[0] ?? 0
 
-/** What the rows of the read models say took effect, as it stands in the log. */
+/** What the histories and rows of the read models say took effect, as it stands in the log. */
 async function effective({ store, log }: Pick<Awaited<ReturnType<typeof openFeed>>, 'store' | 'log'>) {
   const found = await everything(store)
-  const pets = (found.documents.pets ?? []).map(([id, text]) => [id, text.split('\0')[2] ?? ''] as const)
+  const pets = (found.documents.pets ?? []).map(([id, text]) => [id, text.split('\0')[1] ?? ''] as const)
   const byStream = new Map<string, string[]>()
   for (const [stream, text] of [...pets, ...found.rows]) {
-    const { offsets } = decodeRow(stream, undefined, text)
+    const entries = decodeRow(stream, undefined, text).entries.map(decodeEntry)
+    const offsets = entries.flatMap(({ offset, isDiscarded }) => (isDiscarded ? [] : [offset]))
     const read = await Promise.all(offsets.map((offset) => log.read(0, offset, 1)))
     byStream.set(
       stream,
@@ -89,7 +91,8 @@ describe('the feed', () => {
           expect(new Set(told)).toEqual(new Set([...expected.values()].flat()))
         }
         for (const [stream, events] of expected) {
-          expect(await world.feed.history(stream, { limit: 100 })).toMatchObject({ events, last: undefined })
+          const history = await world.feed.history(stream, { limit: 100 })
+          expect(history).toMatchObject({ events, last: undefined })
         }
         world.feed.close()
         await Promise.all([live.ended, late.ended])
@@ -250,7 +253,7 @@ describe('a history', () => {
     await append(records)
     await untilCaughtUp(world)
     const values = [0, 2, 3].map((offset) => String(records[offset]?.value))
-    expect(await feed.history('1', { limit: 2 })).toMatchObject({ events: values.slice(0, 2), last: 2, isKnown: true })
+    expect(await feed.history('1', { limit: 2 })).toMatchObject({ events: values.slice(0, 2), last: 2 })
     expect(await feed.history('1', { limit: 2, after: 2 })).toMatchObject({ events: values.slice(2), last: undefined })
     expect(await feed.history('9', { limit: 2 })).toMatchObject({ events: [], last: undefined, isKnown: false })
   })
@@ -266,8 +269,9 @@ describe('a history', () => {
     await expect(world.feed.history('1', { limit: 20 })).rejects.toMatchObject({ code: 'event_log_unavailable' })
   })
 
-  it('has the last thousand events of a stream with more', async () => {
+  it('has every event of a stream, however many, and so has the feed, late or not', async () => {
     const { feed, append, ...world } = await openFeed()
+    const live = following(feed)
     const turns = Array.from({ length: 501 }, (_, turn) => [
       orderEvent('OrderPlaced', 1, 10 + turn, 2 + 2 * turn),
       orderEvent('OrderCancelled', 1, 10 + turn, 3 + 2 * turn),
@@ -276,7 +280,25 @@ describe('a history', () => {
     await append(records.slice(0, 600))
     await append(records.slice(600))
     await untilCaughtUp(world)
-    const { events } = await feed.history('1', { limit: 2000 })
-    expect(events).toEqual(records.slice(-1000).map(textOf))
+    const told: string[] = []
+    for (let after: number | undefined = 0; after !== undefined; ) {
+      const { events, last } = await feed.history('1', { after, limit: 77 })
+      told.push(...events)
+      after = last
+    }
+    expect(told).toEqual(records.map(textOf))
+    const late = following(feed)
+    for (const each of [live, late]) await eventually(() => expect(each.told).toEqual(records.map(textOf)))
+  })
+
+  it('leaves out what was discarded, without a page becoming shorter for that', async () => {
+    const { feed, append, ...world } = await openFeed()
+    const events = [petCreated({ id: 1 }), newerEvent('1', 2), orderEvent('OrderPlaced', 1, 12, 3)]
+    await append([...events, discard('1', 1)])
+    await untilCaughtUp(world)
+    const shown = [events[0], events[2]].map((each) => String(each?.value))
+    expect(await feed.history('1', { limit: 2 })).toMatchObject({ events: shown, last: undefined })
+    expect(await feed.history('1', { limit: 1 })).toMatchObject({ events: shown.slice(0, 1), last: 1 })
+    expect(await feed.history('1', { after: 1, limit: 1 })).toMatchObject({ events: shown.slice(1), last: undefined })
   })
 })

@@ -27,11 +27,11 @@ export const authorization = `Bearer ${key}`
 export const otherKey = 'other-key'
 /** The log that the tokens of `FakeServices` belong to. */
 export const tokenScope = { logId: 'f00dcafe-1', partitions: 6 }
-export const tagScope = { log: tokenScope, readModelVersion: 'pets-3.orders-1' }
 
 type Events = EventServices['events']
 type State = PetState | undefined
-type ShownDocument = Omit<StoredDocument, 'row'>
+/** `behind`: the stream that shows it. */
+type Shown = StoredDocument
 
 /** What a test says of them, and finds out. */
 class Scene {
@@ -50,11 +50,9 @@ class Scene {
   /** To fail, or to be waited for. */
   beforeRead: () => Promise<void> | void = () => {}
   beforeCommand: (options: CommandOptions) => Promise<void> | void = () => {}
-  /** What rivals do between what a route has read and what its command is decided on. */
-  afterRead: () => void = () => {}
   steps: () => AsyncGenerator<FeedStep> = async function* () {}
   protected readonly streams = new Map<string, { readonly state: State; readonly version: number }>()
-  protected readonly documents = new Map<string, ShownDocument>()
+  protected readonly documents = new Map<string, Shown>()
   protected readonly decided = new Map<string, IdempotencyRecord>()
   protected lastId = 0
 }
@@ -72,10 +70,8 @@ export class FakeServices extends Scene implements AppServices {
   readonly readModel: RouteServices['readModel'] = {
     find: async ({ collection, id }, atLeast) => {
       await this.#beginRead(atLeast)
-      const document = this.documents.get(`${collection}/${id}`)
-      const reached = this.#reached()
-      this.afterRead()
-      return { document, reached }
+      const found = this.documents.get(`${collection}/${id}`)
+      return { document: found && { json: found.json, stream: found.behind }, reached: this.#reached() }
     },
     page: async ({ collection, index, after, limit }, atLeast) => {
       await this.#beginRead(atLeast)
@@ -103,16 +99,12 @@ export class FakeServices extends Scene implements AppServices {
   }
   /** Tells the number of each event in `events`, as its offset and as all that its CloudEvent says. */
   readonly feed: { -readonly [Name in keyof Events]: Events[Name] } = {
-    history: async (stream, { after = -1, limit }, atLeast) => {
+    history: async (stream, { after = 0, limit }, atLeast) => {
       await this.#beginRead(atLeast)
       const offsets = this.events.flatMap((event, offset) => (streamOf(event) === stream ? [offset] : []))
-      const behind = offsets.filter((offset) => offset > after)
-      const shown = behind.slice(0, limit)
-      const last = behind.length > shown.length ? shown.at(-1) : undefined
-      const isKnown = this.documents.has(`pets/${stream}`)
-      const history = { events: shown.map(String), last, isKnown, reached: this.#reached() }
-      this.afterRead()
-      return history
+      const events = offsets.slice(after, after + limit).map(String)
+      const last = after + limit < offsets.length ? after + limit : undefined
+      return { events, last, isKnown: offsets.length > 0, reached: this.#reached() }
     },
     follow: async (query) => {
       this.followed.push(query)
@@ -126,7 +118,7 @@ export class FakeServices extends Scene implements AppServices {
   get api() {
     const { readModel, commands, feed: events, maxInFlightPerKey } = this
     return {
-      ...tagScope,
+      log: tokenScope,
       readModel,
       commands,
       events,
@@ -162,11 +154,13 @@ export class FakeServices extends Scene implements AppServices {
     const state = petDecider.evolve(before.state, { event, version, time: this.time })
     this.events.push(event)
     this.streams.set(stream, { state, version })
-    for (const document of [...pets.documents(state), ...orders.documents(state)]) this.store(document)
+    for (const { json, ...rest } of [...pets.documents(state), ...orders.documents(state)]) {
+      if (json !== null) this.store({ ...rest, json, behind: stream })
+    }
     return { state, version }
   }
 
-  store(document: ShownDocument): void {
+  store(document: Shown): void {
     this.documents.set(`${document.collection}/${document.id}`, document)
   }
 
@@ -178,13 +172,18 @@ export class FakeServices extends Scene implements AppServices {
   #decide<Command>(
     decider: Decider<State, Command, PetEvent>,
     command: (id: number) => Command,
-    { stream, drawsId, idempotency }: CommandOptions,
+    { stream: about, drawsId, idempotency, ifMatch }: CommandOptions,
   ): Handled<State> {
+    const document = typeof about === 'object' ? this.documents.get(`${about.collection}/${about.id}`) : undefined
+    const reached = this.#reached()
+    if (typeof about === 'object' && document === undefined) return { outcome: 'not_found', reached }
+    const stream = typeof about === 'object' ? (document?.behind ?? '') : about
     const id = stream === 'new' || drawsId ? ++this.lastId : 0
     const before = this.#streamOf(stream === 'new' ? String(id) : stream)
     const event = decider.decide(command(id), before.state)
+    if (event === 'unchanged') return { outcome: 'unchanged', document: document?.json, reached }
+    if (ifMatch?.(document?.json ?? '') === false) throw new ServiceError('precondition_failed', '')
     if (event instanceof Rejected) throw new ServiceError(event.code, event.message)
-    if (event === 'unchanged') return { outcome: 'unchanged', ...before }
     const after = this.append(event)
     const offset = this.events.length - 1
     if (idempotency !== undefined) {

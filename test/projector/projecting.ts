@@ -4,9 +4,10 @@ import { petStreams } from '../../src/app/petstore.ts'
 import type { LogRecord, Offset } from '../../src/event-log/event-log.ts'
 import { Applier } from '../../src/projector/applier.ts'
 import { type Checkpoint, noRecords, startOfPartition } from '../../src/read-models/checkpoint.ts'
-import { otherSets, setName } from '../../src/read-models/document.ts'
+import { isTextSet, setName, type TextSet, textSets } from '../../src/read-models/document.ts'
 import { decodeIdempotencyRecord } from '../../src/read-models/idempotency-record.ts'
-import { decodeParkedEvent } from '../../src/read-models/parked-event.ts'
+import type { Item } from '../../src/read-models/inspection.ts'
+import { decodeOffsets, decodeParkedStream } from '../../src/read-models/parked-stream.ts'
 import type { ProjectionStore } from '../../src/read-models/projection-store.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import { itemsIn } from '../read-models/contract/samples.ts'
@@ -19,8 +20,16 @@ export const logger = pino({ level: 'silent' })
 export async function openProjection(partitionFor: (key: string) => number = () => 0, definition = petStreams) {
   const store = memoryReadModels()
   await store.generations.start({ name: 'generation', logId: 'log' }, undefined)
-  const newApplier = () => new Applier({ store: exact(store), definition, log: { partitionFor }, logger })
   const applied: LogRecord[] = []
+  const log = {
+    partitionFor,
+    endOffsets: async () => [applied.length],
+    async read(_: number, from: Offset, limit: number) {
+      const records = applied.slice(from, from + limit)
+      return { records, next: from + records.length }
+    },
+  }
+  const newApplier = () => new Applier({ store: exact(store), definition, log, logger })
   let checkpoint: Checkpoint = startOfPartition
 
   /** In batches that end at the cuts: offsets among the records. */
@@ -36,7 +45,7 @@ export async function openProjection(partitionFor: (key: string) => number = () 
       ;[checkpoint, from] = [reached, next]
     }
   }
-  return { store, apply, counts: () => checkpoint.counts, read: () => everything(store) }
+  return { store, log, apply, counts: () => checkpoint.counts, read: () => everything(store) }
 }
 
 /** Holds each batch to what is stored: a store takes out exactly the entries that it is told were there. */
@@ -46,8 +55,8 @@ function exact({ projection, inspection }: ReadModelStore): ProjectionStore {
     async apply(generation, batch) {
       for (const { before } of batch.documents) {
         if (before === undefined) continue
-        const { collection, id, json, version, row, indexes } = before
-        const whole = [json, version, ...(row === undefined ? [] : [row])].join('\0')
+        const { collection, id, json, behind, indexes } = before
+        const whole = `${json}\0${behind}`
         const copies = indexes.map((index) => [setName(collection, index), json])
         for (const [set, text] of [[collection, whole], ...copies]) {
           expect(await inspection.find(generation, set ?? '', [String(id)])).toMatchObject({ texts: [text] })
@@ -86,20 +95,32 @@ export async function everything({ generations, inspection }: ReadModelStore) {
   for (const [set, { actual, recorded }] of found.sizes) expect([set, actual]).toEqual([set, recorded])
   const sizes = [...found.sizes].flatMap(([set, { actual }]) => (actual === 0 ? [] : [[set, actual] as const])).sort()
   const items = async (set: string) => [...(await itemsIn({ inspection }, name, set))].sort()
-  const others: readonly string[] = otherSets
-  const documentSets = sizes.map(([set]) => set).filter((set) => !others.includes(set))
+  const documentSets = sizes.map(([set]) => set).filter((set) => !isTextSet(set))
   const keys = (await items('keys')).map(([id, text]) => {
     return decodeIdempotencyRecord({ partition: 0, key: id.slice('0/'.length) }, text)
   })
-  const parked = (await items('parked')).map(([id, text]) => decodeParkedEvent(id, text))
+  const texts: Record<string, readonly Item[]> = {}
+  for (const set of textSets) texts[set] = await items(set)
   return {
     sizes,
     documents: Object.fromEntries(await Promise.all(documentSets.map(async (set) => [set, await items(set)] as const))),
-    rows: await items('rows'),
+    ...(texts as Record<TextSet, readonly Item[]>),
     keys,
-    parked: parked.sort((a, b) => a.offset - b.offset),
     checkpoints: found.snapshot.checkpoints,
   }
+}
+
+/** Every parked event, in order of offset; of those that wait behind another one the reason is undefined. */
+export function parkedIn({ parked, waiting }: Pick<Everything, 'parked' | 'waiting'>) {
+  const first = parked.map(([stream, text]) => {
+    const { first: offset, reason } = decodeParkedStream(stream, text)
+    return { stream, offset, reason }
+  })
+  const behind = waiting.flatMap(([id, text]) => {
+    const stream = id.slice(id.indexOf('/') + 1)
+    return decodeOffsets(text).map((offset) => ({ stream, offset, reason: undefined }))
+  })
+  return [...first, ...behind].sort((a, b) => a.offset - b.offset)
 }
 
 type Everything = Awaited<ReturnType<typeof everything>>
@@ -115,14 +136,14 @@ export function summary(found: Everything) {
   const statuses = (collection: string) =>
     Object.fromEntries(Object.entries(documentsOf(found, collection)).map(([id, { status }]) => [id, status]))
   const rows = [
-    ...(found.documents.pets ?? []).map(([id, text]): [string, string] => [id, text.split('\0')[2] ?? '']),
+    ...(found.documents.pets ?? []).map(([id, text]): [string, string] => [id, text.split('\0')[1] ?? '']),
     ...found.rows,
   ]
   return {
     pets: statuses('pets'),
     orders: statuses('orders'),
-    versions: Object.fromEntries(rows.map(([stream, row]) => [stream, Number(row.split(' ')[0])])),
-    parked: Object.fromEntries(found.parked.map(({ offset, reason }) => [offset, reason])),
+    versions: Object.fromEntries(rows.map(([stream, row]) => [stream, Number.parseInt(row, 10)])),
+    parked: Object.fromEntries(parkedIn(found).map(({ offset, reason }) => [offset, reason])),
     keys: Object.fromEntries(found.keys.map(({ key, offset }) => [key, offset])),
   }
 }

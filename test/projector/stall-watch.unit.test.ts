@@ -18,19 +18,21 @@ const at = (next: number, generation?: string) => lag([next], generation)
 interface Look {
   readonly lag: Lag
   readonly assigned: readonly number[]
+  readonly takenUp: number
 }
 
 /** The same seen once a second for some seconds. */
-function seen(lag: Lag, seconds: number, assigned: readonly number[] = [0]): Look[] {
-  return Array(seconds).fill({ lag, assigned })
+function seen(lag: Lag, seconds: number, assigned: readonly number[] = [0], takenUp = 0): Look[] {
+  return Array(seconds).fill({ lag, assigned, takenUp })
 }
 
 /** The seconds in which there is a stall, by a watch of 30 s. */
 function stalledIn(looks: readonly Look[]): number[] {
-  let assignment: readonly number[] = []
-  const watch = new StallWatch(30_000, () => assignment)
-  return looks.flatMap(({ lag, assigned }, second) => {
-    assignment = assigned
+  const projector = { assignment: [] as readonly number[], pages: 0, takenUp: () => projector.pages }
+  const watch = new StallWatch(30_000, projector)
+  return looks.flatMap(({ lag, assigned, takenUp }, second) => {
+    projector.assignment = assigned
+    projector.pages = takenUp
     watch.look(lag, second * 1000)
     return watch.stalls.length > 0 ? [second] : []
   })
@@ -47,6 +49,11 @@ describe('a stall', () => {
     ['ends when the position goes back', [...stuck, ...seen(at(3), 1), ...stuckAgain], begunAnew],
     ['ends when another generation is active', [...stuck, ...seen(at(4, 'second'), 1), ...stuckAgain], begunAnew],
     ['ends when log or read models are away', [...stuck, ...seen(away, 1), ...stuckAgain], begunAnew],
+    [
+      'ends when a discard takes up more parked events',
+      [...stuck, ...seen(at(4), 31, [0], 1)],
+      [...seconds(30, 39), 70],
+    ],
     ['ends when there is no work', [...stuck, ...seen(at(10), 1), ...stuckAgain], begunAnew],
     ['is not having nothing to do', seen(at(10), 100), []],
     ['is not that log or read models are away', seen(away, 100), []],
@@ -56,7 +63,7 @@ describe('a stall', () => {
   ])('%s', (_, looks, stalled) => expect(stalledIn(looks)).toEqual(stalled))
 
   it('reports each stalled partition separately, with its position and duration', () => {
-    const watch = new StallWatch(30_000, () => [0, 1, 2])
+    const watch = new StallWatch(30_000, { assignment: [0, 1, 2], takenUp: () => 0 })
     for (let second = 0; second <= 30; second++) watch.look(lag([4, second % 10, 5]), second * 1000)
     expect(watch.stalls).toEqual([
       { partition: 0, next: 4, events: 6, seconds: 30 },

@@ -1,11 +1,9 @@
 import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../../src/read-models/checkpoint.ts'
-import { type DocumentId, type StoredDocument, setName } from '../../src/read-models/document.ts'
+import { type StoredDocument, setName, type TextSet, textSets } from '../../src/read-models/document.ts'
 import type { Generation, StoredGeneration, StoredVersion } from '../../src/read-models/generations.ts'
-import type { IdempotencyKey, IdempotencyRecord } from '../../src/read-models/idempotency-record.ts'
 import type { Size } from '../../src/read-models/inspection.ts'
-import type { ParkedEvent } from '../../src/read-models/parked-event.ts'
 import type { ApplyResult, Batch } from '../../src/read-models/projection-store.ts'
-import { decodeRow, homeIdOf, type StreamRow } from '../../src/read-models/stream-row.ts'
+import { homeIdOf } from '../../src/read-models/stream-row.ts'
 import { home } from './contract/samples.ts'
 
 /** What stores share that are opened on the same data: the versions by name. */
@@ -50,11 +48,6 @@ export class GenerationData {
   readonly checkpoints = new Map<number, Checkpoint>()
   readonly #sets = new Map<string, Map<string | number, unknown>>()
   readonly #recorded = new Map([['keys', 0]])
-  readonly rows = this.set<string>('rows')
-  /** Key: `<partition>/<key>`. */
-  readonly keys = this.set<IdempotencyRecord>('keys')
-  /** Key: `<partition>/<offset>`. */
-  readonly parked = this.set<ParkedEvent>('parked')
 
   constructor({ name, logId }: Generation, state: StoredGeneration['state']) {
     this.name = name
@@ -82,20 +75,14 @@ export class GenerationData {
     return this.set(set)
   }
 
-  row(stream: string): StreamRow | undefined {
+  text(set: TextSet, id: string): string | undefined {
+    return this.set<string>(set).get(id)
+  }
+
+  /** The text of its row, and the document that it is behind, if there is one. */
+  row(stream: string): { json?: string; row?: string | undefined } {
     const shown = this.documents(home).get(homeIdOf(stream) ?? 0)
-    if (shown?.row !== undefined) return decodeRow(stream, { json: shown.json, version: shown.version }, shown.row)
-    const row = this.rows.get(stream)
-    return row === undefined ? undefined : decodeRow(stream, undefined, row)
-  }
-
-  key({ partition, key }: IdempotencyKey): IdempotencyRecord | undefined {
-    return this.keys.get(`${partition}/${key}`)
-  }
-
-  /** In order of offset. */
-  queue(stream: string): ParkedEvent[] {
-    return [...this.parked.values()].filter((event) => event.stream === stream).sort((a, b) => a.offset - b.offset)
+    return shown === undefined ? { row: this.text('rows', stream) } : { json: shown.json, row: shown.behind }
   }
 
   sizes(): Map<string, Size> {
@@ -111,28 +98,27 @@ export class GenerationData {
       return { outcome: 'checkpoint_mismatch' }
     }
     const changed = batch.documents.flatMap(({ before, after }) => [...setsOf(before), ...setsOf(after)])
-    if (!this.isComplete(home, 'rows', 'keys', 'parked', ...changed)) return { outcome: 'incomplete' }
-    const isThere = (stream: string) => this.row(stream) !== undefined || this.queue(stream).length > 0
+    if (!this.isComplete(home, ...textSets, ...changed)) return { outcome: 'incomplete' }
+    const isThere = (stream: string) => this.row(stream).row !== undefined || this.text('parked', stream) !== undefined
     const streams = batch.newStreams.filter(isThere)
-    const isTaken = ({ collection, id }: DocumentId) => this.documents(collection).has(id)
-    const documents = batch.documents.flatMap(({ before, after }) => (!before && isTaken(after) ? [after] : []))
-    if (streams.length + documents.length > 0) {
-      return { outcome: 'exist', streams, documents: documents.map(({ collection, id }) => ({ collection, id })) }
-    }
+    const documents = batch.documents.flatMap(({ before, after }) => {
+      if (before !== undefined || after === undefined || !this.documents(after.collection).has(after.id)) return []
+      return [{ collection: after.collection, id: after.id }]
+    })
+    if (streams.length + documents.length > 0) return { outcome: 'exist', streams, documents }
     this.#apply(batch)
     return { outcome: 'applied' }
   }
 
-  #apply({ partition, checkpoint, documents, rows, rowsShown, keys, parked, unparked }: Batch): void {
+  #apply({ partition, checkpoint, documents, texts }: Batch): void {
     for (const { before, after } of documents) {
-      for (const set of setsOf(before)) this.#remove(set, after.id)
-      for (const set of setsOf(after)) this.#put(set, after.id, after)
+      for (const set of setsOf(before)) this.#remove(set, before?.id ?? 0)
+      for (const set of setsOf(after)) this.#put(set, after?.id ?? 0, after)
     }
-    for (const { stream, row } of rows) this.#put('rows', stream, row)
-    for (const stream of rowsShown) this.#remove('rows', stream)
-    for (const record of keys) this.#put('keys', `${partition}/${record.key}`, record)
-    for (const { offset } of unparked) this.#remove('parked', `${partition}/${offset}`)
-    for (const event of parked) this.#put('parked', `${partition}/${event.offset}`, event)
+    for (const set of textSets) {
+      for (const id of texts[set].removed) this.#remove(set, id)
+      for (const [id, text] of texts[set].put) this.#put(set, id, text)
+    }
     this.checkpoints.set(partition, checkpoint)
   }
 

@@ -1,13 +1,23 @@
 import { ServiceError } from '../../src/lib/errors.ts'
-import { type StoredDocument, setName } from '../../src/read-models/document.ts'
+import { byId } from '../../src/read-models/by-id.ts'
+import {
+  type DocumentId,
+  isTextSet,
+  type StoredDocument,
+  setName,
+  type TextSet,
+  textSets,
+} from '../../src/read-models/document.ts'
 import type { ActiveGeneration, Generation, Generations } from '../../src/read-models/generations.ts'
-import { encodeIdempotencyRecord } from '../../src/read-models/idempotency-record.ts'
+import { keyId } from '../../src/read-models/idempotency-record.ts'
 import { type Inspection, type Item, type Snapshot, scannedCharactersMax } from '../../src/read-models/inspection.ts'
 import { Listeners } from '../../src/read-models/listeners.ts'
-import { encodeParkedEvent } from '../../src/read-models/parked-event.ts'
+import { decodeOffsets, decodeParkedStream } from '../../src/read-models/parked-stream.ts'
 import type { ProjectionStore } from '../../src/read-models/projection-store.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
-import type { Proof, StoredReads } from '../../src/read-models/stored-reads.ts'
+import { loadedStream, type Proof, type StoredReads } from '../../src/read-models/stored-reads.ts'
+import { chunkId } from '../../src/read-models/stream-history.ts'
+import { decodeRow } from '../../src/read-models/stream-row.ts'
 import { home } from './contract/samples.ts'
 import { GenerationData, MemoryData, type VersionData } from './memory-data.ts'
 
@@ -59,12 +69,14 @@ function readsOf(store: MemoryStore): StoredReads {
   const proofOf = (generation: GenerationData | undefined, ...sets: string[]): Proof => {
     return { ...store.snapshot(generation), isComplete: generation?.isComplete(...sets) ?? true }
   }
+  const findIn = (generation: GenerationData | undefined, { collection, id }: DocumentId) => {
+    const found = generation?.documents(collection).get(id)
+    return found && { json: found.json, stream: collection === home ? String(id) : found.behind }
+  }
   return {
-    async find(name, { collection, id }) {
+    async find(name, document) {
       const generation = store.generation(name)
-      const found = generation?.documents(collection).get(id)
-      const document = found && { json: found.json, version: found.version }
-      return { proof: proofOf(generation, setName(collection)), document }
+      return { proof: proofOf(generation, document.collection), document: findIn(generation, document) }
     },
 
     async page(name, { collection, index, after, limit }) {
@@ -77,31 +89,42 @@ function readsOf(store: MemoryStore): StoredReads {
       return { proof: proofOf(generation, set), documents, count: shown.length, last }
     },
 
-    async load(name, { stream, key, event }) {
+    async load(name, query) {
       const generation = store.generation(name)
-      return {
-        proof: proofOf(generation, home, 'rows', 'keys', 'parked'),
-        row: stream === undefined ? undefined : generation?.row(stream),
-        hasParked: stream !== undefined && (generation?.queue(stream).length ?? 0) > 0,
-        isParked: event !== undefined && (generation?.parked.has(`${event.partition}/${event.offset}`) ?? false),
-        decided: key === undefined ? undefined : generation?.key(key),
+      const document = query.document && findIn(generation, query.document)
+      const stream = query.stream ?? document?.stream
+      const read = [...new Set([home, ...textSets, ...(query.document ? [query.document.collection] : [])])]
+      const text = (set: TextSet, id: string | undefined) => (id === undefined ? undefined : generation?.text(set, id))
+      const texts = {
+        ...{ document, parked: text('parked', stream), record: text('keys', query.key && keyId(query.key)) },
+        ...(stream === undefined ? {} : generation?.row(stream)),
+        chunk: (number: number) => text('history', stream && chunkId(stream, number)),
       }
+      return loadedStream(query, texts, proofOf(generation, ...read))
     },
   }
 }
 
 function projectionOf(store: MemoryStore): ProjectionStore {
   return {
-    async load(name, { partition, streams, keys, queues }) {
+    async load(name, { partition, streams, keys, waiting }) {
       const generation = store.generation(name)
       if (generation === undefined) return undefined
-      const rows = streams.flatMap((stream) => generation.row(stream) ?? [])
       return {
         checkpoint: generation.checkpoint(partition),
-        rows: new Map(rows.map((row) => [row.stream, row])),
-        parkedStreams: new Set([...streams, ...queues].filter((stream) => generation.queue(stream).length > 0)),
-        decidedKeys: new Set(keys.filter((key) => generation.keys.has(`${partition}/${key}`))),
-        queues: new Map(queues.map((stream) => [stream, generation.queue(stream)])),
+        rows: byId(streams, (stream) => {
+          const { json, row } = generation.row(stream)
+          return row === undefined ? undefined : decodeRow(stream, json, row)
+        }),
+        parked: byId(streams, (stream) => {
+          const text = generation.text('parked', stream)
+          return text === undefined ? undefined : decodeParkedStream(stream, text)
+        }),
+        decidedKeys: new Set(keys.filter((key) => generation.text('keys', keyId({ partition, key })) !== undefined)),
+        waiting: byId(waiting, (chunk) => {
+          const text = generation.text('waiting', chunk)
+          return text === undefined ? undefined : decodeOffsets(text)
+        }),
       }
     },
 
@@ -239,15 +262,11 @@ function inspectionOf(store: MemoryStore): Inspection {
 }
 
 function itemsIn(generation: GenerationData, set: string): Item[] {
-  const { rows, keys, parked } = generation
-  const textOf = ({ collection, json, version, row }: StoredDocument) =>
-    set === collection ? [json, version, ...(row === undefined ? [] : [row])].join('\0') : json
-  const others: Record<string, Item[]> = {
-    rows: [...rows].map(([stream, row]) => [String(stream), row]),
-    keys: [...keys].map(([id, record]) => [String(id), encodeIdempotencyRecord(record)]),
-    parked: [...parked].map(([id, event]) => [String(id), encodeParkedEvent(event)]),
-  }
-  const items = others[set] ?? inOrder(generation, set).map((document) => [String(document.id), textOf(document)])
+  const items = isTextSet(set)
+    ? [...generation.set<string>(set)].map(([id, text]): Item => [String(id), text])
+    : inOrder(generation, set).map(({ collection, id, json, behind }): Item => {
+        return [String(id), set === collection ? `${json}\0${behind}` : json]
+      })
   return items.sort(([a], [b]) => compareIds(a, b))
 }
 

@@ -7,6 +7,7 @@ import { inspecting } from './contract/inspecting.ts'
 import { listening } from './contract/listening.ts'
 import { model } from './contract/model.ts'
 import { reading } from './contract/reading.ts'
+import { removal } from './contract/removal.ts'
 import { stores } from './contract/stores.ts'
 import { streams } from './contract/streams.ts'
 import { together } from './contract/together.ts'
@@ -20,7 +21,7 @@ import { upkeep } from './contract/upkeep.ts'
  */
 export const readModelsTopics: readonly ContractTopic[] = [
   ...[generations, building, activating, upkeep, listening],
-  ...[applying, streams, refusing, together],
+  ...[applying, streams, removal, refusing, together],
   ...[reading, inspecting, stores, model],
 ]
 

@@ -8,25 +8,13 @@ import { eventually } from '../lib/eventually.ts'
 import { contentOf } from './contract/contents.ts'
 import { fullBatch, fullSets } from './contract/full.ts'
 import { listenerOn, progressOf } from './contract/hearing.ts'
-import {
-  added,
-  applyAll,
-  batchAfter,
-  firstBatch,
-  idsIn,
-  itemsIn,
-  newGeneration,
-  parkedEvent,
-  parkedItems,
-  pet,
-  started,
-} from './contract/samples.ts'
+import { added, applyAll, batchAfter, firstBatch, idsIn, newGeneration, pet, started } from './contract/samples.ts'
 import { numbers } from './contract/values.ts'
 import { readModelsContract } from './read-models.contract.ts'
 import { type RedisFixture, redisFixture } from './redis-fixture.ts'
 
 /** All that a full batch fills. */
-const sets = [...fullSets.keys(), 'parked-queue']
+const sets = [...fullSets.keys()]
 
 describeWithBrokers('redis read models', ({ redisUrl }) => {
   readModelsContract('redis', async () => redisFixture(redisUrl))
@@ -58,26 +46,6 @@ describeWithBrokers('redis read models', ({ redisUrl }) => {
       for (const key of declared) expect(key.startsWith(`{${fixture.prefix}:v1}:`)).toBe(true)
     })
 
-    it('tell of what is parked that it lost something, whichever of its keys did', async () => {
-      const { set } = keysOf(generation)
-      const { client } = fixture
-      await applyAll(store, generation, firstBatch({ parked: ['a', 'b'] }))
-      const size = async () => (await store.inspection.contents(generation))?.sizes.get('parked')
-      for (const [key, lose] of [
-        [set('parked'), () => client.hdel(set('parked'), '0/0')],
-        [set('parked-queue'), () => client.zremrangebyrank(set('parked-queue'), 0, 0)],
-      ] as const) {
-        expect(await size()).toEqual({ actual: 2, recorded: 2 })
-        const copy = `${key}:copy`
-        await client.copy(key, copy)
-        await lose()
-        expect(await size()).toEqual({ actual: 1, recorded: 2 })
-        await client.rename(copy, key)
-      }
-      await client.del(set('parked-queue'))
-      expect(await store.reads.load(generation, { stream: 'a' })).toMatchObject({ proof: { isComplete: false } })
-    })
-
     it('tell that sets were lost together with their recorded sizes', async () => {
       await applyAll(store, generation, fullBatch())
       const { set, sizes } = keysOf(generation)
@@ -97,22 +65,6 @@ describeWithBrokers('redis read models', ({ redisUrl }) => {
       await store.generations.build(next)
       await fixture.client.del(keysOf(next.name).sizes)
       expect(await store.generations.activate(next.name)).toBe('incomplete')
-    })
-
-    it('go on behind text that is no Unicode', async () => {
-      const event = { ...parkedEvent(0, 0, 'a\ud800', '\udfff'), value: '\ud800' }
-      const first = { ...firstBatch({ parked: [''] }), parked: [event] }
-      await applyAll(store, generation, first)
-      const stored = { ...event, stream: 'a\ufffd', reason: '\ufffd', value: '\ufffd' }
-      expect(await itemsIn(store, generation, 'parked')).toEqual(parkedItems([stored]))
-      const again = batchAfter(first, { newStreams: [event.stream] })
-      expect(await store.projection.apply(generation, again)).toMatchObject({
-        outcome: 'exist',
-        streams: [event.stream],
-      })
-      await applyAll(store, generation, batchAfter(first, { unparked: [event] }))
-      expect(await itemsIn(store, generation, 'parked')).toEqual(new Map())
-      expect(await store.reads.load(generation, { stream: event.stream })).toMatchObject({ hasParked: false })
     })
 
     /** The commands of this test's generation that the server was given. */

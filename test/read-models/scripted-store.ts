@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished, vi } from 'vitest'
+import { nothingLoaded } from '../../src/command-handling/outcome.ts'
 import { ServiceError } from '../../src/lib/errors.ts'
 import { startOfPartition } from '../../src/read-models/checkpoint.ts'
 import type { DocumentId } from '../../src/read-models/document.ts'
@@ -20,6 +21,7 @@ import type {
   StoredStream,
   StreamQuery,
 } from '../../src/read-models/stored-reads.ts'
+import { decodeRow } from '../../src/read-models/stream-row.ts'
 import { Tracker } from '../../src/read-models/tracker.ts'
 import { eventually } from '../lib/eventually.ts'
 
@@ -47,7 +49,7 @@ export class ScriptedStore implements StoredReads, Pick<Generations, 'active' | 
   }
 
   async find(generation: string, { id }: DocumentId): Promise<Found> {
-    const document = this.#ids(generation).includes(id) ? { json: `{"id":${id}}`, version: 1 } : undefined
+    const document = this.#ids(generation).includes(id) ? { json: `{"id":${id}}`, stream: `${id}` } : undefined
     return await this.#read(generation, { document })
   }
 
@@ -61,8 +63,9 @@ export class ScriptedStore implements StoredReads, Pick<Generations, 'active' | 
 
   async load(generation: string, { stream = '' }: StreamQuery): Promise<StoredStream> {
     const isThere = this.#ids(generation).includes(Number(stream))
-    const row = isThere ? { stream, version: 1, offsets: [], document: undefined, hidden: '' } : undefined
-    return await this.#read(generation, { row, hasParked: false, isParked: false, decided: undefined })
+    const row = isThere ? decodeRow(stream, undefined, '1  ') : undefined
+    const { reached: _, ...nothing } = nothingLoaded
+    return await this.#read(generation, { ...nothing, row })
   }
 
   /** From now on positions and answers are on their way, as they were when read, until what this returns is called. */

@@ -38,7 +38,8 @@ function openLog() {
     subscribers.push(subscriber)
     return subscription
   })
-  const log = { logId: 'log', endOffsets: async () => [9, 8, 7, 6, 5], partitionFor: Number, subscribe }
+  const read = async (_partition: number, next: number) => ({ records: [], next })
+  const log = { logId: 'log', endOffsets: async () => [9, 8, 7, 6, 5], partitionFor: Number, read, subscribe }
   return { log, subscribers, subscription }
 }
 
@@ -126,13 +127,12 @@ describe('with a shard away', () => {
   const [one = 0, other = 0] = [0, 1].map((shard) =>
     [1, 2, 3, 4, 5, 6].find((id) => partitionFor(String(id)) % 2 === shard),
   )
-  const event = (id: number) => ({ partition: partitionFor(String(id)), offset: 0 })
-  const key = (id: number) => ({ partition: event(id).partition, key: 'k' })
+  const key = (id: number) => ({ partition: partitionFor(String(id)), key: 'k' })
   const reads: Record<string, (model: ReadModel, id: number) => Promise<unknown>> = {
     'a document': (model, id) => model.find({ collection: 'pets', id }),
-    'a stream': (model, id) => model.load({ stream: String(id), key: key(one), event: event(one) }),
-    'an idempotency key': (model, id) => model.load({ key: key(id), event: event(one) }),
-    'an event': (model, id) => model.load({ event: event(id) }),
+    'a stream': (model, id) => model.load({ stream: String(id), key: key(one) }),
+    'the stream of a document': (model, id) => model.load({ document: { collection: 'orders', id } }),
+    'an idempotency key': (model, id) => model.load({ key: key(id) }),
   }
   it.each(Object.entries(reads))('%s is read in the other one, with one read', async (_, read) => {
     const { model, stores, up } = openSharded(2, [one, other], 0)
@@ -151,7 +151,7 @@ describe('with a shard away', () => {
   it('a position is waited for in the other one', async () => {
     const { model, up } = openSharded(2, [one, other], 0)
     await up()
-    const applied = [one, other].map((id) => model.whenApplied(event(id), { timeoutMs: 0 }))
+    const applied = [one, other].map((id) => model.whenApplied({ ...key(id), offset: 0 }, { timeoutMs: 0 }))
     expect(await Promise.all(applied)).toEqual(['late', 'unheard'])
   })
 })

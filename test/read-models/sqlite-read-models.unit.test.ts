@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { isTextSet } from '../../src/read-models/document.ts'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
 import type { ReadModelStore } from '../../src/read-models/store.ts'
 import type { ReadModelsFixture } from './contract/fixture.ts'
@@ -51,12 +52,8 @@ function openFixture() {
       asAnother((db) => {
         const key = Number(db.prepare('SELECT key FROM generation WHERE name = ?').get(generation)?.key)
         const found = db.prepare('SELECT key FROM collection WHERE generation = ? AND name = ?').get(key, set)
-        const others: Record<string, string> = {
-          rows: 'stream_row WHERE stream = ?',
-          keys: "idempotency_key WHERE partition || '/' || key = ?",
-          parked: "parked WHERE partition || '/' || record_offset = ?",
-        }
-        db.prepare(`DELETE FROM ${others[set] ?? `collection_${found?.key} WHERE id = ?`}`).run(entry)
+        const from = isTextSet(set) ? `text WHERE name = '${set}'` : `collection_${found?.key} WHERE true`
+        db.prepare(`DELETE FROM ${from} AND id = ?`).run(entry)
       })
     },
     async remove() {
@@ -103,7 +100,7 @@ describe('sqlite read models', () => {
     const second = batchAfter(batch, { documents: [{ before: pet(1), after }] })
     await applyAll(store, generation, second)
     const proof = { active: generation, checkpoints: new Map([[0, second.checkpoint]]), isComplete: true }
-    expect(await find(store, generation)).toEqual({ proof, document: { json: after.json, version: 2 } })
+    expect(await find(store, generation)).toEqual({ proof, document: { json: after.json, stream: '1' } })
     expect(await page(store, generation)).toEqual({ proof, documents: after.json, count: 1, last: undefined })
   })
 
@@ -147,7 +144,7 @@ describe('sqlite read models', () => {
     const other = await fixture.open()
     const building = await other.generations.build(newGeneration())
     await applyAll(other, building.name, firstBatch({ documents: added(pet(1)) }))
-    expect((await find(store, building.name)).document).toEqual({ json: pet(1).json, version: 1 })
+    expect((await find(store, building.name)).document).toEqual({ json: pet(1).json, stream: '1' })
     expect(await other.generations.remove(building.name)).toBe(true)
     const another = await other.generations.build(newGeneration())
     await applyAll(other, another.name, firstBatch({ documents: added(pet(1, [], 1, 'another')) }))

@@ -1,12 +1,9 @@
 import { encodeCheckpoint, startOfPartition } from '../checkpoint.ts'
-import { type StoredDocument, setName } from '../document.ts'
-import { encodeIdempotencyRecord } from '../idempotency-record.ts'
-import { encodeParkedEvent, parkedId } from '../parked-event.ts'
-import type { Batch, DocumentPut } from '../projection-store.ts'
+import { type StoredDocument, setName, textSets } from '../document.ts'
+import type { Batch, DocumentChange } from '../projection-store.ts'
 import { homeIdOf } from '../stream-row.ts'
-import { keyField, type RedisKeys } from './redis-keys.ts'
+import type { RedisKeys } from './redis-keys.ts'
 import { progressMessage } from './redis-progress.ts'
-import { queueMember } from './stored.ts'
 
 /** KEYS and ARGV of `apply-batch.lua`. Lists are joined into few long texts, which are the cheapest to write. */
 export function applyBatchArguments(
@@ -17,13 +14,14 @@ export function applyBatchArguments(
 ): { keys: string[]; args: (string | number)[] } {
   const { partition, expected, checkpoint, newStreams, withoutEffect } = batch
   const { checkpoints, sizes, set } = storeKeys.generation(generation)
-  const { after, before } = inOrder(batch.documents)
-  const sets = changesOfSets(after, before)
+  const ordered = inOrder(batch.documents)
+  const { after, before, changed } = ordered
+  const sets = changesOfSets(ordered)
   const expectedText = encodeCheckpoint(expected)
   return {
     keys: [
       ...[storeKeys.active, storeKeys.building, checkpoints, sizes],
-      ...[home, 'rows', 'keys', 'parked', 'parked-queue', ...sets.map(({ name }) => name)].map(set),
+      ...[home, ...textSets, ...sets.map(({ name }) => name)].map(set),
     ],
     args: [
       generation,
@@ -39,8 +37,12 @@ export function applyBatchArguments(
       after.map(documentText).join(''),
       before.length,
       before.map(documentText).join(''),
+      changed,
       ...sets.flatMap(({ name, added, removed }) => [name, added.toString('latin1'), removed.toString('latin1')]),
-      ...lists(batch).flatMap((list) => [list.length, ...list]),
+      ...textSets.flatMap((set) => {
+        const { put, removed } = batch.texts[set]
+        return [2 * put.length, ...put.flat(), removed.length, ...removed]
+      }),
     ],
   }
 }
@@ -48,29 +50,36 @@ export function applyBatchArguments(
 const start = encodeCheckpoint(startOfPartition)
 const one = '1'.charCodeAt(0)
 
-/**
- * Documents as they will be and as they were, at the same index. New ones come last, grouped by collection, in order of
- * id.
- */
-function inOrder(puts: readonly DocumentPut[]) {
-  const [changed, created, before]: [StoredDocument[], StoredDocument[], StoredDocument[]] = [[], [], []]
-  for (const put of puts) {
-    if (put.before === undefined) created.push(put.after)
+interface Ordered {
+  readonly after: readonly StoredDocument[]
+  readonly before: readonly StoredDocument[]
+  /** How many documents are in both: they come first, at the same index. */
+  readonly changed: number
+}
+
+/** Documents as they will be and as they were. New ones come last, grouped by collection, in order of id. */
+function inOrder(changes: readonly DocumentChange[]): Ordered {
+  const [after, created]: [StoredDocument[], StoredDocument[]] = [[], []]
+  const [before, removed]: [StoredDocument[], StoredDocument[]] = [[], []]
+  for (const change of changes) {
+    if (change.before === undefined) created.push(change.after as StoredDocument)
+    else if (change.after === undefined) removed.push(change.before)
     else {
-      changed.push(put.after)
-      before.push(put.before)
+      after.push(change.after)
+      before.push(change.before)
     }
   }
+  const changed = after.length
   const collections = [...Map.groupBy(created, ({ collection }) => collection).values()]
   const ordered = collections.flatMap((group) => group.sort((a, b) => a.id - b.id))
-  return { after: [...changed, ...ordered], before }
+  return { after: [...after, ...ordered], before: [...before, ...removed], changed }
 }
 
 /** The ids of new streams that a document may show, except those whose new document is checked anyway. */
 function idsToLookFor({ newStreams, documents }: Batch, home: string): number[] {
   const created = new Set<string>()
   for (const { before, after } of documents) {
-    if (before === undefined && after.collection === home) created.add(String(after.id))
+    if (before === undefined && after?.collection === home) created.add(String(after.id))
   }
   return newStreams.filter((stream) => !created.has(stream)).flatMap((stream) => homeIdOf(stream) ?? [])
 }
@@ -84,7 +93,7 @@ interface SetChanges {
   readonly removed: Buffer
 }
 
-function changesOfSets(after: readonly StoredDocument[], before: readonly StoredDocument[]): SetChanges[] {
+function changesOfSets({ after, before, changed }: Ordered): SetChanges[] {
   const sets: SetChanges[] = []
   // Grouped by collection and index: building a name for each document took 0.2 of 1.4 µs per event.
   const known = new Map<string, Map<string | undefined, SetChanges>>()
@@ -97,16 +106,18 @@ function changesOfSets(after: readonly StoredDocument[], before: readonly Stored
     known.set(collection, (known.get(collection) ?? new Map()).set(index, first))
     return first
   }
+  const inBoth = (documents: readonly StoredDocument[], place: number) =>
+    place < changed ? documents[place] : undefined
   for (const [place, from] of before.entries()) {
     changesOf(from.collection).removed[place] = one
     for (const index of from.indexes) {
-      if (!isInIndex(index, from.json, after[place])) changesOf(from.collection, index).removed[place] = one
+      if (!isInIndex(index, from.json, inBoth(after, place))) changesOf(from.collection, index).removed[place] = one
     }
   }
   for (const [place, to] of after.entries()) {
     changesOf(to.collection).added[place] = one
     for (const index of to.indexes) {
-      if (!isInIndex(index, to.json, before[place])) changesOf(to.collection, index).added[place] = one
+      if (!isInIndex(index, to.json, inBoth(before, place))) changesOf(to.collection, index).added[place] = one
     }
   }
   return sets
@@ -117,20 +128,7 @@ function isInIndex(index: string, json: string, document: StoredDocument | undef
   return document !== undefined && document.json === json && document.indexes.includes(index)
 }
 
-function documentText({ id, json, version, row = '' }: StoredDocument): string {
-  if (json.includes('\0') || row.includes('\0')) throw new RangeError('a document with a NUL')
-  return `${id}\0${json}\0${version}\0${row}\0`
-}
-
-function lists({ partition, ...batch }: Batch): (string | number)[][] {
-  const unparked = batch.unparked.map((event) => ({ partition, ...event }))
-  return [
-    batch.rows.flatMap(({ stream, row }) => [stream, row]),
-    [...batch.rowsShown],
-    batch.keys.flatMap((record) => [keyField(record), encodeIdempotencyRecord(record)]),
-    unparked.map(parkedId),
-    unparked.map(queueMember),
-    batch.parked.flatMap((event) => [parkedId(event), encodeParkedEvent(event)]),
-    batch.parked.flatMap((event) => [0, queueMember(event)]),
-  ]
+function documentText({ id, json, behind }: StoredDocument): string {
+  if (json.includes('\0') || behind.includes('\0')) throw new RangeError('a document with a NUL')
+  return `${id}\0${json}\0${behind}\0`
 }

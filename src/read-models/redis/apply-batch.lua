@@ -1,24 +1,25 @@
 --[[ apply-batch: applies one batch of one partition if its checkpoint is the expected one. O(log n) per member.
   KEYS[1] active, hash    KEYS[2] building, hash    KEYS[3] checkpoints, hash    KEYS[4] sizes, hash
-  KEYS[5] the home collection, sorted set    KEYS[6] rows, hash    KEYS[7] keys, hash    KEYS[8] parked, hash
-  KEYS[9] parked queue, sorted set
-  KEYS[10..] the sets that the batch changes, sorted sets; KEYS[3..] all of one generation
+  KEYS[5] the home collection, sorted set    KEYS[6] rows    KEYS[7] keys    KEYS[8] history    KEYS[9] parked
+  KEYS[10] waiting: the five sets of texts, hashes
+  KEYS[11..] the sets that the batch changes, sorted sets; KEYS[3..] all of one generation
   ARGV[1] generation    ARGV[2] partition    ARGV[3] expected checkpoint, '' for none stored    ARGV[4] new checkpoint
   ARGV[5] progress channel    ARGV[6] progress message
   ARGV[7] new streams, a JSON array, or ''    ARGV[8] ids of those whose document is not among the new ones, with spaces
   ARGV[9] name of the home collection
-  ARGV[10] number of documents as they will be    ARGV[11] id, JSON, version and row or '' of each, each text followed by NUL
-  ARGV[12] number of documents as they were    ARGV[13] the same of each: the first of ARGV[11]. The others are new, those of
-          a collection together and in order of id
-  ARGV[14..] for each of KEYS[10..]: its name; for each document of ARGV[11] 1 if it is to be added, else 0; for each of
+  ARGV[10] number of documents as they will be    ARGV[11] id, JSON and what is behind it of each, each text followed by NUL
+  ARGV[12] number of documents as they were    ARGV[13] the same of each    ARGV[14] how many are in both, the first of each;
+          the others of ARGV[11] are new, those of a collection together and in order of id
+  ARGV[15..] for each of KEYS[11..]: its name; for each document of ARGV[11] 1 if it is to be added, else 0; for each of
           ARGV[13] 1 if it is to be removed, else 0
-  ARGV[..] lists, each its number of arguments and then these: fields and values to set in KEYS[6], fields of KEYS[6] to
-          remove, fields and values to set in KEYS[7]; of what is unparked fields of KEYS[8], members of KEYS[9]; of what is
-          parked fields and values of KEYS[8], scores and members of KEYS[9]
+  ARGV[..] two lists for each of KEYS[6..10], each its number of arguments and then these: fields and values to set, fields
+          to remove
   Returns {'applied'}; or, having written nothing, {'generation_gone'}, {'later'}, {'checkpoint_mismatch'}, {'incomplete'} or
           {'exist', {stream, ...}, {collection, id, ...}} ]]
-local checkpoints, sizes, home, rows, keys, parked, queue = unpack(KEYS, 3, 9)
-local firstSet, setCount = 10, #KEYS - 9
+local checkpoints, sizes, home, rows = unpack(KEYS, 3, 6)
+local parked = KEYS[9]
+local textSets = {'rows', 'keys', 'history', 'parked', 'waiting'}
+local firstSet, setCount = 11, #KEYS - 10
 
 local active, paused = unpack(redis.call('HMGET', KEYS[1], 'name', 'paused'))
 local isActive = active == ARGV[1]
@@ -33,11 +34,11 @@ end
 if (stored or '') ~= ARGV[3] then return {'checkpoint_mismatch'} end
 if redis.call('EXISTS', sizes) == 0 then return {'incomplete'} end
 
-local names = {ARGV[9], 'rows', 'keys', 'parked', 'parked-queue'}
-for set = 1, setCount do names[5 + set] = ARGV[11 + 3 * set] end
-local isHash = {rows = true, keys = true, parked = true}
+local names = {ARGV[9], unpack(textSets)}
+for set = 1, setCount do names[6 + set] = ARGV[12 + 3 * set] end
 for i, recorded in ipairs(redis.call('HMGET', sizes, unpack(names))) do
-  local actual = redis.call(isHash[names[i]] and 'HLEN' or 'ZCARD', KEYS[4 + i])
+  local isHash = i > 1 and i <= 6
+  local actual = redis.call(isHash and 'HLEN' or 'ZCARD', KEYS[4 + i])
   if actual ~= tonumber(recorded or 0) then return {'incomplete'} end
 end
 
@@ -46,18 +47,18 @@ local function documentsIn(count, text)
   local ids, jsons, members, from = {}, {}, {}, 1
   for first = 0, count - 1, 500 do -- Lua's stack holds fewer than 8000 results of one call
     local n = math.min(500, count - first)
-    local fields = {struct.unpack(string.rep('ssss', n), text, from)}
+    local fields = {struct.unpack(string.rep('sss', n), text, from)}
     for i = 1, n do
-      local json, version, row = fields[4 * i - 2], fields[4 * i - 1], fields[4 * i]
-      ids[first + i], jsons[first + i] = fields[4 * i - 3], json
-      members[first + i] = row == '' and json .. '\0' .. version or json .. '\0' .. version .. '\0' .. row
+      local json = fields[3 * i - 1]
+      ids[first + i], jsons[first + i] = fields[3 * i - 2], json
+      members[first + i] = json .. '\0' .. fields[3 * i]
     end
-    from = fields[4 * n + 1]
+    from = fields[3 * n + 1]
   end
   return {ids = ids, jsons = jsons, members = members}
 end
 local function changesOf(set)
-  local name, added, removed = unpack(ARGV, 11 + 3 * set, 13 + 3 * set)
+  local name, added, removed = unpack(ARGV, 12 + 3 * set, 14 + 3 * set)
   return KEYS[firstSet - 1 + set], name, added, removed, not string.find(name, ':', 1, true) -- a collection, not an index
 end
 local documents = documentsIn(tonumber(ARGV[10]), ARGV[11])
@@ -66,7 +67,7 @@ local ids = documents.ids
 local existing = {}
 for set = 1, setCount do
   local key, name, added, _, isCollection = changesOf(set)
-  local first, last = string.find(added, '1+', tonumber(ARGV[12]) + 1)
+  local first, last = string.find(added, '1+', tonumber(ARGV[14]) + 1)
   -- One lookup of the whole range replaces one per id, if no other partition has ids in between.
   if isCollection and first and redis.call('ZCOUNT', key, ids[first], ids[last]) > 0 then
     for i = first, last do
@@ -82,13 +83,11 @@ local known = {}
 for id in string.gmatch(ARGV[8], '%d+') do
   if redis.call('ZCOUNT', home, id, id) > 0 then known[#known + 1] = id end
 end
-local hasRows, hasParked = redis.call('HLEN', rows) > 0, redis.call('ZCARD', queue) > 0
+local hasRows, hasParked = redis.call('HLEN', rows) > 0, redis.call('HLEN', parked) > 0
 if ARGV[7] ~= '' and (hasRows or hasParked) then -- rare
   for _, stream in ipairs(cjson.decode(ARGV[7])) do
-    local prefix = #stream .. ':' .. stream
     if
-      (hasRows and redis.call('HEXISTS', rows, stream) == 1)
-      or (hasParked and redis.call('ZLEXCOUNT', queue, '[' .. prefix, '(' .. prefix .. ':') > 0)
+      (hasRows and redis.call('HEXISTS', rows, stream) == 1) or (hasParked and redis.call('HEXISTS', parked, stream) == 1)
     then
       known[#known + 1] = stream
     end
@@ -131,23 +130,17 @@ for set = 1, setCount do
   grow(name, n / 2 - #gone)
 end
 
-local at = 14 + 3 * setCount
+local at = 15 + 3 * setCount
 local function writeList(command, key)
   local first = at + 1
   at = first + tonumber(ARGV[at])
   return write(command, key, ARGV, first, at - 1), at - first
 end
-local newRows = writeList('HSET', rows)
-local _, rowsShown = writeList('HDEL', rows)
-grow('rows', newRows - rowsShown)
-local _, keyTexts = writeList('HSET', keys)
-grow('keys', keyTexts / 2)
-local _, unparked = writeList('HDEL', parked)
-writeList('ZREM', queue)
-local newParked = writeList('HSET', parked) -- except those that replace an earlier one
-writeList('ZADD', queue)
-grow('parked', newParked - unparked)
-grow('parked-queue', newParked - unparked)
+for i, name in ipairs(textSets) do
+  local new = writeList('HSET', KEYS[5 + i]) -- those that replace a text are not counted
+  local _, removed = writeList('HDEL', KEYS[5 + i])
+  grow(name, new - removed)
+end
 
 redis.call('HSET', checkpoints, ARGV[2], ARGV[4])
 if isActive then redis.call('PUBLISH', ARGV[5], ARGV[6]) end

@@ -6,9 +6,9 @@ import { decodeSnapshot } from './stored.ts'
 
 /** One lookup that `read.lua` makes in a set. */
 export interface Lookup {
-  readonly what: 'member' | 'page' | 'field' | 'queued'
+  readonly what: 'member' | 'page' | 'field' | 'owner'
   readonly set: string
-  /** The id of a document, or the id after which a page begins; or a field or a stream. */
+  /** The id of a document, or the id after which a page begins; or a field. 0 for what is found of the owner. */
   readonly of: number | string
   /** Size of a page. */
   readonly limit?: number

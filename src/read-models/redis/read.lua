@@ -3,17 +3,17 @@
   ARGV[1] their names, each followed by NUL
   ARGV[2] lookups, each value followed by a space: kind; index into KEYS[4..], from 1; two numbers
           member: id and 0    page: the id after which it begins, and its maximum size
-          field and queued: which of ARGV[3..], from 1, and 0
-  ARGV[3..] fields of hashes, and streams
+          owner: 0 and 0: the member or the field that has the name of the stream of the last document before
+          field: which of ARGV[3..], from 1, and 0
+  ARGV[3..] fields of hashes
   Returns few long texts, which are the cheapest for the client to read: {state, completeness, result of each lookup, ...}
           state, separated by NUL: name of the active generation or '', then fields and values of checkpoints in turn
           completeness: for each of KEYS[4..] 1 if it has the size recorded for it, else 0
-          found: the member as it is or nil; the value of the field or nil; '' if events of the stream are parked or nil; of
-          a page, separated by commas: how many members, a space, the id of the last where there are more or -; then the
-          JSON texts ]]
+          found: the member as it is or nil; the value of the field or nil; of a page, separated by commas: how many members,
+          a space, the id of the last where there are more or -; then the JSON texts ]]
 local names = {}
 for name in string.gmatch(ARGV[1], '[^%z]+') do names[#names + 1] = name end
-local isHash = {rows = true, keys = true, parked = true}
+local isHash = {rows = true, keys = true, history = true, parked = true, waiting = true}
 local complete = #names > 0 and redis.call('HMGET', KEYS[3], unpack(names)) or {}
 local hasSizes = redis.call('EXISTS', KEYS[3]) == 1 or redis.call('EXISTS', KEYS[2]) == 0 -- no such generation
 for set, recorded in ipairs(complete) do
@@ -21,13 +21,19 @@ for set, recorded in ipairs(complete) do
   complete[set] = hasSizes and actual == tonumber(recorded or 0) and 1 or 0
 end
 
-local find = {}
-function find.member(set, id) return redis.call('ZRANGE', KEYS[set + 3], id, id, 'BYSCORE')[1] or false end
-function find.field(set, number) return redis.call('HGET', KEYS[set + 3], ARGV[2 + number]) end
-function find.queued(set, number)
-  local prefix = #ARGV[2 + number] .. ':' .. ARGV[2 + number]
-  return redis.call('ZLEXCOUNT', KEYS[set + 3], '[' .. prefix, '(' .. prefix .. ':') > 0 and '' -- a digit is less than a colon
+local find, document = {}, false
+function find.member(set, id)
+  document = redis.call('ZRANGE', KEYS[set + 3], id, id, 'BYSCORE')[1] or false
+  return document
 end
+function find.owner(set)
+  if not document then return false end
+  local owner = string.match(document, '%z(.*)$')
+  if isHash[names[set]] then return redis.call('HGET', KEYS[set + 3], owner) end
+  local isId = string.find(owner, '^[1-9]%d*$') and (#owner < 16 or #owner == 16 and owner <= '9007199254740991')
+  return isId and redis.call('ZRANGE', KEYS[set + 3], owner, owner, 'BYSCORE')[1] or false
+end
+function find.field(set, number) return redis.call('HGET', KEYS[set + 3], ARGV[2 + number]) end
 function find.page(set, after, limit)
   limit = tonumber(limit)
   local texts = redis.call('ZRANGE', KEYS[set + 3], '(' .. after, '+inf', 'BYSCORE', 'LIMIT', 0, limit + 1)

@@ -19,9 +19,9 @@ export interface Replies {
         checkpoint: string,
         members: string,
         rows: (string | null)[],
-        parked: string,
+        parked: (string | null)[],
         decided: (string | null)[],
-        queues: string[][],
+        waiting: (string | null)[],
       ]
     | null
   'apply-batch':

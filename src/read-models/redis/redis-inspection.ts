@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { otherSets } from '../document.ts'
+import { isTextSet } from '../document.ts'
 import { type Contents, type Inspection, type Size, scannedCharactersMax } from '../inspection.ts'
 import { type Lookup, readArguments } from './group-reader.ts'
 import { answer, run } from './redis-calls.ts'
@@ -21,9 +21,8 @@ export function redisInspection(redis: Redis, keys: RedisKeys): Inspection {
     },
 
     async find(generation, set, ids) {
-      const isHash = otherSets.some((other) => other === set)
       const lookups = ids.map((id): Lookup => {
-        return isHash ? { what: 'field', set, of: id } : { what: 'member', set, of: Number(id) }
+        return isTextSet(set) ? { what: 'field', set, of: id } : { what: 'member', set, of: Number(id) }
       })
       const { keys: names, args } = readArguments(keys, generation, lookups)
       const [state, , ...texts] = await run(redis, 'read', names, args)
@@ -45,14 +44,5 @@ export async function contentsOf(redis: Redis, keys: RedisKeys, generation: stri
   const counted = fields.map((field, i): [string, Size] => {
     return [field, { actual: Number(actual[i]), recorded: Number(found.get(field) ?? 0) }]
   })
-  return { snapshot: decodeSnapshot(active, stored), sizes: withOneOfParked(new Map(counted)) }
-}
-
-/** Parked events are stored under two keys; if one of them is incomplete, the set is. */
-function withOneOfParked(sizes: Map<string, Size>): Map<string, Size> {
-  const fields = ['parked', 'parked-queue']
-  const parked = fields.flatMap((field) => sizes.get(field) ?? [])
-  for (const field of fields) sizes.delete(field)
-  const shown = parked.find(({ actual, recorded }) => actual !== recorded) ?? parked[0]
-  return shown === undefined ? sizes : sizes.set('parked', shown)
+  return { snapshot: decodeSnapshot(active, stored), sizes: new Map(counted) }
 }

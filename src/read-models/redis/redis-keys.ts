@@ -1,5 +1,4 @@
 import slotOf from 'cluster-key-slot'
-import type { IdempotencyKey } from '../idempotency-record.ts'
 import { shardNamed } from '../shards.ts'
 
 /** Prefix of all keys of one store. Another version of the read models has a store of its own. */
@@ -53,12 +52,9 @@ export interface GenerationKeys {
   readonly sizes: string
   /**
    * The key of each set, by its name:
-   * - a collection. Sorted set, score = id: JSON, version and, if present, row, separated by NUL
+   * - a collection. Sorted set, score = id: JSON and what is behind it, separated by NUL
    * - an index, `<collection>:<index>`. Sorted set, score = id: JSON alone
-   * - `rows`. Hash: stream -> row as `encodeRow` writes it, for streams that no document shows
-   * - `keys`. Hash: `<partition>/<idempotency key>` -> record as `encodeIdempotencyRecord` writes it
-   * - `parked`. Hash: `<partition>/<offset>` -> text as `encodeParkedEvent` writes it
-   * - `parked-queue`. Sorted set read by member, all scores 0: `queueMember` of each parked event
+   * - each of `textSets`. Hash: id -> text
    */
   set(name: string): string
   /** For SCAN: matches every key of the generation, whichever release wrote it. */
@@ -82,10 +78,6 @@ export function redisKeys({ prefix, version }: StoreName): RedisKeys {
       }
     },
   }
-}
-
-export function keyField({ partition, key }: IdempotencyKey): string {
-  return `${partition}/${key}`
 }
 
 /**

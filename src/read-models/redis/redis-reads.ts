@@ -1,20 +1,35 @@
-import { setName } from '../document.ts'
-import { decodeIdempotencyRecord } from '../idempotency-record.ts'
-import { parkedId } from '../parked-event.ts'
-import type { StoredReads } from '../stored-reads.ts'
+import { type DocumentId, setName } from '../document.ts'
+import { keyId } from '../idempotency-record.ts'
+import { chunksToLoad, type FoundDocument, loadedStream, type StoredReads, type StreamQuery } from '../stored-reads.ts'
+import { chunkId } from '../stream-history.ts'
 import { homeIdOf } from '../stream-row.ts'
 import type { GroupReader, Lookup } from './group-reader.ts'
-import { keyField } from './redis-keys.ts'
-import { decodeDocument, decodeStream } from './stored.ts'
+import { decodeDocument } from './stored.ts'
 
 /** `home`: the collection whose documents show the streams of the same id. */
 export function redisReads(read: GroupReader, home: string): StoredReads {
+  function documentOf({ collection, id }: DocumentId, member: string | null | undefined): FoundDocument | undefined {
+    if (!member) return undefined
+    const { json, behind } = decodeDocument(member)
+    return { json, stream: collection === home ? String(id) : behind }
+  }
+
+  /** Where to find what is stored of a stream; with the document alone its name is known only when that is found. */
+  function lookupsOf({ stream, document }: StreamQuery): readonly (Lookup | undefined)[] {
+    if (stream === undefined && document === undefined) return []
+    if (stream === undefined) return [home, 'rows', 'parked'].map((set) => ({ what: 'owner', set, of: 0 }))
+    const id = homeIdOf(stream)
+    return [
+      id === undefined ? undefined : { what: 'member', set: home, of: id },
+      { what: 'field', set: 'rows', of: stream },
+      { what: 'field', set: 'parked', of: stream },
+    ]
+  }
+
   return {
     async find(generation, { collection, id }) {
       const { proof, found } = await read(generation, [{ what: 'member', set: collection, of: id }])
-      if (!found[0]) return { proof, document: undefined }
-      const { json, version } = decodeDocument(found[0])
-      return { proof, document: { json, version } }
+      return { proof, document: documentOf({ collection, id }, found[0]) }
     },
 
     async page(generation, { collection, index, after, limit }) {
@@ -31,27 +46,32 @@ export function redisReads(read: GroupReader, home: string): StoredReads {
       }
     },
 
-    async load(generation, { stream, key, event }) {
-      const id = stream === undefined ? undefined : homeIdOf(stream)
+    async load(generation, query) {
+      const { document, key } = query
+      const stream = query.stream ?? (document?.collection === home ? String(document.id) : undefined)
+      const chunks = chunksToLoad({ ...query, stream })
+      const [member, row, parked] = lookupsOf({ stream, document })
       const lookups: (Lookup | undefined)[] = [
-        id === undefined ? undefined : { what: 'member', set: home, of: id },
-        stream === undefined ? undefined : { what: 'field', set: 'rows', of: stream },
-        stream === undefined ? undefined : { what: 'queued', set: 'parked-queue', of: stream },
-        event === undefined ? undefined : { what: 'field', set: 'parked', of: parkedId(event) },
-        key === undefined ? undefined : { what: 'field', set: 'keys', of: keyField(key) },
+        document && { what: 'member', set: document.collection, of: document.id },
+        ...[member, row, parked],
+        key && { what: 'field', set: 'keys', of: keyId(key) },
+        ...chunks.map((chunk): Lookup => ({ what: 'field', set: 'history', of: chunkId(stream ?? '', chunk) })),
       ]
       const requested = lookups.filter((each) => each !== undefined)
       const { proof, found } = await read(generation, requested)
-      const [shown, row, queued, parked, decided] = lookups.map((each) =>
-        each ? found[requested.indexOf(each)] : null,
+      const [shown, own, rowText, parkedText, record, ...history] = lookups.map((each) =>
+        each ? (found[requested.indexOf(each)] ?? undefined) : undefined,
       )
-      return {
-        proof,
-        row: stream === undefined ? undefined : decodeStream(stream, shown, row),
-        hasParked: typeof queued === 'string',
-        isParked: typeof parked === 'string',
-        decided: key && typeof decided === 'string' ? decodeIdempotencyRecord(key, decided) : undefined,
+      const shows = own === undefined ? undefined : decodeDocument(own)
+      const texts = {
+        document: document && documentOf(document, shown),
+        json: shows?.json,
+        row: shows?.behind ?? rowText,
+        parked: parkedText,
+        record,
+        chunk: (number: number) => history[chunks.indexOf(number)],
       }
+      return loadedStream(query, texts, proof)
     },
   }
 }

@@ -1,10 +1,9 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import type { Position } from '../../event-log/event-log.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import { decodeCheckpoint } from '../checkpoint.ts'
+import type { TextSet } from '../document.ts'
 import type { Checkpoints, StoredGeneration } from '../generations.ts'
-import { decodeIdempotencyRecord, type IdempotencyKey, type IdempotencyRecord } from '../idempotency-record.ts'
-import { decodeRow, homeIdOf, type StreamId, type StreamRow } from '../stream-row.ts'
+import { homeIdOf, type StreamId } from '../stream-row.ts'
 import { openFile } from './sqlite-tables.ts'
 
 export interface SqliteReadModelsOptions {
@@ -26,8 +25,7 @@ export interface GenerationRow extends StoredGeneration {
   readonly paused: number
 }
 
-/** `row` is null if the document shows no stream. */
-type DocumentRow = readonly [json: string, version: number, row: string | null]
+type DocumentRow = readonly [json: string, behind: string]
 export type DocumentSet = ReturnType<typeof prepareDocumentSet>
 
 /** One connection to the file, for one version of the read models, shared by the parts of the store. */
@@ -106,41 +104,20 @@ export class SqliteDatabase {
 
   createDocuments(key: number): DocumentSet {
     this.dropDocuments(key)
-    this.db.exec(
-      `CREATE TABLE ${tableOf(key)} (id INTEGER PRIMARY KEY, json TEXT NOT NULL, version INTEGER, row TEXT) STRICT`,
-    )
+    this.db.exec(`CREATE TABLE ${tableOf(key)} (id INTEGER PRIMARY KEY, json TEXT NOT NULL, behind TEXT) STRICT`)
     return this.documents(key)
   }
 
-  row(key: number, homeSet: DocumentSet | undefined, stream: StreamId): StreamRow | undefined {
+  /** The text of a row, and the document of the home collection that it is behind, if there is one. */
+  row(key: number, homeSet: DocumentSet | undefined, stream: StreamId): { json?: string; row?: string | undefined } {
     const id = homeIdOf(stream)
-    const [json = '', version = 0, row = null] = (id === undefined ? undefined : homeSet?.find(id)) ?? []
-    if (row !== null) return decodeRow(stream, { json, version }, row)
-    const text = this.rowWithoutDocument(key, stream)
-    return text === undefined ? undefined : decodeRow(stream, undefined, text)
+    const shown = id === undefined ? undefined : homeSet?.find(id)
+    return shown === undefined ? { row: this.text(key, 'rows', stream) } : { json: shown[0], row: shown[1] }
   }
 
-  /** The stored row of a stream which no document shows. */
-  rowWithoutDocument(key: number, stream: StreamId): string | undefined {
-    const found = this.get`SELECT row FROM stream_row WHERE generation = ${key} AND stream = ${stream}`
-    return found?.row as string | undefined
-  }
-
-  /** The record of an idempotency key. */
-  record(generation: number, { key, partition }: IdempotencyKey): IdempotencyRecord | undefined {
-    const found = this.get`
-      SELECT record FROM idempotency_key WHERE generation = ${generation} AND key = ${key} AND partition = ${partition}`
-    return found && decodeIdempotencyRecord({ key, partition }, String(found.record))
-  }
-
-  hasParked(key: number, stream: StreamId): boolean {
-    return this.get`SELECT 1 FROM parked WHERE generation = ${key} AND stream = ${stream} LIMIT 1` !== undefined
-  }
-
-  isParked(key: number, { partition, offset }: Position): boolean {
-    const found = this.get`
-      SELECT 1 FROM parked WHERE generation = ${key} AND partition = ${partition} AND record_offset = ${offset}`
-    return found !== undefined
+  text(key: number, set: TextSet, id: string): string | undefined {
+    const found = this.get`SELECT text FROM text WHERE generation = ${key} AND name = ${set} AND id = ${id}`
+    return found?.text as string | undefined
   }
 
   /** Reads in one atomic step, and notices writes of other processes. Throws ServiceError read_model_unavailable. */
@@ -202,8 +179,8 @@ export class SqliteDatabase {
 /** One set of documents, with its statements. Results for requests are arrays, which cost less than objects. */
 function prepareDocumentSet(db: DatabaseSync, key: number) {
   const table = tableOf(key)
-  const values = `INTO ${table} (id, json, version, row) VALUES (?, ?, ?, ?)`
-  const find = db.prepare(`SELECT json, version, row FROM ${table} WHERE id = ?`)
+  const values = `INTO ${table} (id, json, behind) VALUES (?, ?, ?)`
+  const find = db.prepare(`SELECT json, behind FROM ${table} WHERE id = ?`)
   const page = db.prepare(`SELECT json FROM ${table} WHERE id > ? ORDER BY id LIMIT ?`)
   find.setReturnArrays(true)
   page.setReturnArrays(true)

@@ -7,7 +7,7 @@ import { isWithin } from './sqlite-projection.ts'
 
 const pauseEveryMs = 5000
 const now = () => timeOfDay().getTime()
-const tablesOfGeneration = ['checkpoint', 'collection', 'other_set', 'stream_row', 'idempotency_key', 'parked']
+const tablesOfGeneration = ['checkpoint', 'collection', 'text_set', 'text']
 
 export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners): Generations {
   const own = database.options.version

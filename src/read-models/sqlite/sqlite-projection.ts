@@ -1,18 +1,20 @@
 import { timeOfDay } from '../../lib/clock.ts'
+import { byId } from '../by-id.ts'
 import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../checkpoint.ts'
-import { type DocumentId, type otherSets, setName } from '../document.ts'
-import { encodeIdempotencyRecord } from '../idempotency-record.ts'
+import { type DocumentId, setName, type TextSet, textSets } from '../document.ts'
+import { keyId } from '../idempotency-record.ts'
 import type { Listeners } from '../listeners.ts'
-import type { ParkedEvent } from '../parked-event.ts'
+import { decodeOffsets, decodeParkedStream } from '../parked-stream.ts'
 import type {
   ApplyResult,
   Batch,
-  DocumentPut,
+  DocumentChange,
   LoadRequest,
   PartitionState,
   ProjectionStore,
+  TextChanges,
 } from '../projection-store.ts'
-import { homeIdOf } from '../stream-row.ts'
+import { decodeRow } from '../stream-row.ts'
 import type { DocumentSet, SqliteDatabase } from './sqlite-database.ts'
 
 const pauseMs = 300
@@ -53,20 +55,26 @@ export function isWithin(ms: number, since: number): boolean {
 function loadPartition(
   database: SqliteDatabase,
   key: number,
-  { partition, streams, keys, queues }: LoadRequest,
+  { partition, streams, keys, waiting }: LoadRequest,
 ): PartitionState {
   const homeSet = database.documentSet(key, database.options.home)
-  const rows = streams.map((stream) => [stream, database.row(key, homeSet, stream)] as const)
-  const queueOf = (stream: string) =>
-    database.all`
-      SELECT partition, record_offset AS "offset", stream, reason, value FROM parked
-      WHERE generation = ${key} AND stream = ${stream} ORDER BY record_offset` as unknown as ParkedEvent[]
   return {
     checkpoint: storedCheckpoint(database, key, partition),
-    rows: new Map(rows.flatMap(([stream, row]) => (row === undefined ? [] : [[stream, row]]))),
-    parkedStreams: new Set([...streams, ...queues].filter((stream) => database.hasParked(key, stream))),
-    decidedKeys: new Set(keys.filter((each) => database.record(key, { key: each, partition }) !== undefined)),
-    queues: new Map(queues.map((stream) => [stream, queueOf(stream)])),
+    rows: byId(streams, (stream) => {
+      const { json, row } = database.row(key, homeSet, stream)
+      return row === undefined ? undefined : decodeRow(stream, json, row)
+    }),
+    parked: byId(streams, (stream) => {
+      const text = database.text(key, 'parked', stream)
+      return text === undefined ? undefined : decodeParkedStream(stream, text)
+    }),
+    decidedKeys: new Set(
+      keys.filter((each) => database.text(key, 'keys', keyId({ partition, key: each })) !== undefined),
+    ),
+    waiting: byId(waiting, (chunk) => {
+      const text = database.text(key, 'waiting', chunk)
+      return text === undefined ? undefined : decodeOffsets(text)
+    }),
   }
 }
 
@@ -77,11 +85,9 @@ function applyBatch(database: SqliteDatabase, key: number, batch: Batch): ApplyR
     return { outcome: 'checkpoint_mismatch' }
   }
   const streams = existingStreams(database, key, batch.newStreams)
-  const documents = putDocuments(database, key, batch.documents)
+  const documents = changeDocuments(database, key, batch.documents)
   if (streams.length + documents.length > 0) return { outcome: 'exist', streams, documents }
-  putRows(database, key, batch)
-  decideKeys(database, key, batch)
-  park(database, key, batch)
+  for (const set of textSets) changeTexts(database, key, set, batch.texts[set])
   database.run`
     REPLACE INTO checkpoint (generation, partition, checkpoint)
     VALUES (${key}, ${partition}, ${encodeCheckpoint(checkpoint)})`
@@ -96,28 +102,24 @@ function storedCheckpoint(database: SqliteDatabase, key: number, partition: numb
 function existingStreams(database: SqliteDatabase, key: number, streams: Batch['newStreams']): string[] {
   const homeSet = database.documentSet(key, database.options.home)
   return streams.filter((stream) => {
-    const id = homeIdOf(stream)
-    if (id !== undefined && homeSet?.find(id) !== undefined) return true
-    const found = database.get`
-      SELECT 1 FROM stream_row WHERE generation = ${key} AND stream = ${stream}
-      UNION ALL SELECT 1 FROM parked WHERE generation = ${key} AND stream = ${stream}`
-    return found !== undefined
+    const { row } = database.row(key, homeSet, stream)
+    return row !== undefined || database.text(key, 'parked', stream) !== undefined
   })
 }
 
 /** The documents assumed to be new that exist. */
-function putDocuments(database: SqliteDatabase, key: number, puts: Batch['documents']): DocumentId[] {
+function changeDocuments(database: SqliteDatabase, key: number, changes: Batch['documents']): DocumentId[] {
   const changed = new Map<string, ChangedSet>()
   const setFor = (name: string): ChangedSet => {
     const set = changed.get(name) ?? { documents: documentSetToFill(database, key, name), added: 0 }
     changed.set(name, set)
     return set
   }
-  const refused = puts.filter((put) => !putDocument(put, setFor))
+  const refused = changes.flatMap((change) => changeDocument(change, setFor) ?? [])
   for (const { documents, added } of changed.values()) {
     database.run`UPDATE collection SET size = size + ${added} WHERE key = ${documents.key}`
   }
-  return refused.map(({ after: { collection, id } }) => ({ collection, id }))
+  return refused
 }
 
 interface ChangedSet {
@@ -125,28 +127,38 @@ interface ChangedSet {
   added: number
 }
 
-/** False if it was assumed to be new, but exists. */
-function putDocument({ before, after }: DocumentPut, setFor: (name: string) => ChangedSet): boolean {
-  const { collection, id, json, version, row = null, indexes } = after
+/** The document if it was assumed to be new, but exists. */
+function changeDocument(
+  { before, after }: DocumentChange,
+  setFor: (name: string) => ChangedSet,
+): DocumentId | undefined {
+  if (after === undefined) {
+    if (before === undefined) return undefined
+    for (const index of [undefined, ...before.indexes]) leave(setFor(setName(before.collection, index)), before.id)
+    return undefined
+  }
+  const { collection, id, json, behind, indexes } = after
   const whole = setFor(setName(collection))
   if (before === undefined) {
-    if (whole.documents.insert.run(id, json, version, row).changes === 0) return false
+    if (whole.documents.insert.run(id, json, behind).changes === 0) return { collection, id }
     whole.added++
-  } else whole.documents.put.run(id, json, version, row)
+  } else whole.documents.put.run(id, json, behind)
   for (const index of before?.indexes ?? []) {
-    if (indexes.includes(index)) continue
-    const left = setFor(setName(collection, index))
-    left.documents.remove.run(id)
-    left.added--
+    if (!indexes.includes(index)) leave(setFor(setName(collection, index)), id)
   }
   for (const index of indexes) {
     const isJoined = !before?.indexes.includes(index)
     if (!isJoined && before?.json === json) continue
     const covering = setFor(setName(collection, index))
-    covering.documents.put.run(id, json, null, null)
+    covering.documents.put.run(id, json, null)
     if (isJoined) covering.added++
   }
-  return true
+  return undefined
+}
+
+function leave(set: ChangedSet, id: number): void {
+  set.documents.remove.run(id)
+  set.added--
 }
 
 function documentSetToFill(database: SqliteDatabase, generation: number, name: string): DocumentSet {
@@ -157,40 +169,17 @@ function documentSetToFill(database: SqliteDatabase, generation: number, name: s
   return database.createDocuments(Number(key))
 }
 
-function putRows(database: SqliteDatabase, key: number, { rows, rowsShown }: Batch): void {
-  const added = rows.filter(({ stream }) => database.rowWithoutDocument(key, stream) === undefined)
-  for (const { stream, row } of rows) {
-    database.run`REPLACE INTO stream_row (generation, stream, row) VALUES (${key}, ${stream}, ${row})`
+function changeTexts(database: SqliteDatabase, key: number, set: TextSet, { put, removed }: TextChanges): void {
+  let added = -removed.length
+  for (const id of removed) database.run`DELETE FROM text WHERE generation = ${key} AND name = ${set} AND id = ${id}`
+  for (const [id, text] of put) {
+    const { changes } = database.run`
+      INSERT INTO text (generation, name, id, text) VALUES (${key}, ${set}, ${id}, ${text}) ON CONFLICT DO NOTHING`
+    if (Number(changes) > 0) added++
+    else database.run`UPDATE text SET text = ${text} WHERE generation = ${key} AND name = ${set} AND id = ${id}`
   }
-  for (const stream of rowsShown) database.run`DELETE FROM stream_row WHERE generation = ${key} AND stream = ${stream}`
-  resize(database, key, 'rows', added.length - rowsShown.length)
-}
-
-function decideKeys(database: SqliteDatabase, key: number, { keys }: Batch): void {
-  for (const record of keys) {
-    database.run`
-      REPLACE INTO idempotency_key (generation, key, partition, record)
-      VALUES (${key}, ${record.key}, ${record.partition}, ${encodeIdempotencyRecord(record)})`
-  }
-  resize(database, key, 'keys', keys.length)
-}
-
-function park(database: SqliteDatabase, key: number, { partition, parked, unparked }: Batch): void {
-  const added = parked.filter(({ offset }) => !database.isParked(key, { partition, offset }))
-  for (const { offset } of unparked) {
-    database.run`DELETE FROM parked WHERE generation = ${key} AND partition = ${partition} AND record_offset = ${offset}`
-  }
-  for (const { offset, stream, reason, value } of parked) {
-    database.run`
-      REPLACE INTO parked (generation, partition, record_offset, stream, reason, value)
-      VALUES (${key}, ${partition}, ${offset}, ${stream}, ${reason}, ${value})`
-  }
-  resize(database, key, 'parked', added.length - unparked.length)
-}
-
-function resize(database: SqliteDatabase, key: number, set: (typeof otherSets)[number], added: number): void {
   if (added === 0) return
   database.run`
-    INSERT INTO other_set (generation, name, size) VALUES (${key}, ${set}, ${added})
+    INSERT INTO text_set (generation, name, size) VALUES (${key}, ${set}, ${added})
     ON CONFLICT DO UPDATE SET size = size + excluded.size`
 }

@@ -1,5 +1,14 @@
-import { idOf, setName } from '../document.ts'
-import type { PageQuery, Proof, StoredPage, StoredReads } from '../stored-reads.ts'
+import { type DocumentId, idOf, setName } from '../document.ts'
+import { keyId } from '../idempotency-record.ts'
+import {
+  type FoundDocument,
+  loadedStream,
+  type PageQuery,
+  type Proof,
+  type StoredPage,
+  type StoredReads,
+} from '../stored-reads.ts'
+import { chunkId } from '../stream-history.ts'
 import type { DocumentSet, SqliteDatabase } from './sqlite-database.ts'
 
 /** How often the owner checks for writes of another process. */
@@ -22,6 +31,7 @@ interface View {
 }
 
 export function sqliteReads(database: SqliteDatabase): StoredReads {
+  const { home } = database.options
   let lastView: View | undefined
 
   function known(generation: string): View | undefined {
@@ -55,6 +65,11 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
     })
   }
 
+  function findIn({ sets }: View, { collection, id }: DocumentId): FoundDocument | undefined {
+    const [json, behind = ''] = sets.get(collection)?.find(id) ?? []
+    return json === undefined ? undefined : { json, stream: collection === home ? String(id) : behind }
+  }
+
   function pageOf(view: View, { collection, index, after, limit }: PageQuery): StoredPage {
     const set = setName(collection, index)
     const pageKey = `${set} ${after} ${limit}`
@@ -76,25 +91,27 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
   }
 
   return {
-    async find(generation, { collection, id }) {
-      return readQuickly(generation, ({ proof, sets }) => {
-        const found = sets.get(collection)?.find(id)
-        return { proof, document: found && { json: found[0], version: found[1] } }
-      })
+    async find(generation, document) {
+      return readQuickly(generation, (view) => ({ proof: view.proof, document: findIn(view, document) }))
     },
 
     async page(generation, query) {
       return readQuickly(generation, (view) => pageOf(view, query))
     },
 
-    async load(generation, { stream, key, event }) {
-      return read(generation, ({ proof, key: ofGeneration, sets }) => ({
-        proof,
-        row: stream === undefined ? undefined : database.row(ofGeneration, sets.get(database.options.home), stream),
-        hasParked: stream !== undefined && database.hasParked(ofGeneration, stream),
-        isParked: event !== undefined && database.isParked(ofGeneration, event),
-        decided: key === undefined ? undefined : database.record(ofGeneration, key),
-      }))
+    async load(generation, query) {
+      return read(generation, (view) => {
+        const { proof, key: ofGeneration, sets } = view
+        const document = query.document && findIn(view, query.document)
+        const stream = query.stream ?? document?.stream
+        const ofStream = stream !== undefined && {
+          ...database.row(ofGeneration, sets.get(home), stream),
+          parked: database.text(ofGeneration, 'parked', stream),
+        }
+        const record = query.key && database.text(ofGeneration, 'keys', keyId(query.key))
+        const chunk = (number: number) => database.text(ofGeneration, 'history', chunkId(stream ?? '', number))
+        return loadedStream(query, { document, ...ofStream, record, chunk }, proof)
+      })
     },
   }
 }

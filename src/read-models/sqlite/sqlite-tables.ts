@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { OutOfReachError } from '../../lib/errors.ts'
 
-const layoutVersion = 4
+const layoutVersion = 5
 
 /**
  * Every table. Rows of one generation carry its key, a small number instead of version and name. No key is ever reused:
@@ -18,29 +18,18 @@ const layout = `
     generation INTEGER, partition INTEGER, checkpoint TEXT NOT NULL, PRIMARY KEY (generation, partition)
   ) STRICT, WITHOUT ROWID;
   -- Sets of documents by \`setName\`, with their recorded sizes. The documents are in the table collection_<key>, where
-  -- SQLite's own row id is the id of the document; version and row are of whole collections only.
+  -- SQLite's own row id is the id of the document; behind is of whole collections only.
   CREATE TABLE collection (
     key INTEGER PRIMARY KEY AUTOINCREMENT, generation INTEGER NOT NULL, name TEXT NOT NULL, size INTEGER NOT NULL,
     UNIQUE (generation, name)
   ) STRICT;
-  -- The recorded sizes of the three sets below
-  CREATE TABLE other_set (
+  -- The sets of texts, by \`textSets\`, and their recorded sizes
+  CREATE TABLE text (
+    generation INTEGER, name TEXT, id TEXT, text TEXT NOT NULL, PRIMARY KEY (generation, name, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE text_set (
     generation INTEGER, name TEXT, size INTEGER NOT NULL, PRIMARY KEY (generation, name)
   ) STRICT, WITHOUT ROWID;
-  -- Streams that no document shows; row: as \`encodeRow\` writes it
-  CREATE TABLE stream_row (
-    generation INTEGER, stream TEXT, row TEXT NOT NULL, PRIMARY KEY (generation, stream)
-  ) STRICT, WITHOUT ROWID;
-  -- record: as \`encodeIdempotencyRecord\` writes it
-  CREATE TABLE idempotency_key (
-    generation INTEGER, key TEXT, partition INTEGER, record TEXT NOT NULL, PRIMARY KEY (generation, key, partition)
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE parked (
-    generation INTEGER, partition INTEGER, record_offset INTEGER,
-    stream TEXT NOT NULL, reason TEXT NOT NULL, value TEXT NOT NULL,
-    PRIMARY KEY (generation, partition, record_offset)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX parked_stream ON parked (generation, stream, record_offset);
   PRAGMA user_version = ${layoutVersion};`
 
 /** Throws if the file cannot be used, or has another layout and `isOwner` is false. */

@@ -6,7 +6,6 @@ import { petStateCodec } from '../../../src/domain/pet-stream.ts'
 import { EventFeed } from '../../../src/event-feed/event-feed.ts'
 import type { EventLog } from '../../../src/event-log/event-log.ts'
 import { defaultLimits, GroupCommit } from '../../../src/event-log/group-commit.ts'
-import { readModelVersion } from '../../../src/projector/definition.ts'
 import { Projector } from '../../../src/projector/projector.ts'
 import { rebuild } from '../../../src/projector/rebuild.ts'
 import { ProvenReadModel } from '../../../src/read-models/proven-read-model.ts'
@@ -84,8 +83,7 @@ export class ApiProcess extends Process {
     this.events = new EventFeed({ definition: petStreams, log, readModel: this.readModel })
     const { readModel, events } = this
     const services = { readModel, events, commands, log, petQuota: undefined, findKey: () => undefined }
-    const version = readModelVersion(petStreams.projections)
-    this.#routes = new Routes({ ...services, readModelVersion: version }, shared.foundBug)
+    this.#routes = new Routes(services, shared.foundBug)
   }
 
   /** Rejects once the process is no more. */

@@ -5,14 +5,23 @@ const commands = 'test/command-handling/command-handler.unit.test.ts'
 
 export const commandBugs: readonly PlantedBug[] = [
   {
-    name: 'an older If-Match is accepted when an order is cancelled',
-    file: 'src/domain/pet-stream.ts',
-    text: 'if (Array.isArray(ifMatch) && !ifMatch.includes(version ?? 0)) {',
-    becomes: `const isNamed = (each: number) => each === version || (status === 'cancelled' && each < (version ?? 0))
-  if (Array.isArray(ifMatch) && !ifMatch.some(isNamed)) {`,
+    name: 'If-Match is judged by the document as it was before a rival came first',
+    file: 'src/command-handling/execution.ts',
+    text: 'const event = this.#decide(target, before.state, basis)',
+    becomes: 'const event = this.#decide(target, before.state, loaded ?? basis)',
     caughtBy: {
-      file: 'test/domain/pet-stream.unit.test.ts',
-      title: 'is updated as its status, the status that is asked for and If-Match say',
+      file: 'test/command-handling/documents.unit.test.ts',
+      title: 'is judged again when a rival came first',
+    },
+  },
+  {
+    name: 'an event that a log lost with its end is awaited for ever',
+    file: 'src/command-handling/execution.ts',
+    text: 'if (await this.#isWorthless(earlier)) {',
+    becomes: 'if (await this.#isWorthless(earlier).then(() => false)) {',
+    caughtBy: {
+      file: 'test/command-handling/lost-end.unit.test.ts',
+      title: 'is let go once it lies beyond the end of a log that lost its end: the retry gets its final answer',
     },
   },
   {
@@ -29,22 +38,22 @@ export const commandBugs: readonly PlantedBug[] = [
   {
     name: 'a keyed create is answered before its key is decided',
     file: 'src/command-handling/execution.ts',
-    text: "this.#hasNoCompetitor = options.stream === 'new' && options.idempotency === undefined",
-    becomes: "this.#hasNoCompetitor = options.stream === 'new'",
+    text: "this.#hasNoCompetitor = request.stream === 'new' && request.idempotency === undefined",
+    becomes: "this.#hasNoCompetitor = request.stream === 'new'",
     caughtBy: { file: newStream, title: 'that another request decides meanwhile is answered from its record' },
   },
   {
     name: 'a command goes on in a stream with parked events',
     file: 'src/command-handling/execution.ts',
-    text: 'if (basis.hasParked) throw streamParked()',
-    becomes: 'if (basis.hasParked && basis.row === undefined) throw streamParked()',
+    text: 'if (basis.parked !== undefined) throw streamParked()',
+    becomes: 'if (basis.parked !== undefined && basis.row === undefined) throw streamParked()',
     caughtBy: { file: commands, title: 'about a stream with parked events is refused, and appends nothing' },
   },
   {
     name: 'a retry appends another event while the read models are behind',
     file: 'src/command-handling/execution.ts',
-    text: 'if (isUndetermined(learned)) unsettled.add(key, { written, fingerprint })',
-    becomes: "if (learned.outcome === 'unknown') unsettled.add(key, { written, fingerprint })",
+    text: 'if (isUndetermined(learned)) unsettled.add(',
+    becomes: "if (learned.outcome === 'unread') unsettled.add(",
     caughtBy: {
       file: commands,
       title: 'appends nothing more however often it is sent while the read models are behind',

@@ -23,7 +23,7 @@ export const httpBugs: readonly PlantedBug[] = [
     name: 'a repeated request is told the order of today instead of its first answer',
     file: 'src/http/orders.ts',
     text: "const order = handled.outcome === 'replayed' ? firstPlaced(handled.record, petId) : orderIn(handled)",
-    becomes: `const ofToday = async (id: number) => JSON.parse((await findDocument(exchange, id)).json) as Order
+    becomes: `const ofToday = async (id: number) => JSON.parse((await services.readModel.find({ collection: 'orders', id })).document?.json ?? '') as Order
   const order = handled.outcome === 'replayed' ? await ofToday(handled.record.id) : orderIn(handled)`,
     caughtBy: {
       file: 'test/http/idempotency.unit.test.ts',
@@ -45,8 +45,8 @@ export const httpBugs: readonly PlantedBug[] = [
   {
     name: 'the feed skips an event after a break',
     file: 'src/event-feed/event-feed.ts',
-    text: '(offset > 0 ? [{ partition, offset: offset - 1 }] : [])',
-    becomes: '(offset > 0 ? [{ partition, offset }] : [])',
+    text: '(next > 0 ? [{ partition, offset: next - 1 }] : [])',
+    becomes: '(next > 0 ? [{ partition, offset: next }] : [])',
     caughtBy: {
       file: 'test/event-feed/reconnecting.unit.test.ts',
       title: 'a follower that breaks off with every step hears each event once',

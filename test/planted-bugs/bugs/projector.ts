@@ -18,13 +18,11 @@ export const projectorBugs: readonly PlantedBug[] = [
   {
     name: 'a superseded event is applied when it is alone in its batch',
     file: classify,
-    text: 'for (const event of events) classifier.take(event)',
+    text: 'if (event?.discards === undefined) classifier.take(event)',
     becomes: `// What comes alone was decided on the latest state.
-  for (const event of events) {
-    const isAlone = events.length === 1 && event !== undefined && event.discards === undefined
     const version = (known.rows.get(event?.stream ?? '')?.version ?? 0) + 1
-    classifier.take(isAlone ? { ...event, version } : event)
-  }`,
+    const isAlone = events.length === 1
+    if (event?.discards === undefined) classifier.take(isAlone && event !== undefined ? { ...event, version } : event)`,
     caughtBy: { file: rules, title: 'a rival came first: the first of one ve…' },
   },
   {
@@ -49,18 +47,27 @@ export const projectorBugs: readonly PlantedBug[] = [
   {
     name: 'a discard skips what waited behind the discarded event',
     file: classify,
-    text: 'for (let first = queue[0]; first !== undefined; first = queue[0]) {',
-    becomes: `while (queue.length > 0) this.#unparkFirst(queue, 'discarded')
-    for (let first = queue[0]; first !== undefined; first = queue[0]) {`,
+    text: 'const result: Outcome = released === 0 ? this.#passOver(event) : this.#decide(event)',
+    becomes: `const result: Outcome = released === 0 ? this.#passOver(event) : { outcome: 'superseded' }`,
     caughtBy: { file: rules, title: 'those behind it take their turn, up to …' },
+  },
+  {
+    name: 'a discard reads what waits once more than it is there',
+    file: 'src/projector/lookup.ts',
+    text: 'for (let at = 0; at < offsets.length; at += pageMax) {',
+    becomes: 'for (let at = 0; at < offsets.length; at += pageMax - 1) {',
+    caughtBy: {
+      file: 'test/projector/discards.unit.test.ts',
+      title: 'takes up thousands that wait, in pages and with one apply',
+    },
   },
   {
     name: 'verify looks at no orders',
     file: 'src/projector/verify.ts',
-    text: 'const sets = new Set([...expected.sizes.keys(), ...first.sizes.keys(), ...otherSets])',
+    text: 'const sets = new Set([...expected.sizes.keys(), ...first.sizes.keys(), ...textSets])',
     becomes: `const { home } = this.#options.definition
     const isOfPets = (set: string) => set === home || set.startsWith(\`\${home}:\`)
-    const sets = new Set([...[...expected.sizes.keys(), ...first.sizes.keys()].filter(isOfPets), ...otherSets])`,
+    const sets = new Set([...[...expected.sizes.keys(), ...first.sizes.keys()].filter(isOfPets), ...textSets])`,
     caughtBy: {
       file: 'test/projector/verify-damages.unit.test.ts',
       title: `verify finds what came of UPDATE [orders] SET json = replace(json, 'appr', 'pl'), and nothing else`,

@@ -28,7 +28,7 @@ export const storeBugs: readonly PlantedBug[] = [
   {
     name: 'the size of a set is not moved by what leaves it (SQLite)',
     file: sqliteProjection,
-    text: '    left.added--\n',
+    text: '  set.added--\n',
     becomes: '',
     caughtBy: { file: sqlite, title: sizes },
   },

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { type Checkpoint, type Counts, startOfPartition } from '../../../src/read-models/checkpoint.ts'
 import type { DocumentId } from '../../../src/read-models/document.ts'
+import type { Item } from '../../../src/read-models/inspection.ts'
 import { decodeRow } from '../../../src/read-models/stream-row.ts'
 import { compared } from './compared.ts'
 import { contentOf } from './contents.ts'
@@ -15,8 +16,8 @@ import {
   firstBatch,
   idsIn,
   order,
-  parkedItems,
   pet,
+  removed,
   rowOf,
   started,
 } from './samples.ts'
@@ -34,20 +35,20 @@ export const applying = topic('applying', {
     expect(await idsIn(store, generation, 'b')).toEqual([1, 3])
   },
 
-  'a document changes in version, row or text alone, and is given back as it is': async (fixture) => {
+  'a document changes in its row or text alone, and is given back as it is': async (fixture) => {
     const { store, generation, apply } = await compared(await fixture.open())
     const jsons = [',\n\t"n" : 1.0, "n":"},{é🐕\\u0000"}\r\n', '}', `,"x":"${'🐈'.repeat(50_000)}"}`]
     const changes = [
-      ...[{}, { row: '9  ' }, { version: 2 }, { version: 3, row: '12 4,8,15,16,23,42 {"a":[1, 2]}\n é🐕  ' }],
+      ...[{}, { behind: '9  ' }, { behind: '12x 4AAAA,-8AAAA,15AAAA {"a":[1, 2]}\n é🐕  ' }],
       ...[...jsons.map((end) => ({ json: `{"id":7${end}` })), {}],
     ]
     const states = changes.map((change) => ({ ...pet(7, ['a']), ...change }))
     let batch = firstBatch({ documents: added(pet(7, ['a']), pet(8, ['a'])) })
     for (const [i, after] of states.entries()) {
       await apply(batch)
-      const { json, version, row } = after
+      const { json, behind } = after
       const loaded = await store.reads.load(generation, { stream: '7' })
-      expect(loaded.row).toEqual(decodeRow('7', { json, version }, row ?? ''))
+      expect(loaded.row).toEqual(decodeRow('7', json, behind))
       batch = batchAfter(batch, { documents: changed([after], states.slice(i + 1, i + 2)) })
     }
   },
@@ -72,25 +73,35 @@ export const applying = topic('applying', {
     const ids = numbers(2500)
     const texts = ids.map((id) => `text ${id}`)
     const [before, after] = [ids.map((id) => pet(id, ['a', 'b'])), ids.map((id) => pet(id, ['b', 'c'], 2))]
-    const others = { rows: texts.map((text) => rowOf(text)), keys: texts, parked: [...texts, ...texts.map(() => 's')] }
+    const chunks = texts.map((text): Item => [`0/${text}`, '1,2'])
+    const others = {
+      rows: texts.map((text) => rowOf(text)),
+      keys: texts,
+      parked: texts,
+      history: chunks,
+      waiting: chunks,
+    }
     const first = firstBatch({ documents: added(...before), newStreams: ids.map(String), ...others })
     await applyAll(store, generation, first)
     const again = firstBatch({ documents: added(...before), newStreams: texts }, 1)
     const refusal = await store.projection.apply(generation, again)
     expect(refusal).toMatchObject({ outcome: 'exist', streams: { length: 2500 }, documents: { length: 2500 } })
-    const request = { partition: 0, streams: [...texts, ...ids.map(String)], keys: texts, queues: ['s'] }
+    const waiting = chunks.map(([id]) => id)
+    const request = { partition: 0, streams: [...texts, ...ids.map(String)], keys: texts, waiting }
     const state = await store.projection.load(generation, request)
-    expect([state?.rows.size, state?.decidedKeys.size, state?.parkedStreams.size]).toEqual([5000, 2500, 2501])
-    expect(state?.queues.get('s')).toEqual(first.parked.slice(2500))
-    const opposite = { documents: changed(before, after), rowsShown: texts, unparked: first.parked.slice(0, -1) }
+    const found = [state?.rows, state?.decidedKeys, state?.parked, state?.waiting].map((each) => each?.size)
+    expect(found).toEqual([5000, 2500, 2500, 2500])
+    const documents = [...changed(before.slice(1), after.slice(1)), ...removed(...before.slice(0, 1))]
+    const opposite = { documents, rowsShown: texts, unparked: texts.slice(1), waitingNoMore: waiting }
     await applyAll(store, generation, batchAfter(first, opposite))
     const content = await contentOf(store, generation)
     expect(content?.sets.get('rows')).toEqual(new Map())
-    expect(content?.sets.get('parked')).toEqual(parkedItems(first.parked.slice(-1)))
-    expect(content?.sets.get('keys')?.size).toBe(2500)
-    expect([await idsIn(store, generation, 'a'), await idsIn(store, generation, 'c')]).toEqual([[], ids])
-    const full = { actual: 2500, recorded: 2500 }
-    expect(['pets', 'pets:b', 'pets:c', 'keys'].map((set) => content?.sizes.get(set))).toEqual([full, full, full, full])
+    expect([...(content?.sets.get('parked')?.keys() ?? [])]).toEqual(texts.slice(0, 1))
+    expect(content?.sets.get('waiting')).toEqual(new Map())
+    expect([await idsIn(store, generation, 'a'), await idsIn(store, generation, 'c')]).toEqual([[], ids.slice(1)])
+    const sized = (size: number) => ({ actual: size, recorded: size })
+    const sets = ['pets', 'pets:b', 'pets:c', 'keys', 'history'].map((set) => content?.sizes.get(set))
+    expect(sets).toEqual([2499, 2499, 2499, 2500, 2500].map(sized))
   },
 })
 
@@ -98,6 +109,7 @@ export const applying = topic('applying', {
 const further: BatchContent = {
   documents: [...added(pet(3, ['a']), order(6)), ...changed([pet(1, ['a', 'b'])], [pet(1, ['c'], 2)])],
   ...{ newStreams: ['3', 'new'], rows: [rowOf('s', 2), rowOf('new')], keys: ['l'], parked: ['new', 'parked'] },
+  ...{ history: [['0/new', 'a text']], waiting: [['0/new', '7']] },
 }
 
 const counts = Object.keys(startOfPartition.counts) as (keyof Counts)[]
@@ -120,7 +132,7 @@ type Existing = { readonly streams?: readonly string[]; readonly documents?: rea
 export const refusing = topic('refusing', {
   'a batch that expects another position, record or count than the stored one is a mismatch': async (fixture) => {
     const { apply } = await compared(await fixture.open())
-    const batch = batchAfter(fullBatch(), { ...further, unparked: fullBatch().parked })
+    const batch = batchAfter(fullBatch(), { ...further, parked: ['new'], unparked: ['parked'] })
     await apply(fullBatch())
     for (const mistake of mistakes) {
       const expected = mistake(fullBatch().checkpoint)
@@ -136,7 +148,10 @@ export const refusing = topic('refusing', {
     const [pets, streams] = [(...ids: number[]) => ids.map((id) => ({ collection: 'pets', id })), ['1', 's', 'parked']]
     const cases: [BatchContent, Existing][] = [
       [{ documents: added(pet(2, ['a'])) }, { documents: pets(2) }],
-      [{ documents: added(order(2), pet(5), order(5, [], 9)) }, { documents: [{ collection: 'orders', id: 5 }] }],
+      [
+        { documents: added(order(2), pet(5), order(5, [], 'another')) },
+        { documents: [{ collection: 'orders', id: 5 }] },
+      ],
       [{ documents: [...added(pet(1)), ...changed([pet(2, ['a'])], [pet(2)])] }, { documents: pets(1) }],
       ...streams.map((stream): [BatchContent, Existing] => [{ newStreams: ['5', stream, 'x'] }, { streams: [stream] }]),
       [
@@ -149,7 +164,7 @@ export const refusing = topic('refusing', {
         expect(await apply(batch)).toMatchObject({ outcome: 'exist', streams: [], documents: [], ...existing })
       }
     }
-    const second = batchAfter(fullBatch(), { unparked: fullBatch().parked, documents: added(pet(greatestId - 1)) })
+    const second = batchAfter(fullBatch(), { unparked: ['parked'], documents: added(pet(greatestId - 1)) })
     const third = batchAfter(second, {
       newStreams: ['5', 'parked'],
       documents: added(pet(greatestId - 2), pet(greatestId)),

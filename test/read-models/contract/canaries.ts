@@ -63,7 +63,7 @@ export const canaries: Readonly<Record<string, Readonly<Record<string, Fault>>>>
   },
   applying: {
     'changes no document whose text stays the same': applying(({ documents, ...batch }) => {
-      return { ...batch, documents: documents.filter(({ before, after }) => before?.json !== after.json) }
+      return { ...batch, documents: documents.filter(({ before, after }) => before?.json !== after?.json) }
     }),
     'records what it counts': breaking('inspection', (own) => ({
       async contents(name) {
@@ -81,6 +81,12 @@ export const canaries: Readonly<Record<string, Readonly<Record<string, Fault>>>>
     'takes 07 for 7': breaking('reads', (own) => ({
       load: (name, query) => own.load(name, { ...query, stream: query.stream?.replace(/^0*(\d+)$/, '$1') }),
     })),
+  },
+  removal: {
+    'forgets that a document was removed': applying((batch) => {
+      const put = batch.texts.rows.put.map(([id, text]) => [id, text.replace('x', '')] as const)
+      return { ...batch, texts: { ...batch.texts, rows: { ...batch.texts.rows, put } } }
+    }),
   },
   refusing: {
     'compares positions alone': breaking('projection', (own, _, { generations }) => ({
@@ -101,11 +107,17 @@ export const canaries: Readonly<Record<string, Readonly<Record<string, Fault>>>>
   'the model': {
     'leaves a document in the indexes that it was in': applying(({ documents, ...batch }) => {
       const all = documents.map(({ before, after }) => {
-        return { before, after: { ...after, indexes: [...new Set([...after.indexes, ...(before?.indexes ?? [])])] } }
+        const indexes = new Set([...(after?.indexes ?? []), ...(before?.indexes ?? [])])
+        return { before, after: after && { ...after, indexes: [...indexes] } }
       })
       return { ...batch, documents: all }
     }),
-    'keeps rows that documents show': applying((batch) => ({ ...batch, rowsShown: [] })),
+    'keeps rows that documents show': applying((batch) => {
+      return { ...batch, texts: { ...batch.texts, rows: { ...batch.texts.rows, removed: [] } } }
+    }),
+    'keeps what is removed': applying((batch) => {
+      return { ...batch, documents: batch.documents.filter(({ after }) => after !== undefined) }
+    }),
     'decides keys for all partitions': breaking('projection', (own, _, { generations }) => ({
       async load(name, request) {
         const partitions = [...((await generations.checkpoints(name))?.keys() ?? [])]

@@ -1,6 +1,5 @@
 import { expect } from 'vitest'
-import { setName } from '../../../src/read-models/document.ts'
-import { parkedId } from '../../../src/read-models/parked-event.ts'
+import { setName, textSets } from '../../../src/read-models/document.ts'
 import type { ApplyResult, Batch } from '../../../src/read-models/projection-store.ts'
 import type { ReadModelStore } from '../../../src/read-models/store.ts'
 import type { PageQuery } from '../../../src/read-models/stored-reads.ts'
@@ -16,20 +15,27 @@ export class Names {
   readonly keys: Set<string>
   readonly documents = new Map<string, { collection: string; id: number }>()
   readonly pages = new Map<string, PageQuery>()
-  readonly events = new Map<string, { partition: number; offset: number }>()
+  /** Ids in the sets of texts. */
+  readonly texts = new Map(textSets.map((set) => [set, new Set<string>()]))
 
   constructor(others: readonly string[] = []) {
     this.streams = new Set(others)
     this.keys = new Set(others)
   }
 
-  add({ partition, documents, newStreams, rows, rowsShown, keys, parked, unparked }: Batch): void {
+  add({ partition, documents, newStreams, texts }: Batch): void {
     this.partitions.add(partition)
-    const named = [...rows, ...parked, ...unparked].map(({ stream }) => stream)
-    for (const stream of [...newStreams, ...rowsShown, ...named]) this.streams.add(stream)
-    for (const { key } of keys) this.keys.add(key)
-    for (const { offset } of [...parked, ...unparked]) this.events.set(`${partition}/${offset}`, { partition, offset })
-    for (const { collection, id, indexes } of documents.flatMap(({ before, after }) => [before ?? after, after])) {
+    for (const stream of newStreams) this.streams.add(stream)
+    for (const set of textSets) {
+      for (const id of [...texts[set].put.map(([id]) => id), ...texts[set].removed]) {
+        this.texts.get(set)?.add(id)
+        if (set === 'keys') this.keys.add(id.slice(id.indexOf('/') + 1))
+        else this.streams.add(set === 'rows' || set === 'parked' ? id : id.slice(id.indexOf('/') + 1))
+      }
+    }
+    for (const { collection, id, indexes } of documents.flatMap(({ before, after }) =>
+      [before ?? [], after ?? []].flat(),
+    )) {
       this.documents.set(`${collection} ${id}`, { collection, id })
       if (collection === home) this.streams.add(`${id}`)
       for (const index of [undefined, ...indexes]) {
@@ -44,28 +50,25 @@ export class Names {
 
 /** Whatever a store tells of these names, and of each key in each partition: each answer is of one moment. */
 export async function answersOf({ reads, projection, inspection }: ReadModelStore, name: string, names: Names) {
-  const [streams, events] = [[...names.streams], [...names.events.values()]]
+  const streams = [...names.streams]
   const keys = [...names.partitions].flatMap((partition) => [...names.keys].map((key) => ({ partition, key })))
-  const queries = Array.from({ length: Math.max(streams.length, keys.length, events.length) }, (_, i) => {
-    return { stream: streams[i], key: keys[i], event: events[i] }
+  const documents = [...names.documents.values()]
+  const ofStreams = Array.from({ length: Math.max(streams.length, keys.length) }, (_, i) => {
+    return { stream: streams[i], key: keys[i], document: documents[i], versions: { first: i % 3, last: 60 * (i % 5) } }
   })
+  const queries = [...ofStreams, ...documents.map((document) => ({ document }))]
   const pages = [...names.pages.values()]
   const sets = new Set(pages.map(({ collection, index }) => setName(collection, index)))
-  const documents = [...names.documents.values()].map(({ id }) => String(id))
-  const ids = new Map([...sets].map((set) => [set, documents]))
-  ids.set('rows', streams).set('parked', events.map(parkedId))
-  ids.set(
-    'keys',
-    keys.map(({ partition, key }) => `${partition}/${key}`),
-  )
-  const request = { streams, keys: [...names.keys], queues: streams }
+  const ids = new Map([...sets].map((set) => [set, documents.map(({ id }) => String(id))]))
+  for (const [set, each] of names.texts) ids.set(set, [...each, ...streams])
+  const request = { streams, keys: [...names.keys], waiting: [...(names.texts.get('waiting') ?? [])] }
   return {
     sizes: await sizesOf(inspection, name),
     states: await Promise.all(
       [...names.partitions].map((partition) => projection.load(name, { ...request, partition })),
     ),
     loaded: await Promise.all(queries.map((query) => reads.load(name, query))),
-    found: await Promise.all([...names.documents.values()].map((document) => reads.find(name, document))),
+    found: await Promise.all(documents.map((document) => reads.find(name, document))),
     pages: await Promise.all(pages.map((page) => reads.page(name, page))),
     scanned: await Promise.all([...sets].map((set) => inspection.scan(name, set, undefined, 100_000))),
     inspected: await Promise.all([...ids].map(([set, each]) => inspection.find(name, set, each))),

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { otherSets } from '../../../src/read-models/document.ts'
+import { textSets } from '../../../src/read-models/document.ts'
 import type { Inspection, Size } from '../../../src/read-models/inspection.ts'
 import type { ReadModelStore } from '../../../src/read-models/store.ts'
 import { firstBatch, itemsIn } from './samples.ts'
@@ -16,7 +16,7 @@ export async function contentOf(store: ReadModelStore, generation: string) {
   const { sizes } = (await sizesOf(store.inspection, generation)) ?? {}
   if (sizes === undefined) return undefined
   const sets = new Map<string, ReadonlyMap<string, string>>()
-  for (const set of [...sizes.keys(), ...otherSets]) sets.set(set, await itemsIn(store, generation, set))
+  for (const set of [...sizes.keys(), ...textSets]) sets.set(set, await itemsIn(store, generation, set))
   return { checkpoints: await store.generations.checkpoints(generation), sizes, sets }
 }
 
@@ -32,27 +32,23 @@ export async function versionContent(store: ReadModelStore, ...generations: stri
 /** Nothing of a generation is there any more, and nothing can be applied to it. */
 export async function expectGone({ reads, projection, generations, inspection }: ReadModelStore, name: string) {
   expect((await generations.all()).map((generation) => generation.name)).not.toContain(name)
-  const nothing: Promise<unknown>[] = [
+  const answers: Promise<unknown>[] = [
     generations.checkpoints(name),
-    projection.load(name, { partition: 0, streams: ['1'], keys: ['k'], queues: ['parked'] }),
+    projection.load(name, { partition: 0, streams: ['1'], keys: ['k'], waiting: ['0/1'] }),
     inspection.contents(name),
-    ...['pets', ...otherSets].map((set) => inspection.scan(name, set, undefined, 10)),
-    ...['pets', ...otherSets].map((set) => inspection.find(name, set, ['1'])),
+    ...['pets', ...textSets].map((set) => inspection.scan(name, set, undefined, 10)),
+    ...['pets', ...textSets].map((set) => inspection.find(name, set, ['1'])),
   ]
-  expect(await Promise.all(nothing)).toEqual(nothing.map(() => undefined))
+  expect(await Promise.all(answers)).toEqual(answers.map(() => undefined))
   const proof = { active: (await generations.active())?.name, checkpoints: new Map(), isComplete: true }
   expect(await reads.find(name, { collection: 'pets', id: 1 })).toEqual({ proof, document: undefined })
   for (const index of [undefined, 'a']) {
     const page = await reads.page(name, { collection: 'pets', index, after: 0, limit: 10 })
     expect(page).toEqual({ proof, documents: '', count: 0, last: undefined })
   }
-  const query = { stream: '1', key: { partition: 0, key: 'k' }, event: { partition: 0, offset: 0 } }
-  expect(await reads.load(name, query)).toEqual({
-    proof,
-    row: undefined,
-    hasParked: false,
-    isParked: false,
-    decided: undefined,
-  })
+  const query = { stream: '1', key: { partition: 0, key: 'k' }, versions: { first: 1, last: 2 } }
+  const nothing = { row: undefined, document: undefined, parked: undefined, decided: undefined, entries: new Map() }
+  expect(await reads.load(name, query)).toEqual({ proof, ...nothing })
+  expect(await reads.load(name, { document: { collection: 'orders', id: 5 } })).toEqual({ proof, ...nothing })
   expect(await projection.apply(name, firstBatch())).toEqual({ outcome: 'generation_gone' })
 }

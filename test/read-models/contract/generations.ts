@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { type Checkpoint, startOfPartition } from '../../../src/read-models/checkpoint.ts'
-import { otherSets } from '../../../src/read-models/document.ts'
+import { textSets } from '../../../src/read-models/document.ts'
 import { clockMoved, listed, statesOf, timeOf } from './clock.ts'
 import { contentOf, expectGone, versionContent } from './contents.ts'
 import { topic } from './fixture.ts'
@@ -21,7 +21,7 @@ export const generations = topic('generations', {
     const generation = newGeneration('a log é🐕')
     expect(await store.generations.start(generation, undefined)).toBe(true)
     expect(await store.generations.active()).toEqual({ ...generation, continues: undefined })
-    const sets = new Map(otherSets.map((set) => [set, new Map()]))
+    const sets = new Map(textSets.map((set) => [set, new Map()]))
     expect(await contentOf(store, generation.name)).toEqual({ checkpoints: new Map(), sizes: new Map(), sets })
     const { size } = (await store.inspection.contents(generation.name))?.sizes ?? new Map()
     expect(size).toBeGreaterThan(0) // the sizes of an empty generation are not lost
@@ -133,7 +133,7 @@ export const generations = topic('generations', {
     const withoutLast = { ...unusual, last: null }
     await applyAll(store, generation, { ...zero, expected: unusual, checkpoint: withoutLast })
     expect(await store.generations.checkpoints(generation)).toEqual(stored(withoutLast))
-    const nothing = { streams: [], keys: [], queues: [] }
+    const nothing = { streams: [], keys: [], waiting: [] }
     for (const [partition, checkpoint] of [
       [0, withoutLast],
       [1, one.checkpoint],
@@ -154,7 +154,7 @@ export const building = topic('building', {
     expect(await store.generations.build(next)).toEqual(next)
     expect((await contentOf(store, next.name))?.sizes).toEqual(new Map())
     const documents = changed([pet(1, ['a', 'b'])], [pet(1, [], 2)])
-    await applyAll(store, next.name, fullBatch(), batchAfter(fullBatch(), { documents, unparked: fullBatch().parked }))
+    await applyAll(store, next.name, fullBatch(), batchAfter(fullBatch(), { documents, unparked: ['parked'] }))
     expect(await contentOf(store, generation)).toEqual(before)
     expect(await store.generations.active()).toEqual(active)
     expect(await statesOf(store)).toEqual({ [generation]: 'active', [next.name]: 'building' })

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import { otherSets } from '../../../src/read-models/document.ts'
+import { textSets } from '../../../src/read-models/document.ts'
 import { encodeIdempotencyRecord } from '../../../src/read-models/idempotency-record.ts'
 import { scannedCharactersMax } from '../../../src/read-models/inspection.ts'
-import { encodeParkedEvent, parkedId } from '../../../src/read-models/parked-event.ts'
+import type { Batch } from '../../../src/read-models/projection-store.ts'
 import { topic } from './fixture.ts'
 import { fullBatch } from './full.ts'
 import {
@@ -12,25 +12,27 @@ import {
   firstBatch,
   itemsIn,
   newGeneration,
-  parkedEvent,
-  parkedItems,
+  parkedItem,
+  parkedStream,
   pet,
-  rowOf,
   started,
+  textChanges,
 } from './samples.ts'
-import { greatestId, jsonOf, numbers, recordOf, rowText, strangeTexts } from './values.ts'
+import { greatestId, historyOf, jsonOf, numbers, recordOf, rowText, strangeTexts } from './values.ts'
 
 export const inspecting = topic('inspecting', {
   'what is stored is told as it is stored': async (fixture) => {
     const { store, generation } = await started(fixture)
     await applyAll(store, generation, fullBatch())
     const sets = {
-      pets: [1, 2].map((id) => [String(id), `${jsonOf(id)}\u0000${1}\u0000${rowText(1)}`]),
-      orders: [['5', `${jsonOf(5)}\u0000${1}`]],
+      pets: [1, 2].map((id) => [String(id), `${jsonOf(id)}\u0000${rowText(1)}`]),
+      orders: [['5', `${jsonOf(5)}\u00001`]],
       'orders:a': [['5', jsonOf(5)]],
-      rows: [['s', rowText(1)]],
+      rows: [['s', rowText(129)]],
       keys: [['0/k', encodeIdempotencyRecord(recordOf('k', 0))]],
-      parked: [['0/0', encodeParkedEvent(parkedEvent(0, 0, 'parked'))]],
+      history: [historyOf('s', 0)],
+      parked: [parkedItem(parkedStream('parked', 0))],
+      waiting: [['0/parked', '1,2']],
       none: [],
     }
     for (const [set, items] of Object.entries(sets)) {
@@ -60,66 +62,59 @@ export const inspecting = topic('inspecting', {
     }
   },
 
-  'rows, keys and parked events of any text are told page by page, and found': async (fixture) => {
+  'texts of any kind, under any name, are told page by page, and found': async (fixture) => {
     const { store, generation } = await started(fixture)
     const names = [...strangeTexts, ...numbers(400).map((i) => `name ${i} "é🐕`)]
-    const batch = firstBatch({ rows: names.map((name) => rowOf(name)), keys: names, parked: names })
-    const ten = firstBatch({ parked: names.slice(0, 50).map((name) => `ten ${name}`) }, 10)
-    await applyAll(store, generation, ten, batch)
-    const sets = {
-      rows: new Map(names.map((name) => [name, rowText(1)])),
-      keys: new Map(batch.keys.map((record) => [`0/${record.key}`, encodeIdempotencyRecord(record)])),
-      parked: parkedItems([...batch.parked, ...ten.parked]),
+    const texts = names.map((name, i) => [name, names.at(-i) ?? ''] as const)
+    for (const set of textSets) {
+      const batch = firstBatch({}, textSets.indexOf(set))
+      await applyAll(store, generation, { ...batch, texts: textChanges({ [set]: { put: texts } }) })
     }
-    for (const [set, items] of Object.entries(sets)) {
-      for (const limit of [7, 100, 1000]) expect(await itemsIn(store, generation, set, limit)).toEqual(items)
+    for (const set of textSets) {
+      for (const limit of [7, 100, 1000]) expect(await itemsIn(store, generation, set, limit)).toEqual(new Map(texts))
       const page = await store.inspection.scan(generation, set, undefined, 7)
       expect(page?.items.length).toBeLessThan(50)
-      const found = await store.inspection.find(generation, set, [...items.keys()])
-      expect(found?.texts).toEqual([...items.values()])
+      const found = await store.inspection.find(generation, set, names)
+      expect(found?.texts).toEqual(texts.map(([, text]) => text))
     }
   },
 
-  'a page of parked events ends soon where they are large': async (fixture) => {
+  'a page of texts ends soon where they are large': async (fixture) => {
     const { store, generation } = await started(fixture)
-    const value = 'x'.repeat(scannedCharactersMax / 5)
-    const parked = numbers(40, 0).map((offset) => ({ ...parkedEvent(0, offset, 's'), value }))
-    await applyAll(store, generation, { ...firstBatch(), parked })
-    const found = await itemsIn(store, generation, 'parked', 1000, (items) => {
+    const text = 'x'.repeat(scannedCharactersMax / 5)
+    const put = numbers(40).map((id) => [`${id}`, text] as const)
+    await applyAll(store, generation, { ...firstBatch(), texts: textChanges({ waiting: { put } }) })
+    const found = await itemsIn(store, generation, 'waiting', 1000, (items) => {
       expect(items.length).toBeLessThan(20)
     })
-    expect(found).toEqual(parkedItems(parked))
+    expect(found).toEqual(new Map(put))
   },
 
   'an entry that exists all the time is returned, whatever is added and removed meanwhile': async (fixture) => {
     const store = await fixture.open()
     const names = numbers(300).map((i) => `name ${i}`)
-    for (const set of otherSets) {
+    for (const set of textSets) {
       const { name: generation, logId } = newGeneration()
       await store.generations.start({ name: generation, logId }, (await store.generations.active())?.name)
-      let batch = firstBatch({ rows: names.map((name) => rowOf(name)), keys: names, parked: names })
-      await applyAll(store, generation, batch)
-      const stays = batch.parked.filter((_, i) => i % 3 === 0)
-      let goes = batch.parked.filter((_, i) => i % 3 > 0)
+      const change = (before: Batch, put: readonly string[], removed: readonly string[]) => {
+        const texts = textChanges({ [set]: { put: put.map((id) => [id, 'a text'] as const), removed } })
+        return { ...batchAfter(before), texts }
+      }
+      const none = firstBatch()
+      let batch = change(none, names, [])
+      await applyAll(store, generation, none, batch)
+      const stays = names.filter((_, i) => i % 3 === 0)
+      let goes = names.filter((_, i) => i % 3 > 0)
       const found = await itemsIn(store, generation, set, 25, async (items) => {
         // What was read last goes first: it may be where the next page begins.
         const last = items.at(-1)?.[0] ?? ''
-        const isLast = (event: (typeof goes)[number]) => [event.stream, parkedId(event)].includes(last)
-        const now = goes.toSorted((a, b) => Number(isLast(b)) - Number(isLast(a))).slice(0, 10)
-        goes = goes.filter((event) => !now.includes(event))
-        // So that there is an end; a key is decided once.
-        const more = goes.map(({ stream }) => `more ${stream} ${batch.checkpoint.next}`).slice(0, 30)
-        const rows = more.map((name) => rowOf(name))
-        const rowsShown = now.map(({ stream }) => stream)
-        batch = batchAfter(batch, { rows, rowsShown, keys: more, parked: more, unparked: now })
+        const now = goes.toSorted((a, b) => Number(b === last) - Number(a === last)).slice(0, 10)
+        goes = goes.filter((name) => !now.includes(name))
+        const more = goes.map((name) => `more ${name} ${batch.checkpoint.next}`).slice(0, 30) // so that there is an end
+        batch = change(batch, more, now)
         await applyAll(store, generation, batch)
       })
-      const ids = {
-        rows: stays.map(({ stream }) => stream),
-        keys: names.map((name) => `0/${name}`),
-        parked: stays.map(parkedId),
-      }
-      expect([...found.keys()]).toEqual(expect.arrayContaining(ids[set]))
+      expect([...found.keys()]).toEqual(expect.arrayContaining(stays))
     }
   },
 })

@@ -24,8 +24,8 @@ export const listening = topic('listening', {
   'every listener hears of each batch in order: its records, and those without effect': async (fixture) => {
     const { store, generation } = await settled(fixture)
     const listeners = [await listenerOn(store), await listenerOn(store)]
-    const first = firstBatch({ documents: added(pet(1)), parked: ['s', 's', 's'], withoutEffect: [0, 1, 2] }, 3)
-    const second = batchAfter(first, { unparked: first.parked })
+    const first = firstBatch({ documents: added(pet(1)), parked: ['s', 't', 'u'], withoutEffect: [0, 1, 2] }, 3)
+    const second = batchAfter(first, { unparked: ['s', 't', 'u'] })
     const third = {
       ...firstBatch({ withoutEffect: numbers(5000) }),
       checkpoint: { ...first.checkpoint, next: 2 ** 53 - 1 },

@@ -1,20 +1,22 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
+import type { StoredDocument } from '../../../src/read-models/document.ts'
 import type { Batch } from '../../../src/read-models/projection-store.ts'
 import { anyCharacter } from '../../lib/any-character.ts'
 import type { GenerationData } from '../memory-data.ts'
 import { compared } from './compared.ts'
 import { topic } from './fixture.ts'
-import { batchAfter, order, pet, rowOf } from './samples.ts'
+import { type BatchContent, batchAfter, order, pet, removed, rowOf } from './samples.ts'
 
 const text = fc.string({ unit: anyCharacter, maxLength: 5 })
 
 /** What happens to one stream. `blindly`: as if neither the stream nor its documents were there. */
 const action = fc.record({
   slot: fc.nat(4),
-  ...{ pet: fc.boolean(), order: fc.boolean(), key: fc.boolean() },
-  ...{ indexes: fc.subarray(['a', 'ab', '']), text },
-  parked: fc.constantFrom('leave', 'leave', 'park', 'park', 'park again', 'unpark the first', 'unpark all'),
+  ...{ pet: fc.constantFrom('leave', 'put', 'put', 'remove'), order: fc.boolean(), key: fc.boolean() },
+  ...{ indexes: fc.subarray(['a', 'ab', '']), text, version: fc.integer({ min: 1, max: 128 }) },
+  ...{ parked: fc.constantFrom('leave', 'put', 'remove'), waiting: fc.constantFrom('leave', 'put', 'remove') },
+  history: fc.boolean(),
   blindly: fc.constantFrom(false, false, false, false, true),
 })
 
@@ -32,41 +34,46 @@ type Action = Step['actions'][number]
 function changesOf({ slot, blindly, ...action }: Action, partition: number, data: GenerationData) {
   const id = 100 * partition + slot + 1 // every stream is of one partition
   const stream = slot % 2 === 0 ? `${id}` : `{é}/${id}\u0000`
-  const put = (document: typeof pet) => {
-    const before = data.documents(document(id).collection).get(id)
-    const after = document(id, action.indexes, (before?.version ?? 0) + 1, action.text)
+  const put = (after: StoredDocument) => {
+    const before = data.documents(after.collection).get(id)
     return { before: blindly ? undefined : before, after }
   }
-  const hasDocument = stream === `${id}` && (action.pet || data.documents('pets').has(id))
-  const queue = data.queue(stream)
-  const isKnown = data.key({ partition, key: `${slot}` }) !== undefined
+  const shown = data.documents('pets').get(id)
+  const removes = action.pet === 'remove' && shown !== undefined
+  const puts = action.pet === 'put' ? [put(pet(id, action.indexes, action.version, action.text))] : []
+  const hasDocument = stream === `${id}` && (puts.length > 0 || (shown !== undefined && !removes))
+  const [chunk, isWaiting] = [`0/${stream}`, data.text('waiting', `0/${stream}`) !== undefined]
+  const isKnown = data.text('keys', `${partition}/${slot}`) !== undefined
   return {
     newStreams: blindly ? [stream] : [],
-    documents: [...(action.pet ? [put(pet)] : []), ...(action.order ? [put(order)] : [])],
-    rows: hasDocument ? [] : [rowOf(stream, action.text.length + 1)],
-    rowsShown: hasDocument && data.rows.has(stream) ? [stream] : [],
+    documents: [
+      ...puts,
+      ...(removes ? removed(shown) : []),
+      ...(action.order ? [put(order(id, action.indexes, action.text, `${id}`))] : []),
+    ],
+    rows: hasDocument ? [] : [rowOf(stream, action.version)],
+    rowsShown: hasDocument && data.text('rows', stream) !== undefined ? [stream] : [],
     keys: action.key && !isKnown ? [`${slot}`] : [],
-    parked: action.parked === 'park' ? [stream] : [],
-    unparked: { 'unpark the first': queue.slice(0, 1), 'unpark all': queue }[action.parked as string] ?? [],
-    again: action.parked === 'park again' ? queue.slice(0, 1).map((event) => ({ ...event, reason: action.text })) : [],
+    history: action.history ? [[chunk, 'a text']] : [],
+    parked: action.parked === 'put' ? [stream] : [],
+    unparked: action.parked === 'remove' && data.text('parked', stream) !== undefined ? [stream] : [],
+    waiting: action.waiting === 'put' ? [[chunk, `${slot},${action.version + slot}`]] : [],
+    waitingNoMore: action.waiting === 'remove' && isWaiting ? [chunk] : [],
   }
 }
 
 function batchOf({ partition, actions, expected }: Step, data: GenerationData): Batch {
   const checkpoint = data.checkpoint(partition)
-  const nothing: ReturnType<typeof changesOf> = {
-    ...{ newStreams: [], documents: [], rows: [], rowsShown: [], keys: [], parked: [], unparked: [], again: [] },
-  }
+  const content: Record<string, unknown[]> = {}
   for (const action of actions) {
     for (const [name, list] of Object.entries(changesOf(action, partition, data))) {
-      nothing[name as 'keys'].push(...(list as string[]))
+      content[name] = [...(content[name] ?? []), ...list]
     }
   }
-  const { again, ...content } = nothing
-  const batch = batchAfter({ partition, checkpoint }, content)
+  const batch = batchAfter({ partition, checkpoint }, content as BatchContent)
   const counts = { ...checkpoint.counts, skipped: checkpoint.counts.skipped + 1 }
   const mistakes = { stored: {}, 'other counts': { counts }, 'another position': { next: checkpoint.next + 1 } }
-  return { ...batch, expected: { ...checkpoint, ...mistakes[expected] }, parked: [...again, ...batch.parked] }
+  return { ...batch, expected: { ...checkpoint, ...mistakes[expected] } }
 }
 
 export const model = topic('the model', {

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { type Checkpoint, noRecords, startOfPartition } from '../../../src/read-models/checkpoint.ts'
-import { documentsIn, type StoredDocument } from '../../../src/read-models/document.ts'
+import { documentsIn, type StoredDocument, type TextSet, textSets } from '../../../src/read-models/document.ts'
 import type { Generation } from '../../../src/read-models/generations.ts'
+import { encodeIdempotencyRecord, keyId } from '../../../src/read-models/idempotency-record.ts'
 import type { Item, ScannedPage } from '../../../src/read-models/inspection.ts'
-import { encodeParkedEvent, type ParkedEvent, parkedId } from '../../../src/read-models/parked-event.ts'
-import type { Batch, DocumentPut } from '../../../src/read-models/projection-store.ts'
+import { encodeParkedStream, type ParkedStream } from '../../../src/read-models/parked-stream.ts'
+import type { Batch, DocumentChange, TextChanges } from '../../../src/read-models/projection-store.ts'
 import type { ReadModelStore } from '../../../src/read-models/store.ts'
 import type { ReadModelsFixture } from './fixture.ts'
 import { jsonOf, recordOf, rowText } from './values.ts'
@@ -19,43 +20,65 @@ export function newGeneration(logId = ownLog): Generation {
   return { name: randomUUID(), logId }
 }
 
-/** A document that shows a stream. */
+/** A document that shows the stream of its id. */
 export function pet(id: number, indexes: readonly string[] = [], version = 1, text = ''): StoredDocument {
-  return { collection: home, id, json: jsonOf(id, text), version, indexes, row: rowText(version) }
+  return { collection: home, id, json: jsonOf(id, text), indexes, behind: rowText(version) }
 }
 
-/** A document that shows none. */
-export function order(id: number, indexes: readonly string[] = [], version = 1, text = ''): StoredDocument {
-  return { ...pet(id, indexes, version, text), collection: 'orders', row: undefined }
+/** A document that a stream shows beside its own. */
+export function order(id: number, indexes: readonly string[] = [], text = '', stream = `${id}`): StoredDocument {
+  return { collection: 'orders', id, json: jsonOf(id, text), indexes, behind: stream }
 }
 
-export function added(...documents: readonly StoredDocument[]): DocumentPut[] {
+export function added(...documents: readonly StoredDocument[]): DocumentChange[] {
   return documents.map((after) => ({ before: undefined, after }))
 }
 
-export function changed(before: readonly StoredDocument[], after: readonly StoredDocument[]): DocumentPut[] {
+export function changed(before: readonly StoredDocument[], after: readonly StoredDocument[]): DocumentChange[] {
   return after.map((after, i) => ({ before: before[i], after }))
 }
 
-export function rowOf(stream: string, version = 1): Batch['rows'][number] {
-  return { stream, row: rowText(version) }
+export function removed(...documents: readonly StoredDocument[]): DocumentChange[] {
+  return documents.map((before) => ({ before, after: undefined }))
 }
 
-export function parkedEvent(partition: number, offset: number, stream: string, reason = 'no name'): ParkedEvent {
-  return { partition, offset, stream, reason, value: '{"specversion":"1.0"}' }
+export function rowOf(stream: string, version = 1): Item {
+  return [stream, rowText(version)]
 }
 
-type Lists = 'newStreams' | 'documents' | 'rows' | 'rowsShown' | 'unparked' | 'withoutEffect'
-export interface BatchContent extends Partial<Pick<Batch, Lists>> {
+export function parkedStream(stream: string, first: number, partition = 0, waiting = 0): ParkedStream {
+  return { stream, partition, first, waiting, reason: 'no name' }
+}
+
+export function parkedItem(parked: ParkedStream): Item {
+  return [parked.stream, encodeParkedStream(parked)]
+}
+
+export interface BatchContent extends Partial<Pick<Batch, 'newStreams' | 'documents' | 'withoutEffect'>> {
+  readonly rows?: readonly Item[]
+  readonly rowsShown?: readonly string[]
+  readonly keys?: readonly string[]
+  readonly history?: readonly Item[]
   /** Streams: an event of each is parked, at the offsets of the batch in turn. */
   readonly parked?: readonly string[]
-  readonly keys?: readonly string[]
+  /** Streams that have no parked events any more. */
+  readonly unparked?: readonly string[]
+  readonly waiting?: readonly Item[]
+  readonly waitingNoMore?: readonly string[]
+}
+
+const noChanges: TextChanges = { put: [], removed: [] }
+
+/** Changes of some sets, and of no other. */
+export function textChanges(changes: Partial<Record<TextSet, Partial<TextChanges>>>): Batch['texts'] {
+  const all = textSets.map((set) => [set, { ...noChanges, ...changes[set] }] as const)
+  return Object.fromEntries(all) as Batch['texts']
 }
 
 /** The batch that follows another one in its partition: one record for each event that it parks, and one more. */
 export function batchAfter(before: Pick<Batch, 'partition' | 'checkpoint'>, content: BatchContent = {}): Batch {
   const { partition, checkpoint: expected } = before
-  const { keys = [], parked = [], unparked = [], ...lists } = content
+  const { newStreams = [], documents = [], withoutEffect = [], keys = [], parked = [], unparked = [] } = content
   const next = expected.next + parked.length + 1
   const parkedNow = expected.counts.parked + parked.length - unparked.length
   const checkpoint: Checkpoint = {
@@ -63,13 +86,18 @@ export function batchAfter(before: Pick<Batch, 'partition' | 'checkpoint'>, cont
     last: { offset: next - 1, identity: `record ${partition}/${next - 1}` },
     counts: { ...noRecords, parked: parkedNow, applied: next - parkedNow },
   }
-  return {
-    ...{ partition, expected, checkpoint, newStreams: [], documents: [], rows: [], rowsShown: [], withoutEffect: [] },
-    ...lists,
-    keys: keys.map((key, i) => recordOf(key, expected.next + i, partition)),
-    parked: parked.map((stream, i) => parkedEvent(partition, expected.next + i, stream)),
-    unparked,
-  }
+  const decided = keys.map((key, i) => recordOf(key, expected.next + i, partition))
+  const texts = textChanges({
+    rows: { put: content.rows ?? [], removed: content.rowsShown ?? [] },
+    keys: { put: decided.map((record) => [keyId(record), encodeIdempotencyRecord(record)]) },
+    history: { put: content.history ?? [] },
+    parked: {
+      put: parked.map((stream, i) => parkedItem(parkedStream(stream, expected.next + i, partition))),
+      removed: unparked,
+    },
+    waiting: { put: content.waiting ?? [], removed: content.waitingNoMore ?? [] },
+  })
+  return { partition, expected, checkpoint, newStreams, documents, texts, withoutEffect }
 }
 
 export function firstBatch(content: BatchContent = {}, partition = 0): Batch {
@@ -116,9 +144,4 @@ export async function itemsIn(
     from = page.next
   }
   throw new Error('this does not end')
-}
-
-/** As they are inspected. */
-export function parkedItems(events: readonly ParkedEvent[]): Map<string, string> {
-  return new Map(events.map((event) => [parkedId(event), encodeParkedEvent(event)]))
 }

@@ -6,14 +6,15 @@ import { fullBatch } from './full.ts'
 import { added, applyAll, batchAfter, firstBatch, newGeneration, order, pet, started } from './samples.ts'
 import { numbers } from './values.ts'
 
-const request = { partition: 0, streams: ['1'], keys: ['k'], queues: ['1'] }
+const request = { partition: 0, streams: ['1'], keys: ['k'], waiting: ['0/1'] }
 
 /** Every method that asks the store, with what does no harm where the call is carried out after it was given up. */
 export const everyCall: Record<string, (store: ReadModelStore, generation: string) => Promise<unknown>> = {
   find: ({ reads }, name) => reads.find(name, pet(1)),
   page: ({ reads }, name) => reads.page(name, { collection: 'pets', after: 0, limit: 1 }),
   'load of a request': ({ reads }, name) =>
-    reads.load(name, { stream: '1', key: { partition: 0, key: 'k' }, event: { partition: 0, offset: 0 } }),
+    reads.load(name, { stream: '1', key: { partition: 0, key: 'k' }, versions: { first: 1, last: 2 } }),
+  'load by document': ({ reads }, name) => reads.load(name, { document: { collection: 'orders', id: 1 } }),
   'load of a projector': ({ projection }, name) => projection.load(name, request),
   apply: ({ projection }, name) => projection.apply(name, firstBatch({ documents: added(pet(1, ['a'])) })),
   active: ({ generations }) => generations.active(),

@@ -48,7 +48,7 @@ function movingBatches(count: number): Batch[] {
     if (i === count - 1) break
     const [there, gone] = i % 2 === 0 ? ['s', 't'] : ['t', 's']
     const documents = changed(states[(i + 1) % 2] ?? [], states[i % 2] ?? [])
-    const content = { documents, rows: [rowOf(there)], rowsShown: [gone], parked: [gone], unparked: before.parked }
+    const content = { documents, rows: [rowOf(there)], rowsShown: [gone], parked: [gone], unparked: [there] }
     batches.push(batchAfter(before, { ...content, keys: [`${i + 1}`] }))
   }
   return batches

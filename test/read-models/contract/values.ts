@@ -1,4 +1,5 @@
 import type { IdempotencyRecord } from '../../../src/read-models/idempotency-record.ts'
+import { chunkId, chunksOf, encodeEntry, versionsPerChunk } from '../../../src/read-models/stream-history.ts'
 import { encodeRow } from '../../../src/read-models/stream-row.ts'
 
 export const greatestId = Number.MAX_SAFE_INTEGER
@@ -21,8 +22,19 @@ export function jsonOf(id: number, text = ''): string {
   return `{"id":${id},"text":${JSON.stringify(text)}}`
 }
 
+/** The event `event n` has version n, at the offset n - 1. */
+export const entryOf = (version: number) => encodeEntry(version - 1, `event ${version}`)
+
 export function rowText(version: number, hidden = 'hidden'): string {
-  return encodeRow({ version, offsets: [version - 1], hidden })
+  const first = versionsPerChunk * chunksOf(version) + 1
+  const entries = numbers(version - first + 1, first).map(entryOf)
+  return encodeRow({ version, isRemoved: false, entries, hidden })
+}
+
+/** A chunk of the history of a stream, as it is stored. */
+export function historyOf(stream: string, chunk: number): readonly [id: string, text: string] {
+  const entries = numbers(versionsPerChunk, versionsPerChunk * chunk + 1).map(entryOf)
+  return [chunkId(stream, chunk), entries.join(',')]
 }
 
 export function recordOf(key: string, offset: number, partition = 0): IdempotencyRecord {

@@ -1,0 +1,32 @@
+import { ServiceError } from '../lib/errors.ts'
+import { UnknownOutcome } from './command-handler.ts'
+import type { Target } from './event-writer.ts'
+
+export function keyReused(): ServiceError {
+  return new ServiceError('idempotency_key_reused', 'This Idempotency-Key was already used for a different request.')
+}
+
+export function preconditionFailed(): ServiceError {
+  return new ServiceError('precondition_failed', 'It has changed since the state that If-Match names.')
+}
+
+export function streamParked(): ServiceError {
+  return new ServiceError(
+    'stream_parked',
+    'An earlier event of this pet is parked, and nothing can follow it. Nothing was stored.',
+  )
+}
+
+export function eventParked(): ServiceError {
+  return new ServiceError('event_parked', 'The event is stored, but it could not be applied and is parked.')
+}
+
+export function conflict(): ServiceError {
+  return new ServiceError('conflict', 'Other writes kept coming first until the time was up. Nothing was changed.')
+}
+
+export function outcomeUnknown(written: Target, cause: ServiceError | undefined): UnknownOutcome {
+  const message =
+    'The event is stored, but its outcome is not known yet. With an Idempotency-Key the request can be sent again.'
+  return new UnknownOutcome(written, message, cause)
+}

@@ -1,0 +1,29 @@
+import type { Offset } from '../event-log/event-log.ts'
+import type { StreamId } from '../read-models/stream-row.ts'
+
+export interface FeedEvent {
+  readonly stream: StreamId
+  /** The CloudEvents type. */
+  readonly type: string
+  /** The CloudEvent, as it stands in the log. */
+  readonly json: string
+}
+
+/** Where a feed goes on in a partition. */
+export interface FeedPlace {
+  readonly partition: number
+  /** The offset of the next record. */
+  readonly next: Offset
+  /**
+   * If that record discards an event: the version up to which the events that it released are told; 0 if none is told.
+   */
+  readonly told: number
+}
+
+/** The events that took effect between one place and another. */
+export interface FeedBatch {
+  readonly events: readonly FeedEvent[]
+  readonly place: FeedPlace
+  /** The log has lost its end, and the place with it. */
+  readonly isLost?: boolean
+}
