@@ -471,7 +471,7 @@ export interface operations {
                 headers: {
                     /** @description The path of the new pet */
                     Location?: string;
-                    /** @description Identifies this state, and never any other (RFC 9110) */
+                    /** @description Identifies this state: no other has it, and a state that comes back has it again (RFC 9110) */
                     ETag?: string;
                     /** @description Pass it to requests that must see this pet, on any instance */
                     "Consistency-Token"?: string;
@@ -520,7 +520,7 @@ export interface operations {
             /** @description The requested animal */
             200: {
                 headers: {
-                    /** @description Identifies this state, and never any other (RFC 9110) */
+                    /** @description Identifies this state: no other has it, and a state that comes back has it again (RFC 9110) */
                     ETag?: string;
                     /** @description Pass it to requests that must see nothing older than this answer; sent if the request had one, on any instance */
                     "Consistency-Token"?: string;
@@ -541,7 +541,7 @@ export interface operations {
             /** @description The client already has the current state */
             304: {
                 headers: {
-                    /** @description Identifies this state, and never any other (RFC 9110) */
+                    /** @description Identifies this state: no other has it, and a state that comes back has it again (RFC 9110) */
                     ETag?: string;
                     /** @description Pass it to requests that must see nothing older than this answer; sent if the request had one, on any instance */
                     "Consistency-Token"?: string;
@@ -646,7 +646,7 @@ export interface operations {
                 headers: {
                     /** @description The path of the new order */
                     Location?: string;
-                    /** @description Identifies this state, and never any other (RFC 9110) */
+                    /** @description Identifies this state: no other has it, and a state that comes back has it again (RFC 9110) */
                     ETag?: string;
                     /** @description Pass it to requests that must see this order, on any instance */
                     "Consistency-Token"?: string;
@@ -693,7 +693,7 @@ export interface operations {
             /** @description The requested order */
             200: {
                 headers: {
-                    /** @description Identifies this state, and never any other (RFC 9110) */
+                    /** @description Identifies this state: no other has it, and a state that comes back has it again (RFC 9110) */
                     ETag?: string;
                     /** @description Pass it to requests that must see nothing older than this answer; sent if the request had one, on any instance */
                     "Consistency-Token"?: string;
@@ -708,7 +708,7 @@ export interface operations {
             /** @description The client already has the current state */
             304: {
                 headers: {
-                    /** @description Identifies this state, and never any other (RFC 9110) */
+                    /** @description Identifies this state: no other has it, and a state that comes back has it again (RFC 9110) */
                     ETag?: string;
                     /** @description Pass it to requests that must see nothing older than this answer; sent if the request had one, on any instance */
                     "Consistency-Token"?: string;
@@ -755,7 +755,7 @@ export interface operations {
             /** @description The order with that status */
             200: {
                 headers: {
-                    /** @description Identifies this state, and never any other (RFC 9110) */
+                    /** @description Identifies this state: no other has it, and a state that comes back has it again (RFC 9110) */
                     ETag?: string;
                     /** @description Pass it to requests that must see this status, on any instance */
                     "Consistency-Token"?: string;

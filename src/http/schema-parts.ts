@@ -101,7 +101,9 @@ const responseHeaders = {
   token: (what: string) => ({
     'Consistency-Token': header(`Pass it to requests that must see ${what}, on any instance`, token),
   }),
-  etag: { ETag: header('Identifies this state, and never any other (RFC 9110)', tag) },
+  etag: {
+    ETag: header('Identifies this state: no other has it, and a state that comes back has it again (RFC 9110)', tag),
+  },
   replayed: { 'Idempotency-Replayed': header('`true` if this repeats the answer to an earlier request') },
   preferenceApplied: { 'Preference-Applied': header('`wait=N`, if the request said how long to wait') },
 }
