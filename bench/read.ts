@@ -20,6 +20,7 @@ const { connections, rounds, seconds, pets } = options
 interface MeasuredRead {
   readonly read: Read
   readonly payloadBytes: number
+  readonly cold: Cycle<'bare' | 'service'>
   readonly pairs: readonly Cycle<'bare' | 'service'>[]
 }
 
@@ -33,6 +34,7 @@ const columns: readonly Column<ReturnType<typeof summary>>[] = [
     title: 'target',
     cell: ({ ratio, target }) => asVerdicts([{ target: target.toFixed(2), met: ratio.median >= target }]),
   },
+  { title: 'first 10 s', cell: ({ cold }) => cold.toFixed(2) },
   { title: 'bare p50/p99 ms', cell: ({ bare }) => asLatencies(bare) },
   { title: 'service p50/p99 ms', cell: ({ service }) => asLatencies(service) },
 ]
@@ -64,14 +66,15 @@ async function measureRead(
     { name: 'bare', url: bare.url, load },
     { name: 'service', url, load },
   ]
-  await warmUp(name, systems, measuring)
+  const cold = await warmUp(name, systems, measuring)
   const pairs = await measureInTurn(name, systems, measuring)
   await bare.end()
-  return { read, payloadBytes: Buffer.byteLength(answer.body), pairs }
+  return { read, payloadBytes: Buffer.byteLength(answer.body), cold, pairs }
 }
 
-function summary({ read: { name, target }, payloadBytes, pairs }: MeasuredRead) {
+function summary({ read: { name, target }, payloadBytes, cold, pairs }: MeasuredRead) {
   const bare = figuresOf(pairs, 'bare')
   const service = figuresOf(pairs, 'service')
-  return { name, target, payloadBytes, bare, service, ratio: ratioOf(pairs, 'service', 'bare'), pairs }
+  const ratio = ratioOf(pairs, 'service', 'bare')
+  return { name, target, payloadBytes, bare, service, ratio, cold: ratioOf([cold], 'service', 'bare').median, pairs }
 }

@@ -27,15 +27,15 @@ export interface Measuring {
 /** Each system takes this long until V8 has compiled the hot code; from then on the cost of a request is constant. */
 const warmUpSeconds = 10
 
-/** `what` names the step in progress messages. */
+/** `what` names the step in progress messages. Resolves to what the systems did while they were cold. */
 export async function warmUp<Name extends string>(
   what: string,
   systems: Systems<Name>,
   { client, connections }: Pick<Measuring, 'client' | 'connections'>,
   seconds = warmUpSeconds,
-): Promise<void> {
+): Promise<Cycle<Name>> {
   say(`${what}: warming up with ${connections} connections`)
-  await cycle(systems, { client, connections, seconds })
+  return await cycle(systems, { client, connections, seconds })
 }
 
 /** Measures the systems in turn. */
