@@ -52,6 +52,7 @@ function ofReplica(suffering: Suffering): void {
     'eviction of Redis is switched on',
     'a replica of Redis is promoted',
     'a stale replica of Redis is promoted',
+    'a stale replica of Redis is promoted while a process is cut off',
     'rolling deploy',
     'an API key is revoked',
   ])

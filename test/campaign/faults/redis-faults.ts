@@ -142,7 +142,12 @@ export class Failover {
   faults(): Fault[] {
     return [
       { kind: 'a replica of Redis is promoted', inflict: () => done(this.#promote()) },
-      { kind: 'a stale replica of Redis is promoted', inflict: (occasion) => done(this.#promoteStale(occasion)) },
+      { kind: 'a stale replica of Redis is promoted', inflict: (occasion) => done(this.#promoteStale(occasion, [])) },
+      {
+        // It has heard of nothing that the replica lacks, so only that it was cut off tells it to doubt.
+        kind: 'a stale replica of Redis is promoted while a process is cut off',
+        inflict: (occasion) => done(this.#promoteStale(occasion, [occasion.random.pick(this.#parts.links)])),
+      },
     ]
   }
 
@@ -154,14 +159,14 @@ export class Failover {
     }))
   }
 
-  async #promoteStale({ last }: Occasion): Promise<void> {
-    const { replication } = this.#parts
-    replication.disturb({ kind: 'cut' })
+  async #promoteStale({ last }: Occasion, cutOff: readonly Link[]): Promise<void> {
+    const links = [this.#parts.replication, ...cutOff]
+    for (const link of links) link.disturb({ kind: 'cut' })
     try {
       await last(500, 2500)
       await this.#promote()
     } finally {
-      replication.heal()
+      for (const link of links) link.heal()
     }
   }
 
