@@ -78,7 +78,7 @@ function* checkCreated(
     operation === 'createPet' ? isOfNewPet(effect) : effect.type === placedType,
   )
   const isTold = (effect: Effective) => (effect.order ?? effect.pet).id === membersOf(body).id
-  const effect = creating.find(isTold) ?? creating[0]
+  const effect = creating.find(isTold) ?? creating[0] ?? forgottenEffect(exchange, isTold, prefixes)
   if (effect === undefined) {
     if (!isTakenByOther(exchange, prefixes)) yield lost(exchange, prefixes)
     return
@@ -87,6 +87,19 @@ function* checkCreated(
   if (isOfOther) yield untrue(exchange, effect, 'is not said to be replayed, but is of another request')
   else if (!isAsWanted(exchange)) yield untrue(exchange, effect, 'is not what was asked for')
   else yield* checkEffect(exchange, effect, prefixes)
+}
+
+/** What a replayed answer tells of a request that is forgotten, since it came before a loss. */
+function forgottenEffect(
+  { isReplayed, operation }: Exchange,
+  isTold: (effect: Effective) => boolean,
+  prefixes: Prefixes,
+): Effective | undefined {
+  if (!isReplayed) return undefined
+  const type = operation === 'createPet' ? createdType : placedType
+  return prefixes.effects.find(
+    (effect) => effect.type === type && isTold(effect) && !prefixes.isOfHistory(effect.record),
+  )
 }
 
 /**

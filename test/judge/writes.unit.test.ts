@@ -63,6 +63,15 @@ describe('writes', () => {
     expect(rulesOf(found)).toEqual(['lost write'])
   })
 
+  it('are replayed although the request that made them came before a loss', () => {
+    const found = sampleHistory()
+    found.created(pet(d), { key: 'hash' })
+    found.answered({ ...keyed, isReplayed: true })
+    expect(rulesOf(found)).toEqual([])
+    found.answered({ ...keyed, isReplayed: true, body: pet(e) })
+    expect(rulesOf(found)).toEqual(['lost write'])
+  })
+
   it('take effect once', () => {
     const found = sampleHistory()
     const [twin = 0] = idsOf(1, 2).slice(1)
