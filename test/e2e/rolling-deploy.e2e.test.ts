@@ -107,7 +107,7 @@ describeWithBrokers('a rolling deploy', (brokers) => {
     ])
     for (const { documents } of generations) expect(documents?.pets).toBeGreaterThan(standing.length)
     load.turnTo([next])
-    expect(await old.end('SIGTERM')).toBe(0)
+    expect(await old.end('SIGTERM'), old.output()).toBe(0)
 
     // Rolled back: it goes on with the read models that it left. However long it takes to start, it is within the grace.
     const renewing = setInterval(() => oldStore.generations.renew(), 500)
@@ -117,7 +117,7 @@ describeWithBrokers('a rolling deploy', (brokers) => {
     expect(await oldStore.generations.active()).toEqual(before)
     await untilMore()
     load.turnTo([next])
-    expect(await again.end('SIGTERM')).toBe(0)
+    expect(await again.end('SIGTERM'), again.output()).toBe(0)
 
     await expectRemoved(environment, otherLog, oldStore)
     const there = await startService(otherLog)
