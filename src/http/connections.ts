@@ -10,6 +10,7 @@ export interface ConnectionLimits {
 }
 
 const logIntervalMs = 10_000
+const connections = new WeakMap<Server, Set<Socket>>()
 
 /**
  * Closes connections beyond the limits as soon as they are opened, which costs almost nothing. Existing connections
@@ -17,10 +18,14 @@ const logIntervalMs = 10_000
  */
 export function limitConnections(server: Server, limits: ConnectionLimits, logger: FastifyBaseLogger | false): void {
   const open = new Map<string, number>()
+  const sockets = new Set<Socket>()
+  connections.set(server, sockets)
   const tellRefused = refusalTeller(logger)
   server.maxConnections = limits.max
   server.on('drop', () => tellRefused(`there are ${limits.max} connections (MAX_CONNECTIONS)`))
   server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
     const { remoteAddress: address } = socket
     if (address === undefined || limits.isTrustedProxy(address)) return
     const count = open.get(address) ?? 0
@@ -36,6 +41,11 @@ export function limitConnections(server: Server, limits: ConnectionLimits, logge
       else open.delete(address)
     })
   })
+}
+
+/** Connections on which nothing was ever sent. To Node they are not idle: it waits for their first request. */
+export function closeSilentConnections(server: Server): void {
+  for (const socket of connections.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy()
 }
 
 /** Logs one line from time to time, however many are refused. */

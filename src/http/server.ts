@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type Server } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
-import { type ConnectionLimits, inTurn, limitConnections } from './connections.ts'
+import { type ConnectionLimits, closeSilentConnections, inTurn, limitConnections } from './connections.ts'
 import { replyToBrokenRequest, replyToTunnel, replyWithError, securityHeaders } from './error-replies.ts'
 import { hasUnreadBody } from './messages.ts'
 import { CountedResponse, type Traffic } from './traffic.ts'
@@ -100,13 +100,17 @@ function responseClass(isClosing: () => boolean) {
 
 /**
  * Stops listening and resolves once every connection is closed. Current requests are still answered, and each answer
- * asks its client to close the connection (`isClosing`). Idle connections are closed after `idleMs`.
+ * asks its client to close the connection (`isClosing`). Connections that are idle, or on which nothing was ever sent,
+ * are closed after `idleMs`.
  */
 export async function drain(server: Server, idleMs: number): Promise<void> {
   const closed = once(server, 'close')
   // The HTTP server's own close ends idle connections at once, including those on which a request has just been sent.
   NetServer.prototype.close.call(server)
-  const idle = setInterval(() => server.closeIdleConnections(), idleMs)
+  const idle = setInterval(() => {
+    server.closeIdleConnections()
+    closeSilentConnections(server)
+  }, idleMs)
   await closed
   clearInterval(idle)
 }

@@ -297,10 +297,17 @@ describe('draining', () => {
     await closed
   })
 
-  it('closes a connection on which nothing comes', async () => {
+  it.each([
+    ['anymore', list],
+    ['at all', ''],
+  ])('closes a connection on which nothing comes %s', async (_, sent) => {
     const idle = open(to)
-    idle.write(list)
-    await once(idle, 'data')
+    const taken = once(own.app.server, 'connection')
+    if (sent === '') await taken
+    else {
+      idle.write(sent)
+      await once(idle, 'data')
+    }
     own.services.isDraining = true
     await drain(own.app.server, 10)
     expect(idle.closed || (await once(idle, 'close'))).toBeTruthy()
