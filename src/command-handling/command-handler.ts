@@ -43,9 +43,10 @@ export interface CommandHandler<State, Event> {
    * Load, decide, append, await, answer; repeated if a competing event came first. `command` makes the command from the
    * id drawn for it (0 if none is drawn), which for a new stream is also the id of the stream.
    * In this order: there is no such document; nothing to do; ServiceError precondition_failed, if `ifMatch` says no of the
-   * document as it was loaded; and what the decider rejects. Throws ServiceError further: idempotency_key_reused; stream_parked, event_parked, conflict; what
-   * reading throws, if that was before anything was appended; what appending throws; append_outcome_unknown (an
-   * UnknownOutcome) also for an event that is stored but whose outcome is not known in time.
+   * document as it was loaded; and what the decider rejects. Throws ServiceError further: idempotency_key_reused;
+   * stream_parked, event_parked, conflict; what reading throws, if that was before anything was appended; what appending
+   * throws; append_outcome_unknown (an UnknownOutcome) also for an event that is stored but whose outcome is not known in
+   * time.
    */
   handle<Command>(
     decider: Decider<State, Command, Event>,

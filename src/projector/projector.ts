@@ -97,7 +97,7 @@ export class Projector implements Subscriber {
 
   async close(): Promise<void> {
     this.#endObserving()
-    this.#partitions.clear()
+    this.#partitions.clear() // breaks off a discard, which may have thousands of events to take up
     await this.#subscription?.close()
     await this.#reconciling
   }
