@@ -122,8 +122,10 @@ export interface Replicated {
   readonly nodes: readonly [RedisNode, RedisNode]
   /** From the replica to the master. */
   readonly replication: Link
-  /** From each process to the master. */
+  /** To the master, from each process and the command line. */
   readonly links: readonly Link[]
+  /** Those of them from processes of a role. */
+  readonly linksOf: (role: 'api' | 'projector') => readonly Link[]
 }
 
 /** A master, and how its replica takes over: `promote` while `isStale` without the last writes. */
@@ -142,11 +144,10 @@ export class Failover {
   faults(): Fault[] {
     return [
       { kind: 'a replica of Redis is promoted', inflict: () => done(this.#promote()) },
-      { kind: 'a stale replica of Redis is promoted', inflict: (occasion) => done(this.#promoteStale(occasion, [])) },
+      { kind: 'a stale replica of Redis is promoted', inflict: (occasion) => done(this.#promoteStale(occasion)) },
       {
-        // It has heard of nothing that the replica lacks, so only that it was cut off tells it to doubt.
         kind: 'a stale replica of Redis is promoted while a process is cut off',
-        inflict: (occasion) => done(this.#promoteStale(occasion, [occasion.random.pick(this.#parts.links)])),
+        inflict: (occasion) => done(this.#promoteUnheard(occasion)),
       },
     ]
   }
@@ -159,15 +160,24 @@ export class Failover {
     }))
   }
 
-  async #promoteStale({ last }: Occasion, cutOff: readonly Link[]): Promise<void> {
-    const links = [this.#parts.replication, ...cutOff]
-    for (const link of links) link.disturb({ kind: 'cut' })
-    try {
-      await last(500, 2500)
-      await this.#promote()
-    } finally {
-      for (const link of links) link.heal()
-    }
+  async #promoteStale({ last }: Occasion): Promise<void> {
+    using _replication = cut([this.#parts.replication])
+    await last(500, 2500)
+    await this.#promote()
+  }
+
+  /**
+   * One api hears of nothing that the replica lacks, so only that it was cut off tells it to doubt. It is asked before
+   * a projector applies that again.
+   */
+  async #promoteUnheard({ random, last }: Occasion): Promise<void> {
+    const { replication, linksOf } = this.#parts
+    using unheard = cut([replication, random.pick(linksOf('api'))])
+    await last(500, 2500)
+    using _projectors = cut(linksOf('projector'))
+    await this.#promote()
+    unheard.dispose()
+    await last(500, 2500)
   }
 
   /** The one before becomes its replica. */
@@ -181,4 +191,13 @@ export class Failover {
     replication.turnTo(port)
     await command(before, 'REPLICAOF', '127.0.0.1', replication.port)
   }
+}
+
+function cut(links: readonly Link[]): DisposableStack {
+  const heal = new DisposableStack()
+  for (const link of links) {
+    link.disturb({ kind: 'cut' })
+    heal.defer(() => link.heal())
+  }
+  return heal
 }

@@ -40,13 +40,13 @@ export const replica: StartScenario = onKafka(async (stack, folder) => {
     await redisNode(stack, join(folder, 'redis-1')),
     await redisNode(stack, join(folder, 'redis-2')),
   ]
-  const { links, urlOf, lane } = await linksTo(stack, portOf(master.url))
+  const { links, linksOf, urlOf, lane } = await linksTo(stack, portOf(master.url))
   const replication = await linkTo(stack, portOf(master.url))
   await askRedis(other.url, (client) => client.replicaof('127.0.0.1', replication.port))
   await until('the replica follows', 20_000, () =>
     askRedis(other.url, async (client) => (await client.info('replication')).includes('master_link_status:up')),
   )
-  const failover = new Failover({ nodes: [master, other], replication, links })
+  const failover = new Failover({ nodes: [master, other], replication, links, linksOf })
   const ofMaster = [...failover.faults(), ...failover.faults(), ...failover.faultsOfMaster(prefix)]
   return { url: urlOf('operator'), urlOf, lanes: [ofMaster, lane] }
 })
@@ -178,6 +178,7 @@ async function linksTo(stack: AsyncDisposableStack, port: number) {
   const links = await Promise.all(from.map(() => linkTo(stack, port)))
   return {
     links,
+    linksOf: (role: string) => links.filter((_, index) => from[index]?.startsWith(role)),
     urlOf: (name: string) => urlTo(links[from.indexOf(name)]),
     lane: networkFaults('to Redis', [links.slice(0, names.length)]),
   }
