@@ -90,7 +90,7 @@ describe('a discard', () => {
 
   it('that is broken off on the way changes nothing, and is done once what broke it off is over', async () => {
     const records = [...firstParked, ...waitingOrders(1200), discard('1', 1), ...somePets(50, 3)]
-    for (const fault of ['the log fails', 'a reply is lost', 'the projector ends'] as const) {
+    for (const fault of ['the log fails', 'a reply is lost', 'the projector ends', 'a rebalance'] as const) {
       let strikes = 2
       const log = new MemoryEventLog(new MemoryLogData(1))
       const world = openWorld()
@@ -104,19 +104,39 @@ describe('a discard', () => {
         world: filled,
         start,
         memory,
+        projector,
       } = await worldOf(records, {
         store,
         read: async (partition, from, limit) => {
           if (fault === 'the log fails' && from > 900 && strikes-- > 0)
             throw new ServiceError('event_log_unavailable', '')
           if (fault === 'the projector ends' && from > 900 && strikes-- === 1) void filled.stop().then(start)
+          if (fault === 'a rebalance' && from > 900 && strikes-- > 0) projector.assigned([0])
           return await memory.read(partition, from, limit)
         },
       })
       await untilCaughtUp({ log: memory, store: world.store })
       expect(await everything(world.store), fault).toEqual(await undisturbed(memory))
+      expect(strikes, fault).toBeLessThan(2)
       await log.close()
     }
+  })
+
+  it('holds up no verification, which finds nothing on the way or afterwards', async () => {
+    const found: unknown[] = []
+    let verifying: Promise<unknown> | undefined
+    const { world, memory } = await worldOf([...firstParked, ...waitingOrders(1200), discard('1', 1)], {
+      read: async (partition, from, limit) => {
+        if (from > 900) {
+          verifying ??= startVerify(world).then(({ differences }) => found.push(differences))
+          await verifying
+        }
+        return await memory.read(partition, from, limit)
+      },
+    })
+    await untilCaughtUp(world)
+    expect((await everything(world.store)).parked).toEqual([])
+    expect([...found, (await startVerify(world)).differences]).toEqual([[], []])
   })
 
   it('and another one, of what parked again behind it, come to the same at once and one after the other', async () => {
