@@ -10,7 +10,7 @@ import type { Storage } from '../app/storage.ts'
 import { SettledEvents, type SettledRecord } from '../event-feed/settled-events.ts'
 import type { Offset, Position } from '../event-log/event-log.ts'
 import { eventText } from '../event-log/record-codec.ts'
-import { escaped } from './output.ts'
+import { escaped, inOneLine } from './output.ts'
 import { withStorage } from './storage.ts'
 
 interface Options {
@@ -141,7 +141,7 @@ const discard = { ...nothingRead, type: 'petstore.EventDiscarded.v1' }
 const widths = [10, 24, 26, 10, 7, 0]
 
 function line(cells: readonly string[]): string {
-  return cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')
+  return cells.map((cell, column) => inOneLine(cell).padEnd(widths[column] ?? 0)).join('  ')
 }
 
 async function write(text: string): Promise<void> {

@@ -39,6 +39,11 @@ export function escaped(text: string): string {
   return text.replaceAll(special, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
+/** As `escaped`, for text within a line: a line break would begin a row that nobody wrote. */
+export function inOneLine(text: string): string {
+  return escaped(text).replaceAll('\n', '\\u000a')
+}
+
 /** Who runs the command, for records of who did what: a user of the operating system. */
 export function operator(): string {
   try {
@@ -50,9 +55,10 @@ export function operator(): string {
 
 /** Columns are as wide as their widest cell. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = header.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
+  const cells = rows.map((row) => row.map(inOneLine))
+  const widths = header.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)))
   const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')
-  return [header, ...rows].map((row) => line(row).trimEnd()).join('\n')
+  return [header, ...cells].map((row) => line(row).trimEnd()).join('\n')
 }
 
 export interface Progress {

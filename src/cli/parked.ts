@@ -12,7 +12,7 @@ import type { Inspection, ScannedPage } from '../read-models/inspection.ts'
 import { decodeOffsets, decodeParkedStream, type ParkedStream } from '../read-models/parked-stream.ts'
 import type { Stores } from '../read-models/shards.ts'
 import { asksFirst, confirm } from './confirm.ts'
-import { addAction, type Outcome, operator, table } from './output.ts'
+import { addAction, inOneLine, type Outcome, operator, table } from './output.ts'
 import { inActive, withStorage } from './storage.ts'
 
 const lookMs = 50
@@ -56,7 +56,7 @@ async function show(place: string): Promise<Outcome> {
     const event = await expectParked(stores, place)
     const [value = null] = await valuesOf(log, [event])
     const { stream, reason } = event
-    const lines = [`event    ${placeOf(event)}`, `stream   ${stream}`, `reason   ${reason}`]
+    const lines = [`event    ${placeOf(event)}`, `stream   ${inOneLine(stream)}`, `reason   ${inOneLine(reason)}`]
     return { json: described(event, value), text: [...lines, ...(value === null ? [] : [value])].join('\n') }
   })
 }
@@ -87,7 +87,7 @@ async function discard(place: string, options: { readonly yes?: boolean }): Prom
   await withStorage(async ({ stores, log }, logger) => {
     const event = await expectParked(stores, place)
     expectFirst(event)
-    await confirm(`Event ${place} of the stream ${event.stream} will be discarded.`, options)
+    await confirm(`Event ${place} of the stream ${inOneLine(event.stream)} will be discarded.`, options)
     await log.append(event.partition, [encodeDiscard(event, timeOfDay())])
     auditTo(logger)('event discarded', { event: place, stream: event.stream, actor: operator() })
     await untilDiscarded(stores, event)

@@ -14,7 +14,17 @@ import { type Difference, type Verification, verify } from '../projector/verify.
 import { setName } from '../read-models/document.ts'
 import { type Shard, shardsOf } from '../read-models/shards.ts'
 import { describeGenerations } from './generations.ts'
-import { addAction, exitCodes, type Outcome, operator, type Progress, print, showProgress, table } from './output.ts'
+import {
+  addAction,
+  exitCodes,
+  inOneLine,
+  type Outcome,
+  operator,
+  type Progress,
+  print,
+  showProgress,
+  table,
+} from './output.ts'
 import { inActive, withStorage } from './storage.ts'
 
 const shownDifferences = 50
@@ -116,7 +126,7 @@ function describeVerification({ generation, differences, compared }: Verificatio
 }
 
 function describeDifference({ where, id, expected = 'nothing', found = 'nothing' }: Difference): string {
-  return `${where} ${id}\n  expected  ${expected}\n  found     ${found}`
+  return `${where} ${inOneLine(id)}\n  expected  ${inOneLine(expected)}\n  found     ${inOneLine(found)}`
 }
 
 /** From the recorded sizes, which every read proves. */

@@ -3,7 +3,8 @@ import { type EventType, eventSchemas } from './event-schemas.ts'
 
 /** Word for word as in docs/events.md; a test holds the two together. */
 const ruleForConsumers = `
-Read each partition in order. For each record key, remember the last version that you counted (0 before its first event).
+Read each partition in order, with the isolation level \`read_committed\`: other programs may write in transactions, and what they
+abort never happened. For each record key, remember the last version that you counted (0 before its first event).
 
 1. **Ignore** a record that is not an event of a stream:
    - its value is longer than 16 KiB or is not a CloudEvent,
@@ -44,7 +45,8 @@ export function asyncApiDocument(topic: string | null) {
         summary: 'All events of all pets, kept for ever',
         description:
           'The record key is the pet id in decimal. Kafka’s default partitioner (murmur2) chooses the partition by it, so ' +
-          'all events of a pet have one order. A new consumer can start at offset 0 and learn everything. ' +
+          'all events of a pet have one order. A new consumer can start at offset 0 and learn everything. A producer ' +
+          'on librdkafka needs partitioner=murmur2, since its own default is another one. ' +
           'The address is null where the service runs without Kafka.',
         messages,
         bindings: {

@@ -19,6 +19,7 @@ export interface NewRecord {
 export interface LogRecord {
   readonly offset: Offset
   readonly key: Buffer | null
+  /** One that is longer than any event (`recordValueMax`) may be cut behind that. */
   readonly value: Buffer | null
 }
 
@@ -119,6 +120,11 @@ export interface EventLog {
    * Throws ServiceError event_log_unavailable, within two seconds, also where they cannot be decoded.
    */
   read(partition: number, from: Offset, limit: number): Promise<ReadRecords>
+  /**
+   * Resolves if this is still the log that was opened. Throws ServiceError event_log_unavailable if another one has
+   * replaced it, and if that cannot be determined within two seconds.
+   */
+  confirm(): Promise<void>
   /** Subscribes as a member of the group named `group`, whose members share the partitions. */
   subscribe(group: string, subscriber: Subscriber): Promise<Subscription>
   /** Ends every subscription, then releases the resources of the log. */

@@ -1,4 +1,5 @@
 import type { Offset, RecordBatch } from '../event-log/event-log.ts'
+import { recordIdentity } from '../event-log/record-identity.ts'
 import type { Checkpoint, Counts } from '../read-models/checkpoint.ts'
 import type { DocumentId } from '../read-models/document.ts'
 import { encodeIdempotencyRecord, type IdempotencyRecord, keyId } from '../read-models/idempotency-record.ts'
@@ -8,7 +9,7 @@ import { encodeEntry } from '../read-models/stream-history.ts'
 import type { StreamId, StreamRow } from '../read-models/stream-row.ts'
 import type { Rules, ShownDocument } from './definition.ts'
 import { ParkedQueue } from './parked-queue.ts'
-import { type Discard, recordIdentity, type StreamEvent } from './stream-event.ts'
+import type { Discard, StreamEvent } from './stream-event.ts'
 import { StreamState, type TextEdits } from './stream-state.ts'
 
 /** Consecutive records of one partition, each with the event that it holds; undefined for records to skip. */

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { LogRecord, Offset, RecordBatch, Subscriber, Subscription } from '../event-log/event-log.ts'
 import { RecordGoneError } from '../event-log/read-at.ts'
+import { recordIdentity } from '../event-log/record-identity.ts'
 import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../read-models/checkpoint.ts'
 import type { Checkpoints } from '../read-models/generations.ts'
 import type { ShardLog } from '../read-models/shards.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 import type { Look, Tracker } from '../read-models/tracker.ts'
 import { Applier, type ApplierOptions } from './applier.ts'
-import { recordIdentity } from './stream-event.ts'
 
 /** A partition being projected, and what the projector believes about it. */
 interface Projecting {
@@ -229,6 +229,7 @@ export class Projector implements Subscriber {
   async #replace(instead: string | undefined, reason: string): Promise<void> {
     const { log, store, tracker, lost } = this.#options
     if (lost !== undefined) return lost(reason)
+    if (instead !== undefined) await log.confirm() // the last copy of what a lost log held is not replaced (decision 0027)
     const generation = { name: randomUUID(), logId: log.logId }
     const isStarted = await store.generations.start(generation, instead)
     tracker.lookSoon()

@@ -67,9 +67,3 @@ function bounded(attribute: unknown): string | undefined {
   const text = attribute.toWellFormed()
   return text.length > attributeMax ? hash('sha256', text, 'base64url') : text
 }
-
-/** Identifies a record, as opposed to one that another log might hold at the same offset. */
-export function recordIdentity({ key, value }: LogRecord): string {
-  const keyLength = Buffer.from(`${key?.length ?? -1} `)
-  return hash('sha1', Buffer.concat([keyLength, key ?? Buffer.alloc(0), value ?? Buffer.alloc(0)]), 'base64url')
-}

@@ -39,6 +39,7 @@ export function decodeCheckpoint(text: string): Checkpoint {
   const fields: unknown = JSON.parse(text)
   if (!Array.isArray(fields)) throw new Error(`not a checkpoint: ${text}`)
   const [next, offset, identity, ...counted] = fields
+  if (!Number.isSafeInteger(next)) throw new Error(`not a checkpoint: ${text}`)
   return { next, last: offset === null ? null : { offset, identity }, counts: decodeCounts(counted) }
 }
 

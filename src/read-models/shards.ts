@@ -8,7 +8,7 @@ import type { PageQuery, StreamQuery } from './stored-reads.ts'
 export type Stores = readonly [ReadModelStore, ...ReadModelStore[]]
 
 /** What projecting and proving read models uses of a log. */
-export type ShardLog = Pick<EventLog, 'logId' | 'endOffsets' | 'partitionFor' | 'read' | 'subscribe'>
+export type ShardLog = Pick<EventLog, 'logId' | 'endOffsets' | 'partitionFor' | 'read' | 'confirm' | 'subscribe'>
 
 export function shardOf(partition: number, shards: number): number {
   return partition % shards
@@ -44,6 +44,7 @@ export function logOfShard(log: ShardLog, shard: number, shards: number): ShardL
     endOffsets: async () => (await log.endOffsets()).map((end, partition) => (isOwn(partition) ? end : 0)),
     partitionFor: (key) => log.partitionFor(key),
     read: (...place) => log.read(...place),
+    confirm: () => log.confirm(),
     subscribe: (group, subscriber) =>
       log.subscribe(group, {
         assigned: (partitions) => subscriber.assigned(partitions.filter(isOwn)),
@@ -71,6 +72,7 @@ export function withOneSubscription(log: ShardLog, shards: number): ShardLog {
     endOffsets: () => log.endOffsets(),
     partitionFor: (key) => log.partitionFor(key),
     read: (...place) => log.read(...place),
+    confirm: () => log.confirm(),
     subscribe: (group, subscriber) => {
       subscribers.push(subscriber)
       if (subscribers.length === shards) log.subscribe(group, all).then(resolve, reject)

@@ -1,4 +1,7 @@
 import { tuneProcess } from '../../src/event-log/kafka/process-tuning.ts'
 
-/** Tests with brokers use kafkajs in their own process, prepared as the service prepares its own. */
+/**
+ * Whoever tests with brokers uses kafkajs in the own process, prepared as the service prepares its own: otherwise it
+ * shows a part of what transactions aborted that interleave.
+ */
 tuneProcess({ consumes: true })

@@ -24,6 +24,8 @@ const testConfig = {
   'offsets.topic.num.partitions': '1',
   'transaction.state.log.replication.factor': '1',
   'transaction.state.log.min.isr': '1',
+  // how often it is looked for transactions whose producers are gone: every 10 s by default
+  'transaction.abort.timed.out.transaction.cleanup.interval.ms': '500',
   'share.coordinator.state.topic.replication.factor': '1',
   'share.coordinator.state.topic.min.isr': '1',
 }

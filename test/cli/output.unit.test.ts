@@ -53,6 +53,7 @@ describe('what a command prints', () => {
   it.each([
     [events, 'EVENT      SUBJECT  REASON\n0/1        5000001  taken\n12/123456  7'],
     [[], 'EVENT  SUBJECT  REASON'],
+    [[['0/1', '7\n0/2', 'a\r\nb']], 'EVENT  SUBJECT     REASON\n0/1    7\\u000a0/2  a\\u000d\\u000ab'],
   ])('has in a table columns as wide as their widest cell and no blanks at the end of a line', (rows, text) => {
     expect(table(['EVENT', 'SUBJECT', 'REASON'], rows)).toBe(text)
   })

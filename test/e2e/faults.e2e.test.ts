@@ -39,6 +39,7 @@ function ofReplica(suffering: Suffering): void {
     ...processesOf('a Kafka broker'),
     'two of three Kafka brokers stand still',
     'leaders move',
+    'transactions of other producers',
     'disk of a Kafka broker is full',
     ...networkOf('to Kafka', 'cut', 'silent', 'silent for long', 'silent one way', 'late', 'slow'),
     ...networkOf('among Kafka brokers', 'cut', 'silent', 'slow'),
@@ -102,5 +103,7 @@ function ofLossy(suffering: Suffering): void {
     'unclean election: the new leader lacks the last records',
     'the tails of the log are truncated',
     'the last block of ids is forgotten',
+    'transactions of other producers',
+    'the topic of the events is made anew',
   ])
 }

@@ -13,10 +13,12 @@ import {
   petstore,
   startService,
 } from './service.ts'
+import { openActiveKeys } from './stored-state.ts'
 import {
   createTopic,
   deleteTopics,
   idBlocksOf,
+  petCreated,
   produce,
   readPets,
   readTopic,
@@ -32,6 +34,15 @@ async function expectLogServed(environment: Environment & Topic, client: Client,
   await expectVerified(environment)
 }
 
+/** That the log has events, and which ones came first. */
+async function untilNoted(environment: Topic): Promise<void> {
+  const noted = async () => {
+    const last = (await readTopic(idBlocksOf(environment))).at(-1)
+    expect(JSON.parse(String(last?.value)).firstRecords?.length).toBeGreaterThan(0)
+  }
+  await vi.waitFor(noted, { timeout: 10_000 })
+}
+
 describeWithBrokers('when the log is made anew', (brokers) => {
   async function startWithPets(count: number) {
     const environment = brokerEnvironment(brokers)
@@ -43,8 +54,7 @@ describeWithBrokers('when the log is made anew', (brokers) => {
   it('without any event beside processes that run, they end and none starts, until the events are put back', async () => {
     const { environment, topic, service, client, pets } = await startWithPets(20)
     const idle = await startService(environment)
-    const noted = async () => expect(await storedCount(idBlocksOf(environment))).toBe(3) // that it has events
-    await vi.waitFor(noted, { timeout: 10_000 })
+    await untilNoted(environment)
     const backup = await readTopic(environment)
     await deleteTopics(brokers.kafkaBrokers, topic)
     const load = new Load([client], 4)
@@ -62,6 +72,36 @@ describeWithBrokers('when the log is made anew', (brokers) => {
     await expectRefused(environment, gone)
     expect(await petstore(environment, 'verify')).toMatchObject({ code: 1, errors: expect.stringMatching(gone) })
 
+    await produce(
+      environment,
+      backup.map(({ key, value }) => ({ key, value })),
+    )
+    await expectLogServed(environment, new Client(await startService(environment)), pets)
+  })
+
+  it('with other events beside a process that runs, it ends, none starts, and the last copy in Redis stays', async () => {
+    const { environment, topic, service, client, pets } = await startWithPets(20)
+    await untilNoted(environment)
+    const { redis, keys } = await openActiveKeys(environment)
+    const backup = await readTopic(environment)
+    await deleteTopics(brokers.kafkaBrokers, topic)
+    const load = new Load([client], 4)
+    await load.until(1, 503)
+    await createTopic(environment)
+    const another = { id: 5_000_001, name: 'another', categoryId: 1, status: 'sold' }
+    await produce(environment, [petCreated({ eventId: 'another', pet: another, streamversion: 1 })])
+    expect(await service.ended, service.output()).toBe(1)
+    expect(service.output()).toMatch(/has none of its first events|held events, and is empty now/)
+    await load.stop()
+    expect(load.told.filter(({ status }) => ![503, 504, undefined].includes(status))).toEqual([])
+    await expectRefused(
+      environment,
+      new RegExp(`Topic ${topic} was made anew, but ${topic}.id-blocks belongs to a log`),
+    )
+    expect(await redis.zcard(keys.set('pets'))).toBe(20)
+
+    await deleteTopics(brokers.kafkaBrokers, topic)
+    await createTopic(environment)
     await produce(
       environment,
       backup.map(({ key, value }) => ({ key, value })),

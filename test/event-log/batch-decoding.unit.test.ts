@@ -2,21 +2,21 @@ import { createRequire } from 'node:module'
 import { crc32c } from '@node-rs/crc32'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { isolateUndecodableBatches, withoutMarker } from '../../src/event-log/kafka/batch-decoding.ts'
+import { decodeFetches, withoutMarker } from '../../src/event-log/kafka/batch-decoding.ts'
+import { registerCodecs } from '../../src/event-log/kafka/codecs.ts'
 
 const require = createRequire(import.meta.url)
-isolateUndecodableBatches()
+decodeFetches()
 const Decoder = require('kafkajs/src/protocol/decoder')
 const decodeMessages = require('kafkajs/src/protocol/requests/fetch/v4/decodeMessages')
 const { RecordBatch } = require('kafkajs/src/protocol/recordBatch/v0')
 const Record = require('kafkajs/src/protocol/recordBatch/record/v0')
 
 /** A batch as it is on the wire. */
-async function batch(firstOffset: number, count: number, { compression = 1 } = {}): Promise<Buffer> {
-  const value = Buffer.from('value')
+async function batch(firstOffset: number, count: number, { compression = 1, value = Buffer.from('value') } = {}) {
   const records = Array.from({ length: count }, (_, offsetDelta) => Record({ offsetDelta, key: null, value }))
   const encoded = await RecordBatch({ firstOffset, lastOffsetDelta: count - 1, records, compression })
-  return encoded.buffer
+  return encoded.buffer as Buffer
 }
 
 async function decode(...batches: readonly Buffer[]) {
@@ -75,4 +75,22 @@ it('what has no place for a batch is undecodable, not the end', async () => {
   const nothing = Buffer.alloc(100)
   const { offsets, undecodable } = await decode(await batch(0, 1, { compression: 0 }), nothing)
   expect([offsets, undecodable?.offset]).toEqual([[0], 0])
+})
+
+it('a fetch decodes no more compressed batches than fit its bound, and leaves the rest for the next one', async () => {
+  registerCodecs()
+  const value = Buffer.alloc(15_000)
+  const thirtyMiB = await Promise.all([0, 1, 2, 3].map((i) => batch(2000 * i, 2000, { value })))
+  const plain = await batch(6000, 1, { compression: 0 })
+  expect((await decode(...thirtyMiB)).offsets).toEqual(upTo(6000))
+  expect((await decode(...thirtyMiB.slice(0, 3), plain)).offsets).toEqual(upTo(6001))
+})
+
+it('a batch that decodes to more than the bound is left out', async () => {
+  registerCodecs()
+  const bomb = await batch(1, 5000, { value: Buffer.alloc(15_000) })
+  expect(await decode(await batch(0, 1), bomb, await batch(5001, 1, { compression: 0 }))).toEqual({
+    offsets: [0, 5000, 5001],
+    undecodable: undefined,
+  })
 })

@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto'
-import kafkajs, { type KafkaMessage } from 'kafkajs'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
+import { beginTransaction } from '../brokers/transactions.ts'
 import { eventually, records } from './contract/fixture.ts'
 import { eventLogContract } from './event-log.contract.ts'
 import { createTopics, logOptions, openKafkaFixture, openKafkaLog, plainKafka, topicsOf } from './kafka-fixture.ts'
-import { newGroup, RecordingSubscriber } from './recording-subscriber.ts'
+import { RecordingSubscriber } from './recording-subscriber.ts'
 
 const warnings: Error[] = []
 process.on('warning', (warning) => warnings.push(warning))
@@ -37,23 +36,6 @@ describeWithBrokers('Kafka event log', ({ kafkaBrokers: brokers }) => {
     await expect(log.append(0, records('early'))).rejects.toMatchObject({ code: 'event_log_unavailable' })
     vi.useRealTimers()
     expect(await log.append(0, records('now'))).toBe(0)
-  })
-
-  it('writes what any consumer reads: key, value and headers', async () => {
-    const { topic, log } = await openNew()
-    await log.append(1, [{ key: '7', value: '{"id":7}', headers: { 'content-type': 'application/cloudevents+json' } }])
-    const consumer = plainKafka(brokers).consumer({ groupId: newGroup(), maxWaitTimeInMs: 50 })
-    const read = Promise.withResolvers<KafkaMessage>()
-    await consumer.connect()
-    await consumer.subscribe({ topics: [topic], fromBeginning: true })
-    await consumer.run({ eachMessage: async ({ message }) => read.resolve(message) })
-    const { key, value, headers } = await read.promise
-    await consumer.disconnect()
-    expect([key, value, headers?.['content-type']].map(String)).toEqual([
-      '7',
-      '{"id":7}',
-      'application/cloudevents+json',
-    ])
   })
 
   it('reads on over transaction markers and aborted records, up to the end', async () => {
@@ -99,27 +81,15 @@ describeWithBrokers('Kafka event log', ({ kafkaBrokers: brokers }) => {
     await transaction.abort()
   })
 
+  async function inTransaction(topic: string, value: string) {
+    const transaction = await beginTransaction(plainKafka(brokers), topic)
+    await transaction.send({ partition: 0, value })
+    return transaction
+  }
+
   it('leaves no timer of kafkajs spinning', async () => {
     const { log } = await openNew()
     await log.append(0, records('a'))
     expect(warnings.filter(({ name }) => name === 'TimeoutNegativeWarning')).toEqual([])
   })
-
-  /** Sends to partition 0 as another producer would. */
-  async function inTransaction(topic: string, value: string) {
-    const producer = plainKafka(brokers).producer({
-      transactionalId: randomUUID(),
-      maxInFlightRequests: 1,
-      idempotent: true,
-      createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
-    })
-    await producer.connect()
-    const transaction = await producer.transaction()
-    await transaction.send({ topic, messages: [{ value, partition: 0 }] })
-    const end = async (how: 'commit' | 'abort') => {
-      await transaction[how]()
-      await producer.disconnect()
-    }
-    return { commit: () => end('commit'), abort: () => end('abort') }
-  }
 })

@@ -1,8 +1,9 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { EventLog } from '../../src/event-log/event-log.ts'
+import type { KafkaLogOptions } from '../../src/event-log/kafka/log-parts.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { patience, records } from './contract/fixture.ts'
-import { createTopics, deleteTopics, logOptions, openKafkaLog, topicsOf, withAdmin } from './kafka-fixture.ts'
+import { createTopics, deleteTopics, logOptions, openKafkaLog, produce, topicsOf, withAdmin } from './kafka-fixture.ts'
 
 const unavailable = { code: 'event_log_unavailable' }
 
@@ -65,6 +66,22 @@ describeWithBrokers('a Kafka event log whose topics are made anew', ({ kafkaBrok
     expect(ends.map(({ high }) => high)).toEqual(['0', '0', '0'])
   })
 
+  it('is replaced where the topic of its events was made anew and has others by then, and nothing confirms it', async () => {
+    const { options, log } = await openNew()
+    await log.append(0, records('old', 'and older'))
+    await vi.waitFor(async () => expect(await hasNotedEvents(options)).toBe(true), patience)
+    const [events] = topicsOf(options)
+    await deleteTopics(brokers, events.topic)
+    await createTopics(brokers, events)
+    await produce(brokers, options.topic, { key: 'key', value: 'of another', partition: 0 })
+    await expect(log.append(0, records('late'))).rejects.toMatchObject({
+      code: expect.stringMatching(/^(event|append)_/),
+    })
+    await expect(log.confirm()).rejects.toMatchObject(unavailable)
+    await log.replaced
+    await expect(log.endOffsets()).rejects.toMatchObject(unavailable)
+  })
+
   it('is the same log where only the topic of its events was made anew, and had none', async () => {
     const { options, log } = await openNew()
     const [events] = topicsOf(options)
@@ -73,6 +90,11 @@ describeWithBrokers('a Kafka event log whose topics are made anew', ({ kafkaBrok
     await createTopics(brokers, events)
     await vi.waitFor(async () => expect(await log.append(0, records('again'))).toBe(0), patience)
   })
+
+  async function hasNotedEvents(options: KafkaLogOptions): Promise<boolean> {
+    const ends = await withAdmin(brokers, (admin) => admin.fetchTopicOffsets(`${options.topic}.id-blocks`))
+    return ends[0]?.high === '2'
+  }
 
   /** One after the other, until the log is replaced or the test is over. */
   async function untilEnded(log: EventLog, attempt: () => Promise<void>): Promise<void> {

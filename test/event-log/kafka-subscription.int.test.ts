@@ -22,7 +22,8 @@ describeWithBrokers('a subscription to Kafka', ({ kafkaBrokers: brokers }) => {
         fetched++
         mostAhead = Math.max(mostAhead, fetched - done)
       })
-    const subscription = new KafkaSubscription({ ...options, newClient, group: newGroup(), subscriber })
+    const leftOut = () => {}
+    const subscription = new KafkaSubscription({ ...options, newClient, group: newGroup(), subscriber, leftOut })
     onTestFinished(() => subscription.close())
     const hold = Promise.withResolvers<void>()
     subscriber.answer = async () => {

@@ -10,7 +10,7 @@ const limitMs = 1000
 /** The topics of a log as a process sees them: `values` are the records of its id blocks. */
 class Topics {
   values: (string | undefined)[] = []
-  events = 0
+  events: string[] = []
   beforeAppend: (topics: Topics) => void = () => {}
   afterAppend: (topics: Topics) => void = () => {}
   readonly #logId: string
@@ -27,12 +27,11 @@ class Topics {
   /** A process that has opened the log. */
   open(): LogWatch {
     const reader = {
-      offsets: async (name: string) => (name === idBlocks ? [this.values.length] : [this.events]),
-      record: async (_: string, offset: number) => ({
-        offset,
-        key: null,
-        value: Buffer.from(this.values[offset] ?? ''),
-      }),
+      offsets: async (name: string) => [this.#recordsOf(name).length],
+      record: async (name: string, offset: number) => {
+        const value = this.#recordsOf(name)[offset]
+        return value === undefined ? undefined : { offset, key: null, value: Buffer.from(value) }
+      },
     } as unknown as KafkaReader
     const idBlocksProducer = {
       append: async (_: number, [record]: readonly { value: string }[]) => {
@@ -42,7 +41,7 @@ class Topics {
         return offset
       },
     } as unknown as KafkaProducer
-    const events = { found: false, noted: false }
+    const events = { found: false, noted: false, firstRecords: [] }
     const watch = new LogWatch({
       topic,
       idBlocks,
@@ -54,6 +53,10 @@ class Topics {
     })
     onTestFinished(() => watch.close())
     return watch
+  }
+
+  #recordsOf(name: string): readonly (string | undefined)[] {
+    return name === idBlocks ? this.values : this.events
   }
 }
 
@@ -90,10 +93,21 @@ describe('a block of ids on Kafka', () => {
 })
 
 it('a log that held events and is empty is not the one that was opened', async () => {
-  const topics = Object.assign(new Topics('one'), { events: 1 })
+  const topics = Object.assign(new Topics('one'), { events: ['first'] })
   const process = topics.open()
   await process.confirm(limitMs)
-  topics.events = 0
+  topics.events = []
+  await expect(process.confirm(limitMs)).rejects.toMatchObject({ code: 'event_log_unavailable' })
+  await process.replaced
+})
+
+it('a log whose first event is another one is not the one that was opened, however many it has', async () => {
+  const topics = Object.assign(new Topics('one'), { events: ['first'] })
+  const process = topics.open()
+  await process.confirm(limitMs)
+  topics.events = ['first', 'second']
+  await process.confirm(limitMs)
+  topics.events = ['another', 'second', 'third']
   await expect(process.confirm(limitMs)).rejects.toMatchObject({ code: 'event_log_unavailable' })
   await process.replaced
 })

@@ -109,6 +109,10 @@ export class MemoryEventLog implements EventLog {
     return { records, next: from + records.length }
   }
 
+  async confirm(): Promise<void> {
+    this.#open()
+  }
+
   async subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {
     const subscription = new MemorySubscription(this.#open(), group, subscriber)
     this.#subscriptions.push(subscription)

@@ -44,6 +44,9 @@ describeWithBrokers('the kcat commands of examples/README.md', (brokers) => {
     const counts = ['1 "type":"petstore.OrderPlaced.v1"', '2 "type":"petstore.PetCreated.v1"']
     expect((await linesOf(types)).map((line) => line.trim())).toEqual(counts)
 
+    const headers = await linesOf(`kcat -C -e -q -t ${KAFKA_TOPIC} -f '%h\\n'`)
+    expect(new Set(headers)).toEqual(new Set(['content-type=application/cloudevents+json']))
+
     const following = run(`exec ${follow}`)
     await vi.waitFor(async () => {
       const { name } = await client.create('seen at once')

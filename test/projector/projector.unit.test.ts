@@ -17,6 +17,7 @@ import {
   underLogId,
   undisturbed,
   untilCaughtUp,
+  withMethods,
 } from './world.ts'
 
 describe('the projector', () => {
@@ -96,6 +97,22 @@ describe('the projector', () => {
     await world.start({ log: underLogId(world.log.logId, other.log) })
     const expected = await undisturbed(other.log)
     await eventually(async () => expect(await everything(world.store)).toEqual(expected))
+  })
+
+  it('replaces nothing where another log has come in the place of the one that was opened', async () => {
+    const world = await runningWorld(20)
+    const before = await world.store.generations.active()
+    await world.stop()
+    const other = openWorld()
+    await other.append(somePets(101, 5))
+    let confirmed = 0
+    const confirm = async () => {
+      confirmed++
+      throw new ServiceError('event_log_unavailable', 'it is another one')
+    }
+    await world.start({ log: withMethods(underLogId(world.log.logId, other.log), { confirm }) })
+    await eventually(() => expect(confirmed).toBeGreaterThan(2))
+    expect(await world.store.generations.active()).toEqual(before)
   })
 
   it('starts a generation when the log has another id', async () => {

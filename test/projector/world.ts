@@ -171,7 +171,16 @@ export function underLogId(logId: string, log: EventLog): EventLog {
 /** `log` with some of it replaced. */
 export function withMethods(log: EventLog, over: Partial<EventLog>): EventLog {
   const { partitions, logId, replaced } = log
-  const methods = ['append', 'read', 'endOffsets', 'subscribe', 'reserveIdBlock', 'partitionFor', 'close'] as const
+  const methods = [
+    'append',
+    'read',
+    'endOffsets',
+    'subscribe',
+    'reserveIdBlock',
+    'partitionFor',
+    'confirm',
+    'close',
+  ] as const
   const bound = Object.fromEntries(methods.map((method) => [method, log[method].bind(log)]))
   return { logId, partitions, replaced, ...bound, ...over } as EventLog
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { encodeCheckpoint, startOfPartition } from '../../src/read-models/checkpoint.ts'
 import { scripts } from '../../src/read-models/redis/redis-calls.ts'
 import { parseProgressMessage, progressMessage } from '../../src/read-models/redis/redis-progress.ts'
+import { decodeSnapshot } from '../../src/read-models/redis/stored.ts'
 
 /** What is wrong with the header of a script: it has to name the script, all its keys and arguments, and what it returns. */
 function headerFaults(name: string, lua: string): string[] {
@@ -53,10 +55,29 @@ describe('progress messages', () => {
     }),
   )
 
-  it.each(['', 'a b', 'a b c', 'a 1 2', 'a 1 2 3 4 5', 'a 1 2 3 ', 'a 1 2 3 4,', 'a 1 2 3 ,4', 'a 1 2 -3', ' 1 2 3'])(
+  const forms = [
+    '',
+    'a b',
+    'a b c',
+    'a 1 2',
+    'a 1 2 3 4 5',
+    'a 1 2 3 ',
+    'a 1 2 3 4,',
+    'a 1 2 3 ,4',
+    'a 1 2 -3',
+    ' 1 2 3',
+  ]
+  it.each([...forms, 'a 1000 1 2', 'a 4294967294 1 2', 'a 1 2 99999999999999999'])(
     'are told from anything else: "%s"',
     (message) => {
       expect(parseProgressMessage(message)).toBeUndefined()
     },
   )
+})
+
+it('a checkpoint of what is no partition is none, and a checkpoint without a position is refused', () => {
+  const stored = encodeCheckpoint({ ...startOfPartition, next: 3 })
+  const { checkpoints } = decodeSnapshot('generation', ['epoch', 'log', '999', stored, '4294967294', stored])
+  expect([...checkpoints.keys()]).toEqual([999])
+  expect(() => decodeSnapshot('generation', ['0', stored.replace('3', '1e300')])).toThrow('not a checkpoint')
 })

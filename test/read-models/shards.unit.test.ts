@@ -39,7 +39,8 @@ function openLog() {
     return subscription
   })
   const read = async (_partition: number, next: number) => ({ records: [], next })
-  const log = { logId: 'log', endOffsets: async () => [9, 8, 7, 6, 5], partitionFor: Number, read, subscribe }
+  const confirm = async () => {}
+  const log = { logId: 'log', endOffsets: async () => [9, 8, 7, 6, 5], partitionFor: Number, read, confirm, subscribe }
   return { log, subscribers, subscription }
 }
 

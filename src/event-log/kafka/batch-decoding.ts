@@ -1,10 +1,13 @@
 import { createRequire } from 'node:module'
 import type { KafkaMessage } from 'kafkajs'
 import type { Offset } from '../event-log.ts'
+import { type AbortedTransaction, hideAborted } from './aborted-records.ts'
+import { decodedBytesMax } from './codecs.ts'
 import { toOffset } from './kafka-client.ts'
+import { cut, decodeRecordBatch, type FetchedMessage, isCompressed, recordBytes } from './record-batch.ts'
 
 /** Takes the place of a batch that cannot be decoded, and of everything after it in the fetch. */
-type Marker = KafkaMessage & { readonly undecodable: { readonly offset: string; readonly reason: string } }
+type Marker = FetchedMessage & { readonly undecodable: { readonly offset: string; readonly reason: string } }
 
 /** The messages of one partition, without the marker. */
 interface DecodedMessages<Message> {
@@ -13,16 +16,32 @@ interface DecodedMessages<Message> {
   readonly undecodable: { readonly offset: Offset; readonly reason: string } | undefined
 }
 
+/** Reads a response from its beginning to its end. */
 interface Decoder {
   /** Bytes that their length precedes. */
   readBytes(): Buffer | null
 }
+type Decompress = (bytes: Buffer) => Promise<Buffer>
 interface Parts {
   readonly Decoder: new (bytes: Buffer) => Decoder
-  readonly decodeBatch: (decoder: Decoder) => Promise<{ records: KafkaMessage[] }>
   /** Formats before Kafka 0.11, which hold one message or a compressed set of them. */
   readonly decodeMessageSet: (decoder: Decoder, size: number) => Promise<KafkaMessage[]>
+  /** Null for what is not compressed. Throws for a codec that does not exist. */
+  readonly lookupCodecByAttributes: (attributes: number) => { readonly decompress: Decompress } | null
   readonly crc32c: (bytes: Buffer) => number
+}
+interface FetchResponse {
+  readonly responses: readonly {
+    readonly partitions: readonly { abortedTransactions?: AbortedTransaction[]; readonly messages: FetchedMessage[] }[]
+  }[]
+}
+interface ResponseModule {
+  decode: (bytes: Buffer) => Promise<FetchResponse>
+}
+
+/** How much the compressed batches of one fetch may still decode to. */
+interface Budget {
+  bytes: number
 }
 
 // All formats begin with an offset (int64) and the length of the rest (int32), and have the magic byte in the same
@@ -33,6 +52,9 @@ const magicAt = 16
 const batchMagic = 2
 const checksumAt = 17
 const checksummedFrom = 21
+const attributesAt = 21
+/** Those that a broker may choose, and whose responses list aborted transactions. */
+const fetchVersions = [4, 5, 6, 7, 8, 9, 10, 11]
 /**
  * No fetch requests an offset beyond this one, so kafkajs does not drop the marker as a record before the requested
  * offset.
@@ -40,26 +62,47 @@ const checksummedFrom = 21
 const lastOffset = String(2n ** 63n - 1n)
 
 /**
- * If kafkajs cannot decode one batch of one partition, it fails the whole fetch without saying which batch: no other
- * partition is then read either, forever. This patch makes such a fetch return what is before the batch, and a marker.
- * It also verifies checksums, which kafkajs does not.
+ * Decodes what kafkajs fetches in its place, so that whoever reads the log sees the same records of it (decision 0046):
+ * - If kafkajs cannot decode one batch of one partition, it fails the whole fetch without saying which batch: no other
+ *   partition is then read either, forever. Here such a fetch returns what is before the batch, and a marker.
+ * - Checksums are verified, which kafkajs does not.
+ * - A fetch decodes to bounded memory, whatever it holds.
+ * - Records of aborted transactions are none, however transactions interleave.
  * Call it before the first fetch.
  */
-export function isolateUndecodableBatches(): void {
+export function decodeFetches(): void {
   const require = createRequire(import.meta.url)
   const folder = 'kafkajs/src/protocol'
   const parts: Parts = {
     Decoder: require(`${folder}/decoder`),
-    decodeBatch: require(`${folder}/recordBatch/v0/decoder`),
     decodeMessageSet: require(`${folder}/messageSet/decoder`),
+    lookupCodecByAttributes: require(`${folder}/message/compression`).lookupCodecByAttributes,
     crc32c: require('@node-rs/crc32').crc32c, // a native module, loaded only with Kafka
   }
   const path = require.resolve(`${folder}/requests/fetch/v4/decodeMessages`)
   require(path)
   const module = require.cache[path]
   if (module === undefined) throw new Error(`${path} is not a separate module`)
-  // Every version of a fetch response loads it from there when it is first needed.
-  module.exports = (decoder: Decoder) => decodeMessages(parts, decoder.readBytes() ?? Buffer.alloc(0))
+  // Every version of a fetch response loads it from there when it is first needed. One decoder reads a whole response.
+  const budgets = new WeakMap<Decoder, Budget>()
+  module.exports = (decoder: Decoder) => {
+    const budget = budgets.get(decoder) ?? { bytes: decodedBytesMax }
+    budgets.set(decoder, budget)
+    return decodeMessages(parts, decoder.readBytes() ?? Buffer.alloc(0), budget)
+  }
+  for (const version of fetchVersions) hideAbortedIn(require(`${folder}/requests/fetch/v${version}/response`))
+}
+
+function hideAbortedIn(response: ResponseModule): void {
+  const { decode } = response
+  response.decode = async (bytes) => {
+    const decoded = await decode(bytes)
+    for (const partition of decoded.responses.flatMap(({ partitions }) => partitions)) {
+      hideAborted(partition.messages, partition.abortedTransactions ?? [])
+      partition.abortedTransactions = []
+    }
+    return decoded
+  }
 }
 
 /** Separates the messages of a fetch from the marker. */
@@ -69,14 +112,18 @@ export function withoutMarker<Message>(decoded: readonly Message[]): DecodedMess
   return { messages: decoded.slice(0, -1), undecodable: { ...undecodable, offset: toOffset(undecodable.offset) } }
 }
 
-async function decodeMessages(parts: Parts, bytes: Buffer): Promise<KafkaMessage[]> {
-  const messages: KafkaMessage[] = []
+async function decodeMessages(parts: Parts, bytes: Buffer, budget: Budget): Promise<FetchedMessage[]> {
+  const messages: FetchedMessage[] = []
   for (let at = 0; at + prefixBytes <= bytes.length; ) {
     const end = at + prefixBytes + bytes.readInt32BE(at + lengthAt)
     if (end > bytes.length) break // a fetch may end within a batch
+    const batch = bytes.subarray(at, end)
     try {
+      if (budget.bytes <= 0 && needsBudget(batch)) break // it comes with the next fetch
+      const decoded = await decodeBatch(parts, batch)
+      if (needsBudget(batch)) budget.bytes -= sizeOf(decoded)
       // Not spread into a call of `push`, which fails beyond some 100,000 arguments.
-      for (const message of await decodeBatch(parts, bytes.subarray(at, end))) messages.push(message)
+      for (const message of decoded) messages.push(message)
     } catch (error) {
       messages.push(marker(bytes.readBigInt64BE(at), error))
       break
@@ -86,19 +133,40 @@ async function decodeMessages(parts: Parts, bytes: Buffer): Promise<KafkaMessage
   return messages
 }
 
-async function decodeBatch(parts: Parts, bytes: Buffer): Promise<KafkaMessage[]> {
-  const decoder = new parts.Decoder(bytes)
-  const magic = bytes.readInt8(magicAt)
-  if (magic !== batchMagic) return await parts.decodeMessageSet(decoder, bytes.length)
-  if (bytes.readUInt32BE(checksumAt) !== parts.crc32c(bytes.subarray(checksummedFrom))) {
+/** Anything else takes no more memory than the fetch itself. */
+function needsBudget(batch: Buffer): boolean {
+  return batch.readInt8(magicAt) !== batchMagic || isCompressed(batch)
+}
+
+function sizeOf(messages: readonly FetchedMessage[]): number {
+  return messages.reduce((sum, { tooLarge, key, value }) => {
+    if (tooLarge !== undefined) return sum + decodedBytesMax
+    return sum + recordBytes + (key?.length ?? 0) + (value?.length ?? 0)
+  }, 0)
+}
+
+async function decodeBatch(parts: Parts, batch: Buffer): Promise<FetchedMessage[]> {
+  if (batch.readInt8(magicAt) !== batchMagic) return await decodeMessageSet(parts, batch)
+  if (batch.readUInt32BE(checksumAt) !== parts.crc32c(batch.subarray(checksummedFrom))) {
     throw new Error('its checksum does not match its content')
   }
-  return (await parts.decodeBatch(decoder)).records
+  const codec = parts.lookupCodecByAttributes(batch.readInt16BE(attributesAt))
+  return await decodeRecordBatch(batch, codec?.decompress)
+}
+
+/** What such formats cannot say is as in a batch that says nothing of it. */
+async function decodeMessageSet({ Decoder, decodeMessageSet: decode }: Parts, set: Buffer): Promise<FetchedMessage[]> {
+  const decoded = await decode(new Decoder(set), set.length)
+  return decoded.map(({ offset, key, value }) => ({ offset, key, value: cut(value), ...likeOthers }))
+}
+
+const likeOthers = {
+  isControlRecord: false,
+  batchContext: { partitionLeaderEpoch: undefined, producerId: '', inTransaction: false },
 }
 
 function marker(offset: bigint, error: unknown): Marker {
   const reason = error instanceof Error ? error.message : String(error)
   const undecodable = { offset: String(offset), reason }
-  const likeOthers = { attributes: 0, timestamp: '0', headers: {}, batchContext: { inTransaction: false } }
   return { ...likeOthers, key: null, value: null, offset: lastOffset, undecodable }
 }

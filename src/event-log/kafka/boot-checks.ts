@@ -1,6 +1,7 @@
 import type { Warning } from '../../lib/warning.ts'
+import { type FirstRecord, FirstRecords } from './first-records.ts'
 import type { FoundTopics } from './kafka-topics.ts'
-import { heldEvents, type LogIdentity, readIdentity, writeIdentity } from './log-identity.ts'
+import { type LogIdentity, notedEvents, readIdentity, writeIdentity } from './log-identity.ts'
 import type { LogParts } from './log-parts.ts'
 import { copyInstead, incompleteness, orNewLog, otherPartitions } from './topic-faults.ts'
 
@@ -13,6 +14,7 @@ export interface EventsAtStart {
   readonly found: boolean
   /** Whether that is noted in the log, for later starts. */
   readonly noted: boolean
+  readonly firstRecords: readonly FirstRecord[]
 }
 
 /** Why the log may not be used as it is: waiting would not help. The message says what to do. */
@@ -26,7 +28,7 @@ const readLimitMs = 3000
 export async function refuseWithoutEvents(existing: readonly string[], log: LogToCheck): Promise<void> {
   const { reader, topic, idBlocks } = log
   if (existing.includes(topic) || !existing.includes(idBlocks)) return
-  const held = await heldEvents(reader, idBlocks)
+  const { held } = await notedEvents(reader, idBlocks)
   if (held !== false) throw eventsGone(`There is no topic ${topic}`, log)
 }
 
@@ -58,13 +60,16 @@ export async function createIdentity(
   return await existingIdentity(log, found.events.partitions)
 }
 
-/** Refuses a log that may have held events but holds none. */
+/** Refuses a log that may have held events but holds none, or others. */
 async function checkEvents(log: LogToCheck): Promise<EventsAtStart> {
-  const noted = await heldEvents(log.reader, log.idBlocks)
+  const { topic, reader, idBlocks } = log
+  const { held, firstRecords } = await notedEvents(reader, idBlocks)
   // After that: another process notes the first events of a new log once they are there.
   const found = await hasEvents(log)
-  if (noted !== false && !found) throw eventsGone(`Topic ${log.topic} is empty`, log)
-  return { found, noted: noted === true }
+  if (held !== false && !found) throw eventsGone(`Topic ${topic} is empty`, log)
+  const isAnother = await new FirstRecords(reader, topic, firstRecords).areGone(performance.now() + readLimitMs)
+  if (isAnother) throw eventsGone(`Topic ${topic} was made anew`, log)
+  return { found, noted: held === true, firstRecords }
 }
 
 async function hasEvents({ reader, topic }: LogToCheck): Promise<boolean> {

@@ -7,17 +7,37 @@ import snappy from 'snappyjs'
 const { CompressionCodecs, CompressionTypes } = kafkajs
 
 type Decompress = (bytes: Buffer) => Promise<Buffer>
+interface Limit {
+  readonly maxOutputLength: number
+}
+
+/** How many bytes the records of one batch may take once they are decoded: more than any producer puts into one. */
+export const decodedBytesMax = 64 * 1024 * 1024
+
+/** Such a batch is meant to exhaust memory. */
+export class TooLargeError extends Error {
+  override readonly name = 'TooLargeError'
+
+  constructor() {
+    super(`it decodes to more than ${decodedBytesMax / 1024 ** 2} MiB`)
+  }
+}
 
 /**
  * Makes kafkajs read every codec of Kafka: producers choose one, and so can a topic or a broker. This service itself
- * does not compress. The limit, 64 MiB, is more than any producer puts into one batch: a larger one is meant to exhaust
- * memory.
+ * does not compress. Beyond the limit they throw TooLargeError.
  */
-export function registerCodecs(maxOutputLength = 64 * 1024 * 1024): void {
-  register(CompressionTypes.GZIP, (bytes) => promisify(gunzip)(bytes, { maxOutputLength }))
+export function registerCodecs(maxOutputLength = decodedBytesMax): void {
+  const within = (decompress: (bytes: Buffer, limit: Limit) => Promise<Buffer>): Decompress => {
+    return (bytes) =>
+      decompress(bytes, { maxOutputLength }).catch((error) => {
+        throw error.code === 'ERR_BUFFER_TOO_LARGE' ? new TooLargeError() : error
+      })
+  }
+  register(CompressionTypes.GZIP, within(promisify<Buffer, Limit, Buffer>(gunzip)))
   register(CompressionTypes.Snappy, async (bytes) => decompressSnappy(bytes, maxOutputLength))
   register(CompressionTypes.LZ4, (bytes) => decompressLz4(bytes, maxOutputLength))
-  register(CompressionTypes.ZSTD, (bytes) => promisify(zstdDecompress)(bytes, { maxOutputLength }))
+  register(CompressionTypes.ZSTD, within(promisify<Buffer, Limit, Buffer>(zstdDecompress)))
 }
 
 function register(type: keyof typeof CompressionCodecs, decompress: Decompress): void {
@@ -34,22 +54,29 @@ const snappyFrameHeaderBytes = 16
 const int32Bytes = 4
 
 function decompressSnappy(bytes: Buffer, maxOutputLength: number): Buffer {
-  if (!bytes.subarray(0, snappyFrameMagic.length).equals(snappyFrameMagic))
-    return snappy.uncompress(bytes, maxOutputLength)
+  if (!bytes.subarray(0, snappyFrameMagic.length).equals(snappyFrameMagic)) return uncompress(bytes, maxOutputLength)
   const blocks: Buffer[] = []
   let left = maxOutputLength
   for (let at = snappyFrameHeaderBytes; at < bytes.length; ) {
     const start = at + int32Bytes
     at = start + bytes.readUInt32BE(at)
-    const block = snappy.uncompress(bytes.subarray(start, at), left)
+    const block = uncompress(bytes.subarray(start, at), left)
     blocks.push(block)
     left -= block.length
   }
   return Buffer.concat(blocks)
 }
 
+function uncompress(block: Buffer, left: number): Buffer {
+  try {
+    return snappy.uncompress(block, left)
+  } catch (error) {
+    throw String(error).includes('too big') ? new TooLargeError() : error
+  }
+}
+
 async function decompressLz4(frame: Buffer, maxOutputLength: number): Promise<Buffer> {
-  if (lz4SizeMax(frame) > maxOutputLength) throw new RangeError(`larger than ${maxOutputLength} bytes`)
+  if (lz4SizeMax(frame) > maxOutputLength) throw new TooLargeError()
   const { decompressFrame } = await import('lz4-napi') // a native module, loaded only when needed
   return await decompressFrame(frame)
 }

@@ -98,19 +98,29 @@ function logging(logger: Logger): Pick<KafkaConfig, 'logLevel' | 'logCreator'> {
   }
 }
 
+interface Connected<T> {
+  readonly client: KafkaClient
+  readonly part: Promise<T>
+  uses: number
+  hasFailed: boolean
+}
+
 /**
  * Connects a client of its own when it is first used, for example a producer. After any failure the client is abandoned
- * for good, so that nothing arrives late; the next use creates a new one.
+ * for good, so that nothing arrives late, and the next use creates a new one. One that `isShared` serves its other uses
+ * to their end before that: a slow read says nothing of those beside it.
  */
 export class KafkaConnection<T extends { connect(): Promise<void> }> {
   readonly #newClient: () => KafkaClient
   readonly #make: (kafka: Kafka) => T
-  #current: { readonly client: KafkaClient; readonly connected: Promise<T> } | undefined
+  readonly #isShared: boolean
+  #current: Connected<T> | undefined
   #closed = false
 
-  constructor(newClient: () => KafkaClient, make: (kafka: Kafka) => T) {
+  constructor(newClient: () => KafkaClient, make: (kafka: Kafka) => T, { isShared = false } = {}) {
     this.#newClient = newClient
     this.#make = make
+    this.#isShared = isShared
   }
 
   async use<R>(limitMs: number, work: (part: T, client: KafkaClient) => Promise<R>): Promise<R> {
@@ -118,13 +128,17 @@ export class KafkaConnection<T extends { connect(): Promise<void> }> {
     const deadline = performance.now() + limitMs
     this.#current ??= this.#connect(limitMs)
     const current = this.#current
+    current.uses++
     try {
-      const part = await withTimeout(limitMs, current.connected)
+      const part = await withTimeout(limitMs, current.part)
       return await withTimeout(deadline - performance.now(), work(part, current.client))
     } catch (error) {
-      current.client.abandon()
+      current.hasFailed = true
       if (this.#current === current) this.#current = undefined
       throw error
+    } finally {
+      current.uses--
+      if (current.hasFailed && (current.uses === 0 || !this.#isShared)) current.client.abandon()
     }
   }
 
@@ -133,11 +147,11 @@ export class KafkaConnection<T extends { connect(): Promise<void> }> {
     this.#current?.client.abandon()
   }
 
-  #connect(limitMs: number) {
+  #connect(limitMs: number): Connected<T> {
     const client = this.#newClient()
     const part = this.#make(client.kafka)
     const connecting = withTimeout(Math.min(connectLimitMs, limitMs), part.connect())
-    return { client, connected: connecting.then(() => part) }
+    return { client, part: connecting.then(() => part), uses: 0, hasFailed: false }
   }
 }
 

@@ -4,6 +4,7 @@ import type { Offset, RecordBatch, UndecodableBatch } from '../event-log.ts'
 import { withoutMarker } from './batch-decoding.ts'
 import { type KafkaClient, toOffset } from './kafka-client.ts'
 import type { LogParts } from './log-parts.ts'
+import type { FetchedMessage } from './record-batch.ts'
 
 export interface ConsumerOptions
   extends Pick<LogParts, 'newClient' | 'topic' | 'partitions' | 'logger' | 'commitIntervalMs'> {
@@ -17,6 +18,8 @@ export interface ConsumerHandlers {
   batch(batch: RecordBatch): Promise<void>
   /** Nothing more of this partition is read until `seek`. Everything before `next` was passed to `batch`. */
   cannotDecode(batch: UndecodableBatch, next: Offset): void
+  /** This batch is left out: an empty record stands for it. */
+  leftOut(batch: UndecodableBatch): void
 }
 
 const restartOnFailure = async () => false
@@ -145,6 +148,9 @@ export class KafkaConsumer {
     const from = toOffset(fetchedOffset)
     const { messages, undecodable } = withoutMarker(batch.messages)
     const records = messages.map(({ offset, key, value }) => ({ offset: toOffset(offset), key, value }))
+    for (const { offset, tooLarge } of messages as readonly Partial<FetchedMessage>[]) {
+      if (offset && tooLarge) this.#handlers.leftOut({ partition, offset: toOffset(offset), reason: tooLarge })
+    }
     const next = undecodable === undefined ? toOffset(batch.lastOffset()) + 1 : Math.max(from, undecodable.offset)
     // An empty batch up to `from` would say that the requested record does not exist.
     const before =
@@ -188,8 +194,7 @@ export class KafkaConsumer {
 
 function leaderEpochsOf(messages: readonly KafkaMessage[]): RecordBatch['leaderEpochs'] {
   const [first, last] = [messages[0], messages.at(-1)].map((message) => {
-    const { batchContext } = (message ?? {}) as { batchContext?: { partitionLeaderEpoch?: number } } // not in its type
-    return batchContext?.partitionLeaderEpoch
+    return (message as Partial<FetchedMessage> | undefined)?.batchContext?.partitionLeaderEpoch // not in kafkajs's type
   })
   return first === undefined || last === undefined ? undefined : { first, last }
 }

@@ -10,7 +10,7 @@ import type {
   Subscription,
   UndecodableBatch,
 } from '../event-log.ts'
-import { unavailable } from '../failures.ts'
+import { outcomeUnknown, unavailable } from '../failures.ts'
 import { partitionOf } from './default-partitioner.ts'
 import { type BootedLog, bootLog } from './kafka-boot.ts'
 import { KafkaClient } from './kafka-client.ts'
@@ -18,6 +18,7 @@ import { KafkaProducer } from './kafka-producer.ts'
 import { KafkaReader } from './kafka-reader.ts'
 import { KafkaSubscription } from './kafka-subscription.ts'
 import { findTopics } from './kafka-topics.ts'
+import { LeftOutBatches } from './left-out-batches.ts'
 import type { KafkaLogOptions, LogParts } from './log-parts.ts'
 import { LogWatch } from './log-watch.ts'
 import { incompleteness, partitionsChanged, weaknesses } from './topic-faults.ts'
@@ -29,7 +30,10 @@ const confirmLimitMs = 1000
 const reserveTimeoutMs = 1900
 const reserveRetryDelayMs = 300
 const readLimitMs = 1900
-const readBytes = 1024 * 1024
+/** More than most records need; a fetch that brings fewer than requested is followed by another one. */
+const bytesPerRecord = 2048
+const fetchBytesMin = 16 * 1024
+const fetchBytesMax = 1024 * 1024
 
 /** Opens the log on Kafka, or creates a new one. Throws an Error that says what to do if it cannot be used. */
 export async function openKafkaEventLog(options: KafkaLogOptions): Promise<EventLog> {
@@ -57,9 +61,12 @@ class KafkaEventLog implements EventLog {
   readonly #reader: KafkaReader
   readonly #watch: LogWatch
   readonly #topics: TopicWatch
+  readonly #leftOut: LeftOutBatches
   readonly #subscriptions = new Set<KafkaSubscription>()
   readonly #writes = new Set<Promise<unknown>>()
   #appendsSucceed = true
+  /** The furthest end that this process knows of, by partition. */
+  readonly #reached: Offset[] = []
   #endOffsetsQuery: Promise<unknown> = Promise.resolve()
   #nextEndOffsetsQuery: Promise<Offset[]> | undefined
   #closed: Promise<void> | undefined
@@ -70,6 +77,7 @@ class KafkaEventLog implements EventLog {
     this.#parts = parts
     this.#producer = new KafkaProducer(parts.newClient, parts.topic, parts.logger)
     this.#reader = new KafkaReader(parts.newClient)
+    this.#leftOut = new LeftOutBatches(parts)
     this.#watch = new LogWatch({ ...parts, logId, events })
     this.replaced = this.#watch.replaced
     void this.replaced.then(() => this.#closeProducers())
@@ -84,7 +92,7 @@ class KafkaEventLog implements EventLog {
   }
 
   get warnings(): readonly Warning[] {
-    return this.#topics.warnings
+    return [...this.#topics.warnings, ...this.#leftOut.warnings]
   }
 
   get undecodable(): readonly UndecodableBatch[] {
@@ -125,7 +133,9 @@ class KafkaEventLog implements EventLog {
     this.#failIfEnded()
     const { topic } = this.#parts
     try {
-      const fetched = await this.#reader.records({ topic, partition, from, bytesMax: readBytes }, readLimitMs)
+      const bytesMax = Math.min(Math.max(fetchBytesMin, limit * bytesPerRecord), fetchBytesMax)
+      const place = { topic, partition, from, bytesMax, isolation: 'committed' } as const
+      const fetched = await this.#reader.records(place, readLimitMs)
       if (fetched.records.length <= limit) return fetched
       const records = fetched.records.slice(0, limit)
       return { records, next: (records.at(-1)?.offset ?? from) + 1 }
@@ -134,9 +144,15 @@ class KafkaEventLog implements EventLog {
     }
   }
 
+  async confirm(): Promise<void> {
+    this.#failIfEnded()
+    await this.#confirm(confirmLimitMs)
+  }
+
   async subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {
     this.#failIfEnded()
-    const subscription = new KafkaSubscription({ ...this.#parts, group, subscriber })
+    const leftOut = (batch: UndecodableBatch) => this.#leftOut.report(batch)
+    const subscription = new KafkaSubscription({ ...this.#parts, group, subscriber, leftOut })
     this.#subscriptions.add(subscription)
     return {
       seek: (partition, offset) => subscription.seek(partition, offset),
@@ -173,8 +189,19 @@ class KafkaEventLog implements EventLog {
     if (!this.#appendsSucceed) await this.#confirm(Math.min(confirmLimitMs, appendTimeoutMs))
     this.#appendsSucceed = false
     const offset = await this.#producer.append(partition, records, deadline - performance.now())
+    await this.#confirmAppended(partition, offset, deadline)
+    this.#reached[partition] = offset + records.length
     this.#appendsSucceed = true
     return offset
+  }
+
+  /** An offset that the partition had already given out: it has lost its end, or is one of another log. */
+  async #confirmAppended(partition: number, offset: Offset, deadline: number): Promise<void> {
+    if (offset >= (this.#reached[partition] ?? 0)) return
+    const limitMs = Math.min(confirmLimitMs, deadline - performance.now())
+    await this.#confirm(limitMs).catch((error) => {
+      throw outcomeUnknown(error)
+    })
   }
 
   async #confirm(limitMs: number): Promise<void> {
@@ -204,7 +231,14 @@ class KafkaEventLog implements EventLog {
   #queryEndOffsets(): Promise<Offset[]> {
     this.#nextEndOffsetsQuery = undefined
     const query = this.#watch.endOffsets(endOffsetsQueryMs)
-    this.#endOffsetsQuery = query.catch(() => {})
+    this.#endOffsetsQuery = query.then(
+      (ends) => {
+        for (const [partition, end] of ends.entries()) {
+          this.#reached[partition] = Math.max(end, this.#reached[partition] ?? 0)
+        }
+      },
+      () => {},
+    )
     return query
   }
 

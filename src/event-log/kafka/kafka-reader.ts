@@ -2,14 +2,7 @@ import type { Cluster, Kafka, PartitionAssigner } from 'kafkajs'
 import type { LogRecord, Offset, ReadRecords } from '../event-log.ts'
 import { withoutMarker } from './batch-decoding.ts'
 import { type KafkaClient, KafkaConnection, toOffset } from './kafka-client.ts'
-
-interface FetchedMessage {
-  readonly offset: string
-  readonly key: Buffer | null
-  readonly value: Buffer | null
-  /** Whether it marks the end of a transaction, and is no record. */
-  readonly isControlRecord?: boolean
-}
+import type { FetchedMessage } from './record-batch.ts'
 
 /** What kafkajs decodes from a fetch response; its own type is `any`. */
 interface FetchResponse {
@@ -26,13 +19,14 @@ interface FetchPosition {
   readonly from: Offset
   /** About how much to fetch. */
   readonly bytesMax: number
+  readonly isolation: keyof typeof isolationLevels
 }
 
 const oneRecordBytes = 65_536
 /** How long a broker waits for a first record at the end. */
 const waitMs = 100
-/** An open transaction of another producer must not hide what is behind it. */
-const readUncommitted = 0
+/** As Kafka numbers them. `uncommitted` is for what only this service writes: an open transaction hides nothing there. */
+const isolationLevels = { uncommitted: 0, committed: 1 }
 
 /** A record exists and cannot be read: not an outage, and waiting does not help. */
 export class UndecodableError extends Error {
@@ -48,7 +42,7 @@ export class KafkaReader {
   readonly #connection: KafkaConnection<Cluster>
 
   constructor(newClient: () => KafkaClient) {
-    this.#connection = new KafkaConnection(newClient, clusterOf)
+    this.#connection = new KafkaConnection(newClient, clusterOf, { isShared: true })
   }
 
   /** For each partition of the topic, the offset of its first record, or the offset that its next record will get. */
@@ -65,9 +59,10 @@ export class KafkaReader {
     })
   }
 
-  /** The record at this offset of partition 0; undefined if there is none yet. */
-  async record(topic: string, offset: Offset, limitMs: number): Promise<LogRecord | undefined> {
-    const { records } = await this.records({ topic, partition: 0, from: offset, bytesMax: oneRecordBytes }, limitMs)
+  /** The record at this offset, also one of a transaction; undefined if there is none. */
+  async record(topic: string, offset: Offset, limitMs: number, partition = 0): Promise<LogRecord | undefined> {
+    const place = { topic, partition, from: offset, bytesMax: oneRecordBytes, isolation: 'uncommitted' } as const
+    const { records } = await this.records(place, limitMs)
     const [found] = records
     return found?.offset === offset ? found : undefined
   }
@@ -76,7 +71,7 @@ export class KafkaReader {
    * What one fetch brings: at least the batch with the first record from `from` on, whatever its size; no records from the
    * end on. Throws UndecodableError where that batch cannot be decoded.
    */
-  async records({ topic, partition, from, bytesMax }: FetchPosition, limitMs: number): Promise<ReadRecords> {
+  async records({ topic, partition, from, bytesMax, isolation }: FetchPosition, limitMs: number): Promise<ReadRecords> {
     return await this.#read(limitMs, async (cluster) => {
       await cluster.addTargetTopic(topic)
       const leader = Object.keys(cluster.findLeaderForPartitions(topic, [partition]))[0] ?? ''
@@ -84,7 +79,7 @@ export class KafkaReader {
       const partitions = [{ partition, fetchOffset: String(from), maxBytes: bytesMax }]
       const fetching: Promise<FetchResponse> = broker.fetch({
         maxWaitTime: waitMs,
-        isolationLevel: readUncommitted,
+        isolationLevel: isolationLevels[isolation],
         topics: [{ topic, partitions }],
       })
       const response = await fetching.catch(nothingBeyondTheEnd)

@@ -5,6 +5,8 @@ import type { LogParts } from './log-parts.ts'
 
 export interface SubscriptionOptions extends ConsumerOptions, Pick<LogParts, 'undecodableDelayMs'> {
   readonly subscriber: Subscriber
+  /** Told of each batch that is left out because of what it decodes to; again if it is read again. */
+  readonly leftOut: (batch: UndecodableBatch) => void
 }
 
 /** The target of the subscriber's last seek. A new object each time: batches of an earlier seek are stale. */
@@ -83,6 +85,10 @@ export class KafkaSubscription implements Subscription, ConsumerHandlers {
       this.#options.logger.error(batch, 'Kafka: a batch cannot be decoded, so nothing behind it is read')
     }
     void this.#tryAgain(partition, next, seek)
+  }
+
+  leftOut(batch: UndecodableBatch): void {
+    this.#options.leftOut(batch)
   }
 
   /**

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { timeOfDay } from '../../lib/clock.ts'
 import type { LogRecord, Offset } from '../event-log.ts'
+import { type FirstRecord, parseFirstRecords } from './first-records.ts'
 import type { KafkaProducer } from './kafka-producer.ts'
 import type { KafkaReader } from './kafka-reader.ts'
 
@@ -22,6 +23,14 @@ export interface BlockRecord {
   readonly token: string
   /** Whether the log was known to hold events when this was written. */
   readonly hasEvents: boolean
+  readonly firstRecords: readonly FirstRecord[]
+}
+
+/** What the last record of the id blocks says of the events. */
+export interface NotedEvents {
+  /** Undefined if it is from an early release, which did not say. */
+  readonly held: boolean | undefined
+  readonly firstRecords: readonly FirstRecord[]
 }
 
 const readLimitMs = 3000
@@ -39,13 +48,15 @@ export async function readIdentity(reader: KafkaReader, idBlocks: string): Promi
   return parseIdentity((await readBlocks(reader, idBlocks, 0)).value)
 }
 
-/** Whether the log ever held events; undefined if the last record is from an earlier release, which did not say. */
-export async function heldEvents(reader: KafkaReader, idBlocks: string): Promise<boolean | undefined> {
+/** Whether the log ever held events, and which ones came first. */
+export async function notedEvents(reader: KafkaReader, idBlocks: string): Promise<NotedEvents> {
+  const none = { held: false, firstRecords: [] }
   const [end = 0] = await reader.offsets(idBlocks, 'next', readLimitMs)
-  if (end <= 1) return false
+  if (end <= 1) return none
   const { value } = await readBlocks(reader, idBlocks, end - 1)
-  if (parseIdentity(value) !== undefined) return false // the only record, or the identity of a process that was not the first
-  return parseBlockRecord(value)?.hasEvents
+  if (parseIdentity(value) !== undefined) return none // the only record, or the identity of a process that was not the first
+  const { hasEvents: held, firstRecords = [] } = parseBlockRecord(value) ?? {}
+  return { held, firstRecords }
 }
 
 export function parseIdentity(value: Buffer | null): LogIdentity | undefined {
@@ -55,14 +66,14 @@ export function parseIdentity(value: Buffer | null): LogIdentity | undefined {
     : undefined
 }
 
-export function encodeBlockRecord({ logId, token, hasEvents }: BlockRecord): string {
-  return JSON.stringify({ epoch: logId, token, hasEvents })
+export function encodeBlockRecord({ logId, ...rest }: BlockRecord): string {
+  return JSON.stringify({ epoch: logId, ...rest })
 }
 
 export function parseBlockRecord(value: Buffer | null): BlockRecord | undefined {
-  const { epoch: logId, token, hasEvents } = parseObject(value)
+  const { epoch: logId, token, hasEvents, firstRecords } = parseObject(value)
   return typeof logId === 'string' && typeof token === 'string' && typeof hasEvents === 'boolean'
-    ? { logId, token, hasEvents }
+    ? { logId, token, hasEvents, firstRecords: parseFirstRecords(firstRecords) }
     : undefined
 }
 

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Offset } from '../event-log.ts'
 import { unavailable } from '../failures.ts'
 import type { EventsAtStart } from './boot-checks.ts'
+import { FirstRecords } from './first-records.ts'
 import { encodeBlockRecord, parseBlockRecord, parseIdentity } from './log-identity.ts'
 import type { LogParts } from './log-parts.ts'
 
@@ -25,7 +26,8 @@ const noteLimitMs = 2000
 /**
  * Checks once a second whether the topics still hold the log that was opened. They can be deleted and created anew,
  * restored from a backup, or lose their last records in a power failure. The log has been replaced if its identity
- * differs, if the last block reserved here is no longer reserved, or if it held events and is empty.
+ * differs, if the last block reserved here is no longer reserved, or if the events are gone: there are none any more, or
+ * none of the first ones.
  */
 export class LogWatch {
   readonly #options: LogWatchOptions
@@ -37,14 +39,18 @@ export class LogWatch {
   readonly #looking: Promise<void>
   /** Records are lost from the end: if the last block is still there, the earlier ones are too. */
   #lastBlock: PinnedRecord | undefined
+  readonly #firstRecords: FirstRecords
   #hasEvents: boolean
   #isNoted: boolean
+  #firstRecordsNoted: number
   #isReplaced = false
 
   constructor(options: LogWatchOptions) {
     this.#options = options
     this.#hasEvents = options.events.found
     this.#isNoted = options.events.noted
+    this.#firstRecords = new FirstRecords(options.reader, options.topic, options.events.firstRecords)
+    this.#firstRecordsNoted = options.events.firstRecords.length
     this.#identity = { offset: 0, matches: (value) => parseIdentity(value)?.logId === options.logId }
     this.#looking = this.#lookAgainAndAgain()
   }
@@ -117,15 +123,18 @@ export class LogWatch {
       await delay(lookEveryMs, undefined, { signal, ref: false }).catch(() => {})
       if (signal.aborted) return
       await this.confirm(lookLimitMs).catch(() => {}) // unavailable brokers prove nothing about the log
-      if (this.#hasEvents && !this.#isNoted && !signal.aborted) await this.#noteEvents()
+      const isNoted = this.#isNoted && this.#firstRecords.pinned.length === this.#firstRecordsNoted
+      if (this.#hasEvents && !isNoted && !signal.aborted) await this.#noteEvents()
     }
   }
 
   /** So that a start can distinguish a log whose events are gone from one that has none yet. */
   async #noteEvents(): Promise<void> {
+    const { length } = this.#firstRecords.pinned
     try {
       await this.#append('events', randomUUID(), noteLimitMs)
       this.#isNoted = true
+      this.#firstRecordsNoted = length
     } catch (error) {
       this.#options.logger.debug(
         { err: error },
@@ -136,13 +145,14 @@ export class LogWatch {
 
   #append(key: string, token: string, limitMs: number): Promise<Offset> {
     const { logId, idBlocksProducer } = this.#options
-    const value = encodeBlockRecord({ logId, token, hasEvents: this.#hasEvents })
+    const firstRecords = this.#firstRecords.pinned
+    const value = encodeBlockRecord({ logId, token, hasEvents: this.#hasEvents, firstRecords })
     return idBlocksProducer.append(0, [{ key, value, headers: {} }], limitMs)
   }
 
   /** Throws if that cannot be determined. */
   async #look(deadline: number): Promise<void> {
-    const { reader, idBlocks } = this.#options
+    const { reader, topic, idBlocks } = this.#options
     const pinned = this.#lastBlock === undefined ? [this.#identity] : [this.#identity, this.#lastBlock]
     // A new leader may hold back records for a moment, but then it does not report an end offset either.
     const [end = 0] = await reader.offsets(idBlocks, 'next', deadline - performance.now())
@@ -152,6 +162,10 @@ export class LogWatch {
       if (found === undefined) throw new Error(`the record at offset ${offset} of ${idBlocks} cannot be read`)
       if (!matches(found.value)) return this.#markReplaced(`${idBlocks} has another record at offset ${offset}`)
     }
-    await this.endOffsets(deadline - performance.now()).catch(() => {}) // unreachable partitions prove nothing about the log
+    // Unreachable partitions prove nothing about the log.
+    const ends = await this.endOffsets(deadline - performance.now()).catch(() => undefined)
+    if (ends === undefined) return
+    if (await this.#firstRecords.areGone(deadline)) return this.#markReplaced(`${topic} has none of its first events`)
+    await this.#firstRecords.pin(ends, deadline)
   }
 }

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
-import { isolateUndecodableBatches } from './batch-decoding.ts'
+import { decodeFetches } from './batch-decoding.ts'
 import { registerCodecs } from './codecs.ts'
 
 /**
@@ -10,7 +10,7 @@ import { registerCodecs } from './codecs.ts'
 export function tuneProcess({ consumes }: { readonly consumes: boolean }): void {
   checkRequestQueuesOnDemand()
   registerCodecs()
-  isolateUndecodableBatches()
+  decodeFetches()
   if (consumes) keepArraysYoung()
 }
 

@@ -88,6 +88,10 @@ class SqliteEventLog implements EventLog {
     return { records, next: from + records.length }
   }
 
+  async confirm(): Promise<void> {
+    this.#attempt(() => {})
+  }
+
   async subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {
     this.#attempt(() => {}) // a closed log accepts no subscriptions
     const members = this.#groups.get(group) ?? []

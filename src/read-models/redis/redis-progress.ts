@@ -44,10 +44,10 @@ export function progressMessage(generation: string, progress?: Progress): string
   return withoutEffect.length === 0 ? applied : `${applied} ${withoutEffect.join(',')}`
 }
 
-/** Undefined for anything that is not a progress message: anyone can publish. */
+/** Undefined for anything that is not a progress message: anyone can publish. A partition is below 1000. */
 export function parseProgressMessage(message: string): { generation: string; progress?: Progress } | undefined {
   const [, generation, partition, from, next, offsets] =
-    /^(\S+)(?: (\d+) (\d+) (\d+)(?: (\d+(?:,\d+)*))?)?$/.exec(message) ?? []
+    /^(\S+)(?: (\d{1,3}) (\d{1,16}) (\d{1,16})(?: (\d{1,16}(?:,\d{1,16})*))?)?$/.exec(message) ?? []
   if (generation === undefined) return undefined
   if (partition === undefined) return { generation }
   const withoutEffect = offsets?.split(',').map(Number) ?? []

@@ -8,11 +8,14 @@ export function decodeDocument(member: string): Pick<StoredDocument, 'json' | 'b
   return { json: member.slice(0, end), behind: member.slice(end + 1) }
 }
 
-/** `active`: its name, or ''. `fields`: the checkpoints hash, each field followed by its value. */
+/**
+ * `active`: its name, or ''. `fields`: the checkpoints hash, each field followed by its value. Partitions are below 1000,
+ * so that none is taken for one that would make a list of billions.
+ */
 export function decodeSnapshot(active: string, fields: readonly string[]): Snapshot {
   const checkpoints = new Map<number, Checkpoint>()
   for (const [field, value] of pairs(fields)) {
-    if (/^\d/.test(field)) checkpoints.set(Number(field), decodeCheckpoint(value))
+    if (/^\d{1,3}$/.test(field)) checkpoints.set(Number(field), decodeCheckpoint(value))
   }
   return { active: active === '' ? undefined : active, checkpoints }
 }

@@ -1,5 +1,6 @@
 import { readdirSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ITopicConfig } from 'kafkajs'
 import type { KafkaCluster } from '../../brokers/clusters.ts'
 import { until, within } from '../../brokers/ready.ts'
 import type { Random } from '../../lib/random.ts'
@@ -10,6 +11,8 @@ import type { Fault, Occasion } from './fault.ts'
 import { untilInSync } from './kafka-faults.ts'
 
 const waitMs = 30_000
+/** A process may stand still for twelve seconds meanwhile. */
+const refusedMs = 60_000
 /** As long as projectors may stand still, and keep their partitions. */
 const refilledMs = 5000
 
@@ -17,35 +20,40 @@ export interface LossyLog {
   readonly cluster: KafkaCluster
   readonly folderOf: (id: number) => string
   readonly topic: string
+  readonly services: readonly Supervised[]
   readonly projectors: readonly Supervised[]
   readonly context: CampaignContext
 }
 
-/** Events on brokers 1 and 2, of which either may lead with whatever it has; the ids on broker 3 alone. */
+/** The ids are on broker 3 alone. */
 export async function makeLossyTopics(cluster: KafkaCluster, topic: string): Promise<void> {
-  const retention = ['retention.ms', 'retention.bytes'].map((name) => ({ name, value: '-1' }))
-  // or Kafka would refuse records of a process whose clock is an hour ahead
-  const kept = [...retention, { name: 'message.timestamp.type', value: 'LogAppendTime' }]
+  await makeLossyEvents(cluster, topic)
+  const ids = [...kept, { name: 'flush.messages', value: '1' }]
+  const replicaAssignment = [{ partition: 0, replicas: [3] }]
+  await makeTopic(cluster, { topic: `${topic}.id-blocks`, replicaAssignment, configEntries: ids })
+}
+
+/** On brokers 1 and 2, of which either may lead with whatever it has. */
+async function makeLossyEvents(cluster: KafkaCluster, topic: string): Promise<void> {
   const unsafe = [
     { name: 'unclean.leader.election.enable', value: 'true' },
     { name: 'min.insync.replicas', value: '1' },
   ]
-  const events = Array.from({ length: 6 }, (_, partition) => ({ partition, replicas: [1, 2] }))
-  const ids = [{ name: 'flush.messages', value: '1' }]
-  await asAdmin(cluster.brokers, (admin) =>
-    admin.createTopics({
-      waitForLeaders: false, // kafkajs would ask a broker that may not know the topics yet, and throw
-      topics: [
-        { topic, replicaAssignment: events, configEntries: [...kept, ...unsafe] },
-        {
-          topic: `${topic}.id-blocks`,
-          replicaAssignment: [{ partition: 0, replicas: [3] }],
-          configEntries: [...kept, ...ids],
-        },
-      ],
-    }),
-  )
+  const replicaAssignment = Array.from({ length: 6 }, (_, partition) => ({ partition, replicas: [1, 2] }))
+  await makeTopic(cluster, { topic, replicaAssignment, configEntries: [...kept, ...unsafe] })
   await until('both replicas are in sync', waitMs, async () => (await inSync(cluster, topic)).join() === '1,2')
+}
+
+const kept = [
+  { name: 'retention.ms', value: '-1' },
+  { name: 'retention.bytes', value: '-1' },
+  // or Kafka would refuse records of a process whose clock is an hour ahead
+  { name: 'message.timestamp.type', value: 'LogAppendTime' },
+]
+
+/** kafkajs would ask a broker that may not know the topic yet for its leaders, and throw. */
+async function makeTopic({ brokers }: KafkaCluster, topic: ITopicConfig): Promise<void> {
+  await asAdmin(brokers, (admin) => admin.createTopics({ waitForLeaders: false, topics: [topic] }))
 }
 
 /** Faults by which records are lost that were acknowledged. */
@@ -57,6 +65,7 @@ export function lossFaults(log: LossyLog): Fault[] {
     },
     { kind: 'the tails of the log are truncated', inflict: ({ random }) => truncateTails(log, random) },
     { kind: 'the last block of ids is forgotten', inflict: () => forgetBlock(log) },
+    { kind: 'the topic of the events is made anew', inflict: () => makeAnew(log) },
   ]
 }
 
@@ -115,6 +124,35 @@ async function forgetBlock({ cluster, folderOf, topic, context }: LossyLog): Pro
   await untilInSync({ ...cluster, topics: [`${topic}.id-blocks`] })
   await context.afterLoss()
   return true
+}
+
+/**
+ * While processes write. Those that knew events of it end, and none starts again on what has come in their place, until
+ * an operator begins a new log.
+ */
+async function makeAnew({ cluster, topic, services, context }: LossyLog): Promise<boolean> {
+  await context.beforeLoss()
+  const before = services.map(({ lastWords }) => lastWords)
+  await deleteTopics(cluster, topic)
+  await makeLossyEvents(cluster, topic)
+  const isRefused = ({ lastWords }: Supervised, i: number) =>
+    lastWords !== before[i] && lastWords.includes('the events are gone')
+  await within(refusedMs, async () => services.every(isRefused))
+  for (const [i, each] of services.entries()) {
+    if (!isRefused(each, i)) context.wrong(`${each.instance} takes another log for its own: ${each.lastWords}`)
+  }
+  await deleteTopics(cluster, topic, `${topic}.id-blocks`)
+  await makeLossyTopics(cluster, topic)
+  await context.afterLoss()
+  return true
+}
+
+async function deleteTopics({ brokers }: KafkaCluster, ...topics: string[]): Promise<void> {
+  await asAdmin(brokers, (admin) => admin.deleteTopics({ topics }))
+  await until('the topics are gone', waitMs, async () => {
+    const left = await asAdmin(brokers, (admin) => admin.listTopics()).catch(() => topics)
+    return !topics.some((topic) => left.includes(topic))
+  })
 }
 
 function segmentOf(folder: string, partition: string): string {

@@ -6,6 +6,7 @@ import { startRedis } from '../../brokers/processes.ts'
 import type { Environment } from '../../brokers/program.ts'
 import { askRedis, until } from '../../brokers/ready.ts'
 import type { Lane } from '../faults/fault.ts'
+import { foreignTransactions } from '../faults/foreign-producers.ts'
 import { fullKafkaDisk, kafkaFaults } from '../faults/kafka-faults.ts'
 import { lossFaults, makeLossyTopics } from '../faults/loss-faults.ts'
 import { networkFaults } from '../faults/network-faults.ts'
@@ -87,8 +88,10 @@ export const lossy: StartScenario = async (stack, setting) => {
   const redisSide = { url: node.url, urlOf: () => node.url, lanes: [] }
   const running = await startServices(stack, setting, { kafka, topic, redisSide, endsAfter: logLost })
   const projectors = running.services.filter(({ name }) => name.startsWith('projector'))
-  const loss = lossFaults({ ...kafka, topic, projectors, context })
-  const lanes = [loss, processFaults(running.services), redisFaults([node], prefix)]
+  const { services } = running
+  const loss = lossFaults({ ...kafka, topic, services, projectors, context })
+  const foreign = [foreignTransactions(kafka.cluster.brokers, topic)]
+  const lanes = [loss, processFaults(running.services), redisFaults([node], prefix), foreign]
   return { ...running, lanes: [...lanes, operatorLane({ ...running, ...context })] }
 }
 
@@ -111,6 +114,7 @@ function onKafka(startRedisSide: (stack: AsyncDisposableStack, folder: string) =
         // one broker at a time: two are needed to confirm a write
         [...kafkaFaults(underFaults), ...(full ? [full] : []), ...amongBrokers],
         networkFaults('to Kafka', names.map(kafka.linksOf)),
+        [foreignTransactions(cluster.brokers, topic)],
         ...redisSide.lanes,
         operatorLane({ ...running, ...context }),
       ],

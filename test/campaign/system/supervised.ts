@@ -39,6 +39,7 @@ export class Supervised {
   readonly #endedByThemselves: string[] = []
   /** Undefined between two starts. */
   #child: ChildProcess | undefined
+  #lastWords = ''
   #starts = 0
   #isStopped = false
 
@@ -66,6 +67,11 @@ export class Supervised {
   /** Ends that nobody asked for and that are not by design: each with the last lines of what the process wrote. */
   get endedByThemselves(): readonly string[] {
     return this.#endedByThemselves
+  }
+
+  /** All that the last process wrote that ended by itself. */
+  get lastWords(): string {
+    return this.#lastWords
   }
 
   /** Resolves to whether all is served. */
@@ -149,6 +155,7 @@ export class Supervised {
 
   #endedByItself(how: string, written: number): void {
     const text = readFileSync(this.#outputFile).subarray(written).toString()
+    this.#lastWords = text
     if (refusedStart.test(text) || this.#endsAfter?.test(text)) return
     this.#endedByThemselves.push(`${this.instance}, ${how}: ${text.slice(-2000)}`)
   }

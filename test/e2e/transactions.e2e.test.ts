@@ -1,0 +1,65 @@
+import { expect, it, vi } from 'vitest'
+import { describeWithBrokers } from '../brokers/describe.ts'
+import { beginTransaction } from '../brokers/transactions.ts'
+import { apiKey, Client, codeOf, createMany } from './client.ts'
+import { serverSentEvents } from './server-sent-events.ts'
+import { brokerEnvironment, expectVerified, petstoreOutput, startService } from './service.ts'
+import { patientKafka, petCreated } from './topic.ts'
+
+const patience = { timeout: 30_000, interval: 50 }
+
+function petOf(id: number) {
+  return petCreated({ eventId: `foreign ${id}`, pet: { id, ...rex }, streamversion: 1 })
+}
+const rex = { name: 'Rex', categoryId: 1, status: 'available' }
+
+describeWithBrokers('pets that another producer adds in transactions that interleave', (brokers) => {
+  it('are there where they are committed, and nowhere where they are aborted', async () => {
+    const environment = brokerEnvironment(brokers)
+    const service = await startService(environment)
+    const client = new Client(service)
+    const ids = { committed: [5_000_001, 5_000_002], aborted: [5_000_011, 5_000_012, 5_000_013] }
+    const begin = () => beginTransaction(patientKafka(brokers.kafkaBrokers), environment.KAFKA_TOPIC)
+    const ofAborted = await Promise.all(ids.aborted.map(begin))
+    const ofCommitted = await begin()
+    for (const [i, each] of ofAborted.entries()) await each.send(petOf(ids.aborted[i] ?? 0))
+    await ofCommitted.send(...ids.committed.map(petOf))
+    for (const each of ofAborted.toReversed()) await each.abort()
+    await ofCommitted.commit()
+    const own = (await createMany(client, 12)).map(({ id }) => id)
+    const there = [...own, ...ids.committed].toSorted((one, other) => one - other)
+
+    const expectOnlyCommitted = async () => {
+      await vi.waitFor(async () => expect((await client.list()).map(({ id }) => id)).toEqual(there), patience)
+      for (const id of ids.aborted) {
+        expect(codeOf(await client.get(id))).toBe('pet_not_found')
+        expect(codeOf(await client.request(`/v1/pets/${id}/events`))).toBe('pet_not_found')
+        const body = JSON.stringify({ petId: id })
+        const placed = await client.request('/v1/store/orders', { method: 'POST', body })
+        expect(codeOf(placed)).toBe('unknown_pet')
+      }
+      expect(await toldByFeed(service.url, there.length)).toEqual(there)
+      const lines = (await petstoreOutput(environment, 'events', '--json')).trimEnd().split('\n')
+      const shown = lines.map((line) => Number(JSON.parse(line).event.subject))
+      expect(shown.toSorted((one, other) => one - other)).toEqual(there)
+      await expectVerified(environment)
+    }
+    await expectOnlyCommitted()
+    await petstoreOutput(environment, 'rebuild')
+    await expectOnlyCommitted()
+  })
+})
+
+/** The streams of the first events, from the beginning, in order of id. */
+async function toldByFeed(url: string, count: number): Promise<number[]> {
+  const left = new AbortController()
+  const headers = { authorization: `Bearer ${apiKey}` }
+  const { body } = await fetch(`${url}/v1/events?from=start`, { headers, signal: left.signal })
+  const told: number[] = []
+  for await (const { data } of serverSentEvents(body as ReadableStream<Uint8Array>)) {
+    if (data !== undefined) told.push(Number(JSON.parse(data).subject))
+    if (told.length === count) break
+  }
+  left.abort()
+  return told.toSorted((one, other) => one - other)
+}
