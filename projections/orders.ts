@@ -5,7 +5,7 @@ import type { Projection } from '../src/projector/definition.ts'
 /** Every order by id, and by id within its status. */
 export const orders: Projection<PetState | undefined> = {
   name: 'orders',
-  version: 2,
+  version: 3,
   documents(state) {
     if (state?.order === undefined) return []
     const { order } = state

@@ -66,17 +66,17 @@ export function takeRecord(
 
   // 3. Ignore duplicates, uncounted.
   const { idempotencykey } = event
-  if (typeof idempotencykey === 'string') {
-    if (memory.hasKey(partition, idempotencykey)) return undefined
-    memory.addKey(partition, idempotencykey)
-  }
+  const isKeyed = typeof idempotencykey === 'string'
+  if (isKeyed && memory.hasKey(partition, idempotencykey)) return undefined
+  const isHere = (id: number) => partitionFor(String(id)) === partition
+  const effect = event.type === petCreated ? createPet(event, memory) : changeOrder(event, memory, isHere)
+  if (effect === 'duplicate') return undefined
 
   // 4. Count every other event, known or not.
   memory.setVersion(stream, version)
+  if (isKeyed) memory.addKey(partition, idempotencykey)
 
   // 5. Apply it, unless it cannot be read or contradicts what came before.
-  const isHere = (id: number) => partitionFor(String(id)) === partition
-  const effect = event.type === petCreated ? createPet(event, memory) : changeOrder(event, memory, isHere)
   if (effect !== undefined) memory.setPet(effect.pet)
   if (effect?.order !== undefined) memory.setOrder(effect.order)
   return effect
@@ -110,21 +110,23 @@ function createPet({ type, subject, data }: Event, memory: Memory): Effect | und
   return { type, pet: { id, name, categoryId: BigInt(categoryId), status } }
 }
 
+/** A duplicate would be applied if no order had its id yet. */
 function changeOrder(
   { type, subject, time, data }: Event,
   memory: Memory,
   isHere: (id: number) => boolean,
-): Effect | undefined {
+): Effect | 'duplicate' | undefined {
   const change = transitions[type]
   const { orderId, petId } = membersOf(data)
   if (change === undefined || !isId(orderId) || !isId(petId) || String(petId) !== subject) return undefined
   const pet = memory.pet(petId)
   const order = memory.order(orderId)
   const isNew = change.order === 'placed'
-  if (pet === undefined || (isNew ? order !== undefined || !isHere(orderId) : order?.petId !== petId)) return undefined
+  if (pet === undefined || (isNew ? !isHere(orderId) : order?.petId !== petId)) return undefined
   if (!change.from.includes((isNew ? pet.status : order?.status) ?? '')) return undefined
   const at = new Date(typeof time === 'string' && time.length <= timeMax ? time : Number.NaN)
   if (Number.isNaN(at.getTime())) return undefined
+  if (isNew && order !== undefined) return 'duplicate'
   const now = at.toISOString()
   const updatedAt = order !== undefined && order.updatedAt > now ? order.updatedAt : now // clocks of instances differ
   const placedAt = order?.placedAt ?? updatedAt

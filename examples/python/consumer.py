@@ -27,6 +27,8 @@ TRANSITIONS = {
     "petstore.OrderDelivered.v1": ("delivered", "sold", ["approved"]),
     "petstore.OrderCancelled.v1": ("cancelled", "available", ["placed", "approved"]),
 }
+# What an event comes to that places an order with the id of another one.
+DUPLICATE = "duplicate"
 TABLES = """
     PRAGMA journal_mode = WAL;
     -- After a power cut the last commits may be missing: the positions with them, so that their records are read again.
@@ -144,17 +146,21 @@ def take_record(database, partition, key, value, partitions):
         return None
 
     # 3. Ignore duplicates, uncounted.
-    idempotency_key = event.get("idempotencykey")
-    if isinstance(idempotency_key, str):
-        query = "INSERT OR IGNORE INTO idempotency_keys VALUES (?, ?)"
-        if database.execute(query, (partition, well_formed(idempotency_key))).rowcount == 0:
-            return None
+    key = event.get("idempotencykey")
+    counted_key = (partition, well_formed(key)) if isinstance(key, str) else None
+    query = "SELECT 1 FROM idempotency_keys WHERE partition = ? AND key = ?"
+    if counted_key is not None and database.execute(query, counted_key).fetchone():
+        return None
+    effect = create_pet(database, event) if kind == PET_CREATED else change_order(database, event, partitions)
+    if effect == DUPLICATE:
+        return None
 
     # 4. Count every other event, known or not.
     database.execute("INSERT OR REPLACE INTO streams VALUES (?, ?)", (stream, int(version)))
+    if counted_key is not None:
+        database.execute("INSERT INTO idempotency_keys VALUES (?, ?)", counted_key)
 
     # 5. Apply it, unless it cannot be read or contradicts what came before.
-    effect = create_pet(database, event) if kind == PET_CREATED else change_order(database, event, partitions)
     if effect is not None:
         for table, changed in (("pets", effect["pet"]), ("orders", effect.get("order"))):
             if changed is not None:
@@ -177,6 +183,7 @@ def create_pet(database, event):
 
 
 def change_order(database, event, partitions):
+    """DUPLICATE if it would be applied, were there no order with its id yet."""
     data = members_of(event.get("data"))
     order_id, pet_id = data.get("orderId"), data.get("petId")
     if event["type"] not in TRANSITIONS or not is_id(order_id) or not is_id(pet_id) or str(pet_id) != event["subject"]:
@@ -184,13 +191,15 @@ def change_order(database, event, partitions):
     order_status, pet_status, allowed = TRANSITIONS[event["type"]]
     pet, order = find(database, "pets", pet_id), find(database, "orders", order_id)
     is_new = order_status == "placed"
-    if pet is None or (order is not None if is_new else order is None or order["petId"] != pet_id):
+    if pet is None or (not is_new and (order is None or order["petId"] != pet_id)):
         return None
     if partition_for(str(order_id), partitions) != partition_for(str(pet_id), partitions):
         return None
     time = read_time(event.get("time"))
     if (pet if is_new else order)["status"] not in allowed or time is None:
         return None
+    if is_new and order is not None:
+        return DUPLICATE
     placed_at = time if is_new else order["placedAt"]
     updated_at = time if is_new else max(time, order["updatedAt"])  # clocks of instances differ
     order = {"id": order_id, "petId": pet_id, "status": order_status, "placedAt": placed_at, "updatedAt": updated_at}

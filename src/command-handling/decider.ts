@@ -20,6 +20,9 @@ export interface Decider<State, Command, Event> {
   /** The state of a stream without events. */
   readonly initialState: State
   decide(command: Command, state: State): Event | 'unchanged' | Rejected
-  /** The state after the event. Throws an Error with the reason if the event cannot follow the state. */
+  /**
+   * The state after the event. Throws an Error with the reason if the event cannot follow the state, IdTakenError if only
+   * the id of what it creates is in the way.
+   */
   evolve(state: State, recorded: Recorded<Event>): State
 }

@@ -101,7 +101,7 @@ class Execution<State, Command, Event> {
     for (;;) {
       if (basis.decided !== undefined) return this.#replay(basis.decided)
       if (basis.parked !== undefined) throw streamParked()
-      if (isNew || target === undefined) target = await writer.target(request)
+      target ??= await writer.target(request)
       const before = this.#read(basis.row)
       const event = this.#decide(target, before.state, basis)
       if (event === 'unchanged') {
@@ -111,21 +111,28 @@ class Execution<State, Command, Event> {
       const learned = await this.#learn(written, request.idempotency?.fingerprint)
       const { outcome } = learned
       if (outcome !== 'superseded' && outcome !== 'duplicate') return this.#answer(before.state, written, learned)
-      if (isNew && outcome === 'superseded') writer.abandonBlockOf(target)
+      if (isNew || outcome === 'duplicate') target = undefined
       basis = this.#basisFor(learned)
     }
   }
 
   async #learn(written: Written<Event>, fingerprint: string | undefined): Promise<Learned> {
-    const { readModel, unsettled, options, document } = this.#parts
+    const { readModel, writer, unsettled, options, document } = this.#parts
     const wait = { timeoutMs: this.#leftMs, isAbandoned: options.wait.isAbandoned }
     const learned = await awaitOutcome(readModel, { ...written, document }, wait, this.#hasNoCompetitor)
+    if (this.#isIdTaken(learned)) writer.abandonBlockOf(written)
     const { key } = written
     if (key === undefined || fingerprint === undefined) return learned
     const generation = readModel.generationOf(written.partition)
     if (isUndetermined(learned)) unsettled.add(key, { written, fingerprint, generation })
     else unsettled.remove(key)
     return learned
+  }
+
+  /** Whether the event had no effect because of the id drawn for it: no rival came first, and its key is not decided. */
+  #isIdTaken({ outcome, stream }: Learned): boolean {
+    if (stream.decided !== undefined) return false
+    return outcome === (this.#parts.request.stream === 'new' ? 'superseded' : 'duplicate')
   }
 
   /** What is known once the event is settled that an earlier request under the same key appended, if there is one. */

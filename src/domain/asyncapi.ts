@@ -13,8 +13,9 @@ abort never happened. For each record key, remember the last version that you co
    - its type does not begin with \`petstore.\`, or is \`EventDiscarded\`.
 2. **Ignore** an event whose \`streamversion\` is not exactly one above the last version counted for its record key: a competing
    event came first. Treat a \`PetCreated\` without \`streamversion\` as version 1; earlier releases wrote none.
-3. **Ignore** an event whose \`idempotencykey\` was already counted in this partition, under any record key: it is a duplicate. Do
-   *not* count a duplicate: the version of its stream stays as it was.
+3. **Ignore** a duplicate, and do *not* count it: the version of its stream stays as it was. There are two kinds:
+   - an event whose \`idempotencykey\` was already counted in this partition, under any record key,
+   - an \`OrderPlaced\` that you would apply, but for an order that has its \`orderId\` already.
 4. **Count** every other event: remember its version for the record key, and its \`idempotencykey\` for the partition. Also count
    events whose type or version you do not know, or every later event of the stream will look superseded.
 5. **Apply** an event that you counted, if you know its type. If you cannot read it, or if it contradicts what came before, do not

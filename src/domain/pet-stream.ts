@@ -1,4 +1,5 @@
 import { type Decider, Rejected } from '../command-handling/decider.ts'
+import { IdTakenError } from '../lib/errors.ts'
 import type { StateCodec } from '../read-models/stream-row.ts'
 import type { OrderEvent, PetEvent } from './events.ts'
 import { type Order, type OrderId, type OrderStatus, orderStatuses } from './order.ts'
@@ -86,7 +87,7 @@ function evolveOrder(state: PetState, event: OrderEvent, time: string): PetState
   const changed = pet.status === petStatus ? pet : { ...pet, status: petStatus }
   if (status === 'placed') {
     if (pet.status !== 'available') throw new Error(`pet ${pet.id} is ${pet.status}, not available`)
-    if (order?.id === event.orderId) throw new Error(`order ${order.id} exists already`)
+    if (order?.id === event.orderId) throw new IdTakenError(`order ${order.id} exists already`)
     return { pet: changed, order: { id: event.orderId, petId: pet.id, status, placedAt: at, updatedAt: at } }
   }
   if (order?.id !== event.orderId) throw new Error(`order ${event.orderId} is not the latest of pet ${pet.id}`)

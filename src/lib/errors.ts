@@ -51,6 +51,11 @@ export const errorFacts = {
 
 export type ErrorCode = keyof typeof errorFacts
 
+/** An event would create what is there already: another process drew the same id. */
+export class IdTakenError extends Error {
+  override readonly name = 'IdTakenError'
+}
+
 /**
  * Something cannot be opened: it did not answer in time, or it belongs to another release. The message says what to do.
  */

@@ -1,5 +1,6 @@
 import type { Offset, RecordBatch } from '../event-log/event-log.ts'
 import { recordIdentity } from '../event-log/record-identity.ts'
+import { IdTakenError } from '../lib/errors.ts'
 import type { Checkpoint, Counts } from '../read-models/checkpoint.ts'
 import type { DocumentId } from '../read-models/document.ts'
 import { encodeIdempotencyRecord, type IdempotencyRecord, keyId } from '../read-models/idempotency-record.ts'
@@ -156,40 +157,41 @@ class Classifier<State, Event> {
     const stream = this.#stream(name)
     if (version !== stream.version + 1) return { outcome: 'superseded' }
     if (key !== undefined && (this.#known.decidedKeys.has(key) || this.#keys.has(key))) return { outcome: 'duplicate' }
-    const problem = this.#apply(stream, event, version)
-    if (key !== undefined) {
-      const [id, parked] = [decoded.outcome === 'event' ? decoded.id : 0, problem !== undefined]
+    const result = this.#apply(stream, event, version)
+    if (key !== undefined && result.outcome !== 'duplicate') {
+      const [id, parked] = [decoded.outcome === 'event' ? decoded.id : 0, result.outcome === 'parked']
       const decision = { offset, fingerprint, stream: name, id, version, time, parked }
       this.#keys.set(key, { partition: this.#partition, key, ...decision })
     }
-    return problem === undefined ? applied : { outcome: 'parked', reason: problem }
+    return result
   }
 
-  /** Applies the event, or returns the reason why that is impossible. */
-  #apply(stream: StreamState<State, Event>, event: StreamEvent<Event>, version: number): string | undefined {
+  /** Applies the event, if that is possible. */
+  #apply(stream: StreamState<State, Event>, event: StreamEvent<Event>, version: number): Outcome {
     const { id, decoded, time, offset } = event
-    if (decoded.outcome !== 'event') return decoded.reason
+    if (decoded.outcome !== 'event') return { outcome: 'parked', reason: decoded.reason }
     try {
       stream.apply({ event: decoded.event, version, time }, encodeEntry(offset, id), (added) => {
         for (const document of added) this.#checkNew(document, stream, event.stream)
         for (const document of added) this.#addedDocuments.add(documentName(document))
       })
-      return undefined
+      return applied
     } catch (error) {
-      return error instanceof Error ? error.message : String(error)
+      if (error instanceof IdTakenError) return { outcome: 'duplicate' } // its writer draws another id (decision 0048)
+      return { outcome: 'parked', reason: error instanceof Error ? error.message : String(error) }
     }
   }
 
-  /** Throws if the document belongs to another stream, or may come to belong to one. */
+  /** Throws if the document belongs to another stream, or may come to belong to one; IdTakenError if it is there. */
   #checkNew(document: ShownDocument, stream: StreamState<State, Event>, streamName: StreamId): void {
     const { collection, id } = document
     const name = documentName(document)
     if (collection === this.#rules.definition.home) throw new Error(`${name} belongs to the stream ${id}`)
     if (this.#rules.log.partitionFor(String(id)) !== this.#partition)
       throw new Error(`${name} belongs to another partition`)
-    const isTaken = this.#known.takenDocuments.has(name) || this.#addedDocuments.has(name) || stream.hasShown(document)
-    if (isTaken) throw new Error(`${name} exists already`)
     if (streamName.includes('\0')) throw new Error(`${name} belongs to a stream whose name no document can hold`)
+    const isTaken = this.#known.takenDocuments.has(name) || this.#addedDocuments.has(name) || stream.hasShown(document)
+    if (isTaken) throw new IdTakenError(`${name} exists already`)
   }
 
   #queue(stream: StreamId): ParkedQueue {

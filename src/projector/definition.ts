@@ -30,7 +30,7 @@ export interface StreamDefinition<State, Event> {
   /** The version of the stream after an event; undefined if the event has no readable version. */
   streamVersion(event: CloudEvent): number | undefined
   readonly initialState: State
-  /** Throws if the event cannot follow the state. */
+  /** Throws if the event cannot follow the state; IdTakenError if only the id of what it creates is in the way. */
   evolve(state: State, recorded: Recorded<Event>): State
   readonly codec: StateCodec<State>
   readonly projections: readonly Projection<State>[]

@@ -27,8 +27,8 @@ export function outcomeOf(event: JudgedEvent, { entries, parked, decided }: Omit
   const decidesItsKey = !hasKey || decided?.offset === offset
   if (own !== undefined && isEntryOf(own, event) && decidesItsKey) return own.isDiscarded ? 'discarded' : 'applied'
   if (parked !== undefined && offset >= parked.first) return 'parked'
-  // Its turn came when its version was the next one: only its key can have kept it from that.
+  // Its turn came when its version was the next one: only its key or its id can have kept it from that.
   const wasNext = version === 1 || (before !== undefined && before.offset < offset)
   const wasFree = own === undefined || own.offset > offset
-  return hasKey && wasNext && wasFree ? 'duplicate' : 'superseded'
+  return wasNext && wasFree ? 'duplicate' : 'superseded'
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Contradiction, contradiction, type Exchange, type History, type Operation } from '../judge/history.ts'
 import { checkAgainstLog } from '../judge/judge.ts'
-import { petstore } from './faults/operators.ts'
+import { petstore, type Ran } from './faults/operators.ts'
 import type { Recorder } from './recorder.ts'
 import { apiKey, type Scenario } from './system/scenario.ts'
 import type { Supervised } from './system/supervised.ts'
@@ -90,12 +90,19 @@ function textOf(answer: Exchange | undefined): string {
   return [answer?.status ?? 'no answer', answer?.code].filter((part) => part !== undefined).join(' ')
 }
 
-/** At the deadline at the latest, `petstore verify` finds nothing. Resolves to what was not so. */
+/** At the deadline at the latest, `petstore verify` finds nothing, and nothing is parked. Resolves to what was not so. */
 export async function verified({ environment }: Scenario, deadline: number): Promise<Contradiction[]> {
   for (;;) {
     const isLast = performance.now() > deadline
-    const { code, output, errors } = await petstore(environment, 'verify', '--json')
-    if (code === 0 && JSON.parse(output).differences.length === 0) return []
-    if (isLast) return [contradiction('verify finds differences', `${output.slice(0, 2000)} ${errors.slice(-2000)}`)]
+    const verify = await petstore(environment, 'verify', '--json')
+    const isEqual = verify.code === 0 && JSON.parse(verify.output).differences.length === 0
+    const parked = await petstore(environment, 'parked', 'list', '--json')
+    if (isEqual && parked.code === 0 && JSON.parse(parked.output).length === 0) return []
+    if (isLast && !isEqual) return [contradiction('verify finds differences', textOfRan(verify))]
+    if (isLast) return [contradiction('events are parked', textOfRan(parked))]
   }
+}
+
+function textOfRan({ output, errors }: Ran): string {
+  return `${output.slice(0, 2000)} ${errors.slice(-2000)}`
 }

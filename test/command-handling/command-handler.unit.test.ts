@@ -177,6 +177,66 @@ describe('a command whose event a rival came before', () => {
   })
 })
 
+describe('an order whose id another order has', () => {
+  const taken = { heard: ['without_effect'] as const }
+  const done = stream([petCreated, orderPlaced(10_002)], { offsets: [0, nextOffset + 1] })
+  const decided = record({ ...keyOfOrder, partition: 0, stream: '9', id: 10_002, version: 2, offset: nextOffset + 1 })
+
+  it('gets one of another block, as every order after it', async () => {
+    const next = stream([petCreated, orderPlaced(10_005)], { offsets: [0, nextOffset + 2] })
+    const { order, appended, events } = open({ ...taken, loads: [available, available, done, available, next] })
+    expect(applied(await order())).toMatchObject({ version: 2, state: { order: { id: 10_002 } } })
+    expect(applied(await order()).state?.order?.id).toBe(10_005)
+    expect(appended.map(({ event }) => event.data)).toEqual([3, 10_002, 10_005].map(orderData))
+    expect(events()).toEqual(['0/9@2', '0/9@2', '0/9@2'])
+  })
+
+  it('keeps its idempotency key, under which it is found again', async () => {
+    const { order, appended } = open({
+      ...taken,
+      loads: [available, available, { ...done, decided }, { ...done, decided }],
+    })
+    const once = { idempotency: keyOfOrder }
+    expect(applied(await order(once)).state?.order?.id).toBe(10_002)
+    expect(await order(once)).toMatchObject({ outcome: 'replayed', record: { id: 10_002 } })
+    const { key: idempotencykey } = keyOfOrder
+    expect(appended).toMatchObject([{ event: { idempotencykey } }, { event: { idempotencykey } }])
+  })
+
+  it('is answered from the record, if a retry on another process was placed meanwhile', async () => {
+    const { order, appended } = open({ ...taken, loads: [available, { ...done, decided }] })
+    expect(await order({ idempotency: keyOfOrder })).toMatchObject({ outcome: 'replayed', record: { id: 10_002 } })
+    expect(appended).toHaveLength(1)
+  })
+
+  it('is placed by the retry, if that was not known in time', async () => {
+    const { order, appended } = open({
+      heard: ['late'],
+      loads: [available, available, available, { ...done, decided }],
+    })
+    await rejection(order({ idempotency: keyOfOrder }))
+    expect(applied(await order({ idempotency: keyOfOrder })).state?.order?.id).toBe(10_002)
+    expect(appended).toHaveLength(2)
+  })
+
+  it('is refused if a rival ordered the pet meanwhile', async () => {
+    const rival = stream([petCreated, orderPlaced(12)], { offsets: [0, nextOffset + 1], areRivals: true })
+    const { order, appended } = open({ ...taken, loads: [available, rival] })
+    await expect(order()).rejects.toMatchObject({ code: 'pet_not_available' })
+    expect(appended).toHaveLength(1)
+  })
+
+  it('comes to nothing if there is no free id until its time is over', async () => {
+    const later = () => {
+      vi.advanceTimersByTime(2000)
+      return available
+    }
+    const { order, appended } = open({ loads: [available, later, later, later] })
+    await expect(order()).rejects.toMatchObject({ code: 'conflict' })
+    expect(appended.map(({ event }) => event.data)).toEqual([3, 10_002, 20_001].map(orderData))
+  })
+})
+
 describe('an order under an idempotency key', () => {
   const once = { idempotency: keyOfOrder }
   const decided = record({ ...keyOfOrder, partition: 0, stream: '9', id: 12, version: 2 })

@@ -1,7 +1,19 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, it, vi } from 'vitest'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { shared } from '../lib/when-done.ts'
-import { Client, createMany, expectExactly, expectExactText } from './client.ts'
+import {
+  type Answer,
+  Client,
+  codeOf,
+  createMany,
+  expectExactly,
+  expectExactText,
+  keyed,
+  type Order,
+  outcomeOf,
+} from './client.ts'
 import { Load } from './load.ts'
 import { expectRefused, petstoreJson, petstoreOutput, startService } from './service.ts'
 
@@ -39,6 +51,35 @@ it('the embedded service is one per folder, says so to a second, and loses nothi
   const pets = await client.list()
   await service.end('SIGKILL')
   await expectExactly(new Client(await startService(environment)), pets)
+})
+
+it('a block of ids that is given out twice costs no order: each gets another id, and nothing is parked', async () => {
+  const environment = { DATA_DIR: temporaryFolder() }
+  const before = await startService(environment)
+  const client = new Client(before)
+  const pet = await client.create('Rex')
+  const taken: number[] = []
+  for (let i = 0; i < 10; i++) {
+    const { id } = await client.order(pet.id)
+    taken.push(id)
+    expect((await client.update(id, 'cancelled')).status).toBe(200)
+  }
+  const pets = [pet, ...(await Promise.all(['Mia', 'Tom', 'Ada', 'Bo'].map((name) => client.create(name))))]
+  await before.end('SIGTERM')
+  const log = new DatabaseSync(join(environment.DATA_DIR, 'event-log.db'))
+  log.exec("DELETE FROM meta WHERE name = 'block'")
+  log.close()
+
+  const after = new Client(await startService(environment))
+  const place = () => Promise.all(pets.map(({ id }) => after.place(id, id === pet.id ? {} : keyed(`order ${id}`))))
+  const placed = await place()
+  expect(placed.map(outcomeOf)).toEqual(pets.map(() => '201'))
+  const ids = placed.map(({ body }) => (body as Order).id)
+  expect(new Set([...taken, ...ids]).size).toBe(taken.length + ids.length)
+  const [unkeyed, ...again] = await place()
+  expect(codeOf(unkeyed as Answer)).toBe('pet_not_available')
+  expect(again.map(({ body }) => body)).toEqual(placed.slice(1).map(({ body }) => body))
+  expect(await petstoreOutput(environment, 'parked', 'list')).toBe('No event is parked.\n')
 })
 
 it('SIGTERM ends the embedded service, and no request fails while it drains', async () => {

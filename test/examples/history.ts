@@ -53,6 +53,8 @@ export async function disturb(topic: Topic): Promise<void> {
 
 function disturbancesIn(partition: number): NewMessage[] {
   const { id } = foreign(partition)
+  const other = foreign(partition)
+  const once = { idempotencykey: `one order ${partition}` }
   const pet = petCreated({ eventId: randomUUID(), pet: foreign(partition, { id }), streamversion: 1 })
   const elsewhere = petCreated({ eventId: randomUUID(), pet: foreign((partition + 1) % partitions), streamversion: 1 })
   const created = 'petstore.PetCreated.v1'
@@ -76,6 +78,9 @@ function disturbancesIn(partition: number): NewMessage[] {
     { ...pet, value: pet.value.replace('"foreign"', '"second"') },
     event('petstore.OrderPlaced.v1', id, 3), // a gap
     event('petstore.OrderPlaced.v1', id, 2, { idempotencykey: `half a pair ${partition}` }), // takes effect
+    petCreated({ eventId: randomUUID(), pet: other, streamversion: 1 }),
+    event('petstore.OrderPlaced.v1', other.id, 2, { data: { orderId: id, petId: other.id }, ...once }), // its id is taken
+    event('petstore.OrderPlaced.v1', other.id, 2, once), // takes effect
   ]
 }
 

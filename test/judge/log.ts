@@ -1,24 +1,15 @@
-import { membersOf } from './answers.ts'
-import { type Contradiction, contradiction, eventIn, isOfService, type LogRecord } from './history.ts'
+import { type Contradiction, contradiction, isOfService } from './history.ts'
 import type { Effective, Prefixes } from './prefixes.ts'
 
 /** What no log of this service can have. */
 export function* checkLog(prefixes: Prefixes): Generator<Contradiction> {
   yield* checkOffsets(prefixes)
-  for (const record of prefixes.contradicting.filter((each) => isOwnFault(each, prefixes))) {
+  for (const record of prefixes.contradicting.filter(isOfService)) {
     const { partition, offset } = record
     const what = `Record ${offset} of partition ${partition} was counted, but contradicts what came before.`
     yield contradiction('impossible record', what, [], prefixes.recordsAround(partition, offset))
   }
   yield* checkOverlaps(prefixes.effects)
-}
-
-/** The service writes nothing that contradicts, unless a stranger took the id of its order. */
-function isOwnFault(record: LogRecord, prefixes: Prefixes): boolean {
-  if (!isOfService(record)) return false
-  const { type, data } = eventIn(record) ?? {}
-  const [taken] = prefixes.document('orders', Number(membersOf(data).orderId)).states
-  return !(type === 'petstore.OrderPlaced.v1' && taken !== undefined && !isOfService(taken.record))
 }
 
 function* checkOffsets(prefixes: Prefixes): Generator<Contradiction> {

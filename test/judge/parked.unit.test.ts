@@ -4,6 +4,7 @@ import {
   b,
   c,
   d,
+  e,
   type Given,
   HistoryBuilder,
   ofStranger,
@@ -121,15 +122,31 @@ describe('a stranger', () => {
     expect(rules).toEqual(['an id was drawn twice', 'lost write'])
   })
 
-  it('may take the id of an order, which is then parked', () => {
-    const found = (options: object) => {
+  describe.each([
+    ['a stranger', ofStranger],
+    ['the service, before its last block of ids was lost', {}],
+  ])('may take the id of an order: %s', (_, taker) => {
+    /** Order d is of pet b. At offset 6 the request 0 asks for it for pet a, and at 7 for another one. */
+    const found = () => {
       const history = sampleHistory()
-      history.ordered('Placed', order(d, b), { version: 2, ...options })
+      history.ordered('Placed', order(d, b), { version: 2, ...taker })
       history.ordered('Cancelled', order(c, a), { version: 4 })
       history.ordered('Placed', order(d, a), { version: 5, request: 0 })
       return history
     }
-    expect(rulesAfter(found(ofStranger), place)).toEqual([])
-    expect(rulesAfter(found({}), place)).toEqual(['impossible record'])
+    const placed = (id: number): Given => ({ ...place, status: 201, body: order(id, a), tokenAfter: token([0, 7]) })
+
+    it('which then gets another one', () => {
+      const history = found()
+      history.ordered('Placed', order(e, a), { version: 5, request: 0 })
+      expect(rulesAfter(history, placed(e))).toEqual([])
+      expect(rulesAfter(found(), placed(d))).toEqual(['lost write'])
+    })
+
+    it('which is not parked, nor is its pet', () => {
+      const ofStream: Given = { ...place, status: 503, code: 'stream_parked' }
+      expect(rulesAfter(found(), { ...place, status: 500, code: 'event_parked' })).toEqual(['impossible refusal'])
+      expect(rulesAfter(found(), place, ofStream)).toEqual(['impossible refusal'])
+    })
   })
 })

@@ -126,17 +126,28 @@ const rules: Case[] = [
     },
   },
   {
-    what: 'an order id that is taken, by another pet or by an earlier order of the pet',
+    what: 'an order id is taken, by another pet, an earlier order of the pet or its latest: its version and key stay free',
     log: [
-      ...[created(5), created(6), placed(5, 12, 2), placed(6, 12, 2)],
-      ...[cancelled(5, 12, 3), placed(5, 13, 4), cancelled(5, 13, 5), placed(5, 12, 6)],
+      ...[created(5), created(6), placed(5, 12, 2), placed(6, 12, 2, 'k'), placed(6, 14, 2, 'k')],
+      ...[cancelled(5, 12, 3), placed(5, 13, 4), cancelled(5, 13, 5), placed(5, 12, 6), placed(5, 13, 6, 'l')],
+      ...[placed(5, 15, 6, 'l'), cancelled(5, 15, 7)],
     ],
-    outcomes: ['applied', 'applied', 'applied', 'parked', 'applied', 'applied', 'applied', 'parked'],
+    outcomes: [
+      ...['applied', 'applied', 'applied', 'duplicate', 'applied'],
+      ...['applied', 'applied', 'applied', 'duplicate', 'duplicate', 'applied', 'applied'],
+    ],
     ends: {
-      pets: { 5: 'available', 6: 'available' },
-      orders: { 12: 'cancelled', 13: 'cancelled' },
-      parked: { 3: 'orders 12 exists already', 7: 'orders 12 exists already' },
+      pets: { 5: 'available', 6: 'pending' },
+      orders: { 12: 'cancelled', 13: 'cancelled', 14: 'placed', 15: 'cancelled' },
+      versions: { 5: 7, 6: 2 },
+      keys: { k: 4, l: 10 },
     },
+  },
+  {
+    what: 'an order of a taken id that could not follow under any id is parked',
+    log: [created(5), placed(5, 12, 2), placed(5, 12, 3)],
+    outcomes: ['applied', 'applied', 'parked'],
+    ends: { orders: { 12: 'placed' }, parked: { 2: 'pet 5 is pending, not available' } },
   },
   {
     what: 'a pet in the stream of another: that one shows its own',
@@ -237,6 +248,18 @@ const discards: Case[] = [
       parked: { 1: 'there is no pet 5' },
       keys: { k: 1, l: 2 },
     },
+  },
+  {
+    what: 'an id that another order took meanwhile is lost to what was behind, which blocks nothing',
+    log: [
+      ...[created(5), created(6), newerEvent('5', 2), placed(5, 12, 3, 'k'), placed(5, 13, 3, 'k')],
+      ...[placed(6, 12, 2), discard('5', 2)],
+    ],
+    outcomes: [
+      ...['applied', 'applied', 'parked', 'parked', 'parked', 'applied'],
+      'applied applied duplicate discarded',
+    ],
+    ends: { orders: { 12: 'placed', 13: 'placed' }, versions: { 5: 3, 6: 2 }, keys: { k: 4 }, parked: {} },
   },
   {
     what: 'a key that another stream took meanwhile is lost to what was behind',

@@ -15,11 +15,19 @@ function referenceOutcomes(log: readonly Entry[]): (EventOutcome | undefined)[] 
   const versions = new Map<string, number>()
   const queues = new Map<string, number[]>()
   const keys = new Set<string>()
+  const taken = new Set<number>()
+  /** The other document that a stream shows. */
+  const shown = new Map<string, number>()
   const versionOf = (stream: string) => versions.get(stream) ?? 0
   const count = (stream: string) => versions.set(stream, versionOf(stream) + 1)
-  function decide({ stream, version, key, op }: MadeUp): EventOutcome {
+  function decide({ stream, version, key, op, n }: MadeUp): EventOutcome {
     if (version !== versionOf(stream) + 1) return 'superseded'
     if (key !== undefined && keys.has(key)) return 'duplicate'
+    if (op === 'show other' && shown.get(stream) !== n) {
+      if (taken.has(n)) return 'duplicate'
+      taken.add(n)
+      shown.set(stream, n)
+    }
     if (key !== undefined) keys.add(key)
     if (op === 'fail') return 'parked'
     count(stream)
@@ -57,7 +65,10 @@ async function toldOf({ reads }: ReadModelStore, offset: number, { stream, versi
 
 const anyEntry = fc.record({
   stream: fc.constantFrom('1', '2', 'a/b'),
-  kind: fc.constantFrom('event', 'event', 'event', 'event', 'fail', 'discard the first', 'discard another'),
+  kind: fc.constantFrom(
+    ...(['event', 'event', 'event', 'event', 'show other', 'show other'] as const),
+    ...(['fail', 'discard the first', 'discard another'] as const),
+  ),
   off: fc.oneof(
     { weight: 12, arbitrary: fc.constant(0) },
     { weight: 6, arbitrary: fc.constantFrom(-3, -2, -1, 1, 2) },
@@ -84,8 +95,15 @@ function grown(log: readonly Entry[], draws: readonly AnyEntry[], name: string):
       outcomes[at] === 'applied' || outcomes[at] === 'discarded' || outcomes[at] === 'parked'
     const next = all.filter((entry, at) => entry.stream === stream && isCounted(at)).length + 1
     const version = typeof off === 'number' && Number.isInteger(off) && Math.abs(off) < 10 ? next + off : off
-    const op = kind === 'fail' ? 'fail' : 'change'
-    all.push({ stream, op, n: 0, id: `${name} ${i}`, version: version === 'missing' ? undefined : version, key })
+    const op = kind === 'fail' || kind === 'show other' ? kind : 'change'
+    all.push({
+      stream,
+      op,
+      n: 1 + (choice % 5),
+      id: `${name} ${i}`,
+      version: version === 'missing' ? undefined : version,
+      key,
+    })
   }
   return all
 }

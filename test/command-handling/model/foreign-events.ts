@@ -40,6 +40,18 @@ export function rivalPets(prefixes: Prefixes, choice: number): AnyRecord[] {
   })
 }
 
+/** The same with orders, of a pet of its own each. */
+export function rivalOrders(prefixes: Prefixes, choice: number): AnyRecord[] {
+  const { records, partitionFor } = prefixes
+  return [...records.keys()].flatMap((partition) => {
+    const isFree = (id: number) => prefixes.document('pets', id).states.length === 0
+    let pet = 3_000_001
+    while (partitionFor(pet) !== partition || !isFree(pet)) pet++
+    const order = orderEvent('OrderPlaced', pet, nextId(prefixes, partition, choice), 2)
+    return [petCreated({ id: pet, name: `foreign ${pet}` }), order].map(ofStranger)
+  })
+}
+
 const blockSize = 10_000
 
 /** The id that a process of the service draws next in a partition. */

@@ -10,6 +10,7 @@ const api = fc.constantFrom(0, 1)
 const who = fc.constantFrom<(number | 'projector')[]>('projector', 0, 1)
 const requestsArrive = fc.boolean()
 const choice = fc.nat(100)
+const messagesLost = fc.constantFrom(0, 1, 3)
 
 /** Few keys, pets and orders, so that requests meet. */
 const key = fc.constantFrom<(string | undefined)[]>(undefined, 'k', 'k', 'l')
@@ -56,7 +57,11 @@ export const disturbance = fc.oneof(
   { weight: 6, arbitrary: fc.record({ ...kind('foreign event'), what: fc.constantFrom(...foreignKinds), choice }) },
   {
     weight: 2,
-    arbitrary: fc.record({ ...kind('rivals of a new pet'), api, choice, messagesLost: fc.constantFrom(0, 1, 3) }),
+    arbitrary: fc.record({ ...kind('rivals of a new pet'), api, choice, messagesLost }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ ...kind('rivals of an order'), api, choice, pet: fc.nat(5), key, messagesLost }),
   },
   { weight: 3, arbitrary: fc.record({ ...kind('crash'), who, requestsArrive }) },
   { weight: 3, arbitrary: fc.record({ ...kind('read models out of reach'), who, ms: fc.constantFrom(20, 300, 2500) }) },

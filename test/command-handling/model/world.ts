@@ -12,7 +12,7 @@ import { type AnyRecord, asText } from '../../projector/records.ts'
 import { MemoryData } from '../../read-models/memory-data.ts'
 import { memoryReadModels } from '../../read-models/memory-store.ts'
 import { Clients } from './clients.ts'
-import { discardOf, firstEvents, foreignEvent, rivalPets } from './foreign-events.ts'
+import { discardOf, firstEvents, foreignEvent, rivalOrders, rivalPets } from './foreign-events.ts'
 import { ApiProcess, ProjectorProcess, RebuildProcess, type Shared } from './process.ts'
 import { appendMsMax } from './remote-log.ts'
 import type { Step } from './steps.ts'
@@ -73,6 +73,12 @@ export class World {
         for (const rival of rivalPets(await this.prefixes(), what.choice)) await this.#append(rival)
         this.#api(what.api).store.loseMessages(what.messagesLost)
         return this.clients.write(what.api, { kind: 'create', pet: 'Rex', key: undefined }, waits)
+      }
+      case 'rivals of an order': {
+        const { api, pet, key } = what
+        for (const rival of rivalOrders(await this.prefixes(), what.choice)) await this.#append(rival)
+        this.#api(api).store.loseMessages(what.messagesLost)
+        return this.clients.write(api, { kind: 'order', pet, key }, waits)
       }
       case 'crash':
         return this.#crash(what.who, what)

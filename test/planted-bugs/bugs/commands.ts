@@ -50,6 +50,13 @@ export const commandBugs: readonly PlantedBug[] = [
     caughtBy: { file: commands, title: 'about a stream with parked events is refused, and appends nothing' },
   },
   {
+    name: 'an order whose id is taken is placed under that id again and again',
+    file: 'src/command-handling/execution.ts',
+    text: "if (isNew || outcome === 'duplicate') target = undefined",
+    becomes: 'if (isNew) target = undefined',
+    caughtBy: { file: commands, title: 'gets one of another block, as every order after it' },
+  },
+  {
     name: 'a retry appends another event while the read models are behind',
     file: 'src/command-handling/execution.ts',
     text: 'if (isUndetermined(learned)) unsettled.add(',

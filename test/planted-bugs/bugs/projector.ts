@@ -45,6 +45,13 @@ export const projectorBugs: readonly PlantedBug[] = [
     },
   },
   {
+    name: 'an order whose id is taken parks its stream',
+    file: classify,
+    text: "if (error instanceof IdTakenError) return { outcome: 'duplicate' }",
+    becomes: "if (error instanceof IdTakenError) return { outcome: 'parked', reason: error.message }",
+    caughtBy: { file: rules, title: 'an order id is taken, by another pet, a…' },
+  },
+  {
     name: 'a discard skips what waited behind the discarded event',
     file: classify,
     text: 'const result: Outcome = released === 0 ? this.#passOver(event) : this.#decide(event)',
