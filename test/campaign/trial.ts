@@ -54,6 +54,10 @@ export async function startTrial(
       for (const each of [clients, followers]) each.beginAnew()
       oracle.beginAnew()
     },
+    whileOthersRead: async (work: () => Promise<void>) => {
+      await clients.onlyRead().catch(() => {}) // other faults may keep some from it
+      await work().finally(() => clients.write())
+    },
   }
   const running = await start(stack, { ...setting, context })
   await Promise.all(running.services.map((service) => service.untilReady()))

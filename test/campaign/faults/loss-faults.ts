@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import type { ITopicConfig } from 'kafkajs'
 import type { KafkaCluster } from '../../brokers/clusters.ts'
 import { until, within } from '../../brokers/ready.ts'
+import type { Order, Pet } from '../../judge/history.ts'
 import type { Random } from '../../lib/random.ts'
-import type { CampaignContext } from '../system/scenario.ts'
+import { apiKey, type CampaignContext } from '../system/scenario.ts'
 import type { Supervised } from '../system/supervised.ts'
 import { asAdmin } from '../system/topic-admin.ts'
 import type { Fault, Occasion } from './fault.ts'
@@ -20,6 +21,7 @@ export interface LossyLog {
   readonly cluster: KafkaCluster
   readonly folderOf: (id: number) => string
   readonly topic: string
+  readonly apis: readonly Supervised[]
   readonly services: readonly Supervised[]
   readonly projectors: readonly Supervised[]
   readonly context: CampaignContext
@@ -64,7 +66,7 @@ export function lossFaults(log: LossyLog): Fault[] {
       inflict: (occasion) => electBehind(log, occasion),
     },
     { kind: 'the tails of the log are truncated', inflict: ({ random }) => truncateTails(log, random) },
-    { kind: 'the last block of ids is forgotten', inflict: () => forgetBlock(log) },
+    { kind: 'the last block of ids is forgotten', inflict: ({ random }) => forgetBlock(log, random) },
     { kind: 'the topic of the events is made anew', inflict: () => makeAnew(log) },
   ]
 }
@@ -113,15 +115,23 @@ async function truncateTails({ cluster, folderOf, topic, context }: LossyLog, ra
   return true
 }
 
-/** Whoever has it ends, and somebody else reserves it again. */
-async function forgetBlock({ cluster, folderOf, topic, context }: LossyLog): Promise<boolean> {
-  const holder = cluster.nodes[2]
-  await context.beforeLoss()
-  await holder?.kill()
-  const file = segmentOf(folderOf(3), `${topic}.id-blocks-0`)
-  truncateSync(file, statSync(file).size - 1) // what is left of the last record counts for nothing
-  await holder?.start()
-  await untilInSync({ ...cluster, topics: [`${topic}.id-blocks`] })
+/** The process that has it ends, and reserves it again. Both times the first of its ids go to orders. */
+async function forgetBlock({ cluster, folderOf, topic, apis, context }: LossyLog, random: Random): Promise<boolean> {
+  const api = random.pick(apis)
+  const broker = cluster.nodes[2]
+  await context.whileOthersRead(async () => {
+    await api.end('SIGTERM')
+    await orderEachPet(api)
+    await context.beforeLoss()
+    const { instance } = api
+    await broker?.kill()
+    const file = segmentOf(folderOf(3), `${topic}.id-blocks-0`)
+    truncateSync(file, statSync(file).size - 1) // what is left of the last record counts for nothing
+    await broker?.start()
+    await untilInSync({ ...cluster, topics: [`${topic}.id-blocks`] })
+    await within(waitMs, async () => api.instance !== instance)
+    await orderEachPet(api)
+  })
   await context.afterLoss()
   return true
 }
@@ -153,6 +163,25 @@ async function deleteTopics({ brokers }: KafkaCluster, ...topics: string[]): Pro
     const left = await asAdmin(brokers, (admin) => admin.listTopics()).catch(() => topics)
     return !topics.some((topic) => left.includes(topic))
   })
+}
+
+/** Each that it shows as available, for a moment. */
+async function orderEachPet({ url }: Supervised): Promise<void> {
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+  const ask = async <T>(path: string, method = 'GET', body?: object) => {
+    const answer = await fetch(`${url}/v1/${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    return answer.ok ? ((await answer.json()) as T) : undefined
+  }
+  let pets: readonly Pet[] | undefined
+  await within(waitMs, async () => {
+    pets = await ask<readonly Pet[]>('pets?status=available&limit=100').catch(() => undefined)
+    return pets !== undefined
+  })
+  const ordering = (pets ?? []).map(async ({ id: petId }) => {
+    const order = await ask<Order>('store/orders', 'POST', { petId })
+    if (order !== undefined) await ask(`store/orders/${order.id}`, 'PATCH', { status: 'cancelled' })
+  })
+  await Promise.allSettled(ordering) // with other faults some are refused, or not answered
 }
 
 function segmentOf(folder: string, partition: string): string {

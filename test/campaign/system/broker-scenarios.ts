@@ -88,8 +88,7 @@ export const lossy: StartScenario = async (stack, setting) => {
   const redisSide = { url: node.url, urlOf: () => node.url, lanes: [] }
   const running = await startServices(stack, setting, { kafka, topic, redisSide, endsAfter: logLost })
   const projectors = running.services.filter(({ name }) => name.startsWith('projector'))
-  const { services } = running
-  const loss = lossFaults({ ...kafka, topic, services, projectors, context })
+  const loss = lossFaults({ ...kafka, ...running, topic, projectors, context })
   const foreign = [foreignTransactions(kafka.cluster.brokers, topic)]
   const lanes = [loss, processFaults(running.services), redisFaults([node], prefix), foreign]
   return { ...running, lanes: [...lanes, operatorLane({ ...running, ...context })] }

@@ -20,6 +20,8 @@ export interface CampaignContext {
   beforeLoss(): Promise<void>
   /** The loss is over. Resolves once the read models are those of the log again. */
   afterLoss(): Promise<void>
+  /** Meanwhile no client writes, but for what is sent again and again under other faults. */
+  whileOthersRead(work: () => Promise<void>): Promise<void>
 }
 
 /** A system that runs, and what can happen to it. */
