@@ -66,11 +66,11 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     metrics: serviceMetrics({ lag, log: storage.log, feed: api?.events, appender: api?.appender, shards, traffic }),
     draining: () => draining,
   }
-  const { host, port, adminPort, logsWrites, corsOrigins, publicUrl, appendTimeoutMs } = config
+  const { host, port, adminPort, logsWrites, corsOrigins, publicUrl } = config
   const app = await buildApp(
     { api: api?.services, ...probed },
     {
-      ...{ logger, logsWrites, corsOrigins, publicUrl, appendTimeoutMs },
+      ...{ logger, logsWrites, corsOrigins, publicUrl },
       connections: connectionLimits(config),
       probesInDetail: adminPort === undefined && isLoopback(host),
     },

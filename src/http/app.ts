@@ -45,19 +45,14 @@ export interface AppOptions {
   /** What clients reach this service under, without a slash at its end. Empty: what they took the document from. */
   readonly publicUrl: string
   readonly connections: ConnectionLimits
-  /** Longest wait for a command, in milliseconds. */
-  readonly appendTimeoutMs: number
 }
-
-/** Longest wait of a request besides its append: for an earlier request of its stream, and for the read models. */
-const otherWaitsMs = 10_000
 
 /** The HTTP server, ready to listen or to receive injected requests. Closing it finishes its current requests. */
 export async function buildApp(
   services: AppServices,
-  { logger, logsWrites, probesInDetail, corsOrigins, publicUrl, connections, appendTimeoutMs }: AppOptions,
+  { logger, logsWrites, probesInDetail, corsOrigins, publicUrl, connections }: AppOptions,
 ): Promise<FastifyInstance> {
-  const app = newApp(services, { logger, connections, answerWithinMs: appendTimeoutMs + otherWaitsMs })
+  const app = newApp(services, { logger, connections })
   if (logger) addRequestLog(app, logger, logsWrites)
   addHealthRoutes(app, services, { details: probesInDetail })
   if (corsOrigins.length > 0) await app.register(cors, { ...corsOptions, origin: [...corsOrigins] })
@@ -71,7 +66,7 @@ const adminConnectionsMax = 64
 /** As `buildApp`, with only the probes and the metrics: for a port that only operators can reach. */
 export async function buildAdminApp(services: ProbedServices, logger: Logger | false): Promise<FastifyInstance> {
   const connections = { max: adminConnectionsMax, maxPerAddress: adminConnectionsMax, isTrustedProxy: () => false }
-  const app = newApp(services, { logger, connections, answerWithinMs: otherWaitsMs })
+  const app = newApp(services, { logger, connections })
   addHealthRoutes(app, services, { details: true })
   await app.ready()
   return app

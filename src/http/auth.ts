@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import type { Scope } from '../api-keys/key-file.ts'
 import type { KeyHolder } from '../api-keys/key-ring.ts'
 import { ServiceError } from '../lib/errors.ts'
+import { connectionOf } from './connection.ts'
 import { isRepeated } from './messages.ts'
 
 declare module 'fastify' {
@@ -27,7 +28,10 @@ export async function requireApiKey(app: FastifyInstance, find: FindKey): Promis
     keys: [],
     auth: (key, request) => {
       request.holder = isRepeated(request.raw.rawHeaders, 'authorization') ? undefined : find(key)
-      return request.holder !== undefined
+      if (request.holder === undefined) return false
+      const connection = connectionOf(request.raw.socket)
+      if (connection !== undefined) connection.hasKey = true
+      return true
     },
     verifyErrorLogLevel: 'debug',
   })

@@ -1,6 +1,3 @@
-import { STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { type ErrorCode, ServiceError } from '../lib/errors.ts'
 import { countRefusal } from './traffic.ts'
@@ -73,7 +70,7 @@ const replyByCode = new Map<string, CodeAndMessage>([
 ])
 
 /** The error as one of the catalogue; `otherwise` if its own code is not listed. */
-function toServiceError(error: unknown, otherwise: CodeAndMessage): ServiceError {
+export function toServiceError(error: unknown, otherwise: CodeAndMessage): ServiceError {
   if (error instanceof ServiceError) return error
   const ownCode = error instanceof Error && 'code' in error ? String(error.code) : ''
   const [code, message] = replyByCode.get(ownCode) ?? otherwise
@@ -81,7 +78,7 @@ function toServiceError(error: unknown, otherwise: CodeAndMessage): ServiceError
 }
 
 /** The body of every error answer, with exactly these members. */
-function errorBody({ code, message }: ServiceError): string {
+export function errorBody({ code, message }: ServiceError): string {
   return JSON.stringify({ code, message, status: statusOf(code) })
 }
 
@@ -122,55 +119,4 @@ export function notFound({ method, url, server }: FastifyRequest, reply: Fastify
   }
   reply.header('allow', allowed.join(', '))
   return new ServiceError('method_not_allowed', `${path} does not support ${method}, only ${allowed.join(', ')}.`)
-}
-
-/** What Node sets on a socket while it writes a response. */
-interface HttpSocket extends Socket {
-  readonly _httpMessage?: {
-    readonly req: { readonly complete: boolean }
-    once(event: 'finish', then: () => void): void
-  }
-}
-
-/**
- * Node's clientError: bytes that are not a request, or not a complete one, so there is no reply object to send. Returns the
- * code that was sent, if any.
- */
-export function replyToBrokenRequest(raised: Error, socket: HttpSocket): ErrorCode | undefined {
-  if (!socket.writable) {
-    socket.destroy(raised)
-    return undefined
-  }
-  const pending = socket._httpMessage
-  if (pending?.req.complete) {
-    // The client would take an answer written now for that of the complete request before the broken one.
-    pending.once('finish', () => socket.destroySoon())
-    return undefined
-  }
-  return endWithError(socket, toServiceError(raised, ['invalid_request', 'The request is not valid HTTP/1.1.']))
-}
-
-/** Node's connect event: a proxy method, whose connection Node would close without an answer. */
-export function replyToTunnel(socket: Duplex): ErrorCode {
-  return endWithError(
-    socket,
-    new ServiceError('method_not_allowed', 'This server is not a proxy: it does not support CONNECT.'),
-    'Allow: \r\n',
-  )
-}
-
-/** As bytes: without a response object nothing adds the headers. */
-const securityLines = Object.entries(securityHeaders)
-  .map(([name, value]) => `${name}: ${value}\r\n`)
-  .join('')
-
-function endWithError(socket: Duplex, error: ServiceError, headers = ''): ErrorCode {
-  const status = statusOf(error.code)
-  const body = errorBody(error)
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}${securityLines}Content-Type: ${jsonType}\r\nConnection: close\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    () => socket.destroy(),
-  )
-  return error.code
 }

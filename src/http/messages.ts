@@ -1,4 +1,5 @@
-import type { IncomingMessage } from 'node:http'
+import { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../lib/errors.ts'
 
@@ -26,6 +27,28 @@ export function messageProblem({ rawHeaders, headers, httpVersion }: IncomingMes
 /** Whether more of the body is still to come. */
 export function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
   return !complete && ((headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined)
+}
+
+/** Whether a client would go on in another protocol. Node's parser skips what has arrived behind such a request. */
+export function asksForUpgrade({ headers }: IncomingMessage): boolean {
+  return headers.upgrade !== undefined
+}
+
+/** A body comes in chunks, or in packets, which cost far more than the bytes in them. */
+const bodyPiecesMax = 1024
+
+/** The request class of a server. Calls `refuse` for a body in too many pieces, and then reads no more of it. */
+export function requestClass(refuse: (socket: Socket) => void) {
+  return class extends IncomingMessage {
+    pieces = 0
+
+    override push(piece: unknown): boolean {
+      if (this.pieces > bodyPiecesMax) return false // its end neither: a part must not be taken for the body
+      if (piece === null || ++this.pieces <= bodyPiecesMax) return super.push(piece)
+      refuse(this.socket)
+      return false
+    }
+  }
 }
 
 /**

@@ -3,26 +3,25 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type Server } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
-import { type ConnectionLimits, closeSilentConnections, inTurn, limitConnections } from './connections.ts'
-import { replyToBrokenRequest, replyToTunnel, replyWithError, securityHeaders } from './error-replies.ts'
-import { hasUnreadBody } from './messages.ts'
+import type { ErrorCode } from '../lib/errors.ts'
+import { type ConnectionLimits, Connections } from './connections.ts'
+import { replyWithError, securityHeaders } from './error-replies.ts'
+import { asksForUpgrade, hasUnreadBody, requestClass } from './messages.ts'
+import { replyToBrokenRequest, replyToManyPieces, replyToTunnel } from './raw-replies.ts'
 import { CountedResponse, type Traffic } from './traffic.ts'
 
 export interface ServerOptions {
   readonly logger: FastifyBaseLogger | false
   readonly connections: ConnectionLimits
-  /** The longest wait for an answer, in milliseconds. */
-  readonly answerWithinMs: number
   /** Whether each response asks its client to close the connection. */
   readonly isClosing: () => boolean
   readonly traffic: Traffic
 }
 
-/** How long a client may accept no byte of an answer that is ready, in milliseconds. */
-const receiveWithinMs = 20_000
-
 /** A server without routes. Each of its answers has a status of the catalogue, and each of its resources is bounded. */
-export function newServer({ logger, connections, answerWithinMs, isClosing, traffic }: ServerOptions): FastifyInstance {
+export function newServer({ logger, connections: limits, isClosing, traffic }: ServerOptions): FastifyInstance {
+  const connections = new Connections(limits, logger)
+  const count = (code: ErrorCode | undefined) => code !== undefined && traffic.refuse(code)
   const app = Fastify({
     // With a logger of its own Fastify would listen to each response, for lines that are not wanted. Errors of a
     // request are logged anyway.
@@ -30,7 +29,7 @@ export function newServer({ logger, connections, answerWithinMs, isClosing, traf
     ...(logger && { childLoggerFactory: () => logger }),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
-    trustProxy: (address: string) => connections.isTrustedProxy(address),
+    trustProxy: (address: string) => limits.isTrustedProxy(address),
     serverFactory: (handle) => {
       const server = createServer(
         {
@@ -39,20 +38,20 @@ export function newServer({ logger, connections, answerWithinMs, isClosing, traf
           connectionsCheckingInterval: 5_000, // how often both are looked at
           keepAliveTimeout: 65_000, // more than the 60 s of load balancers, so that they close first
           requireHostHeader: false, // Node itself answers a request without Host, but without a body
+          IncomingMessage: requestClass((socket) => count(replyToManyPieces(socket))),
           ServerResponse: responseClass(isClosing),
         },
-        inTurn((request, response) => {
+        connections.inTurn((request, response) => {
           traffic.takeUp(response)
           handle(request, response)
         }),
       )
-      server.setTimeout(answerWithinMs + receiveWithinMs)
-      limitConnections(server, connections, logger)
+      connections.watch(server)
       // Expectations are handled once the client is authenticated. RFC 9110 section 10.1.1 allows ignoring unknown
       // ones.
       server.on('checkContinue', (request, response) => server.emit('request', request, response))
       server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-      server.on('connect', (_request, socket) => traffic.refuse(replyToTunnel(socket)))
+      server.on('connect', (_request, socket) => count(replyToTunnel(socket)))
       return server
     },
     return503OnClosing: false,
@@ -62,10 +61,7 @@ export function newServer({ logger, connections, answerWithinMs, isClosing, traf
     frameworkErrors: (error, request, reply) => {
       replyWithError(error, request, reply.header('cache-control', 'no-store')) // no hooks run for a malformed URL
     },
-    clientErrorHandler: (error, socket) => {
-      const code = replyToBrokenRequest(error, socket)
-      if (code !== undefined) traffic.refuse(code)
-    },
+    clientErrorHandler: (error, socket) => count(replyToBrokenRequest(error, socket)),
   })
   app.setErrorHandler(replyWithError)
   return app
@@ -83,8 +79,8 @@ function requestId({ headers }: IncomingMessage): string {
 
 /**
  * The response class of the server. Each response has the security headers, and asks its client to close the connection
- * if the server `isClosing` when it is sent, or if the rest of the body is not going to be read. A Fastify hook would
- * cost several times as much, and would miss answers that are sent before hooks run.
+ * if the server `isClosing` when it is sent, or if what follows is not going to be read. A Fastify hook would cost several
+ * times as much, and would miss answers that are sent before hooks run.
  */
 function responseClass(isClosing: () => boolean) {
   return class<Request extends IncomingMessage> extends CountedResponse<Request> {
@@ -92,7 +88,7 @@ function responseClass(isClosing: () => boolean) {
     override writeHead(status: number, ...rest: never[]): this {
       const headers: OutgoingHttpHeaders = rest[0] ?? {}
       for (const name in securityHeaders) headers[name] ??= securityHeaders[name]
-      if (isClosing() || hasUnreadBody(this.req)) headers.connection = 'close'
+      if (isClosing() || hasUnreadBody(this.req) || asksForUpgrade(this.req)) headers.connection = 'close'
       return super.writeHead(status, headers)
     }
   }
@@ -109,7 +105,7 @@ export async function drain(server: Server, idleMs: number): Promise<void> {
   NetServer.prototype.close.call(server)
   const idle = setInterval(() => {
     server.closeIdleConnections()
-    closeSilentConnections(server)
+    Connections.of(server)?.closeSilent()
   }, idleMs)
   await closed
   clearInterval(idle)

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { networkOf } from '../../src/http/networks.ts'
 import { drain } from '../../src/http/server.ts'
 import { captureLog } from '../lib/captured-log.ts'
 import { eventually } from '../lib/eventually.ts'
@@ -8,7 +9,11 @@ import { authorization, FakeServices, openServer } from './fake-services.ts'
 
 const list = `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`
 
-async function openLimited(limits: { max?: number; maxPerAddress?: number; isTrustedProxy?: () => boolean } = {}) {
+const probe = 'GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n'
+
+async function openLimited(
+  limits: { max?: number; maxPerAddress?: number; isTrustedProxy?: (address: string) => boolean } = {},
+) {
   const { logger, lines } = captureLog('warn')
   const connections = { max: 100, maxPerAddress: 100, isTrustedProxy: () => false, ...limits }
   const { services, app, listen } = await openServer(new FakeServices(), { logger, connections })
@@ -18,7 +23,11 @@ async function openLimited(limits: { max?: number; maxPerAddress?: number; isTru
     app.server.closeAllConnections()
     await closed
   })
-  return { services, lines, open: () => connect(port, '127.0.0.1').on('error', () => {}) }
+  return {
+    services,
+    lines,
+    open: (from = '127.0.0.1') => connect({ port, host: '127.0.0.1', localAddress: from }).on('error', () => {}),
+  }
 }
 
 /** Whether the socket is let in: then it gets an answer, else its end. */
@@ -75,4 +84,64 @@ it.each([
 it('does not count the connections of a proxy as those of one address', async () => {
   const { open } = await openLimited({ maxPerAddress: 1, isTrustedProxy: () => true })
   expect([await isServed(open()), await isServed(open())]).toEqual([true, true])
+})
+
+describe('when all connections are taken', () => {
+  it('the one without a key that is idle for longest makes room, and says so once for many', async () => {
+    const { services, lines, open } = await openLimited({ max: 5 })
+    const goesOn = Promise.withResolvers<void>()
+    onTestFinished(() => goesOn.resolve())
+    const keyed = open()
+    expect(await isServed(keyed)).toBe(true)
+    const others = [open(), open(), open(), open('127.0.0.2')] as const
+    const [waiting, busy, first, second] = others
+    for (const socket of others) await once(socket, 'connect')
+    vi.spyOn(services.health, 'ready').mockImplementationOnce(async () => {
+      await goesOn.promise
+      return { ready: true, checks: { eventLog: { status: 'up' } } }
+    })
+    waiting.write(probe)
+    await eventually(() => expect(services.health.ready).toHaveBeenCalled())
+    busy.write(probe)
+    await once(busy, 'data')
+    const closed = others.map((socket) => once(socket, 'close'))
+    for (const [at, from] of [
+      [2, '127.0.0.3'],
+      [3, '127.0.0.3'],
+      [1, '127.0.0.2'],
+    ] as const) {
+      expect(await isServed(open(from))).toBe(true)
+      await closed[at]
+    }
+    expect([keyed, waiting].map((socket) => socket.closed)).toEqual([false, false])
+    expect(await isServed(open())).toBe(false)
+    const why = expect.stringContaining('there are 5 connections')
+    expect(lines).toMatchObject([
+      { closed: 1, msg: why },
+      { refused: 1, msg: why },
+    ])
+  })
+
+  it('a proxy keeps its own', async () => {
+    const { open } = await openLimited({ max: 1, isTrustedProxy: (address) => address === '127.0.0.2' })
+    const ofProxy = open('127.0.0.2')
+    await once(ofProxy, 'connect')
+    expect(await isServed(open())).toBe(false)
+    expect(await isServed(ofProxy)).toBe(true)
+  })
+})
+
+it.each([
+  ['192.0.2.1', '192.0.2.1', true],
+  ['192.0.2.1', '192.0.2.2', false],
+  ['::ffff:192.0.2.1', '192.0.2.1', true],
+  ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff', true],
+  ['2001:db8::1', '2001:db8::2:0:0:1', true],
+  ['2001:db8::1', '2001:db8:0:1::1', false],
+  ['2001:db8::5:6:7:8:9', '2001:db8:0:5:6:7:8:9', true],
+  ['2001:db8::5:6:7:8:9', '2001:db8::5', false],
+  ['::1', '::2', true],
+  ['fe80::1%eth0', 'fe80::2%eth0', true],
+])('%s and %s count as one: %s', (one, other, isSame) => {
+  expect(networkOf(one) === networkOf(other)).toBe(isSame)
 })

@@ -218,7 +218,6 @@ export function openApp(services: AppServices = new FakeServices(), options: Par
     corsOrigins: [],
     publicUrl: '',
     connections,
-    appendTimeoutMs: 5000,
     ...options,
   })
 }

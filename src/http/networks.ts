@@ -1,0 +1,15 @@
+import { isIPv6 } from 'node:net'
+
+const mappedForm = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
+const groupsOfAddress = 8
+const groupsOfNetwork = 4
+
+/** What counts as one address: an IPv4 address, or the /64 of an IPv6 address, whose addresses one client may all use. */
+export function networkOf(address: string): string {
+  if (!isIPv6(address)) return address
+  const [, mapped] = mappedForm.exec(address) ?? []
+  if (mapped !== undefined) return mapped
+  const [before = [], behind = []] = address.split('::').map((part) => (part === '' ? [] : part.split(':')))
+  const zeros = Array<string>(Math.max(0, groupsOfAddress - before.length - behind.length)).fill('0')
+  return `${[...before, ...zeros, ...behind].slice(0, groupsOfNetwork).join(':')}::/64`
+}
