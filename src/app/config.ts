@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import { join } from 'node:path'
+import { isLoopback } from '../http/health.ts'
 import { readBrokers } from './broker-config.ts'
 import { ConfigError, list, readVariables } from './environment.ts'
 
@@ -24,12 +25,15 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
       `READ_MODEL_SHARDS=${shards} is more than KAFKA_PARTITIONS=${partitions}: some shards would be empty.`,
     )
   }
+  const trustedProxies = list(variables.TRUST_PROXY)
   return Object.freeze({
     role,
     host: variables.HOST,
     port: variables.PORT,
     /** Undefined: the public port serves the probes. */
     adminPort: variables.ADMIN_PORT,
+    /** Behind a proxy on this machine a loopback address is as public as any other. */
+    probesInDetail: variables.ADMIN_PORT === undefined && isLoopback(variables.HOST) && trustedProxies.length === 0,
     corsOrigins: list(variables.CORS_ORIGINS),
     /** Empty: the address is not known. */
     publicUrl: readPublicUrl(variables.PUBLIC_URL),
@@ -44,7 +48,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     maxInFlightPerKey: variables.MAX_IN_FLIGHT_PER_KEY,
     rate: readRate(variables.RATE_LIMIT),
     petsPerKeyAndDay: variables.PETS_PER_KEY_AND_DAY,
-    isTrustedProxy: readProxies(list(variables.TRUST_PROXY)),
+    isTrustedProxy: readProxies(trustedProxies),
     readModelGraceSeconds: variables.READ_MODEL_GRACE_SECONDS,
     readModelShards: shards,
     projectorStallSeconds: variables.PROJECTOR_STALL_SECONDS,

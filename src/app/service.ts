@@ -66,13 +66,12 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     metrics: serviceMetrics({ lag, log: storage.log, feed: api?.events, appender: api?.appender, shards, traffic }),
     draining: () => draining,
   }
-  const { host, port, adminPort, logsWrites, corsOrigins, publicUrl } = config
+  const { host, port, adminPort, probesInDetail, logsWrites, corsOrigins, publicUrl } = config
   const app = await buildApp(
     { api: api?.services, ...probed },
     {
-      ...{ logger, logsWrites, corsOrigins, publicUrl },
+      ...{ logger, logsWrites, probesInDetail, corsOrigins, publicUrl },
       connections: connectionLimits(config),
-      probesInDetail: adminPort === undefined && isLoopback(host),
     },
   )
   const admin = adminPort === undefined ? undefined : await buildAdminApp(probed, logger)
@@ -96,11 +95,6 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     await tracing?.flush(logger)
   }
   return { url, issuedKey, logReplaced: storage.log.replaced, close }
-}
-
-/** Whether only this machine can connect to this address. */
-function isLoopback(host: string): boolean {
-  return /^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host)
 }
 
 /** Throws a ConfigError that says which variable to change. */

@@ -38,7 +38,7 @@ export interface AppOptions {
   readonly logger: Logger | false
   /** Whether to log each write, with its API key and address. */
   readonly logsWrites: boolean
-  /** Whether probes give details, and metrics are served, on the port of the API. */
+  /** Whether requests from this machine itself get the details of probes, and the metrics, on the port of the API. */
   readonly probesInDetail: boolean
   /** Origins of pages that may call the API from a browser. */
   readonly corsOrigins: readonly string[]
@@ -54,7 +54,7 @@ export async function buildApp(
 ): Promise<FastifyInstance> {
   const app = newApp(services, { logger, connections })
   if (logger) addRequestLog(app, logger, logsWrites)
-  addHealthRoutes(app, services, { details: probesInDetail })
+  addHealthRoutes(app, services, { detailsFor: probesInDetail ? 'local requests' : 'nobody' })
   if (corsOrigins.length > 0) await app.register(cors, { ...corsOptions, origin: [...corsOrigins] })
   if (services.api !== undefined) await addApi(app, services.api, publicUrl)
   await app.ready()
@@ -67,7 +67,7 @@ const adminConnectionsMax = 64
 export async function buildAdminApp(services: ProbedServices, logger: Logger | false): Promise<FastifyInstance> {
   const connections = { max: adminConnectionsMax, maxPerAddress: adminConnectionsMax, isTrustedProxy: () => false }
   const app = newApp(services, { logger, connections })
-  addHealthRoutes(app, services, { details: true })
+  addHealthRoutes(app, services, { detailsFor: 'everybody' })
   await app.ready()
   return app
 }

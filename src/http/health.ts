@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ServiceError } from '../lib/errors.ts'
 import { jsonType } from './error-replies.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -34,32 +35,50 @@ export interface ProbedServices {
   readonly draining: () => boolean
 }
 
+/** Whether only this machine can connect to a host, given as an address or a name. */
+export function isLoopback(host: string): boolean {
+  return /^(127\.\d+\.\d+\.\d+|\[?::1\]?|localhost)$/i.test(host)
+}
+
+/** What proxies add; some add nothing, and only pass on the Host that their client asked for. */
+const forwarding = /^(forwarded|via|x-forwarded-.*|x-real-ip|.*-(client|connecting)-ip)$/
+
+/** Whether a request comes from this machine itself, as far as it tells: a proxy here connects from loopback too. */
+function isLocal({ headers }: FastifyRequest): boolean {
+  const host = headers.host?.replace(/:\d*$/, '') ?? ''
+  return isLoopback(host) && !Object.keys(headers).some((name) => forwarding.test(name))
+}
+
 /**
  * The probes of an orchestrator, whose 503 is a report like their 200 and not an Error; and the metrics, which may be
- * read at any rate, since reading them sends nothing to the log or the read models. Without `details` they give only
- * public information.
+ * read at any rate, since reading them sends nothing to the log or the read models. Whoever is not to have the details
+ * gets public information alone.
  */
 export function addHealthRoutes(
   app: FastifyInstance,
   { health, metrics, draining }: ProbedServices,
-  { details }: { readonly details: boolean },
+  { detailsFor }: { readonly detailsFor: 'everybody' | 'local requests' | 'nobody' },
 ): void {
   const schema = { hide: true }
-  const report = (status: string, checks: Checks) => JSON.stringify(details ? { status, checks } : { status })
-  app.get('/livez', { schema }, async (_request, reply) => {
+  const isDetailed = (request: FastifyRequest) =>
+    detailsFor === 'everybody' || (detailsFor === 'local requests' && isLocal(request))
+  const report = (request: FastifyRequest, status: string, checks: Checks) =>
+    JSON.stringify(isDetailed(request) ? { status, checks } : { status })
+  app.get('/livez', { schema }, async (request, reply) => {
     const { live, checks } = health.live()
     reply.code(live ? 200 : 503).type(jsonType)
-    return report(live ? 'ok' : 'stalled', checks)
+    return report(request, live ? 'ok' : 'stalled', checks)
   })
-  app.get('/readyz', { schema }, async (_request, reply) => {
+  app.get('/readyz', { schema }, async (request, reply) => {
     const { ready, checks } = await health.ready()
     const isReady = ready && !draining()
     const why = draining() ? 'draining' : 'unready'
     reply.code(isReady ? 200 : 503).type(jsonType)
-    return report(isReady ? 'ok' : why, checks)
+    return report(request, isReady ? 'ok' : why, checks)
   })
-  if (!details) return
-  app.get('/metrics', { schema }, async (_request, reply) => {
+  if (detailsFor === 'nobody') return
+  app.get('/metrics', { schema }, async (request, reply) => {
+    if (!isDetailed(request)) throw new ServiceError('route_not_found', 'There is nothing at /metrics.')
     reply.type(metrics.contentType)
     return await metrics.text()
   })

@@ -140,3 +140,15 @@ describe('configuration', () => {
     }
   })
 })
+
+it.each([
+  [{}, true],
+  [{ HOST: 'localhost' }, true],
+  [{ HOST: '::1' }, true],
+  [{ HOST: '0.0.0.0' }, false],
+  [{ HOST: '127.0.0.1.example.com' }, false],
+  [{ ADMIN_PORT: '3001' }, false],
+  [{ TRUST_PROXY: '127.0.0.1' }, false],
+])('%j lets probes on PORT give details: %s', (environment, probesInDetail) => {
+  expect(readConfig(environment)).toMatchObject({ probesInDetail })
+})

@@ -54,6 +54,31 @@ it('tells strangers whether it is live and ready, and no more', async () => {
   await app.close()
 })
 
+it.each([
+  { forwarded: 'for=192.0.2.1' },
+  { 'x-forwarded-for': '192.0.2.1' },
+  { 'x-forwarded-proto': 'https' },
+  { 'x-real-ip': '192.0.2.1' },
+  { 'cf-connecting-ip': '192.0.2.1' },
+  { via: '1.1 proxy' },
+  { host: 'petstore.example' },
+  { host: 'petstore.example:3000' },
+])('tells no more to what comes through a proxy on this machine: %j', async (headers) => {
+  const { app } = server
+  for (const url of ['/livez', '/readyz']) {
+    expect((await app.inject({ url, headers: headers as Record<string, string> })).json()).toEqual({ status: 'ok' })
+  }
+  expectError(await app.inject({ url: '/metrics', headers: headers as Record<string, string> }), 404, 'route_not_found')
+})
+
+it.each(['localhost', 'localhost:3000', '127.0.0.1:3000', '[::1]:3000', '[::1]'])(
+  'tells all to this machine, which asks for %s',
+  async (host) => {
+    expect((await server.app.inject({ url: '/readyz', headers: { host } })).json()).toHaveProperty('checks')
+    expect((await server.app.inject({ url: '/metrics', headers: { host } })).statusCode).toBe(200)
+  },
+)
+
 it('has all of it, and nothing else, on the port of operators', async () => {
   const app = await buildAdminApp(server.services, false)
   expect((await app.inject('/readyz')).json()).toHaveProperty('checks')
