@@ -10,7 +10,7 @@ import { jsonType, notFound } from './error-replies.ts'
 import { addEventRoutes, type EventServices } from './events.ts'
 import { addHealthRoutes, type ProbedServices } from './health.ts'
 import { limitInFlight, limitRate, type Rate } from './key-limits.ts'
-import { messageProblem } from './messages.ts'
+import { loggedPath, messageProblem } from './messages.ts'
 import { addOpenApi } from './openapi.ts'
 import { addOrderRoutes } from './orders.ts'
 import { addPetRoutes } from './pets.ts'
@@ -119,18 +119,20 @@ async function addApi(app: FastifyInstance, api: ApiServices, publicUrl: string)
 }
 
 /**
- * Logs refusals from time to time, and one line when a response is sent: for writes if configured, and for all requests
- * at level debug. Fastify's own lines would be built for every request at any level.
+ * Logs refusals from time to time, and one line when a response is sent: for writes of a key if configured, and for all
+ * requests at level debug. Fastify's own lines would be built for every request at any level.
  */
 function addRequestLog(app: FastifyInstance, logger: Logger, logsWrites: boolean): void {
   logRefusals(app, logger)
   const logsAll = logger.isLevelEnabled('debug')
   if (!logsAll && !logsWrites) return
   app.addHook('onResponse', (request, { statusCode, elapsedTime: elapsedMs }, done) => {
-    const { id: requestId, method, url, ip: address, holder } = request
-    const isLoggedWrite = logsWrites && method !== 'GET' && method !== 'HEAD'
-    const line = { requestId, method, url, statusCode, elapsedMs, address, keyId: holder?.keyId }
-    if (isLoggedWrite) logger.info(line, 'request')
+    const { id: requestId, method, url, ip: address, holder, isSummedUp } = request
+    // Whoever has no key could write as much as the log takes.
+    const isWrite = method !== 'GET' && method !== 'HEAD' && holder !== undefined && !isSummedUp
+    if (!logsAll && !isWrite) return done()
+    const line = { requestId, method, path: loggedPath(url), statusCode, elapsedMs, address, keyId: holder?.keyId }
+    if (isWrite && logsWrites) logger.info(line, 'request')
     else if (logsAll) logger.debug(line, 'request')
     done()
   })

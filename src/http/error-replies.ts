@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { type ErrorCode, ServiceError } from '../lib/errors.ts'
+import { loggedPath } from './messages.ts'
 import { countRefusal } from './traffic.ts'
 
 /**
@@ -87,8 +88,13 @@ export function replyWithError(raised: unknown, request: FastifyRequest, reply: 
   // A bug: the client learns no details, and `cause` keeps them for the log.
   const error = toServiceError(raised, ['internal_error', 'An unexpected error occurred.'])
   const { code } = error
-  countRefusal(reply, code)
-  logServerError(error, request)
+  const { errored } = request.raw
+  // A client that leaves in the middle of its body causes an error that nobody receives or has to look into.
+  const hasLeft = errored !== null && errored === raised
+  if (!hasLeft) {
+    countRefusal(reply, code)
+    logServerError(error, request)
+  }
   const [status, retryAfter] = replies[code]
   if (retryAfter !== undefined && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter)
   // RFC 5789 section 2.2.
@@ -97,11 +103,9 @@ export function replyWithError(raised: unknown, request: FastifyRequest, reply: 
   return reply.code(status).type(jsonType).send(errorBody(error))
 }
 
-function logServerError(error: ServiceError, { id: requestId, method, url, raw, log }: FastifyRequest): void {
-  // A client that disconnects in the middle of its body causes an error that nobody receives or has to look into.
-  const hasLeft = raw.destroyed && !raw.complete
-  if (statusOf(error.code) < 500 || hasLeft) return
-  const of = { requestId, method, url }
+function logServerError(error: ServiceError, { id: requestId, method, url, log }: FastifyRequest): void {
+  if (statusOf(error.code) < 500) return
+  const of = { requestId, method, path: loggedPath(url) }
   if (error.code === 'internal_error') log.error({ ...of, err: error.cause ?? error }, 'unexpected error')
   // Only at level debug: an unavailable part logs that once itself, and there may be thousands of these a second.
   else log.debug({ ...of, err: error }, 'the request failed')

@@ -24,6 +24,18 @@ export function messageProblem({ rawHeaders, headers, httpVersion }: IncomingMes
   return undefined
 }
 
+const loggedMax = 200
+
+/** What logs and traces keep of a text that a client chose. */
+export function cut(text: string): string {
+  return text.length > loggedMax ? `${text.slice(0, loggedMax)}…` : text
+}
+
+/** The path of a URL for the log: a query may be long, and may hold what is secret. */
+export function loggedPath(url: string): string {
+  return cut(url.split('?', 1)[0] ?? '')
+}
+
 /** Whether more of the body is still to come. */
 export function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
   return !complete && ((headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined)

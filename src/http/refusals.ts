@@ -11,6 +11,13 @@ const codes: ReadonlySet<ErrorCode> = new Set([
   'quota_exceeded',
 ])
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether it counts in a line about several, and so needs none of its own. */
+    isSummedUp: boolean
+  }
+}
+
 const writtenEveryMs = 10_000
 /** Lines at a time: a client with many addresses must not fill the log. */
 const linesMax = 20
@@ -39,8 +46,12 @@ export function logRefusals(app: FastifyInstance, logger: Logger): void {
   }
 
   const timer = setInterval(write, writtenEveryMs).unref()
+  app.decorateRequest('isSummedUp', false)
   app.addHook('onError', (request, _reply, error, done) => {
-    if (error instanceof ServiceError && codes.has(error.code)) note(error.code, request)
+    if (error instanceof ServiceError && codes.has(error.code)) {
+      request.isSummedUp = true
+      note(error.code, request)
+    }
     done()
   })
   app.addHook('onClose', async () => {

@@ -2,6 +2,7 @@ import { type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readSpanContext, type Tracing, traceparentOf } from '../lib/tracing.ts'
 import { readTraceparent } from './headers.ts'
+import { cut } from './messages.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -30,14 +31,15 @@ export function traceparentOfRequest({ span, headers }: FastifyRequest): string 
 function startSpan(request: FastifyRequest, tracing: Tracing): Span {
   const { method, routeOptions, protocol, headers } = request
   const { url: route = '' } = routeOptions
-  const [path, query] = request.url.split(/\?(.*)/s, 2)
+  const [path = '', query] = request.url.split(/\?(.*)/s, 2)
+  const { 'user-agent': userAgent } = headers
   const attributes = {
     'http.request.method': method,
     'http.route': route,
     'url.scheme': protocol,
-    'url.path': path,
-    'url.query': query,
-    'user_agent.original': headers['user-agent'],
+    'url.path': cut(path),
+    'url.query': query && cut(query),
+    'user_agent.original': userAgent && cut(userAgent),
   }
   const parent = readSpanContext(readTraceparent(headers.traceparent))
   return tracing.start(`${method} ${route}`, parent, { kind: SpanKind.SERVER, attributes })

@@ -83,7 +83,7 @@ describe('the log', () => {
   it('has an unexpected error with its stack and the request id', async () => {
     const err = { type: 'TypeError', message: 'a bug', stack: expect.stringContaining('errors.unit.test.ts') }
     expect(await logOf('info', new TypeError('a bug'))).toEqual([
-      expect.objectContaining({ level: 50, requestId: 'id-1', method: 'GET', url: '/v1/pets?limit=5', err }),
+      expect.objectContaining({ level: 50, requestId: 'id-1', method: 'GET', path: '/v1/pets', err }),
     ])
   })
 
@@ -107,8 +107,8 @@ describe('the log', () => {
   it('has a line for each request at level debug, without the key', async () => {
     const lines = (await logOf('debug', undefined)).filter(({ msg }) => msg === 'request')
     expect(lines).toMatchObject([
-      { level: 20, requestId: 'id-1', method: 'GET', url: '/v1/pets?limit=5', statusCode: 200 },
-      { level: 20, method: 'GET', url: '/v1/pets', statusCode: 401 },
+      { level: 20, requestId: 'id-1', method: 'GET', path: '/v1/pets', statusCode: 200 },
+      { level: 20, method: 'GET', path: '/v1/pets', statusCode: 401 },
     ])
     expect(JSON.stringify(lines)).not.toContain('wrong')
   })

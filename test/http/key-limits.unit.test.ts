@@ -159,10 +159,35 @@ it.each([
     expect.objectContaining({
       msg: 'request',
       method: 'POST',
-      url: '/v1/pets',
+      path: '/v1/pets',
       statusCode: 201,
       keyId: 'key-1',
       address,
     }),
+  ])
+})
+
+it('writes no more of what is refused, or of a long path, than a line for many, and the beginning of the path', async () => {
+  const { logger, lines } = captureLog()
+  const { app, post, patch, services } = await open({}, { logger, logsWrites: true })
+  const long = 'x'.repeat(15_000)
+  const add = (authorization: string) => post(`/v1/pets?${long}`, pet, { authorization })
+  const paths = ['/v1/pets', `/v1/${long}`, `/${long}`]
+  for (const path of paths) await post(path, pet, { authorization: 'Bearer wrong' })
+  services.scopes = new Set(['read'])
+  for (let i = 0; i < 100; i++) await add(`Bearer ${key}`)
+  expect(lines).toEqual([])
+  services.scopes = new Set(['write', 'orders'])
+  expect((await add(`Bearer ${key}`)).statusCode).toBe(400)
+  expect((await patch(`/v1/store/orders/${long}`, { status: 'approved' })).statusCode).toBe(400)
+  const written = { keyId: 'key-1', statusCode: 400 }
+  expect(lines).toMatchObject([
+    { ...written, path: '/v1/pets' },
+    { ...written, path: expect.stringMatching(/^\/v1\/store\/orders\/x{183}…$/) },
+  ])
+  await app.close()
+  expect(lines.slice(2).map(({ audit, code, count }) => [audit, code, count])).toEqual([
+    ['requests refused', 'unauthorized', 1],
+    ['requests refused', 'insufficient_scope', 100],
   ])
 })

@@ -3,9 +3,10 @@ import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { Connections } from '../../src/http/connections.ts'
+import { captureLog } from '../lib/captured-log.ts'
 import { eventually } from '../lib/eventually.ts'
 import { adjustableClock } from '../projector/rebuilding.ts'
-import { authorization, openServer } from './fake-services.ts'
+import { authorization, FakeServices, openServer } from './fake-services.ts'
 
 const head = (line: string, ...headers: string[]) => [line, 'Host: a', ...headers, '', ''].join('\r\n')
 const bearer = `Authorization: ${authorization}`
@@ -16,8 +17,8 @@ const chunked = (...headers: string[]) =>
   head('POST /v1/pets HTTP/1.1', 'Content-Type: application/json', 'Transfer-Encoding: chunked', ...headers)
 const onePet = '{"name":"Rex","categoryId":7}'
 
-async function open() {
-  const { app, services, listen } = await openServer()
+async function open(options: Parameters<typeof openServer>[1] = {}) {
+  const { app, services, listen } = await openServer(new FakeServices(), options)
   const port = await listen()
   onTestFinished(async () => {
     app.server.closeAllConnections()
@@ -119,12 +120,16 @@ it('closes behind an upgrade that it does not know, since a request sent with it
 })
 
 it('a body in very many pieces is 413, and what has come of it is not taken for the body', async () => {
-  const { services, openBoth } = await open()
+  const { logger, lines } = captureLog()
+  const { services, openBoth } = await open({ logger })
   const [client] = await openBoth()
   const pieces = [...onePet.padEnd(1100)].map((byte) => `1\r\n${byte}\r\n`).join('')
   client.write(`${chunked(bearer)}${pieces}0\r\n\r\n`)
   expect(await statusesOf(client)).toEqual([413])
+  await eventually(() => expect(services.traffic.inFlight).toBe(0))
   expect(services.handled).toEqual([])
+  expect([...services.traffic.refusals]).toEqual([['payload_too_large', 1]])
+  expect(lines).toEqual([])
 })
 
 it('a body in some pieces is read', async () => {
