@@ -86,7 +86,7 @@ export interface paths {
         head?: never;
         /**
          * Change the status of an order (beta)
-         * @description From placed to approved to delivered, which makes the pet sold; from placed or approved to cancelled, which makes it available again. An order that already has the status stays as it is, whatever `If-Match` says.
+         * @description From placed to approved to delivered, which makes the pet sold; from placed or approved to cancelled, which makes it available again. An order that already has the status stays as it is, whatever `If-Match` says; only a key with the scope `read` is shown it, any other gets 403.
          */
         patch: operations["updateOrder"];
         trace?: never;
@@ -236,10 +236,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description W3C Trace Context of the request */
             traceparent?: string;
-            /** @description Events with the same one are one: the first in the log counts, the others do not */
-            idempotencykey?: string;
-            /** @description Differs where requests under one idempotency key asked for different things */
-            requestfingerprint?: string;
             /** @description The version that the stream has after this event: it took effect only if that is one above the last */
             streamversion?: number;
             data: components["schemas"]["Pet"];
@@ -260,10 +256,6 @@ export interface components {
             datacontenttype: "application/json";
             /** @description W3C Trace Context of the request */
             traceparent?: string;
-            /** @description Events with the same one are one: the first in the log counts, the others do not */
-            idempotencykey?: string;
-            /** @description Differs where requests under one idempotency key asked for different things */
-            requestfingerprint?: string;
             /** @description The version that the stream has after this event: it took effect only if that is one above the last */
             streamversion: number;
             /** @description Which order of which pet */

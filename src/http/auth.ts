@@ -64,11 +64,20 @@ export function isStillValid({ headers }: FastifyRequest, find: FindKey): boolea
   return find(key) !== undefined
 }
 
-/** A hook of a route: accepts a request only if its API key has the scope (RFC 6750 section 3.1). */
+/** A hook of a route: accepts a request only if its API key has the scope. */
 export function requireScope(scope: Scope): onRequestHookHandler {
-  return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
-    if (holderOf(request).scopes.has(scope)) return done()
-    reply.header('www-authenticate', `Bearer realm="petstore", error="insufficient_scope", scope="${scope}"`)
-    done(new ServiceError('insufficient_scope', `This API key lacks the scope ${scope}.`))
-  }
+  return (_request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => done(problemOf(scope, reply))
+}
+
+/** Throws ServiceError insufficient_scope unless the API key has the scope. */
+export function checkScope(scope: Scope, reply: FastifyReply): void {
+  const problem = problemOf(scope, reply)
+  if (problem !== undefined) throw problem
+}
+
+/** RFC 6750 section 3.1. */
+function problemOf(scope: Scope, reply: FastifyReply): ServiceError | undefined {
+  if (holderOf(reply.request).scopes.has(scope)) return undefined
+  reply.header('www-authenticate', `Bearer realm="petstore", error="insufficient_scope", scope="${scope}"`)
+  return new ServiceError('insufficient_scope', `This API key lacks the scope ${scope}.`)
 }

@@ -43,7 +43,10 @@ export class Connection {
       this.#current = response
       handle()
     }
-    if (response.socket !== null) return begin()
+    if (response.socket !== null) {
+      begin()
+      return
+    }
     this.#waiting.push(response)
     // Node assigns the socket to a response once the previous response has been written.
     response.once('socket', () => {

@@ -81,9 +81,12 @@ export class Connections {
     const { remoteAddress: address = '' } = socket
     const network = this.#limits.isTrustedProxy(address) ? undefined : networkOf(address)
     const reason = this.#reasonToRefuse(network)
-    if (reason === undefined) return this.#add(socket, network)
-    socket.destroy()
-    this.#tellRefused(reason)
+    if (reason === undefined) {
+      this.#add(socket, network)
+    } else {
+      socket.destroy()
+      this.#tellRefused(reason)
+    }
   }
 
   #reasonToRefuse(network: string | undefined): string | undefined {

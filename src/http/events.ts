@@ -5,12 +5,14 @@ import { Type } from 'typebox'
 import { eventSchemas, eventType } from '../domain/event-schemas.ts'
 import { Int64Schema } from '../domain/pet.ts'
 import type { EventFeed, FeedStep } from '../event-feed/event-feed.ts'
+import type { FeedEvent } from '../event-feed/feed-batch.ts'
 import type { Int64 } from '../lib/int64.ts'
 import { type FindKey, isStillValid, requireScope } from './auth.ts'
 import { jsonType } from './error-replies.ts'
 import { pets } from './pets.ts'
 import { addReached, notFound, type RouteServices, readExchange } from './resource.ts'
 import * as doc from './schema-parts.ts'
+import { shownEvent, shownSchema } from './shown-event.ts'
 import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from './tokens.ts'
 
 export interface EventServices extends RouteServices {
@@ -52,7 +54,7 @@ async function replyWithHistory(
     reply.header('link', `<${next}>; rel="next"`) // RFC 8288
   }
   reply.type(jsonType)
-  return `[${events.join(',')}]`
+  return `[${events.map(shownEvent)}]`
 }
 
 interface FeedFilter {
@@ -92,12 +94,22 @@ async function* serverSentEvents(
   yield `retry: ${reconnectMs}\n`
   for await (const { events, after } of steps) {
     if (!isKeyValid()) return
-    const blocks = events.map(
-      ({ type, json }) => `event: ${type}\ndata: ${json.replaceAll(/\r\n|\r|\n/g, '\ndata: ')}\n\n`,
-    )
+    const blocks = events.map(blockOf)
     const last = blocks.pop() ?? '\n'
     yield `${blocks.join('')}id: ${writeToken(log, after)}\n${last}`
   }
+}
+
+/** Kept while others that follow the feed have the same event to come. */
+const blocks = new WeakMap<FeedEvent, string>()
+
+function blockOf(event: FeedEvent): string {
+  const known = blocks.get(event)
+  if (known !== undefined) return known
+  const data = shownEvent(event.json).replaceAll(/\r\n|\r|\n/g, '\ndata: ')
+  const block = `event: ${event.type}\ndata: ${data}\n\n`
+  blocks.set(event, block)
+  return block
 }
 
 export const eventsTag = { name: 'events', description: 'What happened (beta)' }
@@ -106,7 +118,10 @@ const beta = { tags: [eventsTag.name], 'x-stability': 'beta' }
 const { [eventType('EventDiscarded')]: _, ...shownSchemas } = eventSchemas
 const ofPet = Int64Schema({ description: 'Identifier of the pet', examples: [1] })
 
-const PetEvent = Type.Unsafe<unknown>({ anyOf: Object.values(shownSchemas), description: 'A CloudEvent about a pet' })
+const PetEvent = Type.Unsafe<unknown>({
+  anyOf: Object.values(shownSchemas).map(shownSchema),
+  description: 'A CloudEvent about a pet',
+})
 export const eventAnswerSchemas = {
   PetEvent,
   PetEvents: Type.Array(PetEvent, { description: 'A list of events' }),

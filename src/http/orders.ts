@@ -9,7 +9,7 @@ import { type PetCommand, type PetState, utc } from '../domain/pet-stream.ts'
 import { ServiceError } from '../lib/errors.ts'
 import type { Int64 } from '../lib/int64.ts'
 import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
-import { holderOf, requireScope } from './auth.ts'
+import { checkScope, holderOf, requireScope } from './auth.ts'
 import { isNamed, readCondition, readIdempotencyKey, tagOf } from './headers.ts'
 import { admitBody } from './messages.ts'
 import {
@@ -93,6 +93,7 @@ async function updateOrder(
   if (handled.outcome === 'applied') return replyToCommand(exchange, orderDocument(orderIn(handled)), handled.position)
   if (handled.outcome === 'replayed') throw new Error('an order is not changed under a key')
   if (handled.outcome === 'unchanged' && handled.document !== undefined) {
+    checkScope('read', reply) // nothing was done, so all that the answer can do is show the order
     return replyToCommand(exchange, handled.document, handled.reached)
   }
   addReached(exchange, handled.reached)
@@ -190,7 +191,8 @@ const updateOrderSchema = {
   summary: 'Change the status of an order (beta)',
   description:
     'From placed to approved to delivered, which makes the pet sold; from placed or approved to cancelled, which ' +
-    'makes it available again. An order that already has the status stays as it is, whatever `If-Match` says.',
+    'makes it available again. An order that already has the status stays as it is, whatever `If-Match` says; only a key ' +
+    'with the scope `read` is shown it, any other gets 403.',
   params,
   headers: doc.headers({ ...doc.requestHeaders.ifMatch, ...doc.requestHeaders.consistency() }),
   body: orderSchemas.OrderChange,

@@ -124,6 +124,21 @@ it.each<[Scope, number[]]>([
   }
 })
 
+it('a key without the scope read reads no order by giving it the status that it has', async () => {
+  const { services, post, patch, add } = await open()
+  await add()
+  await post('/v1/store/orders', { petId: 1 })
+  services.scopes = new Set(['orders'])
+  const change = (status: string) => patch('/v1/store/orders/2', { status })
+  expect((await change('approved')).json()).toMatchObject({ petId: 1, status: 'approved' })
+  const again = await change('approved')
+  expectError(again, 403, 'insufficient_scope', 'lacks the scope read')
+  expect(again.headers['www-authenticate']).toContain('scope="read"')
+  expect(again.headers).not.toHaveProperty('etag')
+  services.scopes = new Set(['orders', 'read'])
+  expect((await change('approved')).statusCode).toBe(200)
+})
+
 it('writes one line for all that was refused to an address and a key, and few for many addresses', async () => {
   const { logger, lines } = captureLog('warn')
   vi.useFakeTimers({ toFake: ['setInterval'] })
