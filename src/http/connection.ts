@@ -20,7 +20,7 @@ export class Connection {
   readonly socket: Socket
   /** Whether a request with a valid API key has come on it. */
   hasKey = false
-  /** Of the last request that had its turn. */
+  /** The response to the last request that had its turn. */
   #current: ServerResponse | undefined
   readonly #waiting: ServerResponse[] = []
   #isEnding = false

@@ -6,7 +6,7 @@ import { networkOf } from './networks.ts'
 
 export interface ConnectionLimits {
   readonly max: number
-  /** Of one IPv4 address, or of one IPv6 network. */
+  /** Counts for one IPv4 address, or for the network of an IPv6 address. */
   readonly maxPerAddress: number
   /** Proxies carry the connections of many clients: they count only towards `max`, and none is closed to make room. */
   readonly isTrustedProxy: (address: string) => boolean

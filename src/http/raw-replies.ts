@@ -19,7 +19,7 @@ export function replyToTunnel(socket: Duplex): ErrorCode | undefined {
   return endWithError(socket, problem, 'Allow: \r\n')
 }
 
-/** Of a request that may not have come as a whole yet. */
+/** The answer to a body in more pieces than are read. */
 export function replyToManyPieces(socket: Duplex): ErrorCode | undefined {
   return endWithError(socket, new ServiceError('payload_too_large', 'The body comes in too many pieces.'))
 }

@@ -95,7 +95,7 @@ describe('when all connections are taken', () => {
     expect(await isServed(keyed)).toBe(true)
     const others = [open(), open(), open(), open('127.0.0.2')] as const
     const [waiting, busy] = others
-    for (const socket of others) await once(socket, 'connect')
+    await Promise.all(others.map((socket) => once(socket, 'connect')))
     vi.spyOn(services.health, 'ready').mockImplementationOnce(async () => {
       await goesOn.promise
       return { ready: true, checks: { eventLog: { status: 'up' } } }

@@ -33,7 +33,7 @@ export class Routes {
     const { limit, ...query } = Object.fromEntries(searchParams)
     const request = {
       headers: sent.headers,
-      holder: { owner: 'owner' },
+      holder: { owner: 'owner', scopes: new Set(['read', 'write', 'orders']) },
       params: { petId: Number(id), orderId: Number(id) },
       query: { ...query, limit: Number(limit) },
       body: sent.body && JSON.parse(String(sent.body)),
