@@ -151,6 +151,12 @@ export function eventIn(record: LogRecord): LoggedEvent | undefined {
   return event
 }
 
+/** The event of a record as an answer has it: without what the topic alone tells. */
+export function shownIn(record: LogRecord): LoggedEvent {
+  const members = Object.entries(eventIn(record) ?? {})
+  return Object.fromEntries(members.filter(([name]) => name !== 'idempotencykey' && name !== 'requestfingerprint'))
+}
+
 function objectIn(text: string): LoggedEvent | undefined {
   try {
     const value: unknown = JSON.parse(text)

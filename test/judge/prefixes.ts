@@ -1,7 +1,7 @@
 import type { Effect } from '../../examples/events/rule.ts'
 import { partitionOf } from '../../src/event-log/kafka/default-partitioner.ts'
 import { Fold } from './fold.ts'
-import { eventIn, type History, type LogRecord, numberOf } from './history.ts'
+import { eventIn, type History, type LogRecord, numberOf, shownIn } from './history.ts'
 
 /**
  * `events`: of each pet the list of its events that took effect. `parked`: of each pet whether events of it are parked,
@@ -162,7 +162,7 @@ export class Prefixes {
     this.#effectsOf[record.partition]?.push(effective)
     this.#change('pets', pet, pet, record, since)
     if (order !== undefined) this.#change('orders', order, order, record, since)
-    const events = [...(this.#events.get(pet.id) ?? []), eventIn(record)]
+    const events = [...(this.#events.get(pet.id) ?? []), shownIn(record)]
     this.#events.set(pet.id, events)
     this.#change('events', { id: pet.id, status: '' }, events, record, since)
   }

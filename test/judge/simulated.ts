@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
+import { shownEvent } from '../../src/http/shown-event.ts'
 import { writeToken } from '../../src/http/tokens.ts'
 import { Clients } from '../campaign/clients.ts'
 import type { Api } from '../campaign/recorder.ts'
@@ -98,7 +99,7 @@ class Simulation {
     for await (const step of await events.follow({ after }, signal)) {
       const { token } = heard
       const answeredMs = recorder.now()
-      const body = step.events.map(({ json }) => JSON.parse(json))
+      const body = step.events.map(({ json }) => JSON.parse(shownEvent(json)))
       const tokenAfter = writeToken(this.#world.log, step.after)
       const asked = { sentMs, answeredMs, instance, ...(token !== undefined && { token }) }
       recorder.followed({ ...asked, status: 200, body, tokenAfter })
