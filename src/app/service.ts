@@ -123,7 +123,7 @@ function startApi(
 ) {
   const keys = openKeyRing({ path: config.apiKeysFile, given: config.apiKeys, now: timeOfDay, logger })
   const timeoutMs = config.appendTimeoutMs
-  const appender = new GroupCommit(log, { ...defaultLimits, timeoutMs })
+  const appender = new GroupCommit(log, defaultLimits)
   const readSide = openReadSide(shards, log)
   const { readModel } = readSide
   const commands = createCommandHandler({

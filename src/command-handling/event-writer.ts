@@ -1,7 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { EventLog, NewRecord, Position, Recorded } from '../event-log/event-log.ts'
+import { notSentInTime } from '../event-log/failures.ts'
 import type { GroupCommit } from '../event-log/group-commit.ts'
 import { endWith, readSpanContext, type Tracing, traceparentOf } from '../lib/tracing.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 import type { IdempotencyKey } from '../read-models/idempotency-record.ts'
 import type { StreamId } from '../read-models/stream-row.ts'
 import type { IdAllocator } from './id-allocator.ts'
@@ -73,19 +75,27 @@ export class EventWriter<Event> {
     return { partition: this.#parts.log.partitionFor(stream === 'new' ? key : stream), key }
   }
 
-  async target(request: WriteRequest): Promise<Target> {
+  /** Throws ServiceError event_log_unavailable by the deadline, where that needs an id and there is none. */
+  async target(request: WriteRequest, deadline: number): Promise<Target> {
     const { log, appender } = this.#parts
     const { stream, drawsId } = request
     if (stream !== 'new') {
       const partition = log.partitionFor(stream)
-      return drawsId ? { stream, ...(await this.#draw(() => partition)) } : { stream, partition, id: 0 }
+      return drawsId ? { stream, ...(await this.#draw(() => partition, deadline)) } : { stream, partition, id: 0 }
     }
     const key = this.keyOf(request)
-    const drawn = await this.#draw(() => key?.partition ?? appender.gathering)
+    const drawn = await this.#draw(() => key?.partition ?? appender.gathering, deadline)
     return { stream: String(drawn.id), ...drawn }
   }
 
-  async append(request: WriteRequest, target: Target, event: Event, version: number): Promise<Written<Event>> {
+  /** Settles by the deadline. */
+  async append(
+    request: WriteRequest,
+    target: Target,
+    event: Event,
+    version: number,
+    deadline: number,
+  ): Promise<Written<Event>> {
     const { kind, now, appender, tracing } = this.#parts
     const { stream, idempotency } = request
     const { partition } = target
@@ -99,7 +109,7 @@ export class EventWriter<Event> {
     const traceparent = span === undefined ? request.traceparent : traceparentOf(span)
     const time = now().toISOString()
     const record = kind.encode(event, { eventId, version, time, traceparent, idempotency })
-    const appended = appender.append(partition, record)
+    const appended = appender.append(partition, record, deadline)
     const position = await (span === undefined ? appended : endWith(span, appended))
     return { ...target, eventId, event, version, time, key: this.keyOf(request), position }
   }
@@ -109,12 +119,12 @@ export class EventWriter<Event> {
     this.#parts.ids.abandonBlockOf(id)
   }
 
-  async #draw(choosePartition: () => number): Promise<Omit<Target, 'stream'>> {
+  async #draw(choosePartition: () => number, deadline: number): Promise<Omit<Target, 'stream'>> {
     for (;;) {
       const partition = choosePartition() // chosen again after a wait: the batch may have been sent meanwhile
       const id = this.#parts.ids.draw(partition)
       if (id !== undefined) return { partition, id }
-      await this.#parts.ids.refill()
+      await withTimeout(deadline - performance.now(), this.#parts.ids.refill(), notSentInTime)
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { EventLog } from '../event-log/event-log.ts'
 import { ServiceError } from '../lib/errors.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 import type { DocumentId } from '../read-models/document.ts'
 import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
 import type { AtLeast, FoundStream, ReadModel } from '../read-models/read-model.ts'
@@ -18,10 +19,7 @@ export interface CommandHandlerParts<State, Event> extends EventWriterParts<Even
   readonly readModel: Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf'>
   /** How this kind of stream is stored and written. */
   readonly kind: EventWriterParts<Event>['kind'] & { readonly codec: StateCodec<State> }
-  /**
-   * Time limit for answering a command, unless it is answered as soon as its event is durable. An append has its own
-   * time limit.
-   */
+  /** Time limit for a command, from its call until its event has an outcome: for waiting, appending and learning together. */
   readonly timeoutMs: number
 }
 
@@ -34,18 +32,19 @@ export function createCommandHandler<State, Event>(
   return {
     async handle(decider, command, options) {
       const { stream: about, idempotency, atLeast } = options
+      const deadline = performance.now() + timeoutMs
       if (typeof about === 'object') {
         const loaded = await load(readModel, { document: about }, atLeast, timeoutMs)
         if (loaded.document === undefined) return { outcome: 'not_found', reached: loaded.reached }
         const { stream } = loaded.document
         const request = { ...options, stream }
-        const execution = new Execution({ ...common, decider, command, options, request, document: about })
+        const execution = new Execution({ ...common, decider, command, options, request, deadline, document: about })
         // Another command of the stream may have changed what was loaded before its turn.
         const run = (hasWaited: boolean) => execution.run(hasWaited ? undefined : loaded)
-        return await turns.take(stream, timeoutMs, run, conflict)
+        return await turns.take(stream, deadline - performance.now(), run, conflict)
       }
       const request = { ...options, stream: about }
-      const execution = new Execution({ ...common, decider, command, options, request, document: undefined })
+      const execution = new Execution({ ...common, decider, command, options, request, deadline, document: undefined })
       const turn = about === 'new' ? idempotency?.key : about
       if (turn === undefined) return await execution.run()
       return await turns.take(turn, timeoutMs, () => execution.run(), conflict)
@@ -71,6 +70,8 @@ interface ExecutionParts<State, Command, Event> extends CommandHandlerParts<Stat
   readonly command: (id: number) => Command
   readonly options: CommandOptions
   readonly request: WriteRequest
+  /** When the time limit ends, in the time of `performance.now()`. */
+  readonly deadline: number
   /** The document that the command is about, if it is about one. */
   readonly document: DocumentId | undefined
 }
@@ -82,14 +83,15 @@ class Execution<State, Command, Event> {
    * A new stream without a key has no competitor: it needs no state, and may be answered before its outcome is known.
    */
   readonly #hasNoCompetitor: boolean
-  /** A new stream without a key sets it with the first append: the wait begins once the event is durable. */
-  #deadline: number | undefined
+  /** A new stream without a key sets it anew with the first append: the wait until it can be read begins then. */
+  #deadline: number
+  #isDurable = false
 
   constructor(parts: ExecutionParts<State, Command, Event>) {
     this.#parts = parts
-    const { request, timeoutMs } = parts
+    const { request, deadline } = parts
+    this.#deadline = deadline
     this.#hasNoCompetitor = request.stream === 'new' && request.idempotency === undefined
-    this.#deadline = this.#hasNoCompetitor ? undefined : performance.now() + timeoutMs
   }
 
   /** `loaded`: the stream, if it is loaded. */
@@ -101,7 +103,7 @@ class Execution<State, Command, Event> {
     for (;;) {
       if (basis.decided !== undefined) return this.#replay(basis.decided)
       if (basis.parked !== undefined) throw streamParked()
-      target ??= await writer.target(request)
+      target ??= await writer.target(request, this.#deadline)
       const before = this.#read(basis.row)
       const event = this.#decide(target, before.state, basis)
       if (event === 'unchanged') {
@@ -155,7 +157,7 @@ class Execution<State, Command, Event> {
   async #isWorthless({ written: { position }, generation }: UnsettledEvent<Event>): Promise<boolean> {
     const { readModel, log } = this.#parts
     if (readModel.generationOf(position.partition) !== generation) return true
-    const ends = await log.endOffsets().catch(() => undefined)
+    const ends = await withTimeout(this.#leftMs, log.endOffsets()).catch(() => undefined)
     return ends !== undefined && position.offset >= (ends[position.partition] ?? 0)
   }
 
@@ -168,7 +170,7 @@ class Execution<State, Command, Event> {
   }
 
   get #leftMs(): number {
-    return (this.#deadline ?? Number.POSITIVE_INFINITY) - performance.now()
+    return this.#deadline - performance.now()
   }
 
   async #load(): Promise<FoundStream> {
@@ -205,8 +207,9 @@ class Execution<State, Command, Event> {
     const { writer, options, request } = this.#parts
     if (this.#leftMs <= 0) throw conflict()
     try {
-      const written = await writer.append(request, target, event, version)
-      this.#deadline ??= performance.now() + options.wait.timeoutMs
+      const written = await writer.append(request, target, event, version, this.#deadline)
+      if (this.#hasNoCompetitor && !this.#isDurable) this.#deadline = performance.now() + options.wait.timeoutMs
+      this.#isDurable = true
       return written
     } catch (error) {
       const isUnknown = error instanceof ServiceError && error.code === 'append_outcome_unknown'

@@ -5,6 +5,11 @@ export function unavailable(cause: unknown): ServiceError {
   return new ServiceError('event_log_unavailable', 'The event log does not answer; nothing was stored.', { cause })
 }
 
+/** It was never sent. */
+export function notSentInTime(): ServiceError {
+  return new ServiceError('event_log_unavailable', 'The event log did not accept the write in time; it was not stored.')
+}
+
 /** The records may be in the log, or appear there. */
 export function outcomeUnknown(cause: unknown): ServiceError {
   const message =

@@ -1,7 +1,7 @@
 import { Distribution } from '../lib/distribution.ts'
 import { ServiceError } from '../lib/errors.ts'
 import type { EventLog, NewRecord, Position } from './event-log.ts'
-import { outcomeUnknown } from './failures.ts'
+import { notSentInTime, outcomeUnknown } from './failures.ts'
 
 export interface GroupCommitLimits {
   /** Per append. */
@@ -9,8 +9,6 @@ export interface GroupCommitLimits {
   readonly bytesMax: number
   /** Records waiting or in flight; more are refused. */
   readonly queuedMax: number
-  /** Time from the call to its outcome. */
-  readonly timeoutMs: number
 }
 
 export const defaultLimits = { recordsMax: 1000, bytesMax: 512 * 1024, queuedMax: 20_000 }
@@ -62,15 +60,17 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves once the record is durable. Throws ServiceError overloaded (too many waiting) and event_log_unavailable:
-   * surely not appended; append_outcome_unknown: the record may be in the log, or appear there.
+   * Resolves once the record is durable. Settles by the deadline, in the time of `performance.now()`. Throws ServiceError
+   * overloaded (too many waiting) and event_log_unavailable: surely not appended; append_outcome_unknown: the record may
+   * be in the log, or appear there.
    */
-  append(partition: number, record: NewRecord): Promise<Position> {
+  append(partition: number, record: NewRecord, deadline: number): Promise<Position> {
+    if (deadline <= performance.now()) return Promise.reject(notSentInTime())
     if (this.#queued >= this.#limits.queuedMax) {
       return Promise.reject(new ServiceError('overloaded', 'Too many writes are waiting for the event log.'))
     }
     return new Promise((resolve, reject) => {
-      this.#queue(partition).push({ record, deadline: performance.now() + this.#limits.timeoutMs, resolve, reject })
+      this.#queue(partition).push({ record, deadline, resolve, reject })
       this.#queued++
       this.#schedule(gatheringTurnsMax)
     })
@@ -153,17 +153,11 @@ export class GroupCommit {
   // A record still waiting was surely not appended. One in flight may be: its append continues without its caller.
   #expire(): void {
     const now = performance.now()
-    for (const queue of this.#queues) {
-      const living = queue.findIndex(({ deadline }) => deadline > now)
-      const expired = queue.splice(0, living === -1 ? queue.length : living)
-      for (const { reject } of expired) {
-        reject(
-          new ServiceError(
-            'event_log_unavailable',
-            'The event log did not accept the write in time; it was not stored.',
-          ),
-        )
-      }
+    for (const [partition, queue] of this.#queues.entries()) {
+      const expired = queue.filter(({ deadline }) => deadline <= now)
+      if (expired.length === 0) continue
+      this.#queues[partition] = queue.filter(({ deadline }) => deadline > now)
+      for (const { reject } of expired) reject(notSentInTime())
       this.#settled(expired.length)
     }
     for (const { deadline, reject } of this.#inFlight) {

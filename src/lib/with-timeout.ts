@@ -9,7 +9,7 @@ export async function withTimeout<T>(
 ): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), limitMs)
+    timer = setTimeout(() => reject(late()), Math.max(0, limitMs)) // a deadline may be over
   })
   try {
     return await Promise.race([promise, limit])

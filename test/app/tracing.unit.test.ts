@@ -142,7 +142,7 @@ it('a failed append shows the error in its span', async () => {
     kind: { encode: () => ({ key: '', value: '', headers: {} }) },
   })
   const request = { stream: '1', traceparent }
-  await expect(writer.append(request, { stream: '1', partition: 0, id: 0 }, {}, 1)).rejects.toBe(unavailable)
+  await expect(writer.append(request, { stream: '1', partition: 0, id: 0 }, {}, 1, 0)).rejects.toBe(unavailable)
   const [span] = await spansNamed('append a topic')
   expect(span?.attributes).toMatchObject({ 'messaging.system': 'kafka', 'error.type': 'event_log_unavailable' })
   expect(span?.status.code).toBe(SpanStatusCode.ERROR)

@@ -331,6 +331,20 @@ describe('commands of one process', () => {
     expect(loads.length).toBeGreaterThan(1)
   })
 
+  it('have one deadline from the start: for their turn, the append, and the outcome', async () => {
+    const first = Promise.withResolvers<typeof ordered>()
+    const loads = [() => first.promise, available, ordered]
+    const { order, appended, waits } = open({ loads, heard: ['late'] })
+    const start = performance.now()
+    const refused = rejection(order())
+    const waiting = rejection(order())
+    await vi.advanceTimersByTimeAsync(3000)
+    first.resolve(ordered)
+    await Promise.all([refused, waiting])
+    expect(appended.map(({ deadline }) => deadline)).toEqual([start + 5000])
+    expect(waits).toMatchObject([{ timeoutMs: 2000 }])
+  })
+
   it('give up when their turn does not come in time, and append nothing', async () => {
     const { order, appended } = open({ loads: [() => new Promise(() => {})] })
     void order()

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { UnknownOutcome } from '../../src/command-handling/command-handler.ts'
 import { eventIdOf } from '../../src/command-handling/idempotency.ts'
 import {
@@ -43,6 +43,23 @@ describe('a new stream', () => {
     const isAbandoned = () => false
     expect(applied(await create({ wait: { timeoutMs: 300, isAbandoned } })).isReadable).toBe(false)
     expect(waits).toEqual([{ timeoutMs: expect.closeTo(300, -2), isAbandoned }])
+  })
+
+  it('is refused at its deadline where no ids come, and appends with what is left of the time where they come late', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const block = Promise.withResolvers<number>()
+    const { create, appended } = open({ reserveIdBlock: () => block.promise })
+    const start = performance.now()
+    const refused = expect(create()).rejects.toMatchObject({ code: 'event_log_unavailable' })
+    await vi.advanceTimersByTimeAsync(2000)
+    const creating = create()
+    await vi.advanceTimersByTimeAsync(3000)
+    await refused
+    expect(appended).toEqual([])
+    block.resolve(1)
+    await creating
+    expect(appended.map(({ deadline }) => deadline)).toEqual([start + 7000])
   })
 
   it('goes with the batch that is being gathered, also once there are ids again, under an id of its partition', async () => {

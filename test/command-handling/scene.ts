@@ -99,6 +99,7 @@ export function open({ loads = [], heard = [], appends = [], ...script }: Script
     appended: [] as {
       partition: number
       record: NewRecord
+      deadline: number
       event: { id: string; streamversion: number; data: object }
     }[],
   }
@@ -110,9 +111,9 @@ export function open({ loads = [], heard = [], appends = [], ...script }: Script
   }
   const appender = {
     gathering: 0,
-    append: async (partition: number, appended: NewRecord) => {
+    append: async (partition: number, appended: NewRecord, deadline: number) => {
       const error = appends[asked.appended.length]
-      asked.appended.push({ partition, record: appended, event: JSON.parse(appended.value) })
+      asked.appended.push({ partition, record: appended, deadline, event: JSON.parse(appended.value) })
       if (error !== undefined) throw error
       return { partition, offset: nextOffset + asked.appended.length - 1 }
     },

@@ -3,7 +3,7 @@ import type { NewRecord } from '../../src/event-log/event-log.ts'
 import { GroupCommit, type GroupCommitLimits } from '../../src/event-log/group-commit.ts'
 import { ServiceError } from '../../src/lib/errors.ts'
 
-const limits: GroupCommitLimits = { recordsMax: 1000, bytesMax: 512 * 1024, queuedMax: 100, timeoutMs: 5000 }
+const limits: GroupCommitLimits = { recordsMax: 1000, bytesMax: 512 * 1024, queuedMax: 100 }
 
 /** A log whose appends settle when the test says so. */
 class ScriptedLog {
@@ -31,15 +31,18 @@ function record(key: string, value = 'x'): NewRecord {
 
 function open(overrides: Partial<GroupCommitLimits> = {}) {
   const log = new ScriptedLog()
-  return { log, commit: new GroupCommit(log, { ...limits, ...overrides }) }
+  const commit = new GroupCommit(log, { ...limits, ...overrides })
+  const add = (partition: number, appended: NewRecord, withinMs = 5000) =>
+    commit.append(partition, appended, performance.now() + withinMs)
+  return { log, commit, add }
 }
 
 describe('group commit', () => {
   afterEach(() => void vi.useRealTimers())
 
   it('appends the records of one turn of the event loop together, in order, each with its offset', async () => {
-    const { log, commit } = open()
-    const positions = ['a', 'b', 'c'].map((key) => commit.append(0, record(key)))
+    const { log, add } = open()
+    const positions = ['a', 'b', 'c'].map((key) => add(0, record(key)))
     const append = await log.nextAppend(0)
     expect(append).toMatchObject({ partition: 0, keys: ['a', 'b', 'c'] })
     append.settle(40)
@@ -47,13 +50,8 @@ describe('group commit', () => {
   })
 
   it('keeps one append in flight, of one partition, and rotates over those with work', async () => {
-    const { log, commit } = open()
-    const all = [
-      commit.append(0, record('a')),
-      commit.append(2, record('b')),
-      commit.append(1, record('c')),
-      commit.append(2, record('d')),
-    ]
+    const { log, commit, add } = open()
+    const all = [add(0, record('a')), add(2, record('b')), add(1, record('c')), add(2, record('d'))]
     for (const [index, expected] of [
       { partition: 0, keys: ['a'] },
       { partition: 1, keys: ['c'] },
@@ -69,17 +67,17 @@ describe('group commit', () => {
   })
 
   it('counts an append that fails, too', async () => {
-    const { log, commit } = open()
-    const refused = expect(commit.append(0, record('a'))).rejects.toThrow('away')
+    const { log, commit, add } = open()
+    const refused = expect(add(0, record('a'))).rejects.toThrow('away')
     ;(await log.nextAppend(0)).settle(new Error('away'))
     await refused
     expect(commit.appendSeconds.counts.reduce((sum, count) => sum + count)).toBe(1)
   })
 
   it('gathers for another partition while one is being appended', async () => {
-    const { log, commit } = open()
+    const { log, commit, add } = open()
     const first = commit.gathering
-    const position = commit.append(first, record('a'))
+    const position = add(first, record('a'))
     const append = await log.nextAppend(0)
     expect(commit.gathering).not.toBe(first)
     append.settle(0)
@@ -87,14 +85,14 @@ describe('group commit', () => {
   })
 
   it('cuts a batch at the number of records and at the bytes', async () => {
-    const { log, commit } = open({ recordsMax: 2, bytesMax: 10 })
+    const { log, add } = open({ recordsMax: 2, bytesMax: 10 })
     const all = [
       record('a'),
       record('b'),
       record('c', '123456'),
       record('d', 'éééé'),
       record('e', '12345678901234'),
-    ].map((each) => commit.append(0, each))
+    ].map((each) => add(0, each))
     for (const [index, keys] of [['a', 'b'], ['c'], ['d'], ['e']].entries()) {
       const append = await log.nextAppend(index)
       expect(append.keys).toEqual(keys)
@@ -104,34 +102,34 @@ describe('group commit', () => {
   })
 
   it('gives every record of a failed batch the failure, and goes on with the next', async () => {
-    const { log, commit } = open()
-    const failed = [commit.append(0, record('a')), commit.append(0, record('b'))]
+    const { log, add } = open()
+    const failed = [add(0, record('a')), add(0, record('b'))]
     ;(await log.nextAppend(0)).settle(new ServiceError('append_outcome_unknown', 'lost'))
     for (const each of failed) await expect(each).rejects.toMatchObject({ code: 'append_outcome_unknown' })
-    const next = commit.append(1, record('c'))
+    const next = add(1, record('c'))
     ;(await log.nextAppend(1)).settle(7)
     expect(await next).toEqual({ partition: 1, offset: 7 })
   })
 
   it('refuses more than the queue holds, and takes more once there is room', async () => {
-    const { log, commit } = open({ queuedMax: 2 })
-    const taken = [commit.append(0, record('a')), commit.append(0, record('b'))]
-    await expect(commit.append(0, record('c'))).rejects.toMatchObject({ code: 'overloaded' })
+    const { log, add } = open({ queuedMax: 2 })
+    const taken = [add(0, record('a')), add(0, record('b'))]
+    await expect(add(0, record('c'))).rejects.toMatchObject({ code: 'overloaded' })
     const append = await log.nextAppend(0)
     expect(append.keys).toEqual(['a', 'b'])
     append.settle(0)
     await Promise.all(taken)
-    const later = commit.append(0, record('d'))
+    const later = add(0, record('d'))
     ;(await log.nextAppend(1)).settle(2)
     expect(await later).toEqual({ partition: 0, offset: 2 })
   })
 
   it('after the time limit: in flight is unknown, waiting is surely not appended and never will be', async () => {
     vi.useFakeTimers({ toFake: ['performance', 'setInterval'] })
-    const { log, commit } = open({ timeoutMs: 1000 })
-    const inFlight = commit.append(0, record('in flight'))
+    const { log, add } = open()
+    const inFlight = add(0, record('in flight'), 1000)
     const append = await log.nextAppend(0)
-    const waiting = commit.append(1, record('waiting'))
+    const waiting = add(1, record('waiting'), 1000)
     const outcomes = Promise.allSettled([inFlight, waiting])
     vi.advanceTimersByTime(1100)
     expect(await outcomes).toMatchObject([
@@ -139,17 +137,33 @@ describe('group commit', () => {
       { reason: { code: 'event_log_unavailable' } },
     ])
     append.settle(0)
-    const later = commit.append(0, record('later'))
+    const later = add(0, record('later'), 1000)
     const next = await log.nextAppend(1)
     expect(next.keys).toEqual(['later'])
     next.settle(1)
     expect(await later).toEqual({ partition: 0, offset: 1 })
   })
 
+  it('each record has a deadline of its own, whatever order they come in', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setInterval'] })
+    const { log, add } = open()
+    const all = [add(0, record('a'), 3000)]
+    const first = await log.nextAppend(0)
+    all.push(add(1, record('b'), 3000), add(1, record('c'), 1000), add(1, record('d'), 0))
+    const outcomes = Promise.allSettled(all)
+    vi.advanceTimersByTime(1100)
+    first.settle(0)
+    const next = await log.nextAppend(1)
+    expect(next.keys).toEqual(['b'])
+    next.settle(1)
+    const refused = { reason: { code: 'event_log_unavailable' } }
+    expect(await outcomes).toMatchObject([{ value: { offset: 0 } }, { value: { offset: 1 } }, refused, refused])
+  })
+
   it('does not care when somebody sets the clock', async () => {
     vi.useFakeTimers({ toFake: ['Date', 'setInterval'] })
-    const { log, commit } = open({ timeoutMs: 1000 })
-    const positions = [commit.append(0, record('in flight')), commit.append(0, record('waiting'))]
+    const { log, add } = open()
+    const positions = [add(0, record('in flight'), 1000), add(0, record('waiting'), 1000)]
     const append = await log.nextAppend(0)
     vi.setSystemTime(Date.now() + 3_600_000)
     vi.advanceTimersByTime(500)
@@ -158,8 +172,8 @@ describe('group commit', () => {
   })
 
   it('closes once nothing waits or is in flight', async () => {
-    const { log, commit } = open()
-    const last = commit.append(0, record('a'))
+    const { log, commit, add } = open()
+    const last = add(0, record('a'))
     let closed = false
     const closing = commit.close().then(() => (closed = true))
     const append = await log.nextAppend(0)

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../src/lib/errors.ts'
 import { retry } from '../../src/lib/retry.ts'
 import { adjustableClock } from '../projector/rebuilding.ts'
+import { captureLog } from './captured-log.ts'
 
 const logger = pino({ level: 'silent' })
 const away = () => new ServiceError('read_model_unavailable', 'away')
@@ -13,6 +14,17 @@ describe('retry', () => {
     ask.mockRejectedValueOnce(away()).mockRejectedValueOnce(away())
     expect(await retry(ask, { logger })).toBe('answer')
     expect(ask).toHaveBeenCalledTimes(3)
+  })
+
+  it('tells once that there is no answer, and that there is one again', async () => {
+    const { logger, lines } = captureLog()
+    const ask = vi.fn(async () => 'answer')
+    for (let times = 0; times < 5; times++) ask.mockRejectedValueOnce(away())
+    await retry(ask, { logger })
+    expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
+      [40, 'log or read models do not answer, trying again'],
+      [30, 'log and read models answer again'],
+    ])
   })
 
   it('asks again after one long wait, as of a process that was suspended', async () => {

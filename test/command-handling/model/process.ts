@@ -74,7 +74,7 @@ export class ApiProcess extends Process {
     const commands = createCommandHandler({
       readModel: this.readModel,
       log,
-      appender: new GroupCommit(log, { ...defaultLimits, timeoutMs }),
+      appender: new GroupCommit(log, defaultLimits),
       ids: new IdAllocator(log),
       kind: { codec: petStateCodec, encode: encodeEvent },
       now: () => new Date(),
