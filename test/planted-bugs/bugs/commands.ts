@@ -28,8 +28,8 @@ export const commandBugs: readonly PlantedBug[] = [
     name: 'a keyed create goes to another partition than that of its key',
     file: 'src/command-handling/event-writer.ts',
     text: `const key = this.keyOf(request)
-    const drawn = await this.#draw(() => key?.partition ?? appender.gathering)`,
-    becomes: 'const drawn = await this.#draw(() => appender.gathering)',
+    const drawn = await this.#draw(() => key?.partition ?? appender.gathering, deadline)`,
+    becomes: 'const drawn = await this.#draw(() => appender.gathering, deadline)',
     caughtBy: {
       file: newStream,
       title: 'goes to the partition of the key, and is answered once its outcome is known',
