@@ -60,6 +60,10 @@ export function requestClass(refuse: (socket: Socket) => void) {
       refuse(this.socket)
       return false
     }
+
+    override _read(size: number): void {
+      if (this.pieces <= bodyPiecesMax) super._read(size) // which has the connection read on
+    }
   }
 }
 

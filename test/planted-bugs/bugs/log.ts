@@ -102,8 +102,8 @@ export const logBugs: readonly PlantedBug[] = [
   {
     name: 'what waited too long is refused and still appended',
     file: 'src/event-log/group-commit.ts',
-    text: 'const expired = queue.splice(0, living === -1 ? queue.length : living)',
-    becomes: 'const expired = queue.slice(0, living === -1 ? queue.length : living)',
+    text: 'this.#queues[partition] = queue.filter(({ deadline }) => deadline > now)',
+    becomes: 'this.#queues[partition] = [...queue]',
     caughtBy: {
       file: 'test/event-log/group-commit.unit.test.ts',
       title: 'after the time limit: in flight is unknown, waiting is surely not appended and never will be',
