@@ -1,7 +1,8 @@
-import { hash, randomBytes } from 'node:crypto'
-import { chownSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Static, Type } from 'typebox'
+import { fileBehind, isDiskFull, replaceFile } from '../lib/durable-files.ts'
 import { lockFile } from '../lib/file-lock.ts'
 import { compileCheck } from '../lib/validation.ts'
 
@@ -67,32 +68,44 @@ export function expiryOf({ expiresAt }: StoredKey): number {
   return Date.parse(expiresAt) || 0
 }
 
+type Edit = (keys: readonly StoredKey[]) => readonly StoredKey[]
+
 /** Replaces the keys in the file, under a lock, unless `edit` returns what it was given. */
-export function changeKeys(path: string, edit: (keys: readonly StoredKey[]) => readonly StoredKey[]): void {
-  using lock = lockFile(`${path}.lock`, lockWaitMs)
-  if (lock === undefined) throw new Error(`${path} is being changed by another process; try again.`)
-  const before = readKeys(path) ?? []
-  const after = edit(before)
-  if (after !== before) replaceFile(path, `${JSON.stringify({ keys: after }, null, 2)}\n`)
+export function changeKeys(path: string, edit: Edit): void {
+  const file = fileBehind(path)
+  readKeys(file) // a link to anything else gets no lock beside it
+  try {
+    change(file, edit)
+  } catch (error) {
+    throw explained(error as NodeJS.ErrnoException, file)
+  }
 }
 
-/**
- * Readers see the old file or the new one, never a part. The new file keeps the owner and the mode of the old one. A
- * first file belongs to the owner of its folder, and only that user may read it.
- */
-export function replaceFile(path: string, content: string): void {
-  const before = statSync(path, { throwIfNoEntry: false })
-  const { uid, gid } = before ?? statSync(dirname(path))
-  // A name that nobody can guess, and a file that must not exist: otherwise a planted link would be written through.
-  const next = `${path}.${randomBytes(8).toString('hex')}`
-  try {
-    writeFileSync(next, content, { mode: before === undefined ? 0o600 : before.mode & 0o777, flag: 'wx', flush: true })
-    if (process.getuid?.() === 0) chownSync(next, uid, gid)
-    renameSync(next, path)
-  } catch (error) {
-    rmSync(next, { force: true })
-    throw error
+function change(file: string, edit: Edit): void {
+  using lock = lockFile(`${file}.lock`, lockWaitMs)
+  if (lock === undefined) throw new Error(`${file} is being changed by another process; try again.`)
+  const before = readKeys(file) ?? []
+  const after = edit(before)
+  if (after === before) return
+  if ((statSync(file, { throwIfNoEntry: false })?.nlink ?? 1) > 1)
+    throw new Error(`${file} has another name, which would keep the keys as they are: make that a symbolic link to it.`)
+  replaceFile(file, `${JSON.stringify({ keys: after }, null, 2)}\n`)
+}
+
+/** What to do about it, where that is known. The keys are as before. */
+function explained(error: NodeJS.ErrnoException, file: string): Error {
+  const folder = dirname(file)
+  const unwritable = `its folder ${folder} must be one that user ${process.getuid?.()} can write to`
+  const mounted = `it is mounted by itself: mount the folder that it is in, and set API_KEYS_FILE to the file there`
+  const remedies: Record<string, string> = {
+    ...{ EACCES: unwritable, EPERM: unwritable, EROFS: unwritable },
+    ...{ EBUSY: mounted, EXDEV: mounted },
   }
+  const remedy = isDiskFull(error) ? `the disk of ${folder} is full: free some space` : remedies[error.code ?? '']
+  if (remedy === undefined) return error
+  return new Error(`${file} cannot be changed, and its keys are as before: ${remedy} (${error.message}).`, {
+    cause: error,
+  })
 }
 
 /** Why a server that runs as the owner of the folder cannot read the file; undefined if it can. */

@@ -44,6 +44,7 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
   /** The state of the file before its last successful read. */
   let stamp = ''
   let readAt = performance.now()
+  let wasLinked = false
   let [loggedEffect, loggedAtMs] = ['', 0]
 
   function read(): void {
@@ -52,12 +53,23 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
       readAt = performance.now()
       return
     }
+    expectLinked()
     const keys = readKeys(path) ?? []
     const isFirst = stamp === ''
     ;[stamp, readAt, loggedEffect] = [before, performance.now(), '']
     if (!isFirst) auditChanges(stored, keys)
     stored = keys
     byHash = new Map([...keys.map((key) => [key.sha256, validKey(key)] as const), ...givenKeys])
+  }
+
+  /** A file that is mounted by itself stays the old one when it is replaced elsewhere: no folder has it any more. */
+  function expectLinked(): void {
+    const links = statSync(path, { throwIfNoEntry: false })?.nlink
+    if (links === 0 && wasLinked)
+      throw new Error(
+        `${path} was replaced elsewhere, which is not seen here: mount the folder that it is in, not the file`,
+      )
+    wasLinked ||= links !== undefined && links > 0
   }
 
   function auditChanges(before: readonly StoredKey[], after: readonly StoredKey[]): void {
@@ -126,8 +138,8 @@ function validKey(key: StoredKey): ValidKey {
  */
 function stampOf(path: string): string {
   try {
-    const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
-    return [ino, size, mtimeNs, ctimeNs].join(' ')
+    const { ino, nlink, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
+    return [ino, nlink, size, mtimeNs, ctimeNs].join(' ')
   } catch (error) {
     return String(error)
   }

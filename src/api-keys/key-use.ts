@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
+import { fileBehind, replaceFile } from '../lib/durable-files.ts'
 import { lockFile } from '../lib/file-lock.ts'
-import { readIfThere, replaceFile } from './key-file.ts'
+import { readIfThere } from './key-file.ts'
 
 const writtenEveryMs = 60_000
 
@@ -14,7 +15,7 @@ export function readKeyUse(path: string): Readonly<Record<string, string>> {
 }
 
 function fileOf(path: string): string {
-  return `${path}.used`
+  return `${fileBehind(path)}.used`
 }
 
 /**
@@ -28,7 +29,7 @@ export function noteKeyUse(path: string, now: () => Date, logger: Logger) {
     if (noted.size === 0) return
     try {
       if (readIfThere(path) === undefined) return
-      using lock = lockFile(`${path}.lock`, 0)
+      using lock = lockFile(`${fileBehind(path)}.lock`, 0)
       if (lock === undefined) return // tries again next time
       const time = now().toISOString()
       const used = { ...readKeyUse(path), ...Object.fromEntries([...noted].map((id) => [id, time])) }

@@ -1,4 +1,5 @@
-import { accessSync, chmodSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { accessSync, chmodSync, constants, readdirSync, statSync } from 'node:fs'
+import { makeFolder } from '../lib/durable-files.ts'
 import { ConfigError } from './environment.ts'
 
 const ownerOnly = 0o700
@@ -9,7 +10,7 @@ const ownerOnly = 0o700
  */
 export function openDataFolder(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: ownerOnly })
+    makeFolder(dataDir)
     accessSync(dataDir, constants.W_OK | constants.X_OK)
     const { uid, mode } = statSync(dataDir)
     const isOpen = (mode & 0o077) !== 0

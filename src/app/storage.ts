@@ -6,6 +6,7 @@ import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
 import { tuneProcess } from '../event-log/kafka/process-tuning.ts'
 import { copySqliteEventLog } from '../event-log/sqlite/copy-log.ts'
 import { openSqliteEventLog } from '../event-log/sqlite/sqlite-event-log.ts'
+import { isDiskFull } from '../lib/durable-files.ts'
 import { lockFile } from '../lib/file-lock.ts'
 import { readModelVersion, versionOfLog } from '../projector/definition.ts'
 import { openRedisReadModels } from '../read-models/redis/redis-read-models.ts'
@@ -71,16 +72,12 @@ export async function openStorageBeside(config: Config, logger: Logger): Promise
   return orDiskFull(config, () => openFiles(config, false))
 }
 
-/** SQLITE_FULL and, of the memory that processes share, SQLITE_IOERR_SHMSIZE. */
-const fullCodes = [13, 4874]
-
 /** SQLite needs some space even to read. */
 function orDiskFull<T>({ dataDir }: Config, open: () => T): T {
   try {
     return open()
   } catch (cause) {
-    const { errcode, code } = cause as { errcode?: number; code?: string }
-    if (!fullCodes.includes(errcode ?? 0) && code !== 'ENOSPC') throw cause
+    if (!isDiskFull(cause)) throw cause
     const remedy = 'free some space, or set DATA_DIR to a folder on another disk'
     throw new ConfigError(`DATA_DIR=${dataDir} is on a disk that is full: ${remedy}.`, { cause })
   }

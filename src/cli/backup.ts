@@ -1,9 +1,10 @@
-import { closeSync, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { readConfig } from '../app/config.ts'
 import { ConfigError } from '../app/environment.ts'
 import { copyEmbeddedLog } from '../app/storage.ts'
+import { makeFolder, sync } from '../lib/durable-files.ts'
 import { addAction, type Outcome } from './output.ts'
 
 export function addBackupCommand(program: Command): void {
@@ -24,22 +25,13 @@ function backup(folder: string): Outcome {
   const events = copyEmbeddedLog(config, folder)
   const hasKeys = existsSync(config.apiKeysFile)
   if (hasKeys) copyFileSync(config.apiKeysFile, join(folder, 'api-keys.json'))
-  sync(folder)
+  for (const name of [...readdirSync(folder), '.']) sync(join(folder, name))
   const keys = hasKeys ? ' and the API keys' : ''
   const text = `${events} events${keys} are in ${folder}. To serve them, stop the service, and start it with DATA_DIR=${folder}.`
   return { json: { folder, events, keys: hasKeys }, text }
 }
 
 function openEmpty(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   if (readdirSync(folder).length > 0) throw new ConfigError(`${folder} is not empty: name a new folder.`)
-}
-
-/** What was written is on disk from now on. */
-function sync(folder: string): void {
-  for (const name of [...readdirSync(folder), '.']) {
-    const file = openSync(join(folder, name), 'r')
-    fsyncSync(file)
-    closeSync(file)
-  }
 }

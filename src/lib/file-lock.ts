@@ -1,6 +1,7 @@
-import { closeSync, fchmodSync, fchownSync, fstatSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, fchmodSync, fchownSync, fstatSync, lstatSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { makeFolder } from './durable-files.ts'
 
 /**
  * An exclusive lock on a file, between processes, until it is disposed of. The operating system releases it when its
@@ -9,7 +10,7 @@ import { DatabaseSync } from 'node:sqlite'
  * can hold the lock.
  */
 export function lockFile(path: string, waitMs: number): Disposable | undefined {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path))
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
     throw new Error(`${path} is a symbolic link: remove it`)
   makeOwn(path)

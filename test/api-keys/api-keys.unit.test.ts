@@ -1,6 +1,6 @@
 import {
   chmodSync,
-  lstatSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -99,15 +99,19 @@ describe('the key file', () => {
     symlinkSync(target, `${path}.new`)
     issue()
     expect(statSync(path).mode & 0o777).toBe(0o640)
+    expect(readdirSync(dirname(path)).sort()).toEqual(['api-keys.json', 'api-keys.json.lock', 'api-keys.json.new'])
     rmSync(path)
     symlinkSync(target, path)
     expect(() => issue()).toThrow('is not a file of API keys')
     expect(readFileSync(target, 'utf8')).toBe('of somebody else')
-    expect(readdirSync(dirname(path)).sort()).toEqual(['api-keys.json', 'api-keys.json.lock', 'api-keys.json.new'])
+    expect(readdirSync(folder).sort()).toEqual(['keys', 'target'])
+    rmSync(target)
+    expect(() => issue()).toThrow(`${path} is a link to ${target}, which is not there`)
+    expect(existsSync(target)).toBe(false)
+    rmSync(path)
     rmSync(`${path}.lock`)
     symlinkSync(target, `${path}.lock`)
     expect(() => issue()).toThrow(`${path}.lock is a symbolic link`)
-    expect(lstatSync(path).isSymbolicLink()).toBe(true)
   })
 
   it.runIf(process.getuid?.() === 0)(
