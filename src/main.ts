@@ -2,18 +2,23 @@ import { resolve } from 'node:path'
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
 import { type Config, readConfig } from './app/config.ts'
+import { LogOutput } from './app/log-output.ts'
 import { type Service, startService } from './app/service.ts'
 import { prepareProcess } from './app/storage.ts'
 
 /** Time limit for finishing what is in flight, in milliseconds; then the process ends anyway. */
 const closeWithinMs = 9500
+/** How long the last lines of the log may then wait for a slow reader, in milliseconds. */
+const flushWithinMs = 300
 
 try {
   const config = readConfig(process.env)
   prepareProcess(config)
-  const logger = pino({ level: config.logLevel })
-  const service = await startService(config, logger)
-  if (config.brokers === undefined) process.stdout.write(banner(service, config))
+  process.stderr.on('error', () => {}) // libraries write there, and it may be full or closed
+  const output = new LogOutput(process.stdout)
+  const logger = pino({ level: config.logLevel }, output)
+  const service = await startService(config, logger, output)
+  if (config.brokers === undefined) output.write(banner(service, config))
   else logger.info({ url: service.url, role: config.role }, 'ready')
   let closing = false
   const { close } = closeWithGrace({ delay: closeWithinMs, logger }, async ({ signal, err, manual }) => {
@@ -21,6 +26,7 @@ try {
     logger.info({ signal, err }, 'closing')
     await service.close()
     logger.info('closed')
+    await output.flush(flushWithinMs)
     if (manual) process.exit(1) // as after an error, so that a supervisor restarts it
   })
   void service.logReplaced.then(() => {

@@ -6,6 +6,7 @@ import type { IncompleteGenerations } from '../read-models/incomplete.ts'
 import { shardOf } from '../read-models/shards.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 import type { Tracker } from '../read-models/tracker.ts'
+import type { LogOutput } from './log-output.ts'
 import type { ReadSide } from './read-side.ts'
 import type { Projectors, WatchedLag } from './shards.ts'
 
@@ -21,6 +22,7 @@ export interface HealthSources {
   /** Undefined in a process that serves no API. */
   readonly reads: Pick<ReadSide, 'state'> | undefined
   readonly lag: Pick<WatchedLag, 'lag' | 'stalls'>
+  readonly output: Pick<LogOutput, 'warnings'>
 }
 
 /**
@@ -31,7 +33,7 @@ export interface HealthSources {
  * were replaced and are incomplete again, also stop the projector, but a restart would not help, so the process stays
  * live.
  */
-export function serviceHealth({ log, shards, projectors, reads, lag: watched }: HealthSources): Health {
+export function serviceHealth({ log, shards, projectors, reads, lag: watched, output }: HealthSources): Health {
   let caughtUp = false
 
   async function eventLogCheck(): Promise<Check> {
@@ -76,6 +78,12 @@ export function serviceHealth({ log, shards, projectors, reads, lag: watched }: 
     return log.undecodable.length === 0 ? {} : { undecodable: log.undecodable }
   }
 
+  /** Nothing while it works: it is in the way of no request. */
+  function outputCheck(): Record<string, Check> {
+    const { warnings } = output
+    return warnings.length === 0 ? {} : { logOutput: { status: 'down', warnings } }
+  }
+
   function movingStatus(): string {
     if (log.undecodable.length > 0) return 'undecodable'
     return shards.some(({ incomplete }) => incomplete.current !== undefined) ? 'incomplete' : 'ok'
@@ -102,7 +110,7 @@ export function serviceHealth({ log, shards, projectors, reads, lag: watched }: 
       caughtUp ||= (reads ?? projectors)?.state.status === 'up'
       const serving = eventLog.status === 'up' || readModels.status === 'up' || readModels.status === 'degraded'
       const projector = projectors && { projector: { ...projectors.state, ...undecodableDetails() } }
-      const checks = { eventLog, readModels, ...projector }
+      const checks = { eventLog, readModels, ...projector, ...outputCheck() }
       return { ready: caughtUp && serving, checks }
     },
   }

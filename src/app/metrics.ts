@@ -9,6 +9,7 @@ import type { Warning } from '../lib/warning.ts'
 import { type Lag, type PartitionLag, parkedIn } from '../projector/lag-meter.ts'
 import type { IncompleteGenerations } from '../read-models/incomplete.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
+import type { LogOutput } from './log-output.ts'
 import { counter, type Definition, figure, gauge, histogram, type Sample } from './metric-samples.ts'
 
 export interface MetricsSources {
@@ -22,6 +23,7 @@ export interface MetricsSources {
     readonly store: Pick<ReadModelStore, 'warnings'>
     readonly incomplete: Pick<IncompleteGenerations, 'count'>
   }[]
+  readonly output: Pick<LogOutput, 'lost' | 'warnings'>
 }
 
 type Definitions = Readonly<Record<string, Definition>>
@@ -33,7 +35,7 @@ type Definitions = Readonly<Record<string, Definition>>
 export function serviceMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry() // not the global one, which outlives a service closed in this process
   collectDefaultMetrics({ register: registry })
-  const definitions = { ...projectionMetrics(sources), ...apiMetrics(sources), ...buildMetrics }
+  const definitions = { ...projectionMetrics(sources), ...apiMetrics(sources), ...processMetrics(sources) }
   for (const [name, { type, help, read }] of Object.entries(definitions)) {
     const values = () => read().map(({ suffix = '', ...sample }) => ({ ...sample, metricName: name + suffix }))
     // The metrics of prom-client itself would have to be told each value.
@@ -43,15 +45,20 @@ export function serviceMetrics(sources: MetricsSources): Metrics {
   return { contentType: registry.contentType, text: () => registry.metrics() }
 }
 
-const buildMetrics: Definitions = {
-  petstore_build_info: gauge('Always 1: the release of this process, and that of Node', () => [
-    { labels: { version: release, node: process.versions.node }, value: 1 },
-  ]),
+function processMetrics({ output }: MetricsSources): Definitions {
+  return {
+    petstore_log_lines_lost_total: counter('Lines of the log that could not be written', () => [
+      { value: output.lost },
+    ]),
+    petstore_build_info: gauge('Always 1: the release of this process, and that of Node', () => [
+      { labels: { version: release, node: process.versions.node }, value: 1 },
+    ]),
+  }
 }
 
 const outcomes = ['applied', 'duplicate', 'superseded', 'discarded', 'skipped'] as const
 
-function projectionMetrics({ lag: source, log, shards }: MetricsSources): Definitions {
+function projectionMetrics({ lag: source, log, shards, output }: MetricsSources): Definitions {
   const known = () => (source.lag.status === 'known' ? source.lag : undefined)
   const partitions = () => known()?.partitions ?? []
   const ofReadModels = () => shards.flatMap(({ store }) => store.warnings)
@@ -91,7 +98,11 @@ function projectionMetrics({ lag: source, log, shards }: MetricsSources): Defini
     ),
     petstore_warnings: gauge(
       'What an operator should see to before it does harm; no line where there is nothing',
-      () => [...countByCode('event_log', log.warnings), ...countByCode('read_models', ofReadModels())],
+      () => [
+        ...countByCode('event_log', log.warnings),
+        ...countByCode('read_models', ofReadModels()),
+        ...countByCode('log_output', output.warnings),
+      ],
     ),
     petstore_event_log_up: figure('Whether the log answered when last looked at', () => {
       const { lag } = source

@@ -19,6 +19,7 @@ import type { Config } from './config.ts'
 import { connectionLimits } from './connection-limits.ts'
 import { ConfigError } from './environment.ts'
 import { serviceHealth } from './health.ts'
+import type { LogOutput } from './log-output.ts'
 import { serviceMetrics } from './metrics.ts'
 import { petKind, petStreams } from './petstore.ts'
 import { openReadSide } from './read-side.ts'
@@ -42,8 +43,12 @@ const unreadyMs = 500
 /** How long it then keeps an idle connection. */
 const idleMs = 500
 
-/** Wires the parts together as configured, and starts them. */
-export async function startService(config: Config, logger: Logger): Promise<Service> {
+/** Wires the parts together as configured, and starts them. `output` is where `logger` writes to. */
+export async function startService(
+  config: Config,
+  logger: Logger,
+  output: Pick<LogOutput, 'lost' | 'warnings'>,
+): Promise<Service> {
   const storage = await openStorage(config, logger)
   const shards = trackShards(storage, logger)
   const tracing = Tracing.find(config.brokers?.kafka.topic)
@@ -57,13 +62,15 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   })
   const api = config.role === 'projector' ? undefined : startApi(config, storage, shards, logger, tracing)
   const lag = watchLag(shards, config.projectorStallSeconds * 1000, projectors)
-  const health = serviceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag })
+  const health = serviceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag, output })
   const traffic = new Traffic()
   let draining = false
   const probed = {
     health,
     traffic,
-    metrics: serviceMetrics({ lag, log: storage.log, feed: api?.events, appender: api?.appender, shards, traffic }),
+    metrics: serviceMetrics({
+      ...{ lag, log: storage.log, feed: api?.events, appender: api?.appender, shards, traffic, output },
+    }),
     draining: () => draining,
   }
   const { host, port, adminPort, probesInDetail, logsWrites, corsOrigins, publicUrl } = config

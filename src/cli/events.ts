@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { Logger } from 'pino'
@@ -10,7 +9,7 @@ import type { Storage } from '../app/storage.ts'
 import { SettledEvents, type SettledRecord } from '../event-feed/settled-events.ts'
 import type { Offset, Position } from '../event-log/event-log.ts'
 import { eventText } from '../event-log/record-codec.ts'
-import { escaped, inOneLine } from './output.ts'
+import { inOneLine, print } from './output.ts'
 import { withStorage } from './storage.ts'
 
 interface Options {
@@ -44,14 +43,17 @@ async function showEvents(options: Options): Promise<void> {
     const { log } = storage
     const ends = await log.endOffsets()
     const partitions = partitionsOf(storage, from, options.pet)
-    if (!options.json) await write(line(['EVENT', 'TIME', 'TYPE', 'PET', 'VERSION', 'OUTCOME']))
+    let isRead = options.json || (await print(line(['EVENT', 'TIME', 'TYPE', 'PET', 'VERSION', 'OUTCOME'])))
     await withSettledEvents(storage, logger, async (settled) => {
-      const show = (partition: number, record: SettledRecord) => showRecord(partition, record, options)
+      const show = async (partition: number, record: SettledRecord) => {
+        if (isRead && !(await showRecord(partition, record, options))) isRead = false
+      }
       const follows = partitions.map(async (partition) => {
         const end = ends[partition] ?? 0
         const first = from?.offset ?? (options.follow ? end : 0)
         const last = options.follow ? Number.POSITIVE_INFINITY : end
-        for await (const record of recordsOf(settled, partition, first, last)) await show(partition, record)
+        const records = recordsOf(settled, partition, first, last, () => isRead)
+        for await (const record of records) await show(partition, record)
       })
       await Promise.all(follows)
     })
@@ -107,8 +109,9 @@ async function* recordsOf(
   partition: number,
   first: Offset,
   end: Offset,
+  isRead: () => boolean,
 ): AsyncGenerator<SettledRecord> {
-  for (let next = first; next < end; ) {
+  for (let next = first; next < end && isRead(); ) {
     const read = await settled.read(partition, next, recordsMax, { timeoutMs: settleMs })
     yield* read.records.filter(({ record }) => record.offset < end)
     if (read.next === next) await delay(lookMs)
@@ -116,22 +119,22 @@ async function* recordsOf(
   }
 }
 
+/** Resolves to whether it can be shown. */
 async function showRecord(
   partition: number,
   { record, event, outcome }: SettledRecord,
   { pet, json }: Options,
-): Promise<void> {
+): Promise<boolean> {
   const { offset, key, value } = record
   const stream = event?.stream ?? String(key ?? '')
-  if (pet !== undefined && stream !== pet) return
+  if (pet !== undefined && stream !== pet) return true
   if (json) {
     // As it stands in the log, so that no number loses a digit. Line breaks are of no meaning between the parts of JSON.
     const text = event === undefined ? 'null' : eventText(value).replaceAll(/[\r\n]/g, ' ')
-    await write(`{"partition":${partition},"offset":${offset},"outcome":"${outcome}","event":${text}}`)
-    return
+    return await print(`{"partition":${partition},"offset":${offset},"outcome":"${outcome}","event":${text}}`)
   }
   const { type, time, version } = event?.discards === undefined ? (event ?? nothingRead) : discard
-  await write(line([`${partition}/${offset}`, time, type, stream, String(version ?? ''), outcome]))
+  return await print(line([`${partition}/${offset}`, time, type, stream, String(version ?? ''), outcome]))
 }
 
 const nothingRead = { type: '', time: '', version: undefined }
@@ -142,8 +145,4 @@ const widths = [10, 24, 26, 10, 7, 0]
 
 function line(cells: readonly string[]): string {
   return cells.map((cell, column) => inOneLine(cell).padEnd(widths[column] ?? 0)).join('  ')
-}
-
-async function write(text: string): Promise<void> {
-  if (!process.stdout.write(`${escaped(text)}\n`)) await once(process.stdout, 'drain')
 }

@@ -20,13 +20,33 @@ export function addAction(
   command.description(description).option('--json', 'print JSON')
   command.action(async (...given) => {
     const { json, text } = await work(...(given as never[]))
-    if (command.opts().json) print(JSON.stringify(json, undefined, 2))
-    else if (text !== '') print(text)
+    if (command.opts().json) await print(JSON.stringify(json, undefined, 2))
+    else if (text !== '') await print(text)
   })
 }
 
-export function print(text: string): void {
-  process.stdout.write(`${escaped(text)}\n`)
+/** Resolves to whether it was written. */
+export function print(text: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    process.stdout.write(`${escaped(text)}\n`, (error) => resolve(error == null))
+  })
+}
+
+/**
+ * What is not printed ends no command, which may be changing something. Those who read standard output have seen enough
+ * when they close it, as `head` does; otherwise the exit code tells that the output is not whole.
+ */
+export function outliveOutput(): void {
+  let isTold = false
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    if (code === 'EPIPE' || isTold) return
+    isTold = true
+    process.stderr.write(`petstore: standard output cannot be written: ${message}\n`)
+    process.once('exit', () => {
+      process.exitCode ||= exitCodes.notAsItShouldBe
+    })
+  })
+  process.stderr.on('error', () => {})
 }
 
 /**

@@ -100,7 +100,7 @@ async function runVerify({ json = false, repair = false }: { json?: boolean; rep
   const differences = results.flatMap((result) => result.differences)
   const compared = results.reduce((sum, result) => sum + result.compared, 0)
   const generation = results.map((result) => result.generation).join(' ')
-  if (!json) print(describeVerification({ generation, differences, compared })) // before a rebuild, which may fail
+  if (!json) await print(describeVerification({ generation, differences, compared })) // before a rebuild, which may fail
   const repaired = repair && differences.length > 0
   if (repaired) await runRebuild({ json })
   else if (differences.length > 0) process.exitCode = exitCodes.notAsItShouldBe

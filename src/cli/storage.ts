@@ -9,7 +9,7 @@ import type { ReadModelStore } from '../read-models/store.ts'
 export async function withStorage<T>(work: (storage: Storage, logger: Logger) => Promise<T>): Promise<T> {
   const config = readConfig({ ...process.env, ROLE: '' })
   prepareProcess(config)
-  const logger = pino({ level: process.env.LOG_LEVEL || 'error' }, pino.destination(2))
+  const logger = pino({ level: process.env.LOG_LEVEL || 'error' }, process.stderr)
   const storage = await openStorageBeside(config, logger)
   return await work(storage, logger).finally(() => storage.close())
 }

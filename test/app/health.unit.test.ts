@@ -36,6 +36,7 @@ function open(over: Partial<HealthSources> = {}, warnings: readonly Warning[] = 
     },
     projectors: { state: { status: 'up', partitions: [0] } },
     lag: { lag: unknown, stalls: [] },
+    output: { warnings: [] },
     ...over,
   })
   return { state, health }
@@ -78,6 +79,15 @@ describe('readiness', () => {
     state.log = false
     expect(await health.ready()).toMatchObject({ ready: true, checks: { eventLog: { status: 'down', warnings } } })
     expect((await open().health.ready()).checks.eventLog).not.toHaveProperty('warnings')
+  })
+
+  it('is not lost with the lines of the log, which is told while they are', async () => {
+    const output: { warnings: Warning[] } = { warnings: [{ code: 'log_lines_lost', message: 'no space left' }] }
+    const { health } = open({ output })
+    const logOutput = { status: 'down', warnings: output.warnings }
+    expect(await health.ready()).toMatchObject({ ready: true, checks: { logOutput } })
+    output.warnings = []
+    expect((await health.ready()).checks).not.toHaveProperty('logOutput')
   })
 
   it('of a projector alone goes by its own state', async () => {

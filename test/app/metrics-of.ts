@@ -12,6 +12,7 @@ export function metricsOf(sources: Partial<MetricsSources> = {}) {
     appender: { queued: 0, appendRecords: nothing(), appendSeconds: nothing() },
     traffic: new Traffic(),
     shards: [],
+    output: { lost: 0, warnings: [] },
     ...sources,
   })
 }

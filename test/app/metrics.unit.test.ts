@@ -32,7 +32,7 @@ const always = [
 /** The samples about log and read models: comments, requests and what the library says of the process are left out. */
 async function samples(metrics: Metrics): Promise<string[]> {
   const text = await metrics.text()
-  return text.split('\n').filter((line) => /^petstore_(?!build|http|write|append|feed)/.test(line))
+  return text.split('\n').filter((line) => /^petstore_(?!build|http|write|append|feed|log_lines)/.test(line))
 }
 
 describe('metrics', () => {
@@ -104,6 +104,13 @@ describe('metrics', () => {
       'petstore_append_duration_seconds_sum 0.5',
       'petstore_append_duration_seconds_count 1',
     ])
+  })
+
+  it('tell how many lines of the log are lost, and that they are', async () => {
+    const output = { lost: 3, warnings: [{ code: 'log_lines_lost', message: 'no space left' }] }
+    const lines = (await metricsOf({ output }).text()).split('\n')
+    expect(lines).toContain('petstore_log_lines_lost_total 3')
+    expect(lines).toContain('petstore_warnings{part="log_output",code="log_lines_lost"} 1')
   })
 
   it('each stand in the operations manual, and no other does', async () => {

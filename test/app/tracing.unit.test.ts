@@ -30,7 +30,8 @@ let client: Client
 beforeAll(async () => {
   expect(Tracing.find(undefined)).toBeUndefined() // no SDK yet
   trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }))
-  service = await startService(readConfig({ DATA_DIR, PORT: '0', API_KEYS: apiKey }), pino({ level: 'silent' }))
+  const config = readConfig({ DATA_DIR, PORT: '0', API_KEYS: apiKey })
+  service = await startService(config, pino({ level: 'silent' }), { lost: 0, warnings: [] })
   client = new Client(service)
   await vi.waitFor(async () => expect((await fetch(`${service.url}/readyz`)).status).toBe(200), { timeout: 30_000 })
 })

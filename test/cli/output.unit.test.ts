@@ -1,9 +1,10 @@
 import { Command } from 'commander'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { addAction, print, showProgress, table } from '../../src/cli/output.ts'
+import { written } from './run-here.ts'
 
 function capture(stream: 'stdout' | 'stderr'): () => string {
-  const write = vi.spyOn(process[stream], 'write').mockReturnValue(true)
+  const write = vi.spyOn(process[stream], 'write').mockImplementation(written)
   return () => write.mock.calls.map(([text]) => text).join('')
 }
 
@@ -35,7 +36,7 @@ describe('what a command prints', () => {
     expect(await run(`${evil}\n${evil}`)).toBe(`${shown}\n${shown}\n`)
     vi.restoreAllMocks()
     const output = capture('stdout')
-    print(JSON.stringify({ name: evil }))
+    await print(JSON.stringify({ name: evil }))
     expect(output()).not.toMatch(/[\u202e\u009b]/)
     expect(JSON.parse(output())).toEqual({ name: evil })
   })

@@ -18,7 +18,14 @@ export async function runHere(environment: Environment, ...lines: readonly strin
   }
 }
 
+/** As `write` of a stream that takes everything. */
+export function written(_text: unknown, ...more: unknown[]): boolean {
+  const done = more.at(-1)
+  if (typeof done === 'function') done()
+  return true
+}
+
 function capture(stream: 'stdout' | 'stderr') {
-  const write = vi.spyOn(process[stream], 'write').mockReturnValue(true)
+  const write = vi.spyOn(process[stream], 'write').mockImplementation(written)
   return { text: () => write.mock.calls.map(([text]) => text).join(''), restore: () => write.mockRestore() }
 }
