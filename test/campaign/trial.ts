@@ -150,8 +150,8 @@ export class Trial {
     await Promise.all([clients.stop(), followers.stop()])
     for (const found of await Promise.all([caughtUp(running), followed(running, recorder)])) oracle.found(found)
     await oracle.compare(running, { isEnd: true })
-    const ends = running.services.flatMap(({ endedByThemselves }) => endedByThemselves)
-    oracle.found(ends.map((end) => contradiction('a process ended by itself', end)))
+    const ends = running.services.flatMap(({ endedBadly }) => endedBadly)
+    oracle.found(ends.map((end) => contradiction('a process ended by itself, or not when it was told to', end)))
     if (journal.faults === 0) oracle.found([contradiction('nothing happened', 'No fault was inflicted.')])
     const { contradictions, histories } = oracle
     return {

@@ -18,6 +18,7 @@ describeScenario('embedded', embedded, (suffering) => {
     ...processesOf('service'),
     'clock of service is hours off',
     'disk of the embedded service is full',
+    'disk of the log of service is full',
   ])
 })
 
@@ -36,6 +37,8 @@ function ofReplica(suffering: Suffering): void {
     'projector stands still for long (SIGSTOP)',
     'clock of api is hours off',
     'clock of projector is hours off',
+    'disk of the log of api is full',
+    'disk of the log of projector is full',
     ...processesOf('a Kafka broker'),
     'two of three Kafka brokers stand still',
     'leaders move',

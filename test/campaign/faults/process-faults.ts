@@ -19,9 +19,29 @@ export function processFaults(services: readonly Supervised[]): Fault[] {
       { kind: `restart of ${kind}`, inflict: ({ random }) => random.pick(own).end('SIGTERM') },
       lasting(`${kind} stands still (SIGSTOP)`, standsStill),
       lasting(`${kind} stands still for long (SIGSTOP)`, standsStill, forLong),
+      ...(own.every(({ output }) => output.hasDisk) ? [fullLogDisk(kind, own)] : []),
       lasting(`clock of ${kind} is hours off`, (random) => wrongClock(random.pick(own), random), clockLasts),
     ] satisfies Fault[]
   })
+}
+
+/** Meanwhile the process is ended, as at any time, and has to start. */
+function fullLogDisk(kind: string, own: readonly Supervised[]): Fault {
+  return {
+    kind: `disk of the log of ${kind} is full`,
+    inflict: async ({ random, last }) => {
+      const service = random.pick(own)
+      try {
+        await service.output.fillDisk()
+        await last(300, 2000)
+        await service.end('SIGTERM')
+        await last(1000, 2000)
+        return true
+      } finally {
+        service.output.emptyDisk()
+      }
+    },
+  }
 }
 
 function wrongClock(service: Supervised, random: Random) {

@@ -139,7 +139,7 @@ interface Sides {
 
 async function startServices(
   stack: AsyncDisposableStack,
-  { folder, environment: own }: Setting,
+  { folder, environment: own, canMount }: Setting,
   { kafka: { cluster, linksOf }, topic, redisSide: { url, urlOf, environment: ofRedis }, endsAfter }: Sides,
 ) {
   const common = {
@@ -155,10 +155,15 @@ async function startServices(
       const brokers = linksOf(name).map(({ port }) => `127.0.0.1:${port}`)
       const ROLE = name.replace(/-\d$/, '')
       const environment = { ...common, ROLE, KAFKA_BROKERS: brokers.join(), REDIS_URL: urlOf(name) }
-      return Supervised.start({ name, folder, environment, ...(endsAfter && { endsAfter }) })
+      return Supervised.start(stack, {
+        name,
+        folder,
+        environment,
+        canMount,
+        ...(endsAfter && { endsAfter, logsItsEnd: true }),
+      })
     }),
   )
-  for (const service of services) stack.defer(() => service.remove())
   const apis = services.filter(({ name }) => name.startsWith('api'))
   return {
     services,

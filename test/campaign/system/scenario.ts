@@ -55,8 +55,7 @@ export const embedded: StartScenario = async (stack, { folder, context, canMount
   if (canMount) await mountSmall(stack, dataFolder, 48)
   const environment = { ...own, DATA_DIR: dataFolder, API_KEYS: apiKey }
   const endsAfter = /is on a disk that is full/ // a start
-  const service = await Supervised.start({ name: 'service', environment, folder, endsAfter })
-  stack.defer(() => service.remove())
+  const service = await Supervised.start(stack, { name: 'service', environment, folder, canMount, endsAfter })
   const services = [service]
   return {
     apis: services,

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
+import { closeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { endWithThisProcess } from '../../brokers/processes.ts'
 import { freePort, until, within } from '../../brokers/ready.ts'
 import { Clock } from './clock.ts'
+import { type OutputOptions, ProcessOutput } from './process-output.ts'
 
 const main = join(import.meta.dirname, '../../../src/main.ts')
 const pauseBeforeRestartMs = 200
@@ -13,48 +14,59 @@ const startMs = 5000
 /** The library looks at the time once a second, and the process keeps the date of its answers for another one. */
 const clockSeenMs = 5000
 const hourMs = 3_600_000
+/** The service gives itself 9.5 s. It may stand still before. */
+const endMs = 30_000
 
 /** A start that waited 30 s for brokers in vain, or that found a Redis which may evict keys. */
 const refusedStart =
   /^petstore: (Kafka at .+ has not answered properly for|Redis at .+ (did not answer for|has maxmemory-policy)) /m
 
-export interface SupervisedOptions {
-  readonly name: string
+export interface SupervisedOptions extends OutputOptions {
   readonly environment: Readonly<Record<string, string>>
-  /** For its output and its clock. */
-  readonly folder: string
   /** What it writes before an end that the scenario is meant to bring about. */
   readonly endsAfter?: RegExp
+  /** It writes that to its log, which may be full. */
+  readonly logsItsEnd?: boolean
 }
 
 /** A process of the service, which is started again whenever it ends, as an orchestrator would. */
 export class Supervised {
   readonly name: string
   readonly url: string
+  readonly output: ProcessOutput
   readonly #environment: Readonly<Record<string, string>>
-  readonly #outputFile: string
   readonly #endsAfter: RegExp | undefined
+  readonly #logsItsEnd: boolean
   readonly #clock: Clock
   readonly #toldToEnd = new WeakSet<ChildProcess>()
-  readonly #endedByThemselves: string[] = []
+  readonly #endedBadly: string[] = []
   /** Undefined between two starts. */
   #child: ChildProcess | undefined
   #lastWords = ''
   #starts = 0
   #isStopped = false
 
-  private constructor({ name, environment, folder, endsAfter }: SupervisedOptions, port: number) {
+  private constructor(
+    { name, environment, folder, endsAfter, logsItsEnd = false }: SupervisedOptions,
+    output: ProcessOutput,
+    port: number,
+  ) {
     this.name = name
     this.url = `http://127.0.0.1:${port}`
-    this.#outputFile = join(folder, `${name}.log`)
+    this.output = output
     this.#endsAfter = endsAfter
+    this.#logsItsEnd = logsItsEnd
     this.#clock = new Clock(join(folder, `${name}.clock`))
     const { PATH = '' } = process.env
-    this.#environment = { PATH, PORT: String(port), ...this.#clock.environment, ...environment }
+    const common = { PATH, PORT: String(port), LOG_REQUESTS: 'true' } // so that a full disk of the log has an effect
+    this.#environment = { ...common, ...this.#clock.environment, ...environment }
   }
 
-  static async start(options: SupervisedOptions): Promise<Supervised> {
-    const supervised = new Supervised(options, await freePort())
+  /** It ends with `stack`. */
+  static async start(stack: AsyncDisposableStack, options: SupervisedOptions): Promise<Supervised> {
+    const output = await ProcessOutput.make(stack, options)
+    const supervised = new Supervised(options, output, await freePort())
+    stack.defer(() => supervised.#remove())
     void supervised.#keepRunning()
     return supervised
   }
@@ -64,9 +76,12 @@ export class Supervised {
     return `${this.name}#${this.#starts}`
   }
 
-  /** Ends that nobody asked for and that are not by design: each with the last lines of what the process wrote. */
-  get endedByThemselves(): readonly string[] {
-    return this.#endedByThemselves
+  /**
+   * Ends that nobody asked for and that are not by design, and those that did not come when they were asked for: each with
+   * the last lines of what the process wrote.
+   */
+  get endedBadly(): readonly string[] {
+    return this.#endedBadly
   }
 
   /** All that the last process wrote that ended by itself. */
@@ -110,7 +125,7 @@ export class Supervised {
   }
 
   /** Ends it for good. */
-  async remove(): Promise<void> {
+  async #remove(): Promise<void> {
     this.#isStopped = true
     if (this.#child !== undefined) await this.#gone(this.#child, 'SIGKILL')
   }
@@ -133,37 +148,42 @@ export class Supervised {
 
   async #keepRunning(): Promise<void> {
     while (!this.#isStopped) {
-      const output = openSync(this.#outputFile, 'a')
-      const written = statSync(this.#outputFile).size
+      const output = this.output.open()
       this.#starts++
       const child = spawn(process.execPath, [main], {
         env: this.#environment,
-        stdio: ['ignore', output, output],
+        stdio: ['ignore', ...output],
         detached: true, // Ctrl-C in the terminal reaches the campaign alone
       })
-      closeSync(output)
+      for (const file of output) closeSync(file)
       endWithThisProcess(child)
       this.#child = child
       child.once('exit', (code, how) => {
         this.#child = undefined
-        if (!this.#toldToEnd.has(child)) this.#endedByItself(`${how ?? `code ${code}`}`, written)
+        if (!this.#toldToEnd.has(child)) this.#endedByItself(`${how ?? `code ${code}`}`)
       })
       await once(child, 'exit')
       await delay(pauseBeforeRestartMs)
     }
   }
 
-  #endedByItself(how: string, written: number): void {
-    const text = readFileSync(this.#outputFile).subarray(written).toString()
+  #endedByItself(how: string): void {
+    const { text, wasFull } = this.output
     this.#lastWords = text
     if (refusedStart.test(text) || this.#endsAfter?.test(text)) return
-    this.#endedByThemselves.push(`${this.instance}, ${how}: ${text.slice(-2000)}`)
+    if (this.#logsItsEnd && wasFull) return
+    this.#endedBadly.push(`${this.instance}, ${how}: ${text.slice(-2000)}`)
   }
 
   async #gone(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     this.#toldToEnd.add(child)
     const exited = once(child, 'exit')
     child.kill(signal)
+    const timer = setTimeout(() => {
+      this.#endedBadly.push(`${this.instance} did not end within ${endMs} ms of ${signal}`)
+      child.kill('SIGKILL')
+    }, endMs)
     await exited
+    clearTimeout(timer)
   }
 }

@@ -8,10 +8,10 @@ import { Supervised, type SupervisedOptions } from './supervised.ts'
 async function supervised(apiKey: string, options: Partial<SupervisedOptions> = {}): Promise<Supervised> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-supervised-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const stack = new AsyncDisposableStack()
+  onTestFinished(() => stack.disposeAsync())
   const environment = { DATA_DIR: join(folder, 'data'), API_KEYS: apiKey }
-  const service = await Supervised.start({ name: 'service', folder, environment, ...options })
-  onTestFinished(() => service.remove())
-  return service
+  return await Supervised.start(stack, { name: 'service', folder, environment, canMount: false, ...options })
 }
 
 async function untilStart(count: number, service: Supervised): Promise<void> {
@@ -21,20 +21,18 @@ async function untilStart(count: number, service: Supervised): Promise<void> {
 it('tells of an end that nobody asked for, with what the process wrote', async () => {
   const service = await supervised('short')
   await untilStart(2, service)
-  expect(service.endedByThemselves).toEqual([
-    expect.stringMatching(/^service#1, code 1: .*petstore: API_KEYS contains/s),
-  ])
+  expect(service.endedBadly).toEqual([expect.stringMatching(/^service#1, code 1: .*petstore: API_KEYS contains/s)])
 })
 
 it('does not tell of an end by design', async () => {
   const service = await supervised('short', { endsAfter: /API_KEYS contains/ })
   await untilStart(2, service)
-  expect(service.endedByThemselves).toEqual([])
+  expect(service.endedBadly).toEqual([])
 })
 
 it('does not tell of an end that was asked for, and starts the process again', async () => {
   const service = await supervised('a key that is long enough')
   expect(await service.end('SIGKILL')).toBe(true)
   await untilStart(2, service)
-  expect(service.endedByThemselves).toEqual([])
+  expect(service.endedBadly).toEqual([])
 })
