@@ -1,10 +1,10 @@
-import { copyFileSync, existsSync, readdirSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { readConfig } from '../app/config.ts'
+import { type Config, readConfig } from '../app/config.ts'
 import { ConfigError } from '../app/environment.ts'
 import { copyEmbeddedLog } from '../app/storage.ts'
-import { makeFolder, sync } from '../lib/durable-files.ts'
+import { isDiskFull, makeFolder, sync } from '../lib/durable-files.ts'
 import { addAction, type Outcome } from './output.ts'
 
 export function addBackupCommand(program: Command): void {
@@ -22,10 +22,7 @@ function backup(folder: string): Outcome {
     )
   }
   openEmpty(folder)
-  const events = copyEmbeddedLog(config, folder)
-  const hasKeys = existsSync(config.apiKeysFile)
-  if (hasKeys) copyFileSync(config.apiKeysFile, join(folder, 'api-keys.json'))
-  for (const name of [...readdirSync(folder), '.']) sync(join(folder, name))
+  const { events, hasKeys } = copyOrNothing(config, folder)
   const keys = hasKeys ? ' and the API keys' : ''
   const text = `${events} events${keys} are in ${folder}. To serve them, stop the service, and start it with DATA_DIR=${folder}.`
   return { json: { folder, events, keys: hasKeys }, text }
@@ -34,4 +31,21 @@ function backup(folder: string): Outcome {
 function openEmpty(folder: string): void {
   makeFolder(folder)
   if (readdirSync(folder).length > 0) throw new ConfigError(`${folder} is not empty: name a new folder.`)
+}
+
+/** What is not whole must not be taken for a backup. */
+function copyOrNothing(config: Config, folder: string) {
+  try {
+    const events = copyEmbeddedLog(config, folder)
+    const hasKeys = existsSync(config.apiKeysFile)
+    if (hasKeys) copyFileSync(config.apiKeysFile, join(folder, 'api-keys.json'))
+    for (const name of [...readdirSync(folder), '.']) sync(join(folder, name))
+    return { events, hasKeys }
+  } catch (cause) {
+    for (const name of readdirSync(folder)) rmSync(join(folder, name))
+    if (!isDiskFull(cause)) throw cause
+    throw new Error(`There is no room for a backup in ${folder}: free some space, or name a folder on another disk.`, {
+      cause,
+    })
+  }
 }

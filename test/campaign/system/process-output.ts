@@ -2,7 +2,8 @@ import { copyFileSync, existsSync, mkdirSync, openSync, readFileSync, statSync }
 import { join } from 'node:path'
 import { empty, fill, mountSmall } from './small-disk.ts'
 
-const logDiskMebibytes = 32
+/** Enough for the requests of ten minutes. */
+const logDiskMebibytes = 128
 
 export interface OutputOptions {
   readonly name: string
