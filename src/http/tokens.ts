@@ -48,15 +48,24 @@ export interface TokenScope {
   readonly partitions: number
 }
 
-/** `log id:partition:offset,partition:offset,…`; those of earlier releases name one position. */
-const tokenForm = /^([^,]+):((?:\d{1,9}:\d{1,16}(?:,\d{1,9}:\d{1,16})*)?)$/
+/**
+ * `log id:partition:offset,partition:offset,…`; those of earlier releases name one position. A token of many partitions is
+ * `log id:~` and what `pack` writes, as proxies take 8 KiB for a header.
+ */
+const tokenForm = /^([^,]+):((?:\d{1,9}:\d{1,16}(?:,\d{1,9}:\d{1,16})*)?|~[\w-]+)$/
+const listedMax = 64
+const packedBytesMax = 6
+const packedMax = 256 ** packedBytesMax - 1
 
 /** Maximum per header; more than one for each partition of the largest log are of no use. */
 const tokensMax = 256
 
 /** Positions of the log as opaque text: a read with it includes everything up to them, on any instance. */
-export function writeToken({ logId }: TokenScope, positions: readonly Position[]): string {
-  return seal(`${logId}:${furthest(positions).map(({ partition, offset }) => `${partition}:${offset}`)}`)
+export function writeToken({ logId, partitions }: TokenScope, positions: readonly Position[]): string {
+  const each = furthest(positions)
+  if (each.length > listedMax && each.every(({ offset }) => offset < packedMax))
+    return seal(`${logId}:~${pack(each, partitions)}`)
+  return seal(`${logId}:${each.map(({ partition, offset }) => `${partition}:${offset}`)}`)
 }
 
 /**
@@ -78,6 +87,8 @@ function readToken(
   const [, madeIn, pairs = ''] = tokenForm.exec(unseal(token) ?? '') ?? []
   if (madeIn !== undefined && madeIn !== logId) throw invalid('belongs to another event log')
   if (madeIn !== undefined && pairs === '') return [] // the beginning of a log
+  const packed = pairs.startsWith('~') ? unpack(pairs.slice(1), partitions) : undefined
+  if (packed !== undefined) return packed
   return pairs.split(',').map((pair) => {
     const [partition = Number.NaN, offset = Number.NaN] = pair.split(':').map(Number)
     if (!(partition < partitions) || !Number.isSafeInteger(offset)) {
@@ -85,6 +96,24 @@ function readToken(
     }
     return { partition, offset }
   })
+}
+
+/** For each partition the number of records up to its position, as many bytes as the largest of them needs. */
+function pack(positions: readonly Position[], partitions: number): string {
+  const largest = Math.max(...positions.map(({ offset }) => offset + 1))
+  let width = 1
+  while (largest >= 256 ** width) width++
+  const packed = Buffer.alloc(partitions * width)
+  for (const { partition, offset } of positions) packed.writeUIntBE(offset + 1, partition * width, width)
+  return packed.toString('base64url')
+}
+
+function unpack(text: string, partitions: number): Position[] | undefined {
+  const packed = Buffer.from(text, 'base64url')
+  const width = packed.length / partitions
+  if (!Number.isInteger(width) || width < 1 || width > packedBytesMax) return undefined
+  const counts = Array.from({ length: partitions }, (_, partition) => packed.readUIntBE(partition * width, width))
+  return counts.flatMap((count, partition) => (count > 0 ? [{ partition, offset: count - 1 }] : []))
 }
 
 function furthest(positions: readonly Position[]): readonly Position[] {

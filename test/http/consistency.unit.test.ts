@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CommandOptions } from '../../src/command-handling/command-handler.ts'
+import type { Position } from '../../src/event-log/event-log.ts'
 import { readTokens, seal, writeToken } from '../../src/http/tokens.ts'
 import { eventually } from '../lib/eventually.ts'
 import { authorization, expectError, headerOf, openServer, testServer, tokenScope } from './fake-services.ts'
@@ -110,9 +112,20 @@ describe('a Consistency-Token', () => {
   const whole = tokenOf(5, 123456)
   const noOffset = ['f00dcafe-1', 'f00dcafe-1:0:-1', 'f00dcafe-1:0:9007199254740992'].map(seal)
   const noPartition = ['f00dcafe-1:6:0', 'f00dcafe-1:5:0,6:0', 'f00dcafe-1:0000000000:1'].map(seal)
+  const packed = ['', 'A', 'AAAA', 'AAAAAAAAAA', 'A'.repeat(56)].map((text) => seal(`f00dcafe-1:~${text}`))
   const unsealed = Buffer.from('f00dcafe-1:0:0').toString('base64url')
   it.each([
-    ...['', 'anything', unsealed, whole.slice(0, -1), whole.slice(0, 20), `${whole}A`, ...noOffset, ...noPartition],
+    ...[
+      '',
+      'anything',
+      unsealed,
+      whole.slice(0, -1),
+      whole.slice(0, 20),
+      `${whole}A`,
+      ...noOffset,
+      ...noPartition,
+      ...packed,
+    ],
     ...[`${whole},`, `${whole}, ${whole.slice(1)}`, new Array(257).fill(whole).join()], // several, not all of them valid
   ])('%.80s is 400', async (token) => {
     const headers = { 'consistency-token': token }
@@ -133,18 +146,38 @@ describe('a Consistency-Token', () => {
   })
 
   it('gives back any positions, the furthest of each partition', () => {
-    const position = fc.record({ partition: fc.nat(255), offset: fc.maxSafeNat() })
+    const offset = fc.oneof(fc.nat(), fc.maxSafeNat())
+    const position = (most: fc.Arbitrary<number>) => fc.record({ partition: fc.nat(255), offset: most })
+    const few = fc.array(position(offset), { minLength: 1 })
+    const many = fc
+      .nat({ max: 2 ** 31 - 1 })
+      .chain((max) => fc.array(position(fc.nat(max)), { minLength: 80, maxLength: 500 }))
     fc.assert(
-      fc.property(fc.uuid(), fc.array(position, { minLength: 1 }), (logId, positions) => {
+      fc.property(fc.uuid(), fc.oneof(few, many), (logId, positions) => {
         const scope = { logId, partitions: 256 }
         const offsets = new Map<number, number>()
         for (const { partition, offset } of positions) {
           offsets.set(partition, Math.max(offset, offsets.get(partition) ?? 0))
         }
         const furthest = [...offsets].map(([partition, offset]) => at(partition, offset))
-        expect(readTokens(scope, writeToken(scope, positions))).toEqual(furthest)
+        const read = readTokens(scope, writeToken(scope, positions))
+        const inOrder = (each: readonly Position[]) => each.toSorted((a, b) => a.partition - b.partition)
+        expect(inOrder(read)).toEqual(inOrder(furthest))
       }),
     )
+  })
+
+  it.each([
+    [256, 2 ** 48 - 2, 3 * 1024],
+    [1000, 2 ** 32 - 2, 7.5 * 1024],
+  ])('of %i partitions fits into a header, up to offset %i in each', (partitions, offset, sizeMax) => {
+    const scope = { logId: randomUUID(), partitions }
+    const positions = Array.from({ length: partitions }, (_, partition) => at(partition, offset))
+    const token = writeToken(scope, positions)
+    expect(token.length).toBeLessThan(sizeMax)
+    expect(readTokens(scope, token)).toEqual(positions)
+    const listed = seal(`${scope.logId}:${positions.map((each) => `${each.partition}:${each.offset}`)}`)
+    expect(readTokens(scope, listed)).toEqual(positions) // of an earlier release
   })
 
   it('of the release before is read, and one of a single position is still written like it', () => {
