@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { noReadModels } from '../lib/errors.ts'
 import { retry } from '../lib/retry.ts'
 import { encodeCheckpoint } from '../read-models/checkpoint.ts'
@@ -152,12 +153,13 @@ class Verifier {
   }
 }
 
-/** Page by page. */
+/** Page by page. Embedded read models answer at once: without a turn of the event loop nothing else would come to pass. */
 async function* itemsOf(read: (from: string | undefined) => Promise<ScannedPage>): AsyncGenerator<readonly Item[]> {
   let from: string | undefined
   do {
     const page = await read(from)
     yield page.items
+    await nextTurn()
     from = page.next
   } while (from !== undefined)
 }

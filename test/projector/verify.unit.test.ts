@@ -45,6 +45,21 @@ describe('verify', () => {
     expect(compared).toBeGreaterThan(5000)
   })
 
+  it('leaves a turn of the event loop to everything else with each page', async () => {
+    const world = await worldOfEveryKind()
+    let turn = 0
+    let isDone = false
+    const counting = (async () => {
+      for (; !isDone; turn++) await nextTurn()
+    })()
+    const turns: number[] = []
+    await startVerify(world, { progress: (step) => void (step === 'compare' && turns.push(turn)) })
+    isDone = true
+    await counting
+    expect(turns.length).toBeGreaterThan(8)
+    expect(new Set(turns).size).toBeGreaterThanOrEqual(turns.length - 1) // the sizes come behind the last page
+  })
+
   it('misses no parked event that is discarded while those that are missing are looked for', async () => {
     const world = await worldOfEveryKind()
     world.sql(`DELETE FROM text WHERE name = 'parked' AND id = '4'`)
