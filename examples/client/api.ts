@@ -120,7 +120,7 @@ export interface paths {
         };
         /**
          * Follow the events as they happen (beta)
-         * @description The events that take effect, as server-sent events: of each pet in their order, each once the pets and orders show it. The answer has no end. After a break, go on with the last `id` in `Last-Event-ID`; the last events may then come once more, with the same `id` in `data`. While nothing happens, an `id` comes alone every ten seconds.
+         * @description The events that take effect, as server-sent events: of each pet in their order, each once the pets and orders show it. The answer has no end. After a break, go on with the last `id` in `Last-Event-ID`; the last events may then come once more, with the same `id` in `data`. While nothing happens, an `id` or a comment comes every ten seconds. Where the rate of the API key is limited, each hundred events that happened before count as a read; the feed then waits rather than ends.
          */
         get: operations["followEvents"];
         put?: never;

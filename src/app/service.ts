@@ -9,7 +9,7 @@ import { IdAllocator } from '../command-handling/id-allocator.ts'
 import { EventFeed } from '../event-feed/event-feed.ts'
 import { defaultLimits, GroupCommit } from '../event-log/group-commit.ts'
 import { type ApiServices, buildAdminApp, buildApp } from '../http/app.ts'
-import { PetQuota } from '../http/key-limits.ts'
+import { PetQuota, RateLimit } from '../http/key-limits.ts'
 import { drain } from '../http/server.ts'
 import { Traffic } from '../http/traffic.ts'
 import { timeOfDay } from '../lib/clock.ts'
@@ -152,7 +152,7 @@ function startApi(
     log,
     tracing,
     maxInFlightPerKey: config.maxInFlightPerKey,
-    rate: config.rate,
+    rate: config.rate && new RateLimit(config.rate),
     topic: config.brokers?.kafka.topic ?? null,
     petQuota: config.petsPerKeyAndDay === undefined ? undefined : new PetQuota(config.petsPerKeyAndDay, timeOfDay),
   }

@@ -6,6 +6,7 @@ import { petStreams } from '../app/petstore.ts'
 import { openReadSide, type ReadSide } from '../app/read-side.ts'
 import { trackShards } from '../app/shards.ts'
 import type { Storage } from '../app/storage.ts'
+import { FairTurns } from '../event-feed/fair-turns.ts'
 import { SettledEvents, type SettledRecord } from '../event-feed/settled-events.ts'
 import type { Offset, Position } from '../event-log/event-log.ts'
 import { eventText } from '../event-log/record-codec.ts'
@@ -42,20 +43,21 @@ async function showEvents(options: Options): Promise<void> {
   await withStorage(async (storage, logger) => {
     const { log } = storage
     const ends = await log.endOffsets()
-    const partitions = partitionsOf(storage, from, options.pet)
-    let isRead = options.json || (await print(line(['EVENT', 'TIME', 'TYPE', 'PET', 'VERSION', 'OUTCOME'])))
+    const firstOf = (partition: number) => from?.offset ?? (options.follow ? (ends[partition] ?? 0) : 0)
+    const places = partitionsOf(storage, from, options.pet).map((partition) => ({
+      partition,
+      next: firstOf(partition),
+    }))
+    const isRead = options.json || (await print(line(['EVENT', 'TIME', 'TYPE', 'PET', 'VERSION', 'OUTCOME'])))
     await withSettledEvents(storage, logger, async (settled) => {
-      const show = async (partition: number, record: SettledRecord) => {
-        if (isRead && !(await showRecord(partition, record, options))) isRead = false
+      const showing = { settled, turns: new FairTurns(), options, isRead }
+      const showAll = (until: readonly Offset[]) =>
+        Promise.all(places.map((place) => showUpTo(until[place.partition] ?? 0, place, showing)))
+      await showAll(ends)
+      while (options.follow && showing.isRead) {
+        await delay(lookMs)
+        await showAll(await log.endOffsets())
       }
-      const follows = partitions.map(async (partition) => {
-        const end = ends[partition] ?? 0
-        const first = from?.offset ?? (options.follow ? end : 0)
-        const last = options.follow ? Number.POSITIVE_INFINITY : end
-        const records = recordsOf(settled, partition, first, last, () => isRead)
-        for await (const record of records) await show(partition, record)
-      })
-      await Promise.all(follows)
     })
   })
 }
@@ -104,18 +106,32 @@ async function untilReadable(readSide: ReadSide): Promise<void> {
   while (readSide.state.status !== 'up' && performance.now() < deadline) await delay(lookMs)
 }
 
-async function* recordsOf(
-  settled: SettledEvents,
-  partition: number,
-  first: Offset,
+interface Showing {
+  readonly settled: SettledEvents
+  readonly turns: FairTurns
+  readonly options: Options
+  /** Whether somebody takes what is shown. */
+  isRead: boolean
+}
+
+/** Reads in turns: however many partitions there are, the read models are asked about one batch after the other. */
+async function showUpTo(
   end: Offset,
-  isRead: () => boolean,
-): AsyncGenerator<SettledRecord> {
-  for (let next = first; next < end && isRead(); ) {
-    const read = await settled.read(partition, next, recordsMax, { timeoutMs: settleMs })
-    yield* read.records.filter(({ record }) => record.offset < end)
-    if (read.next === next) await delay(lookMs)
-    next = read.next
+  place: { readonly partition: number; next: Offset },
+  showing: Showing,
+): Promise<void> {
+  const { settled, turns, options } = showing
+  const { partition } = place
+  while (place.next < end && showing.isRead) {
+    const { records, next } = await turns.take('events', () =>
+      settled.read(partition, place.next, recordsMax, { timeoutMs: settleMs }),
+    )
+    for (const each of records) {
+      const isWanted = options.follow || each.record.offset < end
+      if (isWanted && showing.isRead) showing.isRead = await showRecord(partition, each, options)
+    }
+    if (next === place.next) await delay(lookMs)
+    place.next = next
   }
 }
 

@@ -27,3 +27,13 @@ export interface FeedBatch {
   /** The log has lost its end, and the place with it. */
   readonly isLost?: boolean
 }
+
+/** On whose account batches are read. */
+export interface Account {
+  /** An owner of API keys. */
+  readonly owner: string
+  /**
+   * Counts a batch as a request. Returns 0, or, where the rate of the owner allows none now, the milliseconds until it may.
+   */
+  count(): number
+}

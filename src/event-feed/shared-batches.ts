@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { EventLog } from '../event-log/event-log.ts'
 import { eventText } from '../event-log/record-codec.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
-import type { FeedBatch, FeedEvent, FeedPlace } from './feed-batch.ts'
+import { FairTurns } from './fair-turns.ts'
+import type { Account, FeedBatch, FeedEvent, FeedPlace } from './feed-batch.ts'
 import type { ReleasedEvents } from './released-events.ts'
 import type { SettledEvents, SettledRecord } from './settled-events.ts'
 
@@ -30,12 +31,16 @@ interface Kept {
   readonly since: number
 }
 
+type CatchUp = { readonly reading: Promise<FeedBatch> } | { readonly reading?: undefined; readonly retryInMs: number }
+
 /**
  * The batches behind each position, read once for all who are there at about the same time. Another generation may be of
- * a log that has lost its end, so what became of its records is asked anew.
+ * a log that has lost its end, so what became of its records is asked anew. What is there already is read in turns, on
+ * the account of whoever asks first; waiting at the end of the log costs nothing of that.
  */
 export class SharedBatches {
   readonly #parts: SharedBatchesParts
+  readonly #turns = new FairTurns()
   readonly #kept = new Map<string, Kept>()
   readonly #keptMax: number
   #isClosed = false
@@ -45,47 +50,89 @@ export class SharedBatches {
     this.#keptMax = keptMaxOf(parts.log.partitions)
   }
 
-  /** Waits for the read models to come to the place. Never rejects: where it cannot be read now, the batch is empty. */
-  behind(place: FeedPlace): Promise<FeedBatch> {
-    const name = nameOf(place)
-    const generation = () => this.#parts.readModel.generationOf(place.partition)
-    const kept = this.#kept.get(name)
-    const isFresh = kept?.generation === generation() && performance.now() - (kept?.since ?? 0) < keptMs
-    if (kept !== undefined && isFresh) return kept.reading
-    const reading = this.#read(place).then((batch) => {
-      if (nameOf(batch.place) === name) this.#kept.delete(name)
-      else this.#keep(name, { reading, generation: generation() })
-      return batch
-    })
-    this.#keep(name, { reading, generation: generation() })
-    return reading
+  /**
+   * Waits for the read models to come to the place. Never rejects: where it cannot be read now, or the follower has gone,
+   * the batch is empty.
+   */
+  async behind(place: FeedPlace, account: Account, gone: AbortSignal): Promise<FeedBatch> {
+    for (;;) {
+      const kept = this.#keptAt(place)
+      if (kept !== undefined) return await kept
+      const isThere = await this.#isApplied(place, 1)
+      if (!isThere) return await (this.#keptAt(place) ?? this.#share(place, this.#await(place)))
+      const taken = await this.#turns.take(account.owner, () => this.#catchUp(place, account, gone))
+      if (taken.reading !== undefined) return await taken.reading
+      await delay(taken.retryInMs, undefined, { signal: gone }).catch(() => {})
+    }
   }
 
   close(): void {
     this.#isClosed = true
   }
 
-  #keep(name: string, kept: Omit<Kept, 'since'>): void {
+  #keptAt(place: FeedPlace): Promise<FeedBatch> | undefined {
+    const kept = this.#kept.get(nameOf(place))
+    if (kept === undefined || kept.generation !== this.#generationAt(place)) return undefined
+    return performance.now() - kept.since < keptMs ? kept.reading : undefined
+  }
+
+  #keep(place: FeedPlace, reading: Promise<FeedBatch>): void {
+    const name = nameOf(place)
     this.#kept.delete(name)
-    this.#kept.set(name, { ...kept, since: performance.now() })
+    this.#kept.set(name, { reading, generation: this.#generationAt(place), since: performance.now() })
     const [oldest = name] = this.#kept.keys()
     if (this.#kept.size > this.#keptMax) this.#kept.delete(oldest)
   }
 
-  async #read(place: FeedPlace): Promise<FeedBatch> {
+  /** Where nothing can be read now, it ends with a pause. The failing part logs its own problem. */
+  #share(place: FeedPlace, read: Promise<FeedBatch | undefined>): Promise<FeedBatch> {
+    const begunMs = performance.now()
+    const reading = read.then(async (batch = { events: [], place }) => {
+      if (nameOf(batch.place) !== nameOf(place)) {
+        this.#keep(place, reading)
+        return batch
+      }
+      const hasWaited = performance.now() - begunMs > waitMs / 2 // longer than any read that fails
+      if (!hasWaited && !batch.isLost && !this.#isClosed) await delay(retryMs)
+      this.#kept.delete(nameOf(place))
+      return batch
+    })
+    this.#keep(place, reading)
+    return reading
+  }
+
+  #generationAt({ partition }: FeedPlace): string | undefined {
+    return this.#parts.readModel.generationOf(partition)
+  }
+
+  /** Whether so many records behind the place are applied. */
+  async #isApplied({ partition, next }: FeedPlace, records: number): Promise<boolean> {
+    const last = { partition, offset: next + records - 1 }
+    return (await this.#parts.readModel.whenApplied(last, { timeoutMs: 0 })) !== 'late'
+  }
+
+  /** Reads in a turn of the account, which is over once it is read: a pause behind that takes up no turn. */
+  async #catchUp(place: FeedPlace, account: Account, gone: AbortSignal): Promise<CatchUp> {
+    if (gone.aborted) return { reading: Promise.resolve({ events: [], place }) }
+    const isMuch = place.told > 0 || (await this.#isApplied(place, recordsMax))
+    const kept = this.#keptAt(place)
+    if (kept !== undefined) return { reading: kept }
+    const retryInMs = isMuch ? account.count() : 0
+    if (retryInMs > 0) return { retryInMs }
+    const read = this.#readApplied(place)
+    const reading = this.#share(place, read)
+    await read
+    return { reading }
+  }
+
+  async #await(place: FeedPlace): Promise<FeedBatch | undefined> {
     const { partition, next: offset } = place
-    const { readModel } = this.#parts
     const wait = { timeoutMs: waitMs, isAbandoned: () => this.#isClosed }
-    const end = performance.now() + waitMs
-    const generation = readModel.generationOf(partition)
-    const applied = await readModel.whenApplied({ partition, offset }, wait)
-    const isInDoubt = applied === 'late' || readModel.generationOf(partition) !== generation
+    const generation = this.#generationAt(place)
+    const applied = await this.#parts.readModel.whenApplied({ partition, offset }, wait)
+    const isInDoubt = applied === 'late' || this.#generationAt(place) !== generation
     if (isInDoubt && (await this.#isLost(place))) return { events: [], place, isLost: true }
-    const batch = applied === 'late' ? undefined : await this.#readApplied(place).catch(() => undefined)
-    if (batch !== undefined && nameOf(batch.place) !== nameOf(place)) return batch
-    // The failing part logs its own problem; retry after a pause.
-    if (performance.now() < end && !this.#isClosed) await delay(retryMs)
-    return { events: [], place }
+    return applied === 'late' ? undefined : await this.#readApplied(place)
   }
 
   async #isLost({ partition, next }: FeedPlace): Promise<boolean> {
@@ -93,22 +140,26 @@ export class SharedBatches {
     return ends !== undefined && next > (ends[partition] ?? 0)
   }
 
-  /** Undefined if another generation came meanwhile. */
+  /** Undefined if it cannot be read, or another generation came meanwhile. */
   async #readApplied(place: FeedPlace): Promise<FeedBatch | undefined> {
+    const generation = this.#generationAt(place)
+    const batch = await this.#batchBehind(place).catch(() => undefined)
+    return this.#generationAt(place) === generation ? batch : undefined
+  }
+
+  async #batchBehind(place: FeedPlace): Promise<FeedBatch> {
     const { partition, next: from } = place
-    const { readModel, settled, released } = this.#parts
-    const generation = readModel.generationOf(partition)
+    const { settled, released } = this.#parts
     const { records, next } = await settled.read(partition, from, recordsMax)
-    const end = records.findIndex(({ outcome }) => outcome === 'waiting' || outcome === 'discarding')
     const [first] = records
-    const batch =
-      first?.event?.discards !== undefined && first.outcome === 'discarding'
-        ? await released.behind(place, first.event)
-        : {
-            events: (end < 0 ? records : records.slice(0, end)).flatMap(shown),
-            place: { partition, next: records[end]?.record.offset ?? next, told: 0 },
-          }
-    return readModel.generationOf(partition) === generation ? batch : undefined
+    if (first?.event?.discards !== undefined && first.outcome === 'discarding') {
+      return await released.behind(place, first.event)
+    }
+    const end = records.findIndex(({ outcome }) => outcome === 'waiting' || outcome === 'discarding')
+    return {
+      events: (end < 0 ? records : records.slice(0, end)).flatMap(shown),
+      place: { partition, next: records[end]?.record.offset ?? next, told: 0 },
+    }
   }
 }
 

@@ -2,9 +2,9 @@ import { ServiceError } from '../lib/errors.ts'
 import type { EventLog, LogRecord, Offset } from './event-log.ts'
 
 /** Records that are not far from each other are read together with those between them. */
-const gapMax = 20
+const gapMax = 100
 const rangeMax = 500
-const rangesAtOnce = 10
+const rangesAtOnce = 4
 
 /** The log has no record at an offset that it once had: it lost its end, or is another log. */
 export class RecordGoneError extends Error {

@@ -9,7 +9,7 @@ import { addDocs } from './docs.ts'
 import { jsonType, notFound } from './error-replies.ts'
 import { addEventRoutes, type EventServices } from './events.ts'
 import { addHealthRoutes, type ProbedServices } from './health.ts'
-import { limitInFlight, limitRate, type Rate } from './key-limits.ts'
+import { limitInFlight, limitRate } from './key-limits.ts'
 import { loggedPath, messageProblem } from './messages.ts'
 import { addOpenApi } from './openapi.ts'
 import { addOrderRoutes } from './orders.ts'
@@ -21,8 +21,6 @@ import { newServer, type ServerOptions } from './server.ts'
 
 export interface ApiServices extends EventServices {
   readonly maxInFlightPerKey: number
-  /** Undefined: no limit. */
-  readonly rate: Rate | undefined
   /** Undefined: nothing is traced. */
   readonly tracing?: Tracing | undefined
   /** The topic of the events; null where there is no Kafka. */

@@ -7,8 +7,9 @@ import { Int64Schema } from '../domain/pet.ts'
 import type { EventFeed, FeedStep } from '../event-feed/event-feed.ts'
 import type { FeedEvent } from '../event-feed/feed-batch.ts'
 import type { Int64 } from '../lib/int64.ts'
-import { type FindKey, isStillValid, requireScope } from './auth.ts'
+import { type FindKey, holderOf, isStillValid, requireScope } from './auth.ts'
 import { jsonType } from './error-replies.ts'
+import type { RateLimit } from './key-limits.ts'
 import { pets } from './pets.ts'
 import { addReached, notFound, type RouteServices, readExchange } from './resource.ts'
 import * as doc from './schema-parts.ts'
@@ -18,6 +19,8 @@ import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from
 export interface EventServices extends RouteServices {
   readonly events: Pick<EventFeed, 'history' | 'follow'>
   readonly findKey: FindKey
+  /** Undefined: no limit. */
+  readonly rate: RateLimit | undefined
 }
 
 /** The history of a pet, and the live feed of all events (both beta). */
@@ -45,7 +48,9 @@ async function replyWithHistory(
   const list = `versions:${petId}`
   const after = cursor === undefined ? undefined : readCursor(cursor, list)
   const exchange = readExchange(services, pets, reply)
-  const history = await services.events.history(String(petId), { after, limit }, exchange.atLeast)
+  const { owner } = holderOf(reply.request)
+  const reader = { owner, isGone: () => reply.raw.destroyed }
+  const history = await services.events.history(String(petId), { after, limit }, reader, exchange.atLeast)
   const { events, last, isKnown, reached } = history
   addReached(exchange, reached)
   if (!isKnown) throw notFound(exchange, petId)
@@ -64,7 +69,7 @@ interface FeedFilter {
 }
 
 async function replyWithFeed(
-  { log, events, findKey }: EventServices,
+  { log, events, findKey, rate }: EventServices,
   { type, petId, from }: FeedFilter,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -74,7 +79,9 @@ async function replyWithFeed(
   const clientLeft = new AbortController()
   reply.raw.once('close', () => clientLeft.abort())
   const stream = petId === undefined ? undefined : String(petId)
-  const steps = await events.follow({ after, stream, type }, clientLeft.signal)
+  const { owner } = holderOf(reply.request)
+  const account = { owner, count: () => rate?.countMore('reads', owner) ?? 0 }
+  const steps = await events.follow({ after, stream, type }, account, clientLeft.signal)
   reply.type('text/event-stream').header('x-accel-buffering', 'no') // else nginx gathers before it sends
   const isKeyValid = () => isStillValid(reply.request, findKey)
   return reply.send(Readable.from(serverSentEvents(log, steps, isKeyValid), { objectMode: false, highWaterMark: 1 }))
@@ -83,8 +90,9 @@ async function replyWithFeed(
 const reconnectMs = 2000
 
 /**
- * WHATWG HTML section 9.2. The last event of a step has the id from which to go on; without events the id comes alone. A
- * key that is revoked, or expires, ends the feed with the next step, which comes within some ten seconds.
+ * WHATWG HTML section 9.2. The last event of a step has the id from which to go on, if that is another one; without
+ * events the id comes alone, or a comment. A key that is revoked, or expires, ends the feed with the next step, which
+ * comes within some ten seconds.
  */
 async function* serverSentEvents(
   log: TokenScope,
@@ -92,11 +100,15 @@ async function* serverSentEvents(
   isKeyValid: () => boolean,
 ): AsyncGenerator<string> {
   yield `retry: ${reconnectMs}\n`
+  let lastId = ''
   for await (const { events, after } of steps) {
     if (!isKeyValid()) return
     const blocks = events.map(blockOf)
-    const last = blocks.pop() ?? '\n'
-    yield `${blocks.join('')}id: ${writeToken(log, after)}\n${last}`
+    const id = writeToken(log, after)
+    const idLine = id === lastId ? '' : `id: ${id}\n`
+    const last = blocks.pop() ?? (idLine === '' ? ':\n\n' : '\n')
+    lastId = id
+    yield `${blocks.join('')}${idLine}${last}`
   }
 }
 
@@ -168,7 +180,9 @@ const feedSchema = {
   description:
     'The events that take effect, as server-sent events: of each pet in their order, each once the pets and orders show ' +
     'it. The answer has no end. After a break, go on with the last `id` in `Last-Event-ID`; the last events may then come ' +
-    'once more, with the same `id` in `data`. While nothing happens, an `id` comes alone every ten seconds.',
+    'once more, with the same `id` in `data`. While nothing happens, an `id` or a comment comes every ten seconds. ' +
+    'Where the rate of the API key is limited, each hundred events that happened before count as a read; the feed then ' +
+    'waits rather than ends.',
   querystring: Type.Object(
     {
       type: Type.Optional(

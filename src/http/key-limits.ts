@@ -57,25 +57,57 @@ interface Window {
   endsAt: number
 }
 
+type Kind = 'reads' | 'writes'
+
+/** What each owner has sent in the current period, which begins with its first request. Each process counts on its own. */
+export class RateLimit {
+  readonly rate: Rate
+  readonly #windows = { reads: new Map<string, Window>(), writes: new Map<string, Window>() }
+
+  constructor(rate: Rate) {
+    this.rate = rate
+  }
+
+  count(kind: Kind, owner: string, cost: number): Window {
+    const window = this.#window(kind, owner)
+    window.count += cost
+    return window
+  }
+
+  /**
+   * Counts work that goes on behind a request, as one more, if half of the period's requests are left: the owner may need
+   * them. Returns 0, or the milliseconds until the next period.
+   */
+  countMore(kind: Kind, owner: string): number {
+    const window = this.#window(kind, owner)
+    if (window.count >= Math.max(1, this.rate.requests / 2)) return window.endsAt - performance.now()
+    window.count++
+    return 0
+  }
+
+  #window(kind: Kind, owner: string): Window {
+    const now = performance.now()
+    const known = this.#windows[kind].get(owner)
+    if (known !== undefined && known.endsAt > now) return known
+    const window = { count: 0, endsAt: now + this.rate.seconds * 1000 }
+    this.#windows[kind].set(owner, window)
+    return window
+  }
+}
+
 /**
  * Refuses requests of an owner beyond the rate, for reads and writes separately, and announces the limit in the headers
- * of draft-ietf-httpapi-ratelimit-headers-10. A period begins with its first request. Each process counts on its own.
- * A request counts once for each KiB of its body that is begun: a flood of large ones would cost more than its share.
+ * of draft-ietf-httpapi-ratelimit-headers-10. A request counts once for each KiB of its body that is begun: a flood of
+ * large ones would cost more than its share.
  */
-export function limitRate(app: FastifyInstance, { requests: max, seconds }: Rate): void {
-  const windows = { reads: new Map<string, Window>(), writes: new Map<string, Window>() }
+export function limitRate(app: FastifyInstance, limit: RateLimit): void {
+  const { requests: max, seconds } = limit.rate
   app.addHook('onRequest', (request, reply, done) => {
     const kind = request.method === 'GET' || request.method === 'HEAD' ? 'reads' : 'writes'
-    const { owner } = holderOf(request)
-    const now = performance.now()
-    const window = windows[kind].get(owner)
-    if (window === undefined || window.endsAt <= now) {
-      windows[kind].set(owner, { count: costOf(request), endsAt: now + seconds * 1000 })
-      return done()
-    }
-    window.count += costOf(request)
-    if (window.count <= max) return done()
-    const endsIn = Math.ceil((window.endsAt - now) / 1000)
+    const cost = costOf(request)
+    const { count, endsAt } = limit.count(kind, holderOf(request).owner, cost)
+    if (count <= max || count === cost) return done() // the first of a period may be larger than all of it
+    const endsIn = Math.ceil((endsAt - performance.now()) / 1000)
     reply.headers({
       'retry-after': endsIn,
       'ratelimit-policy': `"${kind}";q=${max};w=${seconds}`,

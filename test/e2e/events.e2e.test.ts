@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
@@ -44,6 +46,61 @@ describeWithBrokers('the command line, on Kafka and Redis', (brokers) => {
     expect(all).toHaveLength(23)
     expect(all.filter(({ event }) => event.subject === String(id))).toEqual(events)
   })
+})
+
+/** Follows the feed until it has told so many events. */
+async function follow(
+  { url }: { readonly url: string },
+  count: number,
+  query = '',
+  headers: Readonly<Record<string, string>> = {},
+) {
+  const left = new AbortController()
+  const authorization = `Bearer ${apiKey}`
+  const answer = await fetch(`${url}/v1/events${query}`, {
+    headers: { authorization, ...headers },
+    signal: left.signal,
+  })
+  expect(answer.status).toBe(200)
+  const told: string[] = []
+  let lastId = ''
+  for await (const { data, id } of serverSentEvents(answer.body as ReadableStream<Uint8Array>)) {
+    if (id !== undefined) lastId = id
+    if (data !== undefined) told.push(JSON.parse(data).subject)
+    if (told.length === count) break
+  }
+  left.abort()
+  return { told, lastId }
+}
+
+describeWithBrokers('a feed of 256 partitions', (brokers) => {
+  it('goes on from an id that fits into a header', async () => {
+    const service = await startService({ ...brokerEnvironment(brokers), KAFKA_PARTITIONS: '256' })
+    const client = new Client(service)
+    const pets = await createMany(client, 600)
+    const { told, lastId } = await follow(service, 600, '?from=start')
+    expect(told.toSorted()).toEqual(pets.map(({ id }) => String(id)).sort())
+    expect(lastId.length).toBeLessThan(1024)
+    const { id } = await client.create('Rex')
+    const again = await follow(service, 1, '', { 'last-event-id': lastId })
+    expect(again.told).toEqual([String(id)])
+  })
+})
+
+it('a feed that is to go on beyond the end of a log that lost it is refused, and says so', async () => {
+  const environment = { DATA_DIR: temporaryFolder() }
+  const service = await startService(environment)
+  await createMany(new Client(service), 3)
+  const { lastId } = await follow(service, 3, '?from=start')
+  await service.end('SIGTERM')
+  const log = new DatabaseSync(join(environment.DATA_DIR, 'event-log.db'))
+  log.exec('DELETE FROM records WHERE "offset" = 2')
+  log.close()
+  const again = await startService(environment)
+  const refused = await new Client(again).request('/v1/events', { headers: { 'last-event-id': lastId } })
+  const message = 'header: Last-Event-ID is beyond the end of the log'
+  expect([refused.status, refused.body]).toEqual([400, { code: 'invalid_consistency_token', message, status: 400 }])
+  expect((await follow(again, 2, '?from=start')).told).toHaveLength(2)
 })
 
 it('1,000 clients of the feed are all told, others are served, and SIGTERM ends all', async () => {

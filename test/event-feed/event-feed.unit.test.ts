@@ -15,6 +15,7 @@ import { anyLog } from '../projector/any-log.ts'
 import { everything } from '../projector/projecting.ts'
 import { type AnyRecord, discard, newerEvent, orderEvent, petCreated } from '../projector/records.ts'
 import { openWorld, untilCaughtUp, withMethods } from '../projector/world.ts'
+import { account, reader } from './readers.ts'
 
 type Reading = Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf'>
 type Over = { readonly log?: (log: EventLog) => EventLog; readonly readModel?: (model: Reading) => Reading }
@@ -27,7 +28,12 @@ async function openFeed(over: Over = {}) {
   const tracker = new Tracker(world.store.generations, { lookMs: 20 })
   const proven = new ProvenReadModel({ reads: world.store.reads, tracker, log: world.log })
   const log = over.log?.(world.log) ?? world.log
-  const feed = new EventFeed({ definition: petStreams, log, readModel: over.readModel?.(proven) ?? proven })
+  const feed = new EventFeed({
+    definition: petStreams,
+    log,
+    readModel: over.readModel?.(proven) ?? proven,
+    placeEveryMs: 20,
+  })
   onTestFinished(async () => {
     feed.close()
     proven.close()
@@ -38,12 +44,12 @@ async function openFeed(over: Over = {}) {
 }
 
 /** Follows a feed in the background, and notes what comes. */
-function following(feed: EventFeed, query: Partial<FeedQuery> = {}) {
+function following(feed: EventFeed, query: Partial<FeedQuery> = {}, by = account) {
   const told: string[] = []
   const gone = new AbortController()
   const seen = { told, steps: 0, last: 0, stop: () => gone.abort(), ended: Promise.resolve() }
   async function follow(): Promise<void> {
-    for await (const { events, after } of await feed.follow({ after: [], ...query }, gone.signal)) {
+    for await (const { events, after } of await feed.follow({ after: [], ...query }, by, gone.signal)) {
       told.push(...events.map(({ json }) => json))
       seen.steps++
       seen.last = (after[0]?.offset ?? -1) + 1
@@ -91,7 +97,7 @@ describe('the feed', () => {
           expect(new Set(told)).toEqual(new Set([...expected.values()].flat()))
         }
         for (const [stream, events] of expected) {
-          const history = await world.feed.history(stream, { limit: 100 })
+          const history = await world.feed.history(stream, { limit: 100 }, reader)
           expect(history).toMatchObject({ events, last: undefined })
         }
         world.feed.close()
@@ -172,7 +178,8 @@ describe('the feed', () => {
       },
       readModel: {
         load: async () => ({ ...nothingLoaded, reached: [] }),
-        whenApplied: () => {
+        whenApplied: async (_, { timeoutMs }) => {
+          if (timeoutMs === 0) return 'late'
           waits++
           return new Promise(() => {})
         },
@@ -227,7 +234,7 @@ describe('the feed', () => {
   it('refuses to begin beyond the end of the log', async () => {
     const { feed, append } = await openFeed()
     await append([petCreated({ id: 1 })])
-    const beyond = feed.follow({ after: [{ partition: 0, offset: 1 }] }, new AbortController().signal)
+    const beyond = feed.follow({ after: [{ partition: 0, offset: 1 }] }, account, new AbortController().signal)
     await expect(beyond).rejects.toMatchObject({ code: 'invalid_consistency_token' })
   })
 
@@ -253,9 +260,12 @@ describe('a history', () => {
     await append(records)
     await untilCaughtUp(world)
     const values = [0, 2, 3].map((offset) => String(records[offset]?.value))
-    expect(await feed.history('1', { limit: 2 })).toMatchObject({ events: values.slice(0, 2), last: 2 })
-    expect(await feed.history('1', { limit: 2, after: 2 })).toMatchObject({ events: values.slice(2), last: undefined })
-    expect(await feed.history('9', { limit: 2 })).toMatchObject({ events: [], last: undefined, isKnown: false })
+    expect(await feed.history('1', { limit: 2 }, reader)).toMatchObject({ events: values.slice(0, 2), last: 2 })
+    expect(await feed.history('1', { limit: 2, after: 2 }, reader)).toMatchObject({
+      events: values.slice(2),
+      last: undefined,
+    })
+    expect(await feed.history('9', { limit: 2 }, reader)).toMatchObject({ events: [], last: undefined, isKnown: false })
   })
 
   it('has no event of another pet, though a log that lost its end may have one in that place', async () => {
@@ -266,7 +276,9 @@ describe('a history', () => {
     const world = await openFeed({ log: (real) => withMethods(real, { read: (_, from) => readOther(real, from) }) })
     await world.append([petCreated({ id: 1 }), petCreated({ id: 2 })])
     await untilCaughtUp(world)
-    await expect(world.feed.history('1', { limit: 20 })).rejects.toMatchObject({ code: 'event_log_unavailable' })
+    await expect(world.feed.history('1', { limit: 20 }, reader)).rejects.toMatchObject({
+      code: 'event_log_unavailable',
+    })
   })
 
   it('has every event of a stream, however many, and so has the feed, late or not', async () => {
@@ -282,7 +294,7 @@ describe('a history', () => {
     await untilCaughtUp(world)
     const told: string[] = []
     for (let after: number | undefined = 0; after !== undefined; ) {
-      const { events, last } = await feed.history('1', { after, limit: 77 })
+      const { events, last } = await feed.history('1', { after, limit: 77 }, reader)
       told.push(...events)
       after = last
     }
@@ -297,8 +309,11 @@ describe('a history', () => {
     await append([...events, discard('1', 1)])
     await untilCaughtUp(world)
     const shown = [events[0], events[2]].map((each) => String(each?.value))
-    expect(await feed.history('1', { limit: 2 })).toMatchObject({ events: shown, last: undefined })
-    expect(await feed.history('1', { limit: 1 })).toMatchObject({ events: shown.slice(0, 1), last: 1 })
-    expect(await feed.history('1', { after: 1, limit: 1 })).toMatchObject({ events: shown.slice(1), last: undefined })
+    expect(await feed.history('1', { limit: 2 }, reader)).toMatchObject({ events: shown, last: undefined })
+    expect(await feed.history('1', { limit: 1 }, reader)).toMatchObject({ events: shown.slice(0, 1), last: 1 })
+    expect(await feed.history('1', { after: 1, limit: 1 }, reader)).toMatchObject({
+      events: shown.slice(1),
+      last: undefined,
+    })
   })
 })

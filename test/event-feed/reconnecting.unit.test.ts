@@ -4,6 +4,7 @@ import { nothingLoaded } from '../../src/command-handling/outcome.ts'
 import { EventFeed } from '../../src/event-feed/event-feed.ts'
 import type { Position } from '../../src/event-log/event-log.ts'
 import { logOf, petCreated } from '../projector/records.ts'
+import { account } from './readers.ts'
 
 const records = logOf([1, 2, 3, 4, 5].map((id) => petCreated({ id })))
 
@@ -30,7 +31,7 @@ it('a follower that breaks off with every step hears each event once', async () 
   const told: string[] = []
   let after: readonly Position[] = []
   while (told.length < records.length) {
-    for await (const step of await feed.follow({ after }, new AbortController().signal)) {
+    for await (const step of await feed.follow({ after }, account, new AbortController().signal)) {
       after = step.after
       told.push(...step.events.map(({ json }) => json))
       if (step.events.length > 0) break

@@ -5,6 +5,7 @@ import type { Position } from '../../src/event-log/event-log.ts'
 import type { ReadModel } from '../../src/read-models/read-model.ts'
 import { openProjection } from '../projector/projecting.ts'
 import { type AnyRecord, discard, newerEvent, orderEvent, petCreated } from '../projector/records.ts'
+import { account } from './readers.ts'
 
 /** A feed of a log all of which is applied. */
 async function openFeed(records: readonly AnyRecord[]) {
@@ -21,6 +22,7 @@ async function openFeed(records: readonly AnyRecord[]) {
       whenApplied: async ({ offset }) => (offset < records.length ? 'unheard' : 'late'),
       generationOf: () => 'one',
     },
+    placeEveryMs: 0,
   })
   return { feed, load }
 }
@@ -31,7 +33,7 @@ async function stepsOf(feed: EventFeed, end: number, breaks = false): Promise<Fe
   let after: readonly Position[] = []
   const isDone = () => after[0]?.offset === end - 1
   while (!isDone()) {
-    for await (const step of await feed.follow({ after }, new AbortController().signal)) {
+    for await (const step of await feed.follow({ after }, account, new AbortController().signal)) {
       steps.push(step)
       after = step.after
       if (isDone() || (breaks && step.events.length > 0)) break
@@ -105,7 +107,7 @@ it('ends for followers whose place lies beyond the end of a log that lost its en
     },
   })
   const followed = stepsOf(feed, 3)
-  const [, another] = [followed.catch(() => {}), feed.follow({ after: 'now' }, new AbortController().signal)]
+  const [, another] = [followed.catch(() => {}), feed.follow({ after: 'now' }, account, new AbortController().signal)]
   const steps = await another
   await steps.next()
   const next = steps.next()
@@ -113,7 +115,7 @@ it('ends for followers whose place lies beyond the end of a log that lost its en
   applied.resolve()
   expect(await next).toEqual({ done: true, value: undefined })
   await expect(
-    feed.follow({ after: [{ partition: 0, offset: 1 }] }, new AbortController().signal),
+    feed.follow({ after: [{ partition: 0, offset: 1 }] }, account, new AbortController().signal),
   ).rejects.toMatchObject({
     code: 'invalid_consistency_token',
   })

@@ -1,12 +1,20 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Connections } from '../../src/http/connections.ts'
 import { readTokens, writeCursor, writeToken } from '../../src/http/tokens.ts'
 import { ServiceError } from '../../src/lib/errors.ts'
 import { eventually } from '../lib/eventually.ts'
 import { adjustableClock } from '../projector/rebuilding.ts'
-import { authorization, expectError, headerOf, openServer, testServer, tokenScope } from './fake-services.ts'
+import {
+  authorization,
+  expectError,
+  FakeServices,
+  headerOf,
+  openServer,
+  testServer,
+  tokenScope,
+} from './fake-services.ts'
 
 const server = testServer()
 const created = '{"specversion":"1.0",\r\n"type":"petstore.PetCreated.v1"}'
@@ -69,6 +77,8 @@ describe('the feed', () => {
       yield { events: [], after: none }
       const event = { stream: '1', type: 'petstore.PetCreated.v1', json: created }
       yield { events: [event, { ...event, type: 'petstore.OrderPlaced.v1', json: '{}' }], after: one }
+      yield { events: [], after: one }
+      yield { events: [{ ...event, json: '{}' }], after: one }
     }
     const answer = await server.get('/v1/events')
     expect(answer.headers).toMatchObject({
@@ -78,7 +88,8 @@ describe('the feed', () => {
     expect(answer.body).toBe(
       `retry: 2000\nid: ${writeToken(tokenScope, none)}\n\n` +
         'event: petstore.PetCreated.v1\ndata: {"specversion":"1.0",\ndata: "type":"petstore.PetCreated.v1"}\n\n' +
-        `id: ${writeToken(tokenScope, one)}\nevent: petstore.OrderPlaced.v1\ndata: {}\n\n`,
+        `id: ${writeToken(tokenScope, one)}\nevent: petstore.OrderPlaced.v1\ndata: {}\n\n` +
+        ':\n\nevent: petstore.PetCreated.v1\ndata: {}\n\n', // an id comes only if it is another one
     )
   })
 
@@ -115,6 +126,27 @@ describe('the feed', () => {
       throw new ServiceError('event_log_unavailable', 'away')
     }
     expectError(await server.get('/v1/events'), 503, 'event_log_unavailable')
+  })
+
+  it('counts what it catches up with as reads of its owner, and leaves half of the rate to requests', async () => {
+    const time = vi.spyOn(performance, 'now').mockReturnValue(1000)
+    onTestFinished(() => time.mockRestore())
+    const { services, get, app } = await openServer(
+      Object.assign(new FakeServices(), { rate: { requests: 6, seconds: 60 } }),
+    )
+    onTestFinished(() => app.close())
+    const counted: number[] = []
+    services.feed.follow = async (_query, { owner, count }) => {
+      expect(owner).toBe('key-1')
+      counted.push(count(), count(), count())
+      return (async function* () {})()
+    }
+    await get('/v1/events')
+    time.mockReturnValue(11_000)
+    await get('/v1/events')
+    expect(counted).toEqual([0, 0, 60_000, 50_000, 50_000, 50_000])
+    expect([(await get('/v1/pets')).statusCode, (await get('/v1/pets')).statusCode]).toEqual([200, 200])
+    expect((await get('/v1/pets')).statusCode).toBe(429)
   })
 
   it('has no HEAD, since it has no end', async () => {
@@ -170,7 +202,7 @@ describe('the feed', () => {
         yield { events: [event], after: [] }
       }
     }
-    services.feed.follow = async (_query, signal) => {
+    services.feed.follow = async (_query, _account, signal) => {
       signal.addEventListener('abort', () => {
         hasLeft = true
       })

@@ -12,7 +12,7 @@ import { type PetState, petDecider } from '../../src/domain/pet-stream.ts'
 import type { FeedQuery, FeedStep } from '../../src/event-feed/event-feed.ts'
 import { type AppOptions, type AppServices, buildApp } from '../../src/http/app.ts'
 import type { EventServices } from '../../src/http/events.ts'
-import type { PetQuota, Rate } from '../../src/http/key-limits.ts'
+import { type PetQuota, type Rate, RateLimit } from '../../src/http/key-limits.ts'
 import type { RouteServices } from '../../src/http/resource.ts'
 import { Traffic } from '../../src/http/traffic.ts'
 import { type ErrorCode, ServiceError } from '../../src/lib/errors.ts'
@@ -99,7 +99,7 @@ export class FakeServices extends Scene implements AppServices {
   }
   /** Tells the number of each event in `events`, as its offset and as all that its CloudEvent says. */
   readonly feed: { -readonly [Name in keyof Events]: Events[Name] } = {
-    history: async (stream, { after = 0, limit }, atLeast) => {
+    history: async (stream, { after = 0, limit }, _reader, atLeast) => {
       await this.#beginRead(atLeast)
       const offsets = this.events.flatMap((event, offset) => (streamOf(event) === stream ? [offset] : []))
       const events = offsets.slice(after, after + limit).map(String)
@@ -124,7 +124,7 @@ export class FakeServices extends Scene implements AppServices {
       events,
       maxInFlightPerKey,
       findKey: (candidate: string) => this.findKey(candidate),
-      rate: this.rate,
+      rate: this.rate && new RateLimit(this.rate),
       topic: 'petstore.pets',
       petQuota: this.petQuota,
     }

@@ -77,7 +77,7 @@ it('counts a follower of the events no longer who goes before the feed begins, a
       following--
     }
   }
-  services.feed.follow = async (_query, gone) => {
+  services.feed.follow = async (_query, _account, gone) => {
     signal = gone
     await held
     return steps()

@@ -96,7 +96,7 @@ class Simulation {
     const { recorder } = this.#world.clients
     const after = heard.token === undefined ? ('now' as const) : positionsIn(heard.token)
     let sentMs = recorder.now()
-    for await (const step of await events.follow({ after }, signal)) {
+    for await (const step of await events.follow({ after }, account, signal)) {
       const { token } = heard
       const answeredMs = recorder.now()
       const body = step.events.map(({ json }) => JSON.parse(shownEvent(json)))
@@ -108,6 +108,8 @@ class Simulation {
     }
   }
 }
+
+const account = { owner: 'clients', count: () => 0 }
 
 function positionsIn(token: string) {
   return [...positionsOf(token)].map(([partition, offset]) => ({ partition, offset }))

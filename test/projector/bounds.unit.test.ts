@@ -1,7 +1,13 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import { petStreams } from '../../src/app/petstore.ts'
+import { Applier } from '../../src/projector/applier.ts'
+import { startOfPartition } from '../../src/read-models/checkpoint.ts'
 import { textSets } from '../../src/read-models/document.ts'
-import { everything, outcomesOf, project, summary } from './projecting.ts'
-import { altered, newerEvent, orderEvent, petCreated } from './records.ts'
+import type { ProjectionStore } from '../../src/read-models/projection-store.ts'
+import { everything, logger, openProjection, outcomesOf, project, summary } from './projecting.ts'
+import { altered, logOf, newerEvent, orderEvent, petCreated } from './records.ts'
+import { somePets } from './world.ts'
 
 const long = 'é'.repeat(7000) // 14,000 bytes
 
@@ -58,4 +64,30 @@ it('a reason ends after 200 characters, and with a whole one', async () => {
 it('a record key of 128 bytes names a stream, and one of 129 is skipped', async () => {
   const [most, more] = ['é'.repeat(64), `${'é'.repeat(64)}x`]
   expect(await outcomesOf([newerEvent(most, 1), newerEvent(more, 1)])).toEqual(['parked', 'skipped'])
+})
+
+it('between two applies of a batch everything else has a turn of the event loop', async () => {
+  const { store, log } = await openProjection()
+  const seen: number[] = []
+  let turn = 0
+  const { load, apply } = store.projection
+  const projection: ProjectionStore = {
+    load,
+    apply: (...batch) => {
+      seen.push(turn)
+      return apply(...batch)
+    },
+  }
+  const applier = new Applier({ store: projection, definition: petStreams, log, logger })
+  const records = logOf(somePets(1, 1500))
+  let isDone = false
+  const counting = (async () => {
+    for (; !isDone; turn++) await nextTurn()
+  })()
+  const batch = { partition: 0, from: 0, records, next: records.length }
+  expect((await applier.apply('generation', startOfPartition, batch))?.next).toBe(1500)
+  isDone = true
+  await counting
+  expect(seen).toHaveLength(3)
+  expect(new Set(seen).size).toBe(3)
 })

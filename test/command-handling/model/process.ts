@@ -82,7 +82,15 @@ export class ApiProcess extends Process {
     })
     this.events = new EventFeed({ definition: petStreams, log, readModel: this.readModel })
     const { readModel, events } = this
-    const services = { readModel, events, commands, log, petQuota: undefined, findKey: () => undefined }
+    const services = {
+      readModel,
+      events,
+      commands,
+      log,
+      petQuota: undefined,
+      rate: undefined,
+      findKey: () => undefined,
+    }
     this.#routes = new Routes(services, shared.foundBug)
   }
 

@@ -34,9 +34,9 @@ export const httpBugs: readonly PlantedBug[] = [
     name: 'the feed gives the id of a step with its first event, so that a break skips the rest',
     file: 'src/http/events.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a file
-    text: "yield `${blocks.join('')}id: ${writeToken(log, after)}\\n${last}`",
+    text: "yield `${blocks.join('')}${idLine}${last}`",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
-    becomes: "yield `id: ${writeToken(log, after)}\\n${blocks.join('')}${last}`",
+    becomes: "yield `${idLine}${blocks.join('')}${last}`",
     caughtBy: {
       file: 'test/http/events.unit.test.ts',
       title: 'is made of server-sent events, the last of each step with the id to go on from',
