@@ -5,6 +5,11 @@ export function unavailable(cause: unknown): ServiceError {
   return new ServiceError('event_log_unavailable', 'The event log does not answer; nothing was stored.', { cause })
 }
 
+/** Nothing was to be stored. */
+export function unanswered(cause: unknown, message = 'The event log does not answer.'): ServiceError {
+  return new ServiceError('event_log_unavailable', message, { cause })
+}
+
 /** It was never sent. */
 export function notSentInTime(): ServiceError {
   return new ServiceError('event_log_unavailable', 'The event log did not accept the write in time; it was not stored.')

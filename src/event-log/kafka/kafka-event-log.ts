@@ -10,12 +10,12 @@ import type {
   Subscription,
   UndecodableBatch,
 } from '../event-log.ts'
-import { outcomeUnknown, unavailable } from '../failures.ts'
+import { outcomeUnknown, unanswered, unavailable } from '../failures.ts'
 import { partitionOf } from './default-partitioner.ts'
 import { type BootedLog, bootLog } from './kafka-boot.ts'
 import { KafkaClient } from './kafka-client.ts'
 import { KafkaProducer } from './kafka-producer.ts'
-import { KafkaReader } from './kafka-reader.ts'
+import { KafkaReader, UndecodableError } from './kafka-reader.ts'
 import { KafkaSubscription } from './kafka-subscription.ts'
 import { findTopics } from './kafka-topics.ts'
 import { LeftOutBatches } from './left-out-batches.ts'
@@ -125,7 +125,7 @@ class KafkaEventLog implements EventLog {
     try {
       return await withTimeout(endOffsetsTimeoutMs, this.#nextEndOffsetsQuery)
     } catch (error) {
-      throw unavailable(error)
+      throw unanswered(error)
     }
   }
 
@@ -140,7 +140,9 @@ class KafkaEventLog implements EventLog {
       const records = fetched.records.slice(0, limit)
       return { records, next: (records.at(-1)?.offset ?? from) + 1 }
     } catch (error) {
-      throw unavailable(error)
+      throw error instanceof UndecodableError
+        ? unanswered(error, 'The event log cannot be decoded there.')
+        : unanswered(error)
     }
   }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { EventLog, LogRecord, NewRecord, Offset, ReadRecords, Subscriber, Subscription } from '../event-log.ts'
-import { outcomeUnknown, unavailable } from '../failures.ts'
+import { outcomeUnknown, unanswered, unavailable } from '../failures.ts'
 import { PagedSubscription } from './paged-subscription.ts'
 
 const schemaVersion = 1
@@ -159,7 +159,7 @@ class SqliteEventLog implements EventLog {
     }
   }
 
-  #attempt<T>(work: () => T, failure: (cause: unknown) => Error = unavailable): T {
+  #attempt<T>(work: () => T, failure: (cause: unknown) => Error = unanswered): T {
     try {
       if (this.#closed) throw new Error('the event log is closed')
       return work()
