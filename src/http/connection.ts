@@ -55,6 +55,11 @@ export class Connection {
     })
   }
 
+  /** Lets go of the last request if it is answered: it may be large, and its connection may be idle for long. */
+  forgetAnswered(): void {
+    if (this.#current?.writableFinished || this.#current?.destroyed) this.#current = undefined
+  }
+
   /** Whether only the client can go on: by a request, or by taking its answer. */
   get isIdle(): boolean {
     return this.#current === undefined || this.#current.writableEnded || this.#current.destroyed

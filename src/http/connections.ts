@@ -73,7 +73,10 @@ export class Connections {
 
   /** Closes those whose client does not take its answer. Node's own timer would begin anew with each byte that it sends. */
   closeStuck(): void {
-    for (const connection of this.#open) if (connection.stuckForMs() >= takeWithinMs) connection.socket.destroy()
+    for (const connection of this.#open) {
+      connection.forgetAnswered()
+      if (connection.stuckForMs() >= takeWithinMs) connection.socket.destroy()
+    }
   }
 
   /** One beyond the limits is closed as soon as it is opened, which costs almost nothing. */

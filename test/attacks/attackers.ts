@@ -11,6 +11,10 @@ export interface Attack {
   /** Or once in as many milliseconds. */
   readonly everyMs?: number
   readonly reads?: boolean
+  /** Whether it resets the connection behind what it sent first. */
+  readonly resets?: boolean
+  /** The addresses of this machine that it comes from, in turn. */
+  readonly from?: readonly string[]
 }
 
 /** Keeps connections to a port from an address of its own, in a thread of its own. Those that are closed are opened anew. */
@@ -26,15 +30,15 @@ export class Attackers {
   }
 }
 
-const otherAddress = '127.0.0.2'
+const otherAddresses = ['127.0.0.2']
 const comesBackMs = 20
 
-function open(port: number, attack: Attack): void {
-  const { first, again, everyMs, reads } = attack
-  const socket = connect({ port, host: '127.0.0.1', localAddress: otherAddress })
+function open(port: number, attack: Attack, index: number): void {
+  const { first, again, everyMs, reads, resets, from = otherAddresses } = attack
+  const socket = connect({ port, host: '127.0.0.1', localAddress: from[index % from.length] })
   socket.on('error', () => {})
   if (reads === true) socket.resume()
-  socket.write(first)
+  socket.write(first, () => resets && socket.resetAndDestroy())
   const timer = everyMs === undefined ? undefined : setInterval(() => socket.write(again ?? ''), everyMs)
   if (timer === undefined && again !== undefined) {
     const send = () => {
@@ -46,11 +50,11 @@ function open(port: number, attack: Attack): void {
   }
   socket.on('close', () => {
     clearInterval(timer)
-    setTimeout(() => open(port, attack), comesBackMs)
+    setTimeout(() => open(port, attack, index), comesBackMs)
   })
 }
 
 if (!isMainThread && workerData?.attack !== undefined) {
   const { port, attack } = workerData as { readonly port: number; readonly attack: Attack }
-  for (let index = 0; index < attack.connections; index++) open(port, attack)
+  for (let index = 0; index < attack.connections; index++) open(port, attack, index)
 }

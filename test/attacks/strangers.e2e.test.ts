@@ -29,7 +29,22 @@ const attacks: Attacks = {
   ...flooding,
   '13 such connections that read nothing': { connections: 13, first: '', again: get('/openapi.json').repeat(100) },
   '200 connections that do not read what they asked for': { connections: 200, first: script.repeat(20) },
+  '50 broken requests behind answers that are not read, and bytes without an end': {
+    connections: 50,
+    first: `${script.repeat(20)}rubbish\r\n\r\n`,
+    again: 'x',
+  },
+  '50 bodies of single bytes behind answers that are not read': {
+    connections: 50,
+    first: script.repeat(20) + endless + '1\r\nx\r\n'.repeat(70_000),
+  },
+  '50 tunnels that are reset': { connections: 50, first: head('CONNECT a:1 HTTP/1.1'), resets: true },
   '1,000 connections that say nothing': { connections: 1000, first: '' },
+  '1,000 connections of three addresses that say nothing': {
+    connections: 1000,
+    first: '',
+    from: ['127.0.0.2', '127.0.0.3', '127.0.0.4'],
+  },
   '200 connections that never finish a request': {
     connections: 200,
     first: 'GET / HTTP/1.1\r\n',
