@@ -37,22 +37,18 @@ export class Connection {
     return this.#waiting.length
   }
 
-  /** Calls `handle` once it is the turn of the request of `response`. */
-  take(response: ServerResponse, handle: () => void): void {
-    const begin = () => {
-      this.#current = response
-      handle()
-    }
-    if (response.socket !== null) {
-      begin()
-      return
-    }
+  /** Calls `begin` once it is the turn of the request of `response`, unless the rest of it cannot come any more. */
+  wait(response: ServerResponse, begin: () => void): void {
     this.#waiting.push(response)
     // Node assigns the socket to a response once the previous response has been written.
     response.once('socket', () => {
       this.#waiting.shift()
       if (!this.#isEnding || response.req.complete) begin()
     })
+  }
+
+  begin(response: ServerResponse): void {
+    this.#current = response
   }
 
   /** Lets go of the last request if it is answered: it may be large, and its connection may be idle for long. */

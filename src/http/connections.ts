@@ -56,13 +56,17 @@ export class Connections {
    * has one request in flight, whatever it sends. A connection with too many waiting requests is closed.
    */
   inTurn(handle: Handler): Handler {
+    const begin = (connection: Connection, request: IncomingMessage, response: ServerResponse) => {
+      connection.begin(response)
+      if (!connection.hasKey && this.#strangers.delete(connection)) this.#strangers.add(connection)
+      handle(request, response)
+    }
     return (request, response) => {
       const connection = connectionOf(request.socket)
-      if (connection === undefined || connection.waiting >= waitingMax) return void request.socket.destroy()
-      connection.take(response, () => {
-        if (!connection.hasKey && this.#strangers.delete(connection)) this.#strangers.add(connection)
-        handle(request, response)
-      })
+      if (connection === undefined) request.socket.destroy()
+      else if (response.socket !== null) begin(connection, request, response)
+      else if (connection.waiting >= waitingMax) request.socket.destroy()
+      else connection.wait(response, () => begin(connection, request, response))
     }
   }
 

@@ -1,4 +1,4 @@
-import { IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../lib/errors.ts'
@@ -49,21 +49,16 @@ export function asksForUpgrade({ headers }: IncomingMessage): boolean {
 /** A body comes in chunks, or in packets, which cost far more than the bytes in them. */
 const bodyPiecesMax = 1024
 
-/** The request class of a server. Calls `refuse` for a body in too many pieces, and then reads no more of it. */
-export function requestClass(refuse: (socket: Socket) => void) {
-  return class extends IncomingMessage {
-    pieces = 0
-
-    override push(piece: unknown): boolean {
-      if (this.pieces > bodyPiecesMax) return false // its end neither: a part must not be taken for the body
-      if (piece === null || ++this.pieces <= bodyPiecesMax) return super.push(piece)
-      refuse(this.socket)
-      return false
-    }
-
-    override _read(size: number): void {
-      if (this.pieces <= bodyPiecesMax) super._read(size) // which has the connection read on
-    }
+/** Calls `refuse` for a body in too many pieces, and then reads no more of it. Call it before any of the body comes. */
+export function boundPieces(request: IncomingMessage, refuse: (socket: Socket) => void): void {
+  const { push } = request
+  let pieces = 0
+  request.push = (piece: unknown) => {
+    if (pieces > bodyPiecesMax) return false // its end neither: a part must not be taken for the body
+    if (piece === null || ++pieces <= bodyPiecesMax) return push.call(request, piece)
+    request._read = () => {} // it would have the connection read on
+    refuse(request.socket)
+    return false
   }
 }
 

@@ -6,7 +6,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { ErrorCode } from '../lib/errors.ts'
 import { type ConnectionLimits, Connections } from './connections.ts'
 import { replyWithError, securityHeaders } from './error-replies.ts'
-import { asksForUpgrade, hasUnreadBody, requestClass } from './messages.ts'
+import { asksForUpgrade, boundPieces, hasUnreadBody } from './messages.ts'
 import { replyToBrokenRequest, replyToManyPieces, replyToTunnel } from './raw-replies.ts'
 import { CountedResponse, type Traffic } from './traffic.ts'
 
@@ -31,6 +31,10 @@ export function newServer({ logger, connections: limits, isClosing, traffic }: S
     genReqId: requestId,
     trustProxy: (address: string) => limits.isTrustedProxy(address),
     serverFactory: (handle) => {
+      const take = connections.inTurn((request, response) => {
+        traffic.takeUp(response)
+        handle(request, response)
+      })
       const server = createServer(
         {
           requestTimeout: 30_000, // until the whole request has arrived
@@ -38,13 +42,12 @@ export function newServer({ logger, connections: limits, isClosing, traffic }: S
           connectionsCheckingInterval: 5_000, // how often both are looked at
           keepAliveTimeout: 65_000, // more than the 60 s of load balancers, so that they close first
           requireHostHeader: false, // Node itself answers a request without Host, but without a body
-          IncomingMessage: requestClass((socket) => count(replyToManyPieces(socket))),
           ServerResponse: responseClass(isClosing),
         },
-        connections.inTurn((request, response) => {
-          traffic.takeUp(response)
-          handle(request, response)
-        }),
+        (request, response) => {
+          if (hasUnreadBody(request)) boundPieces(request, (socket) => count(replyToManyPieces(socket)))
+          take(request, response)
+        },
       )
       connections.watch(server)
       // Expectations are handled once the client is authenticated. RFC 9110 section 10.1.1 allows ignoring unknown

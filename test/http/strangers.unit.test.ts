@@ -181,3 +181,21 @@ it('closes a connection whose client takes nothing for 20 seconds, though it goe
   connections?.closeStuck()
   expect([server.destroyed, ofSlow.destroyed, ofIdle.destroyed]).toEqual([true, false, false])
 })
+
+it('closes no connection on which an answer is still to come, however long that takes', async () => {
+  const skipTime = adjustableClock()
+  const { app, services, openBoth } = await open()
+  expect(app.server.timeout).toBe(0) // Node's own, which knows nothing of deadlines
+  const [client] = await openBoth()
+  const goesOn = Promise.withResolvers<void>()
+  services.beforeRead = () => goesOn.promise
+  client.write(list)
+  await eventually(() => expect(services.atLeast).toHaveLength(1))
+  for (let minutes = 0; minutes < 3; minutes++) {
+    Connections.of(app.server)?.closeStuck()
+    skipTime(60_000)
+  }
+  goesOn.resolve()
+  const [answer] = await once(client, 'data')
+  expect(String(answer)).toMatch(/^HTTP\/1.1 200/)
+})
