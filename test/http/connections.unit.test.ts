@@ -23,11 +23,13 @@ async function openLimited(
     app.server.closeAllConnections()
     await closed
   })
-  return {
-    services,
-    lines,
-    open: (from = '127.0.0.1') => connect({ port, host: '127.0.0.1', localAddress: from }).on('error', () => {}),
+  const open = (from = '127.0.0.1') => connect({ port, host: '127.0.0.1', localAddress: from }).on('error', () => {})
+  /** One after the other: the system may let in those that are opened at once in any order. */
+  async function accepted(from?: string) {
+    const [socket] = await Promise.all([open(from), once(app.server, 'connection')])
+    return socket
   }
+  return { services, lines, open, accepted }
 }
 
 /** Whether the socket is let in: then it gets an answer, else its end. */
@@ -88,14 +90,13 @@ it('does not count the connections of a proxy as those of one address', async ()
 
 describe('when all connections are taken', () => {
   it('the one without a key that is idle for longest makes room, and says so once for many', async () => {
-    const { services, lines, open } = await openLimited({ max: 5 })
+    const { services, lines, open, accepted } = await openLimited({ max: 5 })
     const goesOn = Promise.withResolvers<void>()
     onTestFinished(() => goesOn.resolve())
     const keyed = open()
     expect(await isServed(keyed)).toBe(true)
-    const others = [open(), open(), open(), open('127.0.0.2')] as const
-    const [waiting, busy] = others
-    await Promise.all(others.map((socket) => once(socket, 'connect')))
+    const [waiting, busy] = [await accepted(), await accepted()]
+    const others = [waiting, busy, await accepted(), await accepted('127.0.0.2')]
     vi.spyOn(services.health, 'ready').mockImplementationOnce(async () => {
       await goesOn.promise
       return { ready: true, checks: { eventLog: { status: 'up' } } }
