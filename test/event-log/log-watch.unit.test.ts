@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { KafkaProducer } from '../../src/event-log/kafka/kafka-producer.ts'
 import type { KafkaReader } from '../../src/event-log/kafka/kafka-reader.ts'
 import { LogWatch } from '../../src/event-log/kafka/log-watch.ts'
+import { eventually } from '../lib/eventually.ts'
 import { silent } from './kafka-fixture.ts'
 
 const [topic, idBlocks] = ['pets', 'pets.id-blocks']
@@ -104,7 +105,7 @@ it('a log that held events and is empty is not the one that was opened', async (
 it('a log whose first event is another one is not the one that was opened, however many it has', async () => {
   const topics = Object.assign(new Topics('one'), { events: ['first'] })
   const process = topics.open()
-  await process.confirm(limitMs)
+  await eventually(() => expect(topics.values.at(-1)).toContain('"firstRecords":[{'))
   topics.events = ['first', 'second']
   await process.confirm(limitMs)
   topics.events = ['another', 'second', 'third']

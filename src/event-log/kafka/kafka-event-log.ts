@@ -210,7 +210,7 @@ class KafkaEventLog implements EventLog {
     const deadline = performance.now() + limitMs
     await this.#watch.confirm(limitMs)
     try {
-      await this.#watch.endOffsets(deadline - performance.now()) // it must be known that the events are still there
+      await this.#watch.confirmEvents(deadline - performance.now()) // it must be known that the events are still there
     } catch (error) {
       throw unavailable(error)
     }

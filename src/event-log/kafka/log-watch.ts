@@ -40,6 +40,7 @@ export class LogWatch {
   /** Records are lost from the end: if the last block is still there, the earlier ones are too. */
   #lastBlock: PinnedRecord | undefined
   readonly #firstRecords: FirstRecords
+  #ends: readonly Offset[] = []
   #hasEvents: boolean
   #isNoted: boolean
   #firstRecordsNoted: number
@@ -99,6 +100,16 @@ export class LogWatch {
     return ends
   }
 
+  /** Throws if it cannot be determined whether the events are those of this log, or if they are not. */
+  async confirmEvents(limitMs: number): Promise<void> {
+    const deadline = performance.now() + limitMs
+    this.#ends = await this.endOffsets(limitMs)
+    if (await this.#firstRecords.areGone(deadline)) {
+      this.#markReplaced(`${this.#options.topic} has none of its first events`)
+    }
+    this.failIfReplaced()
+  }
+
   failIfReplaced(): void {
     const { topic, idBlocks } = this.#options
     if (this.#isReplaced) throw unavailable(new Error(`${topic} and ${idBlocks} are not the log that was opened`))
@@ -123,6 +134,7 @@ export class LogWatch {
       await delay(lookEveryMs, undefined, { signal, ref: false }).catch(() => {})
       if (signal.aborted) return
       await this.confirm(lookLimitMs).catch(() => {}) // unavailable brokers prove nothing about the log
+      if (!signal.aborted) await this.#pinFirstRecords()
       const isNoted = this.#isNoted && this.#firstRecords.pinned.length === this.#firstRecordsNoted
       if (this.#hasEvents && !isNoted && !signal.aborted) await this.#noteEvents()
     }
@@ -152,7 +164,7 @@ export class LogWatch {
 
   /** Throws if that cannot be determined. */
   async #look(deadline: number): Promise<void> {
-    const { reader, topic, idBlocks } = this.#options
+    const { reader, idBlocks } = this.#options
     const pinned = this.#lastBlock === undefined ? [this.#identity] : [this.#identity, this.#lastBlock]
     // A new leader may hold back records for a moment, but then it does not report an end offset either.
     const [end = 0] = await reader.offsets(idBlocks, 'next', deadline - performance.now())
@@ -162,10 +174,15 @@ export class LogWatch {
       if (found === undefined) throw new Error(`the record at offset ${offset} of ${idBlocks} cannot be read`)
       if (!matches(found.value)) return this.#markReplaced(`${idBlocks} has another record at offset ${offset}`)
     }
-    // Unreachable partitions prove nothing about the log.
-    const ends = await this.endOffsets(deadline - performance.now()).catch(() => undefined)
-    if (ends === undefined) return
-    if (await this.#firstRecords.areGone(deadline)) return this.#markReplaced(`${topic} has none of its first events`)
-    await this.#firstRecords.pin(ends, deadline)
+    await this.confirmEvents(deadline - performance.now()).catch(() => {}) // unreachable partitions prove nothing about the log
+  }
+
+  /** A record that takes long to decode delays nothing but the note. */
+  async #pinFirstRecords(): Promise<void> {
+    try {
+      await this.#firstRecords.pin(this.#ends, performance.now() + lookLimitMs)
+    } catch (error) {
+      this.#options.logger.debug({ err: error }, 'Kafka: the first events could not be read, trying again')
+    }
   }
 }
