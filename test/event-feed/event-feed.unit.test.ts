@@ -122,6 +122,19 @@ describe('the feed', () => {
     await eventually(() => expect(behind.told).toEqual(values.slice(57)))
   })
 
+  it('is at no place behind offsets without a record before the read models are', async () => {
+    const withMarkers: EventLog['read'] = async (...place) => {
+      const { records, next } = await world.log.read(...place)
+      return { records, next: next + 3 }
+    }
+    const world = await openFeed({ log: (log) => withMethods(log, { read: withMarkers }) })
+    const seen = following(world.feed)
+    await world.append([petCreated({ id: 1 }), petCreated({ id: 2 })])
+    await eventually(() => expect(seen.told).toHaveLength(2))
+    await eventually(() => expect(seen.last).toBeGreaterThanOrEqual(2))
+    expect(seen.last).toBe(2)
+  })
+
   it('tells what comes from now on, of one stream, of one type', async () => {
     const world = await openFeed()
     await world.append([petCreated({ id: 1 }), petCreated({ id: 2 })])
