@@ -52,7 +52,7 @@ export interface TokenScope {
  * `log id:partition:offset,partition:offset,…`; those of earlier releases name one position. A token of many partitions is
  * `log id:~` and what `pack` writes, as proxies take 8 KiB for a header.
  */
-const tokenForm = /^([^,]+):((?:\d{1,9}:\d{1,16}(?:,\d{1,9}:\d{1,16})*)?|~[\w-]+)$/
+const tokenForm = /^([^,]+):((?:\d{1,9}:\d{1,16}(?:,\d{1,9}:\d{1,16})*)?|~[1-6][\w-]+)$/
 const listedMax = 64
 const packedBytesMax = 6
 const packedMax = 256 ** packedBytesMax - 1
@@ -98,20 +98,20 @@ function readToken(
   })
 }
 
-/** For each partition the number of records up to its position, as many bytes as the largest of them needs. */
+/** How many bytes the largest number needs; then, in so many bytes each, the number of records up to the position of each partition. */
 function pack(positions: readonly Position[], partitions: number): string {
   const largest = Math.max(...positions.map(({ offset }) => offset + 1))
   let width = 1
   while (largest >= 256 ** width) width++
   const packed = Buffer.alloc(partitions * width)
   for (const { partition, offset } of positions) packed.writeUIntBE(offset + 1, partition * width, width)
-  return packed.toString('base64url')
+  return width + packed.toString('base64url')
 }
 
 function unpack(text: string, partitions: number): Position[] | undefined {
-  const packed = Buffer.from(text, 'base64url')
-  const width = packed.length / partitions
-  if (!Number.isInteger(width) || width < 1 || width > packedBytesMax) return undefined
+  const width = Number(text[0])
+  const packed = Buffer.from(text.slice(1), 'base64url')
+  if (packed.length !== width * partitions) return undefined
   const counts = Array.from({ length: partitions }, (_, partition) => packed.readUIntBE(partition * width, width))
   return counts.flatMap((count, partition) => (count > 0 ? [{ partition, offset: count - 1 }] : []))
 }

@@ -186,7 +186,15 @@ export function numberOf(traceparent: unknown): number | undefined {
 /** The last offset per partition that a Consistency-Token names. The text of a token is opaque to clients, not to this test. */
 export function positionsOf(token: string | undefined): ReadonlyMap<number, number> {
   const content = Buffer.from(token ?? '', 'base64url').toString('latin1')
-  const [, pairs = ''] = /^[^,]+?:((?:\d+:\d+(?:,\d+:\d+)*)?):[0-9a-f]+$/.exec(content) ?? []
+  const [, pairs = '', width, packed] =
+    /^[^,]+?:((?:\d+:\d+(?:,\d+:\d+)*)?|~(\d)([\w-]+)):[0-9a-f]+$/.exec(content) ?? []
+  if (packed !== undefined) return unpacked(Buffer.from(packed, 'base64url'), Number(width))
   if (pairs === '') return new Map()
   return new Map(pairs.split(',').map((pair) => pair.split(':').map(Number) as [number, number]))
+}
+
+/** Of many partitions a token has the number of records up to the position of each, in so many bytes. */
+function unpacked(packed: Buffer, width: number): ReadonlyMap<number, number> {
+  const counts = Array.from({ length: packed.length / width }, (_, at) => packed.readUIntBE(at * width, width))
+  return new Map(counts.flatMap((count, partition) => (count > 0 ? [[partition, count - 1] as const] : [])))
 }
