@@ -193,7 +193,7 @@ export function positionsOf(token: string | undefined): ReadonlyMap<number, numb
   return new Map(pairs.split(',').map((pair) => pair.split(':').map(Number) as [number, number]))
 }
 
-/** Of many partitions a token has the number of records up to the position of each, in so many bytes. */
+/** A token of many partitions has the number of records up to the position of each, in so many bytes. */
 function unpacked(packed: Buffer, width: number): ReadonlyMap<number, number> {
   const counts = Array.from({ length: packed.length / width }, (_, at) => packed.readUIntBE(at * width, width))
   return new Map(counts.flatMap((count, partition) => (count > 0 ? [[partition, count - 1] as const] : [])))
