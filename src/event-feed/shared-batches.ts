@@ -157,7 +157,7 @@ export class SharedBatches {
     }
     const end = records.findIndex(({ outcome }) => outcome === 'waiting' || outcome === 'discarding')
     const told = end < 0 ? records : records.slice(0, end)
-    const behindTold = records[end]?.record.offset ?? (told.at(-1)?.record.offset ?? from - 1) + 1
+    const behindTold = (told.at(-1)?.record.offset ?? from - 1) + 1
     // A place behind offsets that carry no record must not be ahead of what this process shows.
     const isPassed = end < 0 && (await this.#isApplied({ ...place, next: next - 1 }, 1))
     return { events: told.flatMap(shown), place: { partition, next: isPassed ? next : behindTold, told: 0 } }

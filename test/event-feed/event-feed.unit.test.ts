@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { petStreams } from '../../src/app/petstore.ts'
@@ -133,6 +134,28 @@ describe('the feed', () => {
     await eventually(() => expect(seen.told).toHaveLength(2))
     await eventually(() => expect(seen.last).toBeGreaterThanOrEqual(2))
     expect(seen.last).toBe(2)
+  })
+
+  it('is at no such place in front of a record that the read models have not come to', async () => {
+    const late: (model: Reading) => Reading = (model) => ({
+      load: (...query) => model.load(...query),
+      generationOf: (partition) => model.generationOf(partition),
+      whenApplied: async (position, wait) => {
+        if (position.offset < 2) return await model.whenApplied(position, wait)
+        await delay(wait.timeoutMs, undefined, { ref: false })
+        return 'late'
+      },
+    })
+    const withGap: EventLog['read'] = async (partition, from, limit) => {
+      const { records } = await world.log.read(partition, Math.min(from, 2), limit)
+      const moved = records.map((each) => (each.offset < 2 ? each : { ...each, offset: each.offset + 3 }))
+      return { records: moved.filter(({ offset }) => offset >= from), next: 6 }
+    }
+    const world = await openFeed({ log: (log) => withMethods(log, { read: withGap }), readModel: late })
+    const seen = following(world.feed)
+    await world.append([petCreated({ id: 1 }), petCreated({ id: 2 }), petCreated({ id: 3 })])
+    await eventually(() => expect(seen.last).toBeGreaterThanOrEqual(2))
+    expect([seen.told.length, seen.last]).toEqual([2, 2])
   })
 
   it('tells what comes from now on, of one stream, of one type', async () => {
