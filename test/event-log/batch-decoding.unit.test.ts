@@ -86,6 +86,13 @@ it('a fetch decodes no more compressed batches than fit its bound, and leaves th
   expect((await decode(...thirtyMiB.slice(0, 3), plain)).offsets).toEqual(upTo(6001))
 })
 
+it('what is cut of long values counts too', async () => {
+  registerCodecs()
+  const value = Buffer.alloc(40_000_000)
+  const batches = await Promise.all([0, 1, 2].map((offset) => batch(offset, 1, { value })))
+  expect((await decode(...batches)).offsets).toEqual([0, 1])
+})
+
 it('a batch that decodes to more than the bound is left out', async () => {
   registerCodecs()
   const bomb = await batch(1, 5000, { value: Buffer.alloc(15_000) })

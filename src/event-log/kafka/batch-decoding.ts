@@ -120,7 +120,7 @@ async function decodeMessages(parts: Parts, bytes: Buffer, budget: Budget): Prom
     const batch = bytes.subarray(at, end)
     try {
       if (budget.bytes <= 0 && needsBudget(batch)) break // it comes with the next fetch
-      const decoded = await decodeBatch(parts, batch)
+      const decoded = await decodeBatch(parts, batch, budget)
       if (needsBudget(batch)) budget.bytes -= sizeOf(decoded)
       // Not spread into a call of `push`, which fails beyond some 100,000 arguments.
       for (const message of decoded) messages.push(message)
@@ -138,20 +138,23 @@ function needsBudget(batch: Buffer): boolean {
   return batch.readInt8(magicAt) !== batchMagic || isCompressed(batch)
 }
 
+/** Without the bytes of the records themselves. */
 function sizeOf(messages: readonly FetchedMessage[]): number {
-  return messages.reduce((sum, { tooLarge, key, value }) => {
-    if (tooLarge !== undefined) return sum + decodedBytesMax
-    return sum + recordBytes + (key?.length ?? 0) + (value?.length ?? 0)
-  }, 0)
+  return messages.reduce((sum, { tooLarge }) => sum + (tooLarge === undefined ? recordBytes : decodedBytesMax), 0)
 }
 
-async function decodeBatch(parts: Parts, batch: Buffer): Promise<FetchedMessage[]> {
+async function decodeBatch(parts: Parts, batch: Buffer, budget: Budget): Promise<FetchedMessage[]> {
   if (batch.readInt8(magicAt) !== batchMagic) return await decodeMessageSet(parts, batch)
   if (batch.readUInt32BE(checksumAt) !== parts.crc32c(batch.subarray(checksummedFrom))) {
     throw new Error('its checksum does not match its content')
   }
   const codec = parts.lookupCodecByAttributes(batch.readInt16BE(attributesAt))
-  return await decodeRecordBatch(batch, codec?.decompress)
+  if (codec === null) return await decodeRecordBatch(batch, undefined)
+  return await decodeRecordBatch(batch, async (compressed) => {
+    const records = await codec.decompress(compressed)
+    budget.bytes -= records.length // before long values are cut
+    return records
+  })
 }
 
 /** What such formats cannot say is as in a batch that says nothing of it. */
