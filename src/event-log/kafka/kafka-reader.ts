@@ -22,7 +22,8 @@ interface FetchPosition {
   readonly isolation: keyof typeof isolationLevels
 }
 
-const oneRecordBytes = 65_536
+/** A broker gives at least one batch, however long it is. */
+const oneBatchBytes = 1
 /** How long a broker waits for a first record at the end. */
 const waitMs = 100
 /** As Kafka numbers them. `uncommitted` is for what only this service writes: an open transaction hides nothing there. */
@@ -61,7 +62,7 @@ export class KafkaReader {
 
   /** The record at this offset, also one of a transaction; undefined if there is none. */
   async record(topic: string, offset: Offset, limitMs: number, partition = 0): Promise<LogRecord | undefined> {
-    const place = { topic, partition, from: offset, bytesMax: oneRecordBytes, isolation: 'uncommitted' } as const
+    const place = { topic, partition, from: offset, bytesMax: oneBatchBytes, isolation: 'uncommitted' } as const
     const { records } = await this.records(place, limitMs)
     const [found] = records
     return found?.offset === offset ? found : undefined
