@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isTextSet } from '../../src/read-models/document.ts'
 import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
@@ -150,6 +150,41 @@ describe('sqlite read models', () => {
     await applyAll(other, another.name, firstBatch({ documents: added(pet(1, [], 1, 'another')) }))
     const proof = { active: generation, checkpoints: new Map(), isComplete: true }
     expect(await find(store, building.name)).toEqual({ proof, document: undefined })
+  })
+
+  it('are removed in pieces, between which everything else has its turns, and nothing of them is left', async () => {
+    const { store } = await owning()
+    const tables = fixture.asAnother(tablesIn)
+    const { name } = await store.generations.build(newGeneration())
+    const many = numbers(5000)
+    const documents = added(...many.map((id) => pet(id)))
+    await applyAll(store, name, firstBatch({ documents, history: many.map((id) => [`${id}#0`, 'a chunk']) }))
+    let turns = 0
+    const isRemoved = store.generations.remove(name)
+    let isOver = false
+    void isRemoved.then(() => {
+      isOver = true
+    })
+    while (!isOver) {
+      turns++
+      expect(await store.generations.all()).toHaveLength(1)
+      await nextTurn()
+    }
+    expect(await isRemoved).toBe(true)
+    expect(turns).toBeGreaterThan(5)
+    expect(fixture.asAnother(tablesIn)).toEqual(tables)
+    expect(fixture.asAnother((db) => db.prepare('SELECT name FROM text').all())).toEqual([])
+  })
+
+  it('that a process had begun to remove when it ended are removed by the next one', async () => {
+    const { store } = await owning()
+    const tables = fixture.asAnother(tablesIn)
+    const { name } = await store.generations.build(newGeneration())
+    await applyAll(store, name, firstBatch({ documents: added(pet(1)), history: [['1#0', 'a chunk']] }))
+    fixture.asAnother((db) => db.prepare("UPDATE generation SET state = 'removed' WHERE name = ?").run(name))
+    expect(await store.generations.all()).toHaveLength(1)
+    expect(await store.generations.remove(name)).toBe(false)
+    expect(fixture.asAnother(tablesIn)).toEqual(tables)
   })
 
   it('say so when a table of theirs is gone and the generation is not', async () => {

@@ -61,7 +61,7 @@ export class SqliteDatabase {
   generations(version = this.options.version): readonly GenerationRow[] {
     const rows = this.all`
       SELECT key, name, log_id AS logId, state, since, continues, paused FROM generation
-      WHERE version = ${version} ORDER BY state, since`
+      WHERE version = ${version} AND state <> 'removed' ORDER BY state, since`
     return rows as unknown as GenerationRow[]
   }
 
@@ -97,15 +97,24 @@ export class SqliteDatabase {
     return set
   }
 
-  dropDocuments(key: number): void {
-    this.#documentSets.delete(key)
-    this.db.exec(`DROP TABLE IF EXISTS ${tableOf(key)}`)
+  /** Removes at most `max` documents; once none are left, the set itself. */
+  removeDocuments(key: number, max: number): void {
+    const table = tableOf(key)
+    const { changes } = this.db.prepare(`DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} LIMIT ?)`).run(max)
+    if (changes === max) return
+    this.#dropDocuments(key)
+    this.run`DELETE FROM collection WHERE key = ${key}`
   }
 
   createDocuments(key: number): DocumentSet {
-    this.dropDocuments(key)
+    this.#dropDocuments(key)
     this.db.exec(`CREATE TABLE ${tableOf(key)} (id INTEGER PRIMARY KEY, json TEXT NOT NULL, behind TEXT) STRICT`)
     return this.documents(key)
+  }
+
+  #dropDocuments(key: number): void {
+    this.#documentSets.delete(key)
+    this.db.exec(`DROP TABLE IF EXISTS ${tableOf(key)}`)
   }
 
   /** The text of a row, and the document of the home collection that it is behind, if there is one. */

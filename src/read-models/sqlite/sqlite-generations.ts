@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { timeOfDay } from '../../lib/clock.ts'
 import type { Generation, Generations, StoredGeneration } from '../generations.ts'
 import type { Listeners } from '../listeners.ts'
@@ -7,7 +8,8 @@ import { isWithin } from './sqlite-projection.ts'
 
 const pauseEveryMs = 5000
 const now = () => timeOfDay().getTime()
-const tablesOfGeneration = ['checkpoint', 'collection', 'text_set', 'text']
+/** Entries that are removed in one turn of the event loop. */
+const removedAtOnce = 2000
 
 export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners): Generations {
   const own = database.options.version
@@ -63,16 +65,18 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
     },
 
     async build(generation) {
-      return database.write(() => {
+      const built = database.write(() => {
         const building = database.inState('building')
         if (building?.logId === generation.logId) {
           setState(building.key, 'building', null)
           return { name: building.name, logId: building.logId }
         }
-        if (building !== undefined) removeGeneration(database, building)
+        if (building !== undefined) letGo(database, building)
         insert(generation, 'building')
         return generation
       })
+      await removeLeft(database)
+      return built
     },
 
     async activate(name) {
@@ -97,12 +101,14 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
     },
 
     async remove(name) {
-      return database.write(() => {
+      const isRemoved = database.write(() => {
         const found = database.generation(name)
         if (found === undefined || found.state === 'active') return false
-        removeGeneration(database, found)
+        letGo(database, found)
         return true
       })
+      await removeLeft(database)
+      return isRemoved
     },
 
     async renew() {
@@ -114,24 +120,28 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
     },
 
     async removeVersion({ version, renewed }, logId) {
-      return database.write(() => {
+      const isRemoved = database.write(() => {
         const isListed = storedVersions().some((each) => each.version === version && each.renewed === renewed)
         const generations = database.generations(version)
         const isForeign = generations.some((each) => each.state !== 'replaced' && each.logId !== logId)
         if (version === own || isForeign || !isListed) return false
-        for (const generation of generations) removeGeneration(database, generation)
+        for (const generation of generations) letGo(database, generation)
         database.run`DELETE FROM version WHERE version = ${version}`
         return true
       })
+      await removeLeft(database)
+      return isRemoved
     },
 
     async prune(graceMs) {
       const before = now() - graceMs
-      return database.write(() => {
+      const removed = database.write(() => {
         const generations = database.generations().filter(({ state, since }) => state !== 'active' && since <= before)
-        for (const generation of generations) removeGeneration(database, generation)
+        for (const generation of generations) letGo(database, generation)
         return generations.map(({ name }) => name)
       })
+      await removeLeft(database)
+      return removed
     },
   }
 }
@@ -143,8 +153,33 @@ function isBehind(database: SqliteDatabase, building: GenerationRow, active: Gen
   })
 }
 
-function removeGeneration(database: SqliteDatabase, { key }: GenerationRow): void {
-  for (const collection of database.collections(key)) database.dropDocuments(collection.key)
-  for (const table of tablesOfGeneration) database.db.prepare(`DELETE FROM ${table} WHERE generation = ?`).run(key)
-  database.run`DELETE FROM generation WHERE key = ${key}`
+/** From now on nothing finds the generation. `removeLeft` removes what it leaves. */
+function letGo(database: SqliteDatabase, { key }: GenerationRow): void {
+  database.run`UPDATE generation SET state = 'removed' WHERE key = ${key}`
+}
+
+/** Removes what generations have left, also those of a process that ended meanwhile; everything else has turns in between. */
+async function removeLeft(database: SqliteDatabase): Promise<void> {
+  while (database.write(() => removeSome(database))) await nextTurn()
+}
+
+/** Whether there was anything to remove. */
+function removeSome(database: SqliteDatabase): boolean {
+  const removed = database.get`SELECT key FROM generation WHERE state = 'removed' LIMIT 1`
+  if (removed === undefined) return false
+  const key = Number(removed.key)
+  const [collection] = database.collections(key)
+  if (collection !== undefined) {
+    database.removeDocuments(collection.key, removedAtOnce)
+    return true
+  }
+  const { changes } = database.run`
+    DELETE FROM text WHERE (generation, name, id) IN (
+      SELECT generation, name, id FROM text WHERE generation = ${key} LIMIT ${removedAtOnce})`
+  if (changes === 0) {
+    database.run`DELETE FROM checkpoint WHERE generation = ${key}`
+    database.run`DELETE FROM text_set WHERE generation = ${key}`
+    database.run`DELETE FROM generation WHERE key = ${key}`
+  }
+  return true
 }

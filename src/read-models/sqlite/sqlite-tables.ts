@@ -8,7 +8,7 @@ const layoutVersion = 5
  * a process that still remembers a removed generation must not find another one in its place.
  */
 const layout = `
-  -- state: active, building or replaced; since, paused (when \`apply\` last began to answer 'later'): milliseconds since 1970
+  -- state: active, building or replaced, or removed while some of it is left; since, paused (when \`apply\` last began to answer 'later'): milliseconds since 1970
   CREATE TABLE generation (
     key INTEGER PRIMARY KEY AUTOINCREMENT, version TEXT NOT NULL, name TEXT NOT NULL, log_id TEXT NOT NULL,
     state TEXT NOT NULL, since INTEGER NOT NULL, continues TEXT, paused INTEGER NOT NULL, UNIQUE (version, name)
