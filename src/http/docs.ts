@@ -21,7 +21,10 @@ const viewerFiles = {
 /** Our own, beside them. */
 const ownFiles = { 'page.css': css, 'page.js': javascript, 'exact-json.js': javascript }
 
-/** `/docs` shows `/openapi.json`, and `/` leads there. All of it is kept in memory: a request costs no file descriptor. */
+/**
+ * `/docs` shows `/openapi.json`, and `/` leads there. All addresses in it are relative, so that it works under any prefix
+ * that a proxy takes away. All of it is kept in memory: a request costs no file descriptor.
+ */
 export function addDocs(app: FastifyInstance): void {
   const { resolve } = createRequire(import.meta.url)
   const ownFile = (name: string) => readFileSync(new URL(`docs-page/${name}`, import.meta.url))
@@ -31,8 +34,8 @@ export function addDocs(app: FastifyInstance): void {
       return content
     })
   }
-  for (const url of ['/', '/docs/']) {
-    app.get(url, { schema: { hide: true } }, (_request, reply) => reply.redirect('/docs'))
+  for (const [url, docs] of Object.entries({ '/': 'docs', '/docs/': '../docs' })) {
+    app.get(url, { schema: { hide: true } }, (_request, reply) => reply.redirect(docs))
   }
   serve('/docs', html, ownFile('index.html'))
   serve('/docs/errors', html, errorsPage())
@@ -60,11 +63,11 @@ function errorsPage(): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Errors of Petstore Animals</title>
-<link rel="stylesheet" href="/docs/static/page.css">
-<link rel="icon" type="image/png" href="/docs/static/favicon-32x32.png">
+<link rel="stylesheet" href="static/page.css">
+<link rel="icon" type="image/png" href="static/favicon-32x32.png">
 </head>
 <body class="errors-page">
-<p><a href="/docs">Operations</a></p>
+<p><a href="../docs">Operations</a></p>
 <h1>Errors</h1>
 <p>Every error answer has the body <code>{"code", "message", "status"}</code>. Program against <code>code</code>:
 codes are stable, messages are for people and change. Retry tells whether the same request, unchanged, can succeed later.

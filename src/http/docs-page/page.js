@@ -3,7 +3,7 @@ function foldErrors({ React }) {
   const h = React.createElement
   function ErrorLine({ code, response }) {
     const errorCode = response.getIn(['content', 'application/json', 'example', 'code'])
-    const link = h('a', { href: `/docs/errors${errorCode ? `#${errorCode}` : ''}` }, errorCode ?? 'all codes')
+    const link = h('a', { href: `docs/errors${errorCode ? `#${errorCode}` : ''}` }, errorCode ?? 'all codes')
     const text = h('td', { className: 'response-col_description' }, `${response.get('description')}: `, link)
     return h('tr', { className: 'response error-line' }, h('td', { className: 'response-col_status' }, code), text)
   }
@@ -12,16 +12,33 @@ function foldErrors({ React }) {
   return { wrapComponents: { response: fold } }
 }
 
+/** The API is beside this page, whatever a proxy puts in front of both; the policy of the page allows no other place. */
+function sendToNeighbour() {
+  const servers = [{ url: new URL('v1', location.href).pathname }]
+  const updateJsonSpec = (original) => (document) => original({ ...document, servers })
+  return { statePlugins: { spec: { wrapActions: { updateJsonSpec } } } }
+}
+
+/** An answer without an end is for a terminal: nothing is sent, and what is shown is the command. */
+function keepStreamsToTerminals(request) {
+  if (request.headers?.accept !== 'text/event-stream') return request
+  const error = new Error('Nothing was sent, since the answer has no end: follow it with the command above.')
+  error.name = ''
+  return { ...request, curlOptions: ['--no-buffer'], userFetch: () => Promise.reject(error) }
+}
+
 SwaggerUIBundle({
-  url: '/openapi.json',
+  url: new URL('openapi.json', location.href).href, // what the document links to is relative to it
   dom_id: '#swagger-ui',
   layout: 'BaseLayout', // the other layout applies an inline style
   deepLinking: true,
   displayRequestDuration: true,
   persistAuthorization: true,
   tryItOutEnabled: true,
+  syntaxHighlight: { theme: 'obsidian' }, // the numbers of the default one are too dark
   validatorUrl: null, // else a badge is fetched from elsewhere
-  plugins: [foldErrors],
+  requestInterceptor: keepStreamsToTerminals,
+  plugins: [foldErrors, sendToNeighbour],
 })
 
 const dark = matchMedia('(prefers-color-scheme: dark)')
