@@ -35,7 +35,7 @@ export interface paths {
         /**
          * Get an animal
          * @deprecated
-         * @description Will be removed on 5 December 2030. Use `GET /pets` with the `status` filter instead.
+         * @description Will be removed on 5 December 2030, in favour of `GET /pets` with the `status` filter. That list cannot find one pet yet; a later release lets it, by `?id=`. Until the removal, `Location` leads here.
          */
         get: operations["getPet"];
         put?: never;

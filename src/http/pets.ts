@@ -131,7 +131,9 @@ const getPetSchema = {
   tags,
   operationId: 'getPet',
   summary: 'Get an animal',
-  description: 'Will be removed on 5 December 2030. Use `GET /pets` with the `status` filter instead.',
+  description:
+    'Will be removed on 5 December 2030, in favour of `GET /pets` with the `status` filter. That list cannot find one pet ' +
+    'yet; a later release lets it, by `?id=`. Until the removal, `Location` leads here.',
   deprecated: true,
   params: Type.Object({ petId: Int64Schema({ description: 'Identifier of the animal', examples: [1] }) }),
   response: deprecated(findPet.response),

@@ -48,7 +48,9 @@ describe.skipIf(!hasBrowser)('the docs page', () => {
     await authorize(page)
     const sent: string[] = []
     page.on('request', (request) => request.url().includes('/v1/') && sent.push(request.url()))
-    await execute(page, followEvents, (block) => block.locator('.parameters select').last().selectOption('start'))
+    await execute(page, followEvents, async (block) => {
+      await block.locator('.parameters select').last().selectOption('start')
+    })
     const block = blockOf(page, followEvents)
     const command = await block.locator('.curl-command').innerText()
     expect(command).toContain(`curl --no-buffer -X 'GET' \\\n  '${url}/v1/events?from=start'`)

@@ -74,6 +74,18 @@ it('explains each response header, and shows for each status an error with that 
   }
 })
 
+it('says of what is deprecated when it goes, and points to nothing that cannot be done yet', async () => {
+  const { get } = document.paths['/pets/{petId}']
+  const { headers } = await app.inject({ url: '/v1/pets/1', headers: { authorization } })
+  const [, day, month, year] = String(headers.sunset).split(' ')
+  expect(get).toMatchObject({
+    deprecated: true,
+    description: expect.stringMatching(`${Number(day)} ${month}\\w* ${year}`),
+  })
+  const canFindOne = document.paths['/pets'].get.parameters.some(({ name }: { name: string }) => name === 'id')
+  expect(get.description.includes('cannot find one pet yet')).toBe(!canFindOne)
+})
+
 it('is answered in JSON whatever Accept says, as RFC 9110 section 12.5.1 allows', async () => {
   for (const accept of ['text/html', 'application/json;q=0', 'rubbish']) {
     const { statusCode, headers } = await app.inject({ url: '/v1/pets', headers: { authorization, accept } })
