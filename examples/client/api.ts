@@ -430,6 +430,8 @@ export interface operations {
             /** @description Any other error */
             default: {
                 headers: {
+                    /** @description What the error code means (RFC 8288): `<…>; rel="help"` */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -482,6 +484,8 @@ export interface operations {
             /** @description Any other error */
             default: {
                 headers: {
+                    /** @description What the error code means (RFC 8288): `<…>; rel="help"` */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -522,7 +526,7 @@ export interface operations {
                     Deprecation?: string;
                     /** @description Date of its removal (RFC 8594) */
                     Sunset?: string;
-                    /** @description Links to the successor and the deprecation notice */
+                    /** @description Links to the successor, to the deprecation notice and to what an error means */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -543,7 +547,7 @@ export interface operations {
                     Deprecation?: string;
                     /** @description Date of its removal (RFC 8594) */
                     Sunset?: string;
-                    /** @description Links to the successor and the deprecation notice */
+                    /** @description Links to the successor, to the deprecation notice and to what an error means */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -552,12 +556,12 @@ export interface operations {
             /** @description Any other error */
             default: {
                 headers: {
+                    /** @description Links to the successor, to the deprecation notice and to what an error means */
+                    Link?: string;
                     /** @description Date since which it is deprecated (RFC 9745) */
                     Deprecation?: string;
                     /** @description Date of its removal (RFC 8594) */
                     Sunset?: string;
-                    /** @description Links to the successor and the deprecation notice */
-                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -605,6 +609,8 @@ export interface operations {
             /** @description Any other error */
             default: {
                 headers: {
+                    /** @description What the error code means (RFC 8288): `<…>; rel="help"` */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -655,6 +661,8 @@ export interface operations {
             /** @description Any other error */
             default: {
                 headers: {
+                    /** @description What the error code means (RFC 8288): `<…>; rel="help"` */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -713,6 +721,8 @@ export interface operations {
             /** @description Any other error */
             default: {
                 headers: {
+                    /** @description What the error code means (RFC 8288): `<…>; rel="help"` */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -762,6 +772,8 @@ export interface operations {
             /** @description Any other error */
             default: {
                 headers: {
+                    /** @description What the error code means (RFC 8288): `<…>; rel="help"` */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -810,6 +822,8 @@ export interface operations {
             /** @description Any other error */
             default: {
                 headers: {
+                    /** @description What the error code means (RFC 8288): `<…>; rel="help"` */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -849,6 +863,8 @@ export interface operations {
             /** @description Any other error */
             default: {
                 headers: {
+                    /** @description What the error code means (RFC 8288): `<…>; rel="help"` */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {

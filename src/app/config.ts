@@ -34,7 +34,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     adminPort: variables.ADMIN_PORT,
     /** Behind a proxy on this machine a loopback address is as public as any other. */
     probesInDetail: variables.ADMIN_PORT === undefined && isLoopback(variables.HOST) && trustedProxies.length === 0,
-    corsOrigins: list(variables.CORS_ORIGINS),
+    corsOrigins: list(variables.CORS_ORIGINS).map(readOrigin),
     /** Empty: the address is not known. */
     publicUrl: readPublicUrl(variables.PUBLIC_URL),
     dataDir: variables.DATA_DIR,
@@ -68,12 +68,28 @@ function readGivenKeys(text: string | undefined): readonly string[] {
 /** An address to which a path can be appended. */
 function readPublicUrl(text: string | undefined): string {
   if (text === undefined) return ''
-  const url = URL.parse(text)
-  const isPlain = url !== null && !/[?#]/.test(text) && url.username === '' && url.password === ''
-  if (!isPlain || !/^https?:$/.test(url.protocol)) {
+  const address = readAddress(text)?.href.replace(/\/+$/, '')
+  if (address === undefined || address.endsWith('/v1')) {
     throw new ConfigError(`PUBLIC_URL=${text} must be an address such as https://petstore.example, without /v1.`)
   }
-  return url.href.replace(/\/+$/, '')
+  return address
+}
+
+/** The origin as browsers send it: in lower case, and without the port that is the default of its scheme. */
+function readOrigin(text: string): string {
+  const url = readAddress(text)
+  if (url === undefined || url.pathname !== '/' || url.hostname.includes('*')) {
+    const form = 'origins such as https://shop.example, separated by commas'
+    throw new ConfigError(`CORS_ORIGINS=${text} is not an origin: it must be ${form}.`)
+  }
+  return url.origin
+}
+
+/** An address of HTTP, without user, query and fragment. */
+function readAddress(text: string): URL | undefined {
+  const url = URL.parse(text)
+  const isPlain = url !== null && !/[?#\s]/.test(text) && url.username === '' && url.password === ''
+  return isPlain && /^https?:$/.test(url.protocol) ? url : undefined
 }
 
 function readRate(text: string | undefined) {
@@ -86,7 +102,7 @@ function readRate(text: string | undefined) {
 function readProxies(proxies: readonly string[]): (address: string) => boolean {
   const trusted = new BlockList()
   for (const proxy of proxies) {
-    const [address = '', prefix] = proxy.split('/')
+    const [, address = '', prefix] = /^([^/]*)(?:\/(.*))?$/.exec(proxy) ?? []
     const family = familyOf(address)
     try {
       if (prefix === undefined) trusted.addAddress(address, family)

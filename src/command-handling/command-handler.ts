@@ -10,8 +10,8 @@ import type { Target, WriteRequest } from './event-writer.ts'
 export interface CommandOptions extends Omit<WriteRequest, 'stream'> {
   /** Which stream the command is about: a new one, one by its name, or the one that shows a document. */
   readonly stream: StreamId | 'new' | DocumentId
-  /** Whether the document, as JSON text, is one that the client accepts (If-Match). */
-  readonly ifMatch?: ((document: string) => boolean) | undefined
+  /** Throws ServiceError precondition_failed unless the document, as JSON text, is one that the client accepts. */
+  readonly precondition?: ((document: string) => void) | undefined
   /** The state that the command is decided on must include these positions. */
   readonly atLeast?: AtLeast | undefined
   /**
@@ -42,8 +42,8 @@ export interface CommandHandler<State, Event> {
   /**
    * Load, decide, append, await, answer; repeated if a competing event came first. `command` makes the command from the
    * id drawn for it (0 if none is drawn), which for a new stream is also the id of the stream.
-   * In this order: there is no such document; nothing to do; ServiceError precondition_failed, if `ifMatch` says no of the
-   * document as it was loaded; and what the decider rejects. Throws ServiceError further: idempotency_key_reused;
+   * In this order: there is no such document; nothing to do; what `precondition` throws of the document as it
+   * was loaded; and what the decider rejects. Throws ServiceError further: idempotency_key_reused;
    * stream_parked, event_parked, conflict; what reading throws, if that was before anything was appended; what appending
    * throws; append_outcome_unknown (an UnknownOutcome) also for an event that is stored but whose outcome is not known in
    * time.

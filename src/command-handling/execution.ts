@@ -10,7 +10,7 @@ import { type CommandHandler, type CommandOptions, type Handled, UnknownOutcome 
 import { type Decider, Rejected } from './decider.ts'
 import { EventWriter, type EventWriterParts, type Target, type WriteRequest, type Written } from './event-writer.ts'
 import { awaitOutcome, type Learned, nothingLoaded } from './outcome.ts'
-import { conflict, eventParked, keyReused, outcomeUnknown, preconditionFailed, streamParked } from './refusals.ts'
+import { conflict, eventParked, keyReused, outcomeUnknown, streamParked, unsettledKey } from './refusals.ts'
 import { Turns } from './turns.ts'
 import { Unsettled, type UnsettledEvent } from './unsettled.ts'
 
@@ -150,7 +150,7 @@ class Execution<State, Command, Event> {
     const { written, fingerprint } = earlier
     const learned = await this.#learn(written, fingerprint)
     if (!isUndetermined(learned)) return this.#basisFor(learned)
-    throw fingerprint === request.idempotency?.fingerprint ? outcomeUnknown(written, learned.cause) : conflict()
+    throw fingerprint === request.idempotency?.fingerprint ? outcomeUnknown(written, learned.cause) : unsettledKey()
   }
 
   /** A log that lost its end may not have the event any more: its position, or what is known of it, is worth nothing. */
@@ -198,7 +198,7 @@ class Execution<State, Command, Event> {
     const { decider, command, options } = this.#parts
     const decision = decider.decide(command(id), state)
     if (decision === 'unchanged') return decision
-    if (options.ifMatch?.(document?.json ?? '') === false) throw preconditionFailed()
+    options.precondition?.(document?.json ?? '')
     if (decision instanceof Rejected) throw new ServiceError(decision.code, decision.message)
     return decision
   }

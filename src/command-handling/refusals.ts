@@ -6,10 +6,6 @@ export function keyReused(): ServiceError {
   return new ServiceError('idempotency_key_reused', 'This Idempotency-Key was already used for a different request.')
 }
 
-export function preconditionFailed(): ServiceError {
-  return new ServiceError('precondition_failed', 'It has changed since the state that If-Match names.')
-}
-
 export function streamParked(): ServiceError {
   return new ServiceError(
     'stream_parked',
@@ -18,11 +14,17 @@ export function streamParked(): ServiceError {
 }
 
 export function eventParked(): ServiceError {
-  return new ServiceError('event_parked', 'The event is stored, but it could not be applied and is parked.')
+  return new ServiceError('event_parked', 'The event is stored, but it could not be applied and was parked.')
 }
 
 export function conflict(): ServiceError {
-  return new ServiceError('conflict', 'Other writes kept coming first until the time was up. Nothing was changed.')
+  return new ServiceError('conflict', 'The time was up before this request could take effect. Nothing was changed.')
+}
+
+/** It may have been the first under its key, or have to be refused. */
+export function unsettledKey(): ServiceError {
+  const message = 'Nothing is known yet of an earlier request under this Idempotency-Key. Nothing was changed.'
+  return new ServiceError('conflict', message)
 }
 
 export function outcomeUnknown(written: Target, cause: ServiceError | undefined): UnknownOutcome {

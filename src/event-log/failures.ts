@@ -2,11 +2,13 @@ import { ServiceError } from '../lib/errors.ts'
 
 /** Surely not appended, now or later. */
 export function unavailable(cause: unknown): ServiceError {
-  return new ServiceError('event_log_unavailable', 'The event log does not answer; nothing was stored.', { cause })
+  return new ServiceError('event_log_unavailable', 'The event log did not take the write; nothing was stored.', {
+    cause,
+  })
 }
 
 /** Nothing was to be stored. */
-export function unanswered(cause: unknown, message = 'The event log does not answer.'): ServiceError {
+export function unanswered(cause: unknown, message = 'The event log could not be read.'): ServiceError {
   return new ServiceError('event_log_unavailable', message, { cause })
 }
 

@@ -1,10 +1,10 @@
-import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { asyncApiDocument } from '../domain/asyncapi.ts'
 import type { Tracing } from '../lib/tracing.ts'
 import { requireApiKey } from './auth.ts'
 import type { ConnectionLimits } from './connections.ts'
+import { preflightAnswer } from './cors.ts'
 import { addDocs } from './docs.ts'
 import { jsonType, notFound } from './error-replies.ts'
 import { addEventRoutes, type EventServices } from './events.ts'
@@ -18,6 +18,13 @@ import { logRefusals } from './refusals.ts'
 import { traceRequests } from './request-spans.ts'
 import { compileRequestCheck, readOnlyJson } from './request-values.ts'
 import { newServer, type ServerOptions } from './server.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** What clients put before the path of an address here: the path of the public URL, without a slash at its end. */
+    basePath: string
+  }
+}
 
 export interface ApiServices extends EventServices {
   readonly maxInFlightPerKey: number
@@ -38,7 +45,7 @@ export interface AppOptions {
   readonly logsWrites: boolean
   /** Whether requests from this machine itself get the details of probes, and the metrics, on the port of the API. */
   readonly probesInDetail: boolean
-  /** Origins of pages that may call the API from a browser. */
+  /** Origins of pages that may call the API from a browser, as browsers write them. */
   readonly corsOrigins: readonly string[]
   /** What clients reach this service under, without a slash at its end. Empty: what they took the document from. */
   readonly publicUrl: string
@@ -50,10 +57,12 @@ export async function buildApp(
   services: AppServices,
   { logger, logsWrites, probesInDetail, corsOrigins, publicUrl, connections }: AppOptions,
 ): Promise<FastifyInstance> {
-  const app = newApp(services, { logger, connections })
+  const basePath = publicUrl === '' ? '' : new URL(publicUrl).pathname.replace(/\/$/, '')
+  const errorsPage = services.api === undefined ? undefined : `${basePath}/docs/errors`
+  const app = newApp(services, { logger, connections, corsOrigins: new Set(corsOrigins), errorsPage })
+  app.decorate('basePath', basePath)
   if (logger) addRequestLog(app, logger, logsWrites)
   addHealthRoutes(app, services, { detailsFor: probesInDetail ? 'local requests' : 'nobody' })
-  if (corsOrigins.length > 0) await app.register(cors, { ...corsOptions, origin: [...corsOrigins] })
   if (services.api !== undefined) await addApi(app, services.api, publicUrl)
   await app.ready()
   return app
@@ -64,7 +73,7 @@ const adminConnectionsMax = 64
 /** As `buildApp`, with only the probes and the metrics: for a port that only operators can reach. */
 export async function buildAdminApp(services: ProbedServices, logger: Logger | false): Promise<FastifyInstance> {
   const connections = { max: adminConnectionsMax, maxPerAddress: adminConnectionsMax, isTrustedProxy: () => false }
-  const app = newApp(services, { logger, connections })
+  const app = newApp(services, { logger, connections, corsOrigins: new Set(), errorsPage: undefined })
   addHealthRoutes(app, services, { detailsFor: 'everybody' })
   await app.ready()
   return app
@@ -81,19 +90,13 @@ function newApp(
   app.addHook('onRequest', (request, reply, done) => {
     traffic.assign(request, reply)
     reply.header('cache-control', 'no-store')
+    const problem = messageProblem(request.raw)
+    const preflight = problem === undefined ? preflightAnswer(options.corsOrigins, request.raw) : undefined
+    if (preflight !== undefined) return void reply.code(204).headers(preflight).send()
     // Fastify expects a body even if there is none.
-    done(messageProblem(request.raw) ?? (request.is404 ? notFound(request, reply) : undefined))
+    done(problem ?? (request.is404 ? notFound(request, reply) : undefined))
   })
   return app
-}
-
-const corsOptions = {
-  methods: ['GET', 'HEAD', 'POST', 'PATCH'],
-  exposedHeaders: (
-    'Consistency-Token Deprecation ETag Idempotency-Replayed Link Location Preference-Applied RateLimit RateLimit-Policy ' +
-    'Read-Model-Applied Retry-After Sunset WWW-Authenticate X-Request-Id'
-  ).split(' '),
-  maxAge: 3600, // seconds
 }
 
 async function addApi(app: FastifyInstance, api: ApiServices, publicUrl: string): Promise<void> {

@@ -47,6 +47,18 @@ export function statusOf(code: ErrorCode): number {
   return replies[code][0]
 }
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Where clients find the page that explains each error; undefined where it is not served. */
+    errorsPage: string | undefined
+  }
+}
+
+/** The link to what an error code means (RFC 8288). */
+export function helpLink(errorsPage: string, code: ErrorCode): string {
+  return `<${errorsPage}#${code}>; rel="help"`
+}
+
 /** Headers of every JSON answer. */
 export const jsonType = 'application/json; charset=utf-8'
 
@@ -66,7 +78,10 @@ const replyByCode = new Map<string, CodeAndMessage>([
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', ['unsupported_media_type', 'The body must be application/json, in UTF-8.']],
   ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', ['invalid_request', 'The length of the body differs from Content-Length.']],
   ['ERR_HTTP_REQUEST_TIMEOUT', ['request_timeout', 'The request did not arrive in time.']],
-  ['HPE_HEADER_OVERFLOW', ['headers_too_large', 'The request line and headers are larger than 16 KiB.']],
+  [
+    'HPE_HEADER_OVERFLOW',
+    ['headers_too_large', 'The request line and headers, or the trailers, are larger than 16 KiB.'],
+  ],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', ['payload_too_large', 'The chunk extensions are too large.']],
 ])
 
@@ -99,8 +114,16 @@ export function replyWithError(raised: unknown, request: FastifyRequest, reply: 
   if (retryAfter !== undefined && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter)
   // RFC 5789 section 2.2.
   if (code === 'unsupported_media_type' && request.method === 'PATCH') reply.header('accept-patch', 'application/json')
+  addHelp(reply, code)
   reply.header('x-request-id', request.id) // only on errors, where it is useful
   return reply.code(status).type(jsonType).send(errorBody(error))
+}
+
+function addHelp(reply: FastifyReply, code: ErrorCode): void {
+  const { errorsPage } = reply.server
+  if (errorsPage === undefined) return
+  const others = reply.getHeader('link') // those of a deprecated operation
+  reply.header('link', `${others === undefined ? '' : `${others}, `}${helpLink(errorsPage, code)}`)
 }
 
 function logServerError(error: ServiceError, { id: requestId, method, url, log }: FastifyRequest): void {
@@ -115,8 +138,7 @@ function logServerError(error: ServiceError, { id: requestId, method, url, log }
 export function notFound({ method, url, server }: FastifyRequest, reply: FastifyReply): ServiceError {
   const [path = ''] = url.split('?')
   const allowed = server.supportedMethods.filter(
-    // CORS adds a route for OPTIONS of any path.
-    (other) => other !== 'OPTIONS' && server.findRoute({ method: other as HTTPMethods, url: path }) !== null,
+    (other) => server.findRoute({ method: other as HTTPMethods, url: path }) !== null,
   )
   if (allowed.length === 0 || allowed.includes(method)) {
     return new ServiceError('route_not_found', `There is nothing at ${path}.`)

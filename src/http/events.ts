@@ -8,10 +8,11 @@ import type { EventFeed, FeedStep } from '../event-feed/event-feed.ts'
 import type { FeedEvent } from '../event-feed/feed-batch.ts'
 import type { Int64 } from '../lib/int64.ts'
 import { type FindKey, holderOf, isStillValid, requireScope } from './auth.ts'
+import { checkIfMatch, readConditions } from './conditions.ts'
 import { jsonType } from './error-replies.ts'
 import type { RateLimit } from './key-limits.ts'
 import { pets } from './pets.ts'
-import { addReached, notFound, type RouteServices, readExchange } from './resource.ts'
+import { addNext, addReached, notFound, type RouteServices, readExchange } from './resource.ts'
 import * as doc from './schema-parts.ts'
 import { shownEvent, shownSchema } from './shown-event.ts'
 import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from './tokens.ts'
@@ -47,6 +48,7 @@ async function replyWithHistory(
 ): Promise<string> {
   const list = `versions:${petId}`
   const after = cursor === undefined ? undefined : readCursor(cursor, list)
+  const conditions = readConditions(reply.request.headers)
   const exchange = readExchange(services, pets, reply)
   const { owner } = holderOf(reply.request)
   const reader = { owner, isGone: () => reply.raw.destroyed }
@@ -54,9 +56,9 @@ async function replyWithHistory(
   const { events, last, isKnown, reached } = history
   addReached(exchange, reached)
   if (!isKnown) throw notFound(exchange, petId)
+  checkIfMatch(conditions)
   if (last !== undefined) {
-    const next = `${pets.path}/${petId}/events?limit=${limit}&cursor=${writeCursor(last, list)}`
-    reply.header('link', `<${next}>; rel="next"`) // RFC 8288
+    addNext(reply, `${pets.path}/${petId}/events?limit=${limit}&cursor=${writeCursor(last, list)}`)
   }
   reply.type(jsonType)
   return `[${events.map(shownEvent)}]`
@@ -82,7 +84,9 @@ async function replyWithFeed(
   const { owner } = holderOf(reply.request)
   const account = { owner, count: () => rate?.countMore('reads', owner) ?? 0 }
   const steps = await events.follow({ after, stream, type }, account, clientLeft.signal)
-  reply.type('text/event-stream').header('x-accel-buffering', 'no') // else nginx gathers before it sends
+  reply.type('text/event-stream')
+  // Else nginx gathers before it sends, and so do proxies that compress.
+  reply.headers({ 'x-accel-buffering': 'no', 'cache-control': 'no-store, no-transform' })
   const isKeyValid = () => isStillValid(reply.request, findKey)
   return reply.send(Readable.from(serverSentEvents(log, steps, isKeyValid), { objectMode: false, highWaterMark: 1 }))
 }

@@ -3,14 +3,20 @@ import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../lib/errors.ts'
 
-/** The characters of `uri-host [":" port]` (RFC 9110 section 7.2). */
-const hostForm = /^[\w.~!$&'()*+,;=:%[\]-]*$/
+/** `uri-host [":" port]` (RFC 9110 section 7.2), which may be empty. */
+const hostForm = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
 
 /** The problem with a request as an HTTP message that Node's parser accepts; undefined if there is none. */
-export function messageProblem({ rawHeaders, headers, httpVersion }: IncomingMessage): ServiceError | undefined {
+export function messageProblem({
+  method,
+  url = '',
+  rawHeaders,
+  headers,
+  httpVersion,
+}: IncomingMessage): ServiceError | undefined {
   const { host, 'transfer-encoding': transferCoding } = headers
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
-    return new ServiceError('invalid_request', `HTTP/${httpVersion} is not supported, only HTTP/1.1.`)
+    return new ServiceError('invalid_request', `HTTP/${httpVersion} is not supported, only HTTP/1.1 and HTTP/1.0.`)
   }
   if (host === undefined && httpVersion === '1.1') {
     return new ServiceError('invalid_request', 'The Host header is missing.') // RFC 9112 section 3.2
@@ -20,6 +26,10 @@ export function messageProblem({ rawHeaders, headers, httpVersion }: IncomingMes
   }
   if (transferCoding !== undefined && transferCoding.toLowerCase() !== 'chunked') {
     return new ServiceError('unsupported_transfer_coding', 'The only supported transfer coding is chunked.')
+  }
+  // RFC 9112 section 3.2: a target has no fragment, and the star stands for the whole server.
+  if (url.includes('#') || (url === '*' && method !== 'OPTIONS')) {
+    return new ServiceError('invalid_request', 'The URL is malformed.')
   }
   return undefined
 }
@@ -37,8 +47,13 @@ export function loggedPath(url: string): string {
 }
 
 /** Whether more of the body is still to come. */
-export function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
-  return !complete && ((headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined)
+export function hasUnreadBody(request: IncomingMessage): boolean {
+  return !request.complete && hasBody(request)
+}
+
+/** Whether there is one, though all of it may have come: a request behind another on its connection has to wait. */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
 }
 
 /** Whether a client would go on in another protocol. Node's parser skips what has arrived behind such a request. */
@@ -74,17 +89,29 @@ export function isRepeated(rawHeaders: readonly string[], name: string): boolean
   return count > 1
 }
 
+/** The elements of a list (RFC 9110 section 5.6.1), in lower case; empty ones do not count. */
+export function elementsOf(header = ''): readonly string[] {
+  const elements = header.split(',').map((element) => element.trim().toLowerCase())
+  return elements.filter((element) => element !== '')
+}
+
 /**
  * Refuses a body that nothing here can read, and sends `100 Continue` to a client that waits for it (RFC 9110 section
- * 10.1.1). Run it after every other check of the head.
+ * 10.1.1), which one that speaks HTTP/1.0 never does. Run it after every other check of the head.
  */
 export function admitBody({ raw }: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
-  const { expect, 'content-encoding': contentCoding = 'identity' } = raw.headers
-  if (contentCoding.toLowerCase() !== 'identity' && hasUnreadBody(raw)) {
-    reply.header('accept-encoding', 'identity') // RFC 9110 section 12.5.3
-    done(new ServiceError('unsupported_media_type', 'The body must not be compressed.'))
-    return
+  const { httpVersion, headers } = raw
+  const problem = hasBody(raw) ? bodyProblem(raw, reply) : undefined
+  const isAwaited = httpVersion === '1.1' && elementsOf(headers.expect).includes('100-continue')
+  if (problem === undefined && isAwaited) reply.raw.writeContinue()
+  done(problem)
+}
+
+function bodyProblem({ headers, rawHeaders }: IncomingMessage, reply: FastifyReply): ServiceError | undefined {
+  if (isRepeated(rawHeaders, 'content-type')) {
+    return new ServiceError('unsupported_media_type', 'There is more than one Content-Type header.')
   }
-  if (expect?.toLowerCase() === '100-continue') reply.raw.writeContinue()
-  done()
+  if (elementsOf(headers['content-encoding']).every((coding) => coding === 'identity')) return undefined
+  reply.header('accept-encoding', 'identity') // RFC 9110 section 12.5.3
+  return new ServiceError('unsupported_media_type', 'The body must be sent as it is: no Content-Encoding is read.')
 }

@@ -10,10 +10,12 @@ import { ServiceError } from '../lib/errors.ts'
 import type { Int64 } from '../lib/int64.ts'
 import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
 import { checkScope, holderOf, requireScope } from './auth.ts'
-import { isNamed, readCondition, readIdempotencyKey, tagOf } from './headers.ts'
+import { checkConditions, readConditions, tagOf } from './conditions.ts'
+import { readIdempotencyKey } from './headers.ts'
 import { admitBody } from './messages.ts'
 import {
   addReached,
+  addressOf,
   created,
   documentId,
   handle,
@@ -54,6 +56,7 @@ async function placeOrder(services: RouteServices, orderedPet: Int64, reply: Fas
   const { headers } = reply.request
   const { owner } = holderOf(reply.request)
   const key = readIdempotencyKey(headers['idempotency-key'])
+  checkConditions(readConditions(headers))
   const exchange = readExchange(services, orders, reply)
   if (documentId('pets', orderedPet) === undefined) {
     throw new ServiceError('unknown_pet', `There is no pet ${orderedPet}.`)
@@ -64,7 +67,7 @@ async function placeOrder(services: RouteServices, orderedPet: Int64, reply: Fas
   const placing = handle(exchange, command, { stream: String(petId), drawsId: true, idempotency })
   const placed = await placing.catch((error: unknown) => {
     // The order may exist: a client that does not retry with an Idempotency-Key can look for it.
-    if (error instanceof UnknownOutcome) reply.header('location', `${orders.path}/${error.id}`)
+    if (error instanceof UnknownOutcome) reply.header('location', addressOf(reply, `${orders.path}/${error.id}`))
     throw error
   })
   const handled = created(placed)
@@ -84,12 +87,12 @@ async function updateOrder(
   status: Order['status'],
   reply: FastifyReply,
 ): Promise<string> {
-  const accepted = readCondition('If-Match', reply.request.headers['if-match'])
-  const ifMatch = accepted && ((json: string) => isNamed(tagOf(json), accepted))
+  const conditions = readConditions(reply.request.headers)
+  const precondition = (json: string) => checkConditions(conditions, tagOf(json))
   const exchange = readExchange(services, orders, reply)
   const stream = documentId(orders.collection, orderId)
   const command = (): PetCommand => ({ type: 'updateOrder', orderId: Number(orderId) as OrderId, status })
-  const handled = stream === undefined ? noOrder : await handle(exchange, command, { stream, ifMatch })
+  const handled = stream === undefined ? noOrder : await handle(exchange, command, { stream, precondition })
   if (handled.outcome === 'applied') return replyToCommand(exchange, orderDocument(orderIn(handled)), handled.position)
   if (handled.outcome === 'replayed') throw new Error('an order is not changed under a key')
   if (handled.outcome === 'unchanged' && handled.document !== undefined) {
@@ -137,7 +140,7 @@ const approved = { ...placed, status: 'approved', updatedAt: '2026-11-20T10:15:0
 const isMissing = doc.error('No such order', 'order_not_found', 'There is no order 12.')
 const held = 'Pet 1 is pending: order 11 holds it.'
 const isDelivered = 'Order 12 is delivered and cannot become cancelled.'
-const isOther = 'It has changed since the state that If-Match names.'
+const isOther = 'header: If-Match does not have the entity tag of the present state'
 
 const listOrdersSchema = {
   ...doc.listSchema('orders', OrderStatus, {
@@ -202,7 +205,7 @@ const updateOrderSchema = {
     400: doc.invalid('body: status must be one of placed, approved, delivered, cancelled'),
     404: isMissing,
     409: doc.error('The order cannot change to this status', 'order_transition_invalid', isDelivered),
-    412: doc.error('The order has changed since the state that `If-Match` names', 'precondition_failed', isOther),
+    412: doc.error('The order is not in a state that `If-Match` names', 'precondition_failed', isOther),
     415: {
       ...doc.anyCommand[415],
       headers: { 'Accept-Patch': doc.header('Media types that the body may have', 'application/json') },

@@ -14,6 +14,7 @@ import {
 } from '../domain/pet.ts'
 import type { PetCommand } from '../domain/pet-stream.ts'
 import { holderOf, requireScope } from './auth.ts'
+import { checkConditions, readConditions } from './conditions.ts'
 import { replyWithError } from './error-replies.ts'
 import { readIdempotencyKey } from './headers.ts'
 import { admitBody } from './messages.ts'
@@ -44,7 +45,7 @@ export function addPetRoutes(instance: FastifyInstance, services: RouteServices)
   )
   const getPet = { schema: getPetSchema, onRequest: reading, errorHandler: replyDeprecatedError }
   app.get('/pets/:petId', getPet, (request, reply) =>
-    replyWithDocument(services, pets, request.params.petId, reply.headers(deprecationHeaders)),
+    replyWithDocument(services, pets, request.params.petId, reply.headers(deprecationHeaders(reply.server))),
   )
 }
 
@@ -52,6 +53,7 @@ async function createPet(services: RouteServices, newPet: NewPet, reply: Fastify
   const { headers } = reply.request
   const { owner } = holderOf(reply.request)
   const key = readIdempotencyKey(headers['idempotency-key'])
+  checkConditions(readConditions(headers))
   // With a key, Prefer has no effect: only once the key is decided is it known which pet the request gets.
   const exchange = readExchange(services, pets, reply, { waitsAsPreferred: key === undefined })
   const idempotency = key === undefined ? undefined : createPetIdempotency(owner, key, newPet)
@@ -66,15 +68,15 @@ async function createPet(services: RouteServices, newPet: NewPet, reply: Fastify
 }
 
 /** RFC 9745 (Deprecation), RFC 8594 (Sunset), RFC 8288 (Link), on every response of getPet. */
-const deprecationHeaders = {
+const deprecationHeaders = ({ basePath }: Pick<FastifyInstance, 'basePath'>) => ({
   deprecation: `@${Date.parse('2026-11-20T00:00:00Z') / 1000}`,
   sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
-  link: '</v1/pets>; rel="successor-version", </docs>; rel="deprecation"; type="text/html"',
-}
+  link: `<${basePath}/v1/pets>; rel="successor-version", <${basePath}/docs>; rel="deprecation"; type="text/html"`,
+})
 
 /** Errors of a deprecated operation carry these headers too, including those of authentication. */
 function replyDeprecatedError(raised: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  return replyWithError(raised, request, reply.headers(deprecationHeaders))
+  return replyWithError(raised, request, reply.headers(deprecationHeaders(reply.server)))
 }
 
 export const petSchemas = {
@@ -140,10 +142,11 @@ const getPetSchema = {
 }
 
 function deprecated(responses: Record<string, { headers: object }>) {
+  const { deprecation: since, sunset, link } = deprecationHeaders({ basePath: '' })
   const deprecation = {
-    Deprecation: doc.header('Date since which it is deprecated (RFC 9745)', deprecationHeaders.deprecation),
-    Sunset: doc.header('Date of its removal (RFC 8594)', deprecationHeaders.sunset),
-    Link: doc.header('Links to the successor and the deprecation notice', deprecationHeaders.link),
+    Deprecation: doc.header('Date since which it is deprecated (RFC 9745)', since),
+    Sunset: doc.header('Date of its removal (RFC 8594)', sunset),
+    Link: doc.header('Links to the successor, to the deprecation notice and to what an error means', link),
   }
   const also = ({ headers, ...response }: { headers: object }) => ({
     ...response,

@@ -8,8 +8,9 @@ import { compileCheck } from '../lib/validation.ts'
 /** Bytes. Checked by Content-Length first, then counted while the body arrives. */
 export const bodyLimit = 16 * 1024
 
-// Fastify matches a normalised form of the header. RFC 8259 section 8.1: JSON between systems is UTF-8.
-const utf8Json = /^application\/json(?:; charset="utf-8")?$/i
+// Fastify matches a normalised form of the header, in which values are in quotes. RFC 8259 section 8.1: JSON between
+// systems is UTF-8. Other parameters are ignored, as RFC 2045 section 5.1 demands.
+const utf8Json = /^application\/json(?:; (?:charset="utf-8"|(?!charset=)[^=;]+="[^"]*"))*$/i
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** The routes of `app` read only bodies of JSON in UTF-8. */
@@ -18,7 +19,6 @@ export function readOnlyJson(app: FastifyInstance): void {
   app.addContentTypeParser(utf8Json, { parseAs: 'buffer', bodyLimit }, async (_request: unknown, body: Buffer) => {
     if (body.length === 0) throw new ServiceError('invalid_json', 'The body is empty.')
     const text = orInvalidJson('The body is not UTF-8.', () => utf8.decode(body))
-    // A SyntaxError, or a RangeError if nesting is deeper than the stack.
     return orInvalidJson('The body is not JSON.', () => parseExactJson(text))
   })
 }
@@ -27,7 +27,8 @@ function orInvalidJson<Value>(message: string, read: () => Value): Value {
   try {
     return read()
   } catch (cause) {
-    throw new ServiceError('invalid_json', message, { cause })
+    const isTooDeep = cause instanceof RangeError // deeper than the stack
+    throw new ServiceError('invalid_json', isTooDeep ? 'The body is nested too deeply.' : message, { cause })
   }
 }
 

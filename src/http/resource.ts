@@ -8,7 +8,8 @@ import type { Int64 } from '../lib/int64.ts'
 import type { DocumentId } from '../read-models/document.ts'
 import type { AtLeast, Reached, ReadModel, Wait } from '../read-models/read-model.ts'
 import { jsonType } from './error-replies.ts'
-import { isNamed, readCondition, readPrefer, tagOf } from './headers.ts'
+import { checkIfMatch, isNamed, readConditions, tagOf } from './conditions.ts'
+import { readPrefer } from './headers.ts'
 import type { PetQuota } from './key-limits.ts'
 import { traceparentOfRequest } from './request-spans.ts'
 import { pageLimit } from './schema-parts.ts'
@@ -90,9 +91,17 @@ function lastPositions(reached: Reached): Position[] {
   )
 }
 
-/** Any answer with one document may be cached, but must be revalidated with its tag before each use. */
+/**
+ * Any answer with one document may be cached, but must be revalidated with its tag before each use. A proxy that
+ * compressed it would have to weaken the tag, which is then of no use in If-Match.
+ */
 function addTag({ reply }: Exchange, tag: string): void {
-  reply.header('etag', `"${tag}"`).header('cache-control', 'private, no-cache')
+  reply.header('etag', `"${tag}"`).header('cache-control', 'private, no-cache, no-transform')
+}
+
+/** The address of a path, as clients have to send it. */
+export function addressOf({ server }: FastifyReply, path: string): string {
+  return `${server.basePath}${path}`
 }
 
 /** Answers a GET of a list. */
@@ -104,19 +113,25 @@ export async function replyWithPage(
 ): Promise<string> {
   const { limit = pageLimit.default, status, cursor } = query
   const list = resource.list + (status ?? '')
+  const conditions = readConditions(reply.request.headers)
   const after = cursor === undefined ? 0 : readCursor(cursor, list)
   const exchange = readExchange(services, resource, reply)
   const index = status === undefined ? undefined : `status:${status}`
   const page = { collection: resource.collection, index, after, limit }
   const { documents, last, reached } = await services.readModel.page(page, exchange.atLeast)
   addReached(exchange, reached)
+  checkIfMatch(conditions)
   if (last !== undefined) {
     const filter = status === undefined ? '' : `&status=${status}`
-    const next = `${resource.path}?limit=${limit}${filter}&cursor=${writeCursor(last, list)}`
-    reply.header('link', `<${next}>; rel="next"`) // RFC 8288
+    addNext(reply, `${resource.path}?limit=${limit}${filter}&cursor=${writeCursor(last, list)}`)
   }
   reply.type(jsonType)
   return `[${documents}]`
+}
+
+/** The link to the next page (RFC 8288). */
+export function addNext(reply: FastifyReply, path: string): void {
+  reply.header('link', `<${addressOf(reply, path)}>; rel="next"`)
 }
 
 /** Answers a GET of one document. */
@@ -126,12 +141,13 @@ export async function replyWithDocument(
   id: Int64,
   reply: FastifyReply,
 ): Promise<string | FastifyReply> {
-  const known = readCondition('If-None-Match', reply.request.headers['if-none-match'])
+  const conditions = readConditions(reply.request.headers)
   const exchange = readExchange(services, resource, reply)
   const json = await findDocument(exchange, id)
   const tag = tagOf(json)
+  checkIfMatch(conditions, tag)
   addTag(exchange, tag)
-  if (isNamed(tag, known)) return reply.code(304).send()
+  if (isNamed(conditions, tag)) return reply.code(304).send()
   reply.type(jsonType)
   return json
 }
@@ -162,7 +178,7 @@ export function notFound({ resource: { noun } }: Exchange, id: Int64): ServiceEr
   return new ServiceError(`${noun}_not_found`, `There is no ${noun} ${id}.`)
 }
 
-type Request = Pick<CommandOptions, 'stream' | 'drawsId' | 'idempotency' | 'ifMatch'>
+type Request = Pick<CommandOptions, 'stream' | 'drawsId' | 'idempotency' | 'precondition'>
 
 /** Handles a command, which never leaves a stream without its pet. */
 export async function handle(
@@ -200,6 +216,6 @@ export function replyWithCreated(
 ): string {
   const { reply, resource } = exchange
   if (outcome === 'replayed') reply.header('idempotency-replayed', 'true')
-  reply.code(201).header('location', `${resource.path}/${id}`)
+  reply.code(201).header('location', addressOf(reply, `${resource.path}/${id}`))
   return replyToCommand(exchange, json, position)
 }

@@ -30,8 +30,10 @@ export function answer(description: string, schema: object, example: unknown, he
 }
 type Answer = ReturnType<typeof answer>
 
+const help = { Link: header('What the error code means (RFC 8288): `<…>; rel="help"`') }
+
 export function error(description: string, code: ErrorCode, message: string, headers: object = {}): Answer {
-  return answer(description, ErrorSchema, { code, message, status: statusOf(code) }, headers)
+  return answer(description, ErrorSchema, { code, message, status: statusOf(code) }, { ...headers, ...help })
 }
 
 const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds to wait before the next attempt' } }
@@ -62,7 +64,7 @@ export const anyOperation = {
     retryAfter,
   ),
   500: error('Unexpected error', 'internal_error', 'An unexpected error occurred.'),
-  default: { description: 'Any other error', headers: {}, content: { 'application/json': { schema: ErrorSchema } } },
+  default: { description: 'Any other error', headers: help, content: { 'application/json': { schema: ErrorSchema } } },
 }
 
 /** Answers of every command. */

@@ -5,9 +5,10 @@ import { Server as NetServer } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { ErrorCode } from '../lib/errors.ts'
 import { type ConnectionLimits, Connections } from './connections.ts'
+import { allowPage } from './cors.ts'
 import { replyWithError, securityHeaders } from './error-replies.ts'
 import { asksForUpgrade, boundPieces, hasUnreadBody } from './messages.ts'
-import { replyToBrokenRequest, replyToManyPieces, replyToTunnel } from './raw-replies.ts'
+import { RawReplies } from './raw-replies.ts'
 import { CountedResponse, type Traffic } from './traffic.ts'
 
 export interface ServerOptions {
@@ -16,10 +17,16 @@ export interface ServerOptions {
   /** Whether each response asks its client to close the connection. */
   readonly isClosing: () => boolean
   readonly traffic: Traffic
+  /** Origins of pages that may read the answers. */
+  readonly corsOrigins: ReadonlySet<string>
+  /** Where clients find the page that explains each error; undefined where it is not served. */
+  readonly errorsPage: string | undefined
 }
 
 /** A server without routes. Each of its answers has a status of the catalogue, and each of its resources is bounded. */
-export function newServer({ logger, connections: limits, isClosing, traffic }: ServerOptions): FastifyInstance {
+export function newServer(options: ServerOptions): FastifyInstance {
+  const { logger, connections: limits, traffic, corsOrigins, errorsPage } = options
+  const rawReplies = new RawReplies({ errorsPage, allowsPages: corsOrigins.size > 0 })
   const connections = new Connections(limits, logger)
   const count = (code: ErrorCode | undefined) => code !== undefined && traffic.refuse(code)
   const app = Fastify({
@@ -42,10 +49,10 @@ export function newServer({ logger, connections: limits, isClosing, traffic }: S
           connectionsCheckingInterval: 5_000, // how often both are looked at
           keepAliveTimeout: 65_000, // more than the 60 s of load balancers, so that they close first
           requireHostHeader: false, // Node itself answers a request without Host, but without a body
-          ServerResponse: responseClass(isClosing),
+          ServerResponse: responseClass(options),
         },
         (request, response) => {
-          if (hasUnreadBody(request)) boundPieces(request, (socket) => count(replyToManyPieces(socket)))
+          if (hasUnreadBody(request)) boundPieces(request, (socket) => count(rawReplies.toManyPieces(socket)))
           take(request, response)
         },
       )
@@ -54,7 +61,7 @@ export function newServer({ logger, connections: limits, isClosing, traffic }: S
       // ones.
       server.on('checkContinue', (request, response) => server.emit('request', request, response))
       server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-      server.on('connect', (_request, socket) => count(replyToTunnel(socket)))
+      server.on('connect', (_request, socket) => count(rawReplies.toTunnel(socket)))
       return server
     },
     return503OnClosing: false,
@@ -64,8 +71,9 @@ export function newServer({ logger, connections: limits, isClosing, traffic }: S
     frameworkErrors: (error, request, reply) => {
       replyWithError(error, request, reply.header('cache-control', 'no-store')) // no hooks run for a malformed URL
     },
-    clientErrorHandler: (error, socket) => count(replyToBrokenRequest(error, socket)),
+    clientErrorHandler: (error, socket) => count(rawReplies.toBrokenRequest(error, socket)),
   })
+  app.decorate('errorsPage', errorsPage)
   app.setErrorHandler(replyWithError)
   return app
 }
@@ -81,16 +89,17 @@ function requestId({ headers }: IncomingMessage): string {
 }
 
 /**
- * The response class of the server. Each response has the security headers, and asks its client to close the connection
- * if the server `isClosing` when it is sent, or if what follows is not going to be read. A Fastify hook would cost several
- * times as much, and would miss answers that are sent before hooks run.
+ * The response class of the server. Each response has the security headers, can be read by pages of `corsOrigins`, and
+ * asks its client to close the connection if the server `isClosing` when it is sent, or if what follows is not going to
+ * be read. A Fastify hook would cost several times as much, and would miss answers that are sent before hooks run.
  */
-function responseClass(isClosing: () => boolean) {
+function responseClass({ isClosing, corsOrigins }: ServerOptions) {
   return class<Request extends IncomingMessage> extends CountedResponse<Request> {
     // Fastify passes all headers here, as one object. If one were set separately, Node would set each of them again.
     override writeHead(status: number, ...rest: never[]): this {
       const headers: OutgoingHttpHeaders = rest[0] ?? {}
       for (const name in securityHeaders) headers[name] ??= securityHeaders[name]
+      allowPage(corsOrigins, this.req, headers)
       if (isClosing() || hasUnreadBody(this.req) || asksForUpgrade(this.req)) headers.connection = 'close'
       return super.writeHead(status, headers)
     }

@@ -205,8 +205,8 @@ export class ProvenReadModel implements ReadModel {
 }
 
 const refusals = {
-  read_model_rebuilding: 'The read models are catching up with the event log.',
-  read_model_unavailable: 'The read models do not answer.',
+  read_model_rebuilding: 'The read models are not known to be complete at present.',
+  read_model_unavailable: 'The read models could not be read.',
   read_model_behind: 'The read models have not yet reached the position of the token.',
   invalid_consistency_token: 'header: Consistency-Token is beyond the end of the log',
 }

@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), 'petstore-config-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 const pem = join(folder, 'pem')
 writeFileSync(pem, '-----BEGIN CERTIFICATE-----')
-const brokers = { KAFKA_BROKERS: 'a:9092,b:9093', REDIS_URL: 'redis://localhost' }
+const brokers = { KAFKA_BROKERS: 'a:9092, b:9093', REDIS_URL: 'redis://localhost' }
 
 describe('configuration', () => {
   it('without variables is the embedded default, and cannot be changed', () => {
@@ -60,8 +60,20 @@ describe('configuration', () => {
     expect(readConfig({ PORT: '', API_KEYS: '', KAFKA_BROKERS: '' })).toMatchObject({ port: 3000, apiKeys: [] })
   })
 
+  it('reads origins as browsers send them', () => {
+    const given = 'https://Shop.example:443/, http://localhost:8080,,https://b\u00fccher.example'
+    expect(readConfig({ CORS_ORIGINS: given }).corsOrigins).toEqual([
+      'https://shop.example',
+      'http://localhost:8080',
+      'https://xn--bcher-kva.example',
+    ])
+  })
+
   it('reads PUBLIC_URL without the slash at its end', () => {
     expect(readConfig({}).publicUrl).toBe('')
+    expect(readConfig({ PUBLIC_URL: 'HTTPS://Petstore.example:443/Shop//' }).publicUrl).toBe(
+      'https://petstore.example/Shop',
+    )
     expect(readConfig({ PUBLIC_URL: 'https://petstore.example/' }).publicUrl).toBe('https://petstore.example')
     expect(readConfig({ PUBLIC_URL: 'http://127.0.0.1:8080/pets/' }).publicUrl).toBe('http://127.0.0.1:8080/pets')
   })
@@ -102,7 +114,16 @@ describe('configuration', () => {
     ['API_KEYS', { API_KEYS: 'a-key-of-more-than-20-characters, short' }],
     ['ADMIN_PORT', { ADMIN_PORT: '65536' }],
     ['CORS_ORIGINS', { CORS_ORIGINS: '*' }],
-    ['CORS_ORIGINS', { CORS_ORIGINS: 'https://shop.example/path' }],
+    ...['https://shop.example/path', 'https://*.shop.example', 'shop.example', 'null', 'https://a.example?x'].map(
+      (origin): [string, NodeJS.ProcessEnv] => ['CORS_ORIGINS', { CORS_ORIGINS: `https://shop.example,${origin}` }],
+    ),
+    ['CORS_ORIGINS', { CORS_ORIGINS: 'https://user@shop.example' }],
+    ['TRUST_PROXY', { TRUST_PROXY: '10.0.0.0/8/8' }],
+    ['KAFKA_BROKERS', { ...brokers, KAFKA_BROKERS: 'a:65536' }],
+    ['KAFKA_BROKERS', { ...brokers, KAFKA_BROKERS: 'a:0' }],
+    ['KAFKA_TOPIC', { ...brokers, KAFKA_TOPIC: '..' }],
+    ['PUBLIC_URL', { PUBLIC_URL: 'https://petstore.example/shop/v1/' }],
+    ['PUBLIC_URL', { PUBLIC_URL: 'petstore.example:443/shop' }],
     ['PUBLIC_URL', { PUBLIC_URL: 'petstore.example' }],
     ['PUBLIC_URL', { PUBLIC_URL: '/v1' }],
     ['PUBLIC_URL', { PUBLIC_URL: 'ftp://petstore.example' }],

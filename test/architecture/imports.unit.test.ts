@@ -21,7 +21,7 @@ const table = readTable(`
   projections            | domain projector |
   src/api-keys           | lib | pino typebox
   src/http               | api-keys command-handling domain event-feed event-log read-models lib \
-                         | @fastify/bearer-auth @fastify/cors @fastify/swagger @fastify/type-provider-typebox \
+                         | @fastify/bearer-auth @fastify/swagger @fastify/type-provider-typebox \
                            @opentelemetry/api fastify pino typebox
   src/app                | api-keys command-handling domain event-feed event-log event-log/kafka event-log/sqlite http lib \
                            projector read-models read-models/redis read-models/sqlite ../projections \

@@ -3,10 +3,21 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { WrittenPet } from '../../src/domain/pet.ts'
 import { readCloudEvent } from '../../src/event-log/record-codec.ts'
-import { readCondition, readIdempotencyKey, readPrefer, readTraceparent } from '../../src/http/headers.ts'
+import { readConditions } from '../../src/http/conditions.ts'
+import { preflightAnswer } from '../../src/http/cors.ts'
+import { readIdempotencyKey, readPrefer, readTraceparent } from '../../src/http/headers.ts'
 import { readCursor, readTokens } from '../../src/http/tokens.ts'
 import { parseExactJson } from '../../src/lib/exact-json.ts'
 import { parseInt64 } from '../../src/lib/int64.ts'
+
+const preflight = (names: string) => ({
+  method: 'OPTIONS',
+  headers: {
+    origin: 'https://shop.example',
+    'access-control-request-method': 'GET',
+    'access-control-request-headers': names,
+  },
+})
 
 /** Whatever reads text that a stranger or another producer wrote. What it makes of it, errors included, is no concern here. */
 const parsers: Record<string, (text: string) => unknown> = {
@@ -15,7 +26,8 @@ const parsers: Record<string, (text: string) => unknown> = {
   'the document of a pet': (text) => WrittenPet.in(text),
   'an id in a path': parseInt64,
   'Idempotency-Key': readIdempotencyKey,
-  'If-Match': (text) => readCondition('If-Match', text),
+  'If-Match': (text) => readConditions({ 'if-match': text }),
+  'names of headers in a preflight': (text) => preflightAnswer(new Set(['https://shop.example']), preflight(text)),
   Prefer: readPrefer,
   traceparent: readTraceparent,
   'Consistency-Token': (text) => readTokens({ logId: 'f00dcafe', partitions: 6 }, text),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { orderDocument } from '../../src/domain/order.ts'
 import { petStateCodec } from '../../src/domain/pet-stream.ts'
+import { ServiceError } from '../../src/lib/errors.ts'
 import {
   applied,
   nextOffset,
@@ -58,7 +59,11 @@ describe('a command about a document', () => {
 
 describe('If-Match', () => {
   const own = documentIn(placed)
-  const accepts = (accepted: string | undefined) => ({ ifMatch: (json: string) => json === accepted })
+  const accepts = (accepted: string | undefined) => ({
+    precondition(json: string) {
+      if (json !== accepted) throw new ServiceError('precondition_failed', '')
+    },
+  })
   const failed = { code: 'precondition_failed' }
 
   it('is judged by the document as it was loaded', async () => {

@@ -18,7 +18,19 @@ const told = (answer: Awaited<ReturnType<typeof post>>) => readTokens(tokenScope
 describe('Prefer', () => {
   it.each<[seconds: number, preferences: string[]]>([
     [0, ['wait=0']],
-    [3, ['wait=3', 'Wait = 3', 'wait="3"', 'wait=3; respond-async', 'respond-async, wait=3', 'wait=3, wait=5']],
+    [
+      3,
+      [
+        'wait=3',
+        'Wait = 3',
+        'wait="3"',
+        'wait=3; respond-async',
+        'respond-async, wait=3',
+        'wait=3, wait=5',
+        'a=", wait=5,", wait=3',
+        'a="\\", wait=5, "; b, wait=3',
+      ],
+    ],
     [10, ['wait=10', 'wait=999', 'wait=99999999999999999999999']],
   ])('makes a POST wait %d seconds at most, and the answer says so', async (seconds, preferences) => {
     for (const prefer of preferences) {
@@ -28,15 +40,27 @@ describe('Prefer', () => {
     }
   })
 
-  it.each(['wait=-1', 'wait', 'wait=', 'wait=1.5', 'wait=1s', 'wait=0x5', 'wait="1', 'waiting=5', '', 'é', ',;="'])(
-    '%j is ignored',
-    async (prefer) => {
-      const response = await post({ prefer })
-      expect(response.statusCode).toBe(201)
-      expect(timeouts()).toEqual([1000])
-      expect(response.headers).not.toHaveProperty('preference-applied')
-    },
-  )
+  it.each([
+    'wait=-1',
+    'wait',
+    'wait=',
+    'wait=1.5',
+    'wait=1s',
+    'wait=0x5',
+    'wait="1',
+    'waiting=5',
+    '',
+    'é',
+    ',;="',
+    'a=", wait=5,"',
+    'a; wait=5',
+    'a=", wait=5',
+  ])('%j is ignored', async (prefer) => {
+    const response = await post({ prefer })
+    expect(response.statusCode).toBe(201)
+    expect(timeouts()).toEqual([1000])
+    expect(response.headers).not.toHaveProperty('preference-applied')
+  })
 
   it.each([{}, { 'idempotency-key': '"k"' }])('a wait ends when the client goes: %j', async (keyed) => {
     const { promise: held, resolve: end } = Promise.withResolvers<void>()
@@ -103,7 +127,7 @@ describe('a Consistency-Token', () => {
     expect(server.services.handled).toMatchObject(answers.map(() => ({ atLeast: { positions } })))
   })
 
-  it.each([',', ', ', ' ,\t'])('can stand beside others, separated by %j', async (separator) => {
+  it.each([',', ', ', ' ,\t', ',, , '])('can stand beside others, separated by %j', async (separator) => {
     const tokens = [0, 5, 3, 5].map((partition, index) => tokenOf(partition, index * 100)).join(separator)
     await server.get('/v1/pets', { 'consistency-token': tokens })
     expect(server.services.atLeast).toMatchObject([{ positions: [at(0, 0), at(5, 300), at(3, 200)] }])
@@ -126,7 +150,7 @@ describe('a Consistency-Token', () => {
       ...noPartition,
       ...packed,
     ],
-    ...[`${whole},`, `${whole}, ${whole.slice(1)}`, new Array(257).fill(whole).join()], // several, not all of them valid
+    ...[',', ' , ,', `${whole}, ${whole.slice(1)}`, new Array(257).fill(whole).join()], // several, not all of them valid
   ])('%.80s is 400', async (token) => {
     const headers = { 'consistency-token': token }
     const answers = [

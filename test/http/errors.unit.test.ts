@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { replies } from '../../src/http/error-replies.ts'
 import { type ErrorCode, errorFacts, ServiceError } from '../../src/lib/errors.ts'
 import { captureLog } from '../lib/captured-log.ts'
-import { expectError, FakeServices, openServer, testServer } from './fake-services.ts'
+import { expectError, FakeServices, openApp, openServer, testServer } from './fake-services.ts'
 
 const codes = Object.keys(errorFacts) as ErrorCode[]
 
@@ -49,6 +49,30 @@ describe('passes on with its message, from reads and from commands', () => {
       expect(answer.headers['retry-after']).toBe(seconds?.toString())
     }
   })
+})
+
+it('each error leads to what its code means, as does the path of PUBLIC_URL', async () => {
+  const { services, app, get } = await openServer(new FakeServices(), { publicUrl: 'https://shop.example/pets' })
+  for (const code of codes) {
+    services.beforeRead = () => Promise.reject(new ServiceError(code, 'What happened.'))
+    const { link } = (await get('/v1/pets')).headers
+    const [, page = '', anchor] = /^<\/pets(\/.*)#(\w+)>; rel="help"$/.exec(String(link)) ?? []
+    expect([anchor, (await app.inject(page)).body]).toEqual([code, expect.stringContaining(`id="${code}"`)])
+  }
+  const { link } = (await get('/v1/pets/1')).headers
+  expect(link).toBe(
+    '</pets/v1/pets>; rel="successor-version", </pets/docs>; rel="deprecation"; type="text/html", ' +
+      `</pets/docs/errors#${codes.at(-1)}>; rel="help"`,
+  )
+  await app.close()
+})
+
+it('an error of a process that serves no such page leads nowhere', async () => {
+  const { api: _, ...probed } = new FakeServices()
+  const app = await openApp({ ...probed, draining: () => false })
+  const { statusCode, headers } = await app.inject('/v1/pets')
+  expect([statusCode, headers.link]).toEqual([404, undefined])
+  await app.close()
 })
 
 describe('an error without a code of ours', () => {

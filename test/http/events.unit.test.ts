@@ -83,7 +83,7 @@ describe('the feed', () => {
     const answer = await server.get('/v1/events')
     expect(answer.headers).toMatchObject({
       'content-type': 'text/event-stream',
-      'cache-control': 'no-store',
+      'cache-control': 'no-store, no-transform',
     })
     expect(answer.body).toBe(
       `retry: 2000\nid: ${writeToken(tokenScope, none)}\n\n` +

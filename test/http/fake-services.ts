@@ -172,7 +172,7 @@ export class FakeServices extends Scene implements AppServices {
   #decide<Command>(
     decider: Decider<State, Command, PetEvent>,
     command: (id: number) => Command,
-    { stream: about, drawsId, idempotency, ifMatch }: CommandOptions,
+    { stream: about, drawsId, idempotency, precondition }: CommandOptions,
   ): Handled<State> {
     const document = typeof about === 'object' ? this.documents.get(`${about.collection}/${about.id}`) : undefined
     const reached = this.#reached()
@@ -182,7 +182,7 @@ export class FakeServices extends Scene implements AppServices {
     const before = this.#streamOf(stream === 'new' ? String(id) : stream)
     const event = decider.decide(command(id), before.state)
     if (event === 'unchanged') return { outcome: 'unchanged', document: document?.json, reached }
-    if (ifMatch?.(document?.json ?? '') === false) throw new ServiceError('precondition_failed', '')
+    precondition?.(document?.json ?? '')
     if (event instanceof Rejected) throw new ServiceError(event.code, event.message)
     const after = this.append(event)
     const offset = this.events.length - 1
@@ -259,12 +259,13 @@ export function headerOf({ headers }: { readonly headers: Readonly<Record<string
   return String(headers[name])
 }
 
-/** The status and the exact shape of an error answer; `message` is a part of it. */
+/** The status and the exact shape of an error answer; `message` is a part of it. It leads to the page of errors where that is served. */
 export function expectError(
   { statusCode, headers, body }: Pick<LightMyRequestResponse, 'statusCode' | 'headers' | 'body'>,
   status: number,
   code: ErrorCode,
   message = '',
+  { isExplained = true } = {},
 ): void {
   const expected = { code, message: expect.stringContaining(message), status }
   expect({ statusCode, body: JSON.parse(body) }).toEqual({ statusCode: status, body: expected })
@@ -272,6 +273,8 @@ export function expectError(
     'content-type': 'application/json; charset=utf-8',
     'cache-control': 'no-store',
   })
+  const help = expect.stringMatching(`(^|, )</docs/errors#${code}>; rel="help"$`)
+  expect(headers.link).toEqual(isExplained ? help : undefined)
 }
 
 function streamOf(event: PetEvent): string {

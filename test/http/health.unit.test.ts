@@ -35,9 +35,12 @@ it('a process without the API has nothing but the probes and the metrics', async
   const projector = await openApp({ health, metrics, draining, traffic })
   for (const url of ['/livez', '/readyz', '/metrics']) expect((await projector.inject(url)).statusCode).toBe(200)
   for (const url of ['/v1/pets', '/v1/pets/1', '/docs', '/openapi.json', '/asyncapi.json']) {
-    expectError(await projector.inject({ url, headers: { authorization } }), 404, 'route_not_found')
+    expectError(await projector.inject({ url, headers: { authorization } }), 404, 'route_not_found', '', {
+      isExplained: false,
+    })
   }
-  expectError(await projector.inject({ method: 'POST', url: '/livez' }), 405, 'method_not_allowed')
+  const refused = await projector.inject({ method: 'POST', url: '/livez' })
+  expectError(refused, 405, 'method_not_allowed', '', { isExplained: false })
   await projector.close()
 })
 
@@ -83,6 +86,7 @@ it('has all of it, and nothing else, on the port of operators', async () => {
   const app = await buildAdminApp(server.services, false)
   expect((await app.inject('/readyz')).json()).toHaveProperty('checks')
   expect((await app.inject('/metrics')).statusCode).toBe(200)
-  expectError(await app.inject({ url: '/v1/pets', headers: { authorization } }), 404, 'route_not_found')
+  const unknown = await app.inject({ url: '/v1/pets', headers: { authorization } })
+  expectError(unknown, 404, 'route_not_found', '', { isExplained: false })
   await app.close()
 })

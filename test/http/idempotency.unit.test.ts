@@ -26,6 +26,7 @@ describe('a POST with an Idempotency-Key', () => {
   it.each<readonly [header: string, key: string]>([
     ...quoted.map((key) => [`"${key}"`, key] as const),
     ...bare.map((key) => [key, key] as const),
+    ...['a=1', 'a', ' a=?1;b="x; y"; *c-d=:YWI=:', 'a=-1.5'].map((parameters) => [`"x";${parameters}`, 'x'] as const),
     ['"quote \\" and backslash \\\\"', 'quote " and backslash \\'],
     [`"${'\\\\'.repeat(255)}"`, '\\'.repeat(255)],
   ])('%s is a key', async (header, key) => {
@@ -34,7 +35,18 @@ describe('a POST with an Idempotency-Key', () => {
   })
 
   it.each([
-    ...['', '""', `"${'x'.repeat(256)}"`, 'x'.repeat(256), 'order 7', '"order-7', '"order-7" x', '"order-7";a=1'],
+    ...[
+      '',
+      '""',
+      `"${'x'.repeat(256)}"`,
+      'x'.repeat(256),
+      'order 7',
+      '"order-7',
+      '"order-7" x',
+      '"order-7";',
+      '"order-7" ;a',
+      '"order-7";A=é',
+    ],
     ...['order-7;a=1', '"a\\n"', '"a"b"', '"a\tb"', '"Zo\u00eb"', 'Zo\u00eb'],
     ...['"order-7", "order-7"', 'order-7, order-7'], // as Node joins two headers
   ])('%j is refused, and nothing is stored', async (header) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { UnknownOutcome } from '../../src/command-handling/command-handler.ts'
-import { tagOf } from '../../src/http/headers.ts'
+import { tagOf } from '../../src/http/conditions.ts'
 import { expectError, headerOf, testServer } from './fake-services.ts'
 
 const server = testServer()
@@ -33,7 +33,7 @@ describe('placing an order', () => {
       'content-type': 'application/json; charset=utf-8',
       location: '/v1/store/orders/2',
       etag: `"${tagOf(response.body)}"`,
-      'cache-control': 'private, no-cache',
+      'cache-control': 'private, no-cache, no-transform',
       'consistency-token': expect.any(String),
     })
     for (const header of ['read-model-applied', 'vary']) expect(response.headers).not.toHaveProperty(header)
@@ -81,7 +81,7 @@ describe('changing an order', () => {
     expect(response.headers).toMatchObject({
       'content-type': 'application/json; charset=utf-8',
       etag: `"${tagOf(response.body)}"`,
-      'cache-control': 'private, no-cache',
+      'cache-control': 'private, no-cache, no-transform',
       'consistency-token': expect.any(String),
     })
     const read = await server.get(`${path}/2`)

@@ -44,7 +44,7 @@ export async function answer<T>(reply: Promise<T>): Promise<T> {
   try {
     return await reply
   } catch (cause) {
-    throw new ServiceError('read_model_unavailable', 'The read models do not answer.', { cause })
+    throw new ServiceError('read_model_unavailable', 'The read models could not be read.', { cause })
   }
 }
 

@@ -160,7 +160,7 @@ export class SqliteDatabase {
       return ask()
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'ERR_SQLITE_ERROR') throw cause
-      throw new ServiceError('read_model_unavailable', 'The read models do not answer.', { cause })
+      throw new ServiceError('read_model_unavailable', 'The read models could not be read.', { cause })
     }
   }
 

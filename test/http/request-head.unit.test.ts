@@ -1,0 +1,154 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { authorization, testServer } from './fake-services.ts'
+
+const server = testServer()
+let port: number
+beforeAll(async () => {
+  port = await server.listen()
+})
+afterAll(() => server.app.server.closeAllConnections())
+
+const pet = '{"name":"Rex","categoryId":7}'
+const usual = { Host: 'x', Authorization: authorization, 'Content-Type': 'application/json' }
+
+/** A request as bytes; several values of a header are several lines, and one that is undefined is none. */
+function request(line: string, changed: Record<string, string | string[] | undefined> = {}, body = ''): string {
+  const headers = Object.entries<string | string[] | undefined>({
+    ...usual,
+    'Content-Length': `${body.length}`,
+    ...changed,
+  })
+  const lines = headers.flatMap(([name, values = []]) => [values].flat().map((value) => `${name}: ${value}`))
+  return [line, ...lines, '', body].join('\r\n')
+}
+const post = (changed: Record<string, string | string[] | undefined> = {}) =>
+  request('POST /v1/pets HTTP/1.1', { Connection: 'close', ...changed }, pet)
+
+/** All that comes back until the server closes the connection. */
+async function exchange(bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  socket.write(bytes, 'latin1')
+  return await text(socket)
+}
+const statusesOf = (answers: string) => [...answers.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status))
+
+describe('Host', () => {
+  const list = (host: string) => request('GET /v1/pets HTTP/1.1', { Host: host, Connection: 'close' })
+
+  it.each([
+    '',
+    'x',
+    'x:',
+    'x:3000',
+    '[::1]',
+    '[::ffff:1.2.3.4]:80',
+    'a_b.example',
+    'x%20y',
+    '127.0.0.1:0',
+    "a!$&'()*+,;=b~",
+  ])('%j is one', async (host) => expect(statusesOf(await exchange(list(host)))).toEqual([200]))
+
+  it.each(['a b', 'a/b', 'x:y', 'x:1:2', '::1', '[::1', '::1]', '[x]', 'x%2', 'x%zz', 'user@x', 'x\xe9', 'x?y', 'x#y'])(
+    '%j is 400',
+    async (host) => expect(statusesOf(await exchange(list(host)))).toEqual([400]),
+  )
+})
+
+describe('the target', () => {
+  const get = (target: string, method = 'GET') => request(`${method} ${target} HTTP/1.1`, { Connection: 'close' })
+  it.each<[target: string, status: number]>([
+    ['http://x/v1/pets', 200], // RFC 9112 section 3.2.2
+    ['http://other:80/v1/pets?limit=5', 200],
+    ['/v1/%70ets', 200], // RFC 3986 section 6.2.2.2
+    ['/%76%31/pets', 200],
+    ['/v1/pets?', 200],
+    ['/v1/pets?&&', 200],
+    ['/v1%2Fpets', 404],
+    ['/v1/../v1/pets', 404],
+    ['/v1/pets/1%2Fevents', 400],
+    ['*', 400],
+    ['v1/pets', 400],
+    ['/v1/pets#limit=5', 400],
+    ['/v1/pets?limit=5#', 400],
+  ])('%s is %d', async (target, status) => expect(statusesOf(await exchange(get(target)))).toEqual([status]))
+
+  it('is the server as a whole in OPTIONS *, which supports no more than its root', async () => {
+    expect(statusesOf(await exchange(get('*', 'OPTIONS')))).toEqual([405])
+  })
+
+  it.each(['/v1/%70ets', 'http://x/v1/pets'])('%s does not support PUT', async (target) => {
+    expect(await exchange(get(target, 'PUT'))).toMatch(/^HTTP\/1.1 405 [\s\S]*allow: GET, HEAD, POST\r\n/)
+  })
+})
+
+describe('Expect', () => {
+  it.each(['100-continue', '100-Continue', 'x, 100-continue', ' , 100-continue,'])(
+    '%j is answered',
+    async (expected) => {
+      const socket = connect(port, '127.0.0.1')
+      socket.write(post({ Expect: expected }).slice(0, -pet.length))
+      expect(String((await once(socket, 'data'))[0])).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+      socket.write(pet)
+      expect(statusesOf(await text(socket))).toEqual([201])
+    },
+  )
+
+  it('is ignored in HTTP/1.0 (RFC 9110 section 10.1.1), and if it is another', async () => {
+    const old = request('POST /v1/pets HTTP/1.0', { Expect: '100-continue' }, pet)
+    for (const bytes of [old, post({ Expect: '100-continued' })])
+      expect(statusesOf(await exchange(bytes))).toEqual([201])
+  })
+})
+
+describe('a body', () => {
+  it.each(['', 'identity', 'Identity', 'identity, identity', ' ,identity,', ','])(
+    'with the Content-Encoding %j is read as it is',
+    async (coding) => expect(statusesOf(await exchange(post({ 'Content-Encoding': coding })))).toEqual([201]),
+  )
+
+  it.each(['gzip', 'identity, br', 'x', 'aes128gcm'])('with the Content-Encoding %j is 415', async (coding) => {
+    const answer = await exchange(post({ 'Content-Encoding': coding }))
+    expect(answer).toMatch(/^HTTP\/1.1 415 [\s\S]*\r\naccept-encoding: identity\r\n/)
+    expect(answer).toContain('"The body must be sent as it is: no Content-Encoding is read."')
+  })
+
+  it('with a Content-Encoding is 415 too where all of it has come before its turn', async () => {
+    const coded = post({ 'Content-Encoding': 'gzip' })
+    expect(statusesOf(await exchange(request('GET /v1/pets HTTP/1.1') + coded))).toEqual([200, 415])
+  })
+
+  it.each<string[]>([
+    ['application/json', 'text/plain'],
+    ['text/plain', 'application/json'],
+    ['application/json', 'application/json'],
+  ])('with two types is 415: %s and %s', async (...types) => {
+    const answer = await exchange(post({ 'Content-Type': types }))
+    expect([statusesOf(answer), answer]).toEqual([[415], expect.stringContaining('more than one Content-Type')])
+    expect(server.services.events).toEqual([])
+  })
+
+  it('of no bytes, however that is written, leaves the connection open', async () => {
+    const put = request('PUT /v1/pets HTTP/1.1', { 'Content-Length': '00' })
+    const last = request('GET /v1/pets HTTP/1.1', { Connection: 'close' })
+    expect(statusesOf(await exchange(put + last))).toEqual([405, 200])
+  })
+})
+
+it('an answer to bytes that are no request has the headers of the other errors', async () => {
+  const answer = await exchange('hello\r\n\r\n')
+  expect(answer).toMatch(/^HTTP\/1.1 400 Bad Request\r\n/)
+  const headers = ['Cache-Control: no-store', 'Link: </docs/errors#invalid_request>; rel="help"', 'Connection: close']
+  for (const header of headers) expect(answer).toContain(`${header}\r\n`)
+  const [, date = ''] = /\r\nDate: (.*)\r\n/.exec(answer) ?? []
+  expect(Math.abs(Date.parse(date) - Date.now())).toBeLessThan(60_000)
+  const body = answer.slice(answer.indexOf('\r\n\r\n') + 4)
+  expect(answer).toContain(`Content-Length: ${body.length}\r\n`)
+  expect(answer).not.toContain('access-control-')
+})
+
+it('HTTP of another version is told which are spoken', async () => {
+  expect(await exchange(request('GET /v1/pets HTTP/2.0'))).toContain('only HTTP/1.1 and HTTP/1.0.')
+})
