@@ -55,6 +55,7 @@ export class Routes {
 class Reply {
   readonly request: object
   readonly raw: { readonly destroyed: boolean }
+  readonly server = { basePath: '' }
   readonly #headers = new Headers()
   #status = 200
 
