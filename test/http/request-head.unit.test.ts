@@ -117,6 +117,12 @@ describe('a body', () => {
 
   it('with a Content-Encoding is 415 too where all of it has come before its turn', async () => {
     const coded = post({ 'Content-Encoding': 'gzip' })
+    const arrived = new Promise<void>((resolve) => {
+      server.app.server.on('request', (request) => {
+        if (request.method === 'POST') setImmediate(resolve) // behind the bytes that came with its head
+      })
+    })
+    server.services.beforeRead = () => arrived
     expect(statusesOf(await exchange(request('GET /v1/pets HTTP/1.1') + coded))).toEqual([200, 415])
   })
 
