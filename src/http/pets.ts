@@ -43,9 +43,12 @@ export function addPetRoutes(instance: FastifyInstance, services: RouteServices)
   app.post('/pets', { schema: createPetSchema, onRequest: [requireScope('write'), admitBody] }, (request, reply) =>
     createPet(services, toNewPet(request.body), reply),
   )
-  const getPet = { schema: getPetSchema, onRequest: reading, errorHandler: replyDeprecatedError }
-  app.get('/pets/:petId', getPet, (request, reply) =>
-    replyWithDocument(services, pets, request.params.petId, reply.headers(deprecationHeaders(reply.server))),
+  const deprecation = deprecationHeaders(instance.basePath)
+  // Errors of a deprecated operation carry these headers too, including those of authentication.
+  const errorHandler = (raised: unknown, request: FastifyRequest, reply: FastifyReply) =>
+    replyWithError(raised, request, reply.headers(deprecation))
+  app.get('/pets/:petId', { schema: getPetSchema, onRequest: reading, errorHandler }, (request, reply) =>
+    replyWithDocument(services, pets, request.params.petId, reply.headers(deprecation)),
   )
 }
 
@@ -68,16 +71,11 @@ async function createPet(services: RouteServices, newPet: NewPet, reply: Fastify
 }
 
 /** RFC 9745 (Deprecation), RFC 8594 (Sunset), RFC 8288 (Link), on every response of getPet. */
-const deprecationHeaders = ({ basePath }: Pick<FastifyInstance, 'basePath'>) => ({
+const deprecationHeaders = (basePath: string) => ({
   deprecation: `@${Date.parse('2026-11-20T00:00:00Z') / 1000}`,
   sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
   link: `<${basePath}/v1/pets>; rel="successor-version", <${basePath}/docs>; rel="deprecation"; type="text/html"`,
 })
-
-/** Errors of a deprecated operation carry these headers too, including those of authentication. */
-function replyDeprecatedError(raised: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  return replyWithError(raised, request, reply.headers(deprecationHeaders(reply.server)))
-}
 
 export const petSchemas = {
   Pet: PetSchema,
@@ -142,7 +140,7 @@ const getPetSchema = {
 }
 
 function deprecated(responses: Record<string, { headers: object }>) {
-  const { deprecation: since, sunset, link } = deprecationHeaders({ basePath: '' })
+  const { deprecation: since, sunset, link } = deprecationHeaders('')
   const deprecation = {
     Deprecation: doc.header('Date since which it is deprecated (RFC 9745)', since),
     Sunset: doc.header('Date of its removal (RFC 8594)', sunset),
