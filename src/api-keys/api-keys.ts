@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { changeKeys, hashKey, type Scope, type StoredKey } from './key-file.ts'
 
+const checksumLength = 8
+
 export interface IssuedKey {
   readonly id: string
   readonly name: string
@@ -72,7 +74,16 @@ function makeKey({ name, scopes, expiresAt, issuedBy }: NewKey, now: Date) {
  */
 function newSecret(): string {
   const secret = `petstore_${randomBytes(32).toString('base64url')}`
-  return secret + crc32(secret).toString(16).padStart(8, '0')
+  return secret + checksumOf(secret)
+}
+
+function checksumOf(secret: string): string {
+  return crc32(secret).toString(16).padStart(8, '0')
+}
+
+/** Whether the text may be a key that was issued: a mistyped one, or one of another service, lacks the checksum. */
+export function hasChecksum(text: string): boolean {
+  return checksumOf(text.slice(0, -checksumLength)) === text.slice(-checksumLength)
 }
 
 /** Whether there was such a key. */

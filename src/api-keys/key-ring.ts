@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { auditTo } from '../lib/audit.ts'
+import { hasChecksum } from './api-keys.ts'
 import { expiryOf, hashKey, readKeys, type Scope, type StoredKey, scopes } from './key-file.ts'
 import { noteKeyUse } from './key-use.ts'
 
@@ -28,6 +29,8 @@ interface RingOptions {
 type ValidKey = KeyHolder & { readonly isStored: boolean; readonly expiresAt: number }
 
 const lookEveryMs = 500
+/** With the looks above no more than ten a second, whatever keys strangers send. */
+const lookAgainMs = 125
 const logIntervalMs = 10_000
 
 /** The keys of the file, kept up to date as it changes, and the keys given in plain text. Throws as `readKeys` does. */
@@ -44,6 +47,8 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
   /** The state of the file before its last successful read. */
   let stamp = ''
   let readAt = performance.now()
+  let lookedAt = readAt
+  let nextLook: Promise<void> | undefined
   let wasLinked = false
   let [loggedEffect, loggedAtMs] = ['', 0]
 
@@ -87,6 +92,7 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
 
   /** Looks at the file now. */
   function follow(): void {
+    lookedAt = performance.now()
     try {
       read()
     } catch (error) {
@@ -108,12 +114,27 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
     return found
   }
 
+  /** As `find`, but a key that was issued a moment ago is valid: an unknown one is refused only after a look at the file. */
+  function findOrLook(key: string): KeyHolder | undefined | Promise<KeyHolder | undefined> {
+    const found = find(key)
+    if (found !== undefined || !hasChecksum(key)) return found
+    nextLook ??= lookSoon()
+    return nextLook.then(() => find(key))
+  }
+
+  async function lookSoon(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, lookedAt + lookAgainMs - performance.now())))
+    nextLook = undefined
+    follow()
+  }
+
   read()
   // Polling sees every kind of change, even if files are replaced or mounted. `watchFile` of Node polls too, but
   // compares with a state that it reads some time after the call.
   const timer = setInterval(follow, lookEveryMs).unref()
   return {
     find,
+    findOrLook,
     /** How many keys are valid. */
     get size() {
       const time = now().getTime()

@@ -145,7 +145,7 @@ function startApi(
   })
   const events = new EventFeed({ definition: petStreams, log, readModel })
   const services: ApiServices = {
-    findKey: keys.find,
+    findKey: keys.findOrLook,
     readModel,
     commands,
     events,

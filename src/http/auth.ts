@@ -13,8 +13,8 @@ declare module 'fastify' {
   }
 }
 
-/** Undefined when the API key is not valid. */
-export type FindKey = (key: string) => KeyHolder | undefined
+/** Undefined when the API key is not valid, which may take a moment to find out. */
+export type FindKey = (key: string) => KeyHolder | undefined | Promise<KeyHolder | undefined>
 
 /**
  * Lets a request into the routes of `app` only with a valid API key as bearer token (RFC 6750), before its body is
@@ -27,11 +27,8 @@ export async function requireApiKey(app: FastifyInstance, find: FindKey): Promis
     specCompliance: 'rfc6749', // the scheme name in any case
     keys: [],
     auth: (key, request) => {
-      request.holder = isRepeated(request.raw.rawHeaders, 'authorization') ? undefined : find(key)
-      if (request.holder === undefined) return false
-      const connection = connectionOf(request.raw.socket)
-      if (connection !== undefined) connection.hasKey = true
-      return true
+      const found = isRepeated(request.raw.rawHeaders, 'authorization') ? undefined : find(key)
+      return found instanceof Promise ? found.then((holder) => letIn(request, holder)) : letIn(request, found)
     },
     verifyErrorLogLevel: 'debug',
   })
@@ -44,6 +41,15 @@ export async function requireApiKey(app: FastifyInstance, find: FindKey): Promis
       done(new ServiceError('unauthorized', 'A valid API key is needed: Authorization: Bearer <API key>.'))
     })
   })
+}
+
+/** Whether there is a holder of the API key. */
+function letIn(request: FastifyRequest, holder: KeyHolder | undefined): boolean {
+  request.holder = holder
+  if (holder === undefined) return false
+  const connection = connectionOf(request.raw.socket)
+  if (connection !== undefined) connection.hasKey = true
+  return true
 }
 
 // RFC 6750 section 3.1: no error code if no key was sent, or another scheme was used.
@@ -59,9 +65,9 @@ export function holderOf({ holder }: FastifyRequest): KeyHolder {
 }
 
 /** Whether the API key that let a request in is still valid, for answers that take long. */
-export function isStillValid({ headers }: FastifyRequest, find: FindKey): boolean {
+export async function isStillValid({ headers }: FastifyRequest, find: FindKey): Promise<boolean> {
   const key = (headers.authorization ?? '').slice('Bearer '.length).trim() // as it was read to let the request in
-  return find(key) !== undefined
+  return (await find(key)) !== undefined
 }
 
 /** A hook of a route: accepts a request only if its API key has the scope. */

@@ -101,12 +101,12 @@ const reconnectMs = 2000
 async function* serverSentEvents(
   log: TokenScope,
   steps: AsyncIterable<FeedStep>,
-  isKeyValid: () => boolean,
+  isKeyValid: () => Promise<boolean>,
 ): AsyncGenerator<string> {
   yield `retry: ${reconnectMs}\n`
   let lastId = ''
   for await (const { events, after } of steps) {
-    if (!isKeyValid()) return
+    if (!(await isKeyValid())) return
     const blocks = events.map(blockOf)
     const id = writeToken(log, after)
     const idLine = id === lastId ? '' : `id: ${id}\n`

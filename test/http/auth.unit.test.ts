@@ -62,6 +62,16 @@ it('is decided for each request anew', async () => {
   expect(await list()).toBe(401)
 })
 
+it('waits for a look-up that takes a moment', async () => {
+  const { services } = server
+  const found = services.findKey(key)
+  const findKey = vi.spyOn(services, 'findKey')
+  findKey.mockImplementationOnce(async () => found)
+  expect((await server.get('/v1/pets', { authorization: 'Bearer new' })).statusCode).toBe(200)
+  findKey.mockImplementationOnce(async () => undefined)
+  expectError(await server.get('/v1/pets'), 401, 'unauthorized')
+})
+
 it('a look-up that fails is not taken for a refusal', async () => {
   vi.spyOn(server.services, 'findKey').mockImplementationOnce(() => {
     throw new Error('keys not readable')

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { orders } from '../../projections/orders.ts'
 import { pets } from '../../projections/pets.ts'
 import type { Scope } from '../../src/api-keys/key-file.ts'
-import type { KeyHolder } from '../../src/api-keys/key-ring.ts'
 import type { CommandHandler, CommandOptions, Handled } from '../../src/command-handling/command-handler.ts'
 import { type Decider, Rejected } from '../../src/command-handling/decider.ts'
 import type { PetEvent } from '../../src/domain/events.ts'
@@ -11,6 +10,7 @@ import type { NewPet, PetId } from '../../src/domain/pet.ts'
 import { type PetState, petDecider } from '../../src/domain/pet-stream.ts'
 import type { FeedQuery, FeedStep } from '../../src/event-feed/event-feed.ts'
 import { type AppOptions, type AppServices, buildApp } from '../../src/http/app.ts'
+import type { FindKey } from '../../src/http/auth.ts'
 import type { EventServices } from '../../src/http/events.ts'
 import { type PetQuota, type Rate, RateLimit } from '../../src/http/key-limits.ts'
 import type { RouteServices } from '../../src/http/resource.ts'
@@ -111,7 +111,7 @@ export class FakeServices extends Scene implements AppServices {
       return this.steps()
     },
   }
-  findKey = (candidate: string): KeyHolder | undefined => {
+  findKey: FindKey = (candidate) => {
     const owner = this.keys.get(candidate)
     return owner === undefined ? undefined : { keyId: owner, owner, scopes: this.scopes }
   }
