@@ -10,7 +10,8 @@ import { FairTurns } from '../event-feed/fair-turns.ts'
 import { SettledEvents, type SettledRecord } from '../event-feed/settled-events.ts'
 import type { Offset, Position } from '../event-log/event-log.ts'
 import { eventText } from '../event-log/record-codec.ts'
-import { inOneLine, print } from './output.ts'
+import { eventColumns, shownTime } from './event-columns.ts'
+import { print } from './output.ts'
 import { withStorage } from './storage.ts'
 
 interface Options {
@@ -48,9 +49,10 @@ async function showEvents(options: Options): Promise<void> {
       partition,
       next: firstOf(partition),
     }))
+    const line = eventColumns()
     const isRead = options.json || (await print(line(['EVENT', 'TIME', 'TYPE', 'PET', 'VERSION', 'OUTCOME'])))
     await withSettledEvents(storage, logger, async (settled) => {
-      const showing = { settled, turns: new FairTurns(), options, isRead }
+      const showing = { settled, turns: new FairTurns(), options, line, isRead }
       const showAll = (until: readonly Offset[]) =>
         Promise.all(places.map((place) => showUpTo(until[place.partition] ?? 0, place, showing)))
       await showAll(ends)
@@ -110,6 +112,7 @@ interface Showing {
   readonly settled: SettledEvents
   readonly turns: FairTurns
   readonly options: Options
+  readonly line: (cells: readonly string[]) => string
   /** Whether somebody takes what is shown. */
   isRead: boolean
 }
@@ -120,7 +123,7 @@ async function showUpTo(
   place: { readonly partition: number; next: Offset },
   showing: Showing,
 ): Promise<void> {
-  const { settled, turns, options } = showing
+  const { settled, turns, options, line } = showing
   const { partition } = place
   while (place.next < end && showing.isRead) {
     const { records, next } = await turns.take('events', () =>
@@ -128,7 +131,7 @@ async function showUpTo(
     )
     for (const each of records) {
       const isWanted = options.follow || each.record.offset < end
-      if (isWanted && showing.isRead) showing.isRead = await showRecord(partition, each, options)
+      if (isWanted && showing.isRead) showing.isRead = await showRecord(partition, each, options, line)
     }
     if (next === place.next) await delay(lookMs)
     place.next = next
@@ -140,6 +143,7 @@ async function showRecord(
   partition: number,
   { record, event, outcome }: SettledRecord,
   { pet, json }: Options,
+  line: Showing['line'],
 ): Promise<boolean> {
   const { offset, key, value } = record
   const stream = event?.stream ?? String(key ?? '')
@@ -150,15 +154,8 @@ async function showRecord(
     return await print(`{"partition":${partition},"offset":${offset},"outcome":"${outcome}","event":${text}}`)
   }
   const { type, time, version } = event?.discards === undefined ? (event ?? nothingRead) : discard
-  return await print(line([`${partition}/${offset}`, time, type, stream, String(version ?? ''), outcome]))
+  return await print(line([`${partition}/${offset}`, shownTime(time), type, stream, String(version ?? ''), outcome]))
 }
 
 const nothingRead = { type: '', time: '', version: undefined }
 const discard = { ...nothingRead, type: 'petstore.EventDiscarded.v1' }
-
-/** Fixed widths: rows are streamed, so the widest cell is not known. */
-const widths = [10, 24, 26, 10, 7, 0]
-
-function line(cells: readonly string[]): string {
-  return cells.map((cell, column) => inOneLine(cell).padEnd(widths[column] ?? 0)).join('  ')
-}
