@@ -10,6 +10,8 @@ import { prepareProcess } from './app/storage.ts'
 const closeWithinMs = 9500
 /** How long the last lines of the log may then wait for a slow reader, in milliseconds. */
 const flushWithinMs = 300
+/** npm passes these on, also where the terminal or the supervisor has sent them here too: a second one changes nothing. */
+const passedOn = ['SIGINT', 'SIGTERM'] as const
 
 try {
   const config = readConfig(process.env)
@@ -21,16 +23,27 @@ try {
   if (config.brokers === undefined) output.write(banner(service, config))
   else logger.info({ url: service.url, role: config.role }, 'ready')
   let closing = false
-  const { close } = closeWithGrace({ delay: closeWithinMs, logger }, async ({ signal, err, manual }) => {
+  let isReplaced = false
+  let told: (typeof passedOn)[number] | undefined
+  const options = { delay: closeWithinMs, logger, skip: [...passedOn] }
+  const { close } = closeWithGrace(options, async ({ signal = told, err }) => {
     closing = true
     logger.info({ signal, err }, 'closing')
     await service.close()
     logger.info('closed')
     await output.flush(flushWithinMs)
-    if (manual) process.exit(1) // as after an error, so that a supervisor restarts it
+    if (isReplaced) process.exit(1) // as after an error, so that a supervisor restarts it
   })
+  for (const signal of passedOn) {
+    process.on(signal, () => {
+      if (closing) return
+      told = signal
+      close()
+    })
+  }
   void service.logReplaced.then(() => {
     if (closing) return
+    isReplaced = true
     logger.error('the event log was replaced: this process ends; start it again to serve the new log')
     close()
   })

@@ -83,7 +83,8 @@ async function withEachShard<T>(json: boolean, work: (shard: ShardWork) => Promi
 
 async function runRebuild({ json = false }: { json?: boolean }): Promise<Outcome> {
   const interrupted = new AbortController()
-  process.once('SIGINT', () => interrupted.abort()).once('SIGTERM', () => interrupted.abort())
+  // Each time: npm passes on what the terminal has sent here too, and the second one must not end this at once.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
   await withEachShard(json, async ({ update, ...shard }) => {
     const progress = (done: number, total: number) => update('rebuild', done, total)
     if ((await rebuild({ ...shard, progress, signal: interrupted.signal })) === 'activated') {

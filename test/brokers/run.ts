@@ -19,9 +19,13 @@ process.stderr.write('Kafka and Redis are running. Ctrl-C stops them; their data
 
 // The brokers themselves do not keep this process alive
 const running = setInterval(() => {}, 60_000)
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+let isStopping = false
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
 
+/** Once: npm passes on what the terminal has sent here too. */
 async function stop(): Promise<void> {
+  if (isStopping) return
+  isStopping = true
   await Promise.all([kafka.stop(), redis.stop()])
   clearInterval(running)
 }

@@ -31,8 +31,13 @@ const { seed: first, seeds, minutes, scenario: given, only, json } = program.par
 
 /** What a signal has to end before this process: brokers, services, file systems. */
 const interrupted = new AsyncDisposableStack()
+let isInterrupted = false
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void interrupted.disposeAsync().finally(() => process.exit(1)))
+  process.on(signal, () => {
+    if (isInterrupted) return // npm passes on what the terminal has sent here too
+    isInterrupted = true
+    void interrupted.disposeAsync().finally(() => process.exit(1))
+  })
 }
 
 const faults: FaultSummary[] = []

@@ -17,7 +17,7 @@ it('npm run dev starts the service again when a file changes, on the same data',
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   const PATH = `${join(root, 'node_modules', '.bin')}:${process.env.PATH}`
   const environment = { PATH, DATA_DIR: join(folder, 'data') }
-  const service = await startService(environment, ['sh', '-c', `cd ${folder} && exec ${scripts.dev}`])
+  const service = await startService(environment, ['sh', '-c', `cd ${folder} && ${scripts.dev}`])
   onTestFinished(async () => void (await service.end('SIGTERM'))) // with the process that it watches
   const pet = await new Client(service).create('Rex')
   appendFileSync(join(folder, 'projections', 'pets.ts'), '// changed\n')
