@@ -16,11 +16,14 @@ interface Seek {
 
 const restartDelayMs = 500
 const redeliveryDelayMs = 250
+/** A new broker makes the topic of consumer groups when it is first asked about one, and has no coordinator until then. */
+const coordinatorWithinMs = 10_000
 
 /** A member of a Kafka consumer group that reads only from the subscriber's seeks, until it is closed. */
 export class KafkaSubscription implements Subscription, ConsumerHandlers {
   readonly #options: SubscriptionOptions
   readonly #closing = new AbortController()
+  readonly #began = performance.now()
   readonly #ended: Promise<void>
   /** The last batch of each partition, of any assignment or consumer. */
   readonly #turns = new Map<number, Promise<void>>()
@@ -100,10 +103,19 @@ export class KafkaSubscription implements Subscription, ConsumerHandlers {
       this.#consumer = new KafkaConsumer(this.#options, this)
       const error = await this.#consumer.run()
       if (signal.aborted) return
-      this.#options.logger.warn({ err: error, group: this.#options.group }, 'Kafka: creating a new consumer')
+      this.#tell(error)
       if (this.#assigned.size > 0) this.#assign([])
       await delay(restartDelayMs, undefined, { signal }).catch(() => {})
     }
+  }
+
+  #tell(error: unknown): void {
+    const { logger, group } = this.#options
+    const { name, message } = error as Error
+    const isStarting = performance.now() - this.#began < coordinatorWithinMs
+    if (isStarting && name === 'KafkaJSGroupCoordinatorNotFound')
+      logger.info({ reason: message, group }, 'Kafka: waiting for the coordinator of the consumer group')
+    else logger.warn({ err: error, group }, 'Kafka: creating a new consumer')
   }
 
   #assign(partitions: readonly number[]): void {

@@ -3,14 +3,19 @@ import { setFlagsFromString } from 'node:v8'
 import { decodeFetches } from './batch-decoding.ts'
 import { registerCodecs } from './codecs.ts'
 
+let isPatched = false
+
 /**
- * Makes kafkajs 2.2.4 run well in this process. Call it once, before the first client is created: it patches the
- * library, and in a process that consumes it sets a V8 option.
+ * Makes kafkajs 2.2.4 run well in this process. Call it before the first client is created: it patches the library, and
+ * in a process that consumes it sets a V8 option.
  */
 export function tuneProcess({ consumes }: { readonly consumes: boolean }): void {
-  checkRequestQueuesOnDemand()
-  registerCodecs()
-  decodeFetches()
+  if (!isPatched) {
+    checkRequestQueuesOnDemand()
+    registerCodecs()
+    decodeFetches()
+    isPatched = true
+  }
   if (consumes) keepArraysYoung()
 }
 
