@@ -1,16 +1,26 @@
+import type { Redis } from 'ioredis'
 import { type Finding, failed, ok } from '../../lib/finding.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import { evictionWarning } from './eviction.ts'
 import { address, ifTold } from './redis-calls.ts'
 import { connect, type RedisAccess, untilReady } from './redis-connection.ts'
+import { versionsKey } from './redis-keys.ts'
+import { isReply, remedyOf } from './refusals.ts'
 
 const limitMs = 5000
 const oldestVersion = '6.2'
 /** Beyond that, times of events would be worth little. */
 const skewMaxMs = 5000
 
-/** Looks at Redis: whether it answers, its version, what it does when memory runs short, its clock. Changes nothing. */
-export async function checkRedis(access: RedisAccess, now: () => Date): Promise<Finding[]> {
+export interface RedisToCheck extends RedisAccess {
+  readonly prefix: string
+}
+
+/**
+ * Looks at Redis: whether it answers, its version, whether it takes writes, what it does when memory runs short, its
+ * clock. Changes nothing.
+ */
+export async function checkRedis({ prefix, ...access }: RedisToCheck, now: () => Date): Promise<Finding[]> {
   const redis = connect(access, {})
   const what = `Redis at ${address(redis)}`
   try {
@@ -18,6 +28,7 @@ export async function checkRedis(access: RedisAccess, now: () => Date): Promise<
     const info = (await ifTold(redis.info('server'))) ?? ''
     const version = /^redis_version:(\S+)/m.exec(info)?.[1] ?? 'unknown'
     const isCluster = /^redis_mode:cluster/m.test(info)
+    const refusal = await whyNoWrites(redis, prefix)
     const eviction = await withTimeout(limitMs, evictionWarning(redis))
     const [seconds = '0', micros = '0'] = ((await ifTold(redis.time())) ?? []).map(String)
     const skewMs = now().getTime() - (Number(seconds) * 1000 + Number(micros) / 1000)
@@ -25,6 +36,7 @@ export async function checkRedis(access: RedisAccess, now: () => Date): Promise<
       version.localeCompare(oldestVersion, undefined, { numeric: true }) < 0
         ? failed(what, `It is version ${version}: use ${oldestVersion} or later.`)
         : ok(what, `answers; version ${version}${isCluster ? ', a cluster' : ''}`),
+      ...(refusal === undefined ? [] : [failed(what, refusal)]),
       ...(eviction === undefined ? [] : [{ what, state: stateOf(eviction.code), detail: eviction.message }]),
       ...(Number(seconds) > 0 ? [clockFinding(skewMs)] : []),
     ]
@@ -33,6 +45,19 @@ export async function checkRedis(access: RedisAccess, now: () => Date): Promise<
   } finally {
     redis.disconnect()
   }
+}
+
+/** Sends a write that changes nothing, whether there is such a key or not: Redis refuses it as it refuses any other. */
+async function whyNoWrites(redis: Redis, prefix: string): Promise<string | undefined> {
+  try {
+    await redis.setrange(versionsKey(prefix), 0, '')
+  } catch (error) {
+    if (!isReply(error)) throw error
+    const remedy = remedyOf(error.message)
+    // Anything else is about this key: it is another kind of value, or in another slot of a cluster.
+    if (remedy !== undefined) return `It refuses writes (${error.message}): ${remedy}.`
+  }
+  return undefined
 }
 
 function stateOf(code: string): Finding['state'] {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { type Redis, ReplyError } from 'ioredis'
 import { ServiceError } from '../../lib/errors.ts'
+import { withRemedy } from './refusals.ts'
 
 type Named = [name: string | null, logId: string | null, since: string | null]
 /** The result of a script that inspects a generation: nil if the generation is gone. */
@@ -44,7 +45,7 @@ export async function answer<T>(reply: Promise<T>): Promise<T> {
   try {
     return await reply
   } catch (cause) {
-    throw new ServiceError('read_model_unavailable', 'The read models could not be read.', { cause })
+    throw new ServiceError('read_model_unavailable', 'The read models could not be read.', { cause: withRemedy(cause) })
   }
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ConnectionOptions } from 'node:tls'
 import slotOf from 'cluster-key-slot'
-import { Redis, type RedisOptions, ReplyError } from 'ioredis'
+import { Redis, type RedisOptions } from 'ioredis'
 import type { Logger } from 'pino'
 import { OutOfReachError } from '../../lib/errors.ts'
 import { tlsProblem } from '../../lib/tls-errors.ts'
@@ -9,6 +9,7 @@ import type { Warning } from '../../lib/warning.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import { evictionWarning, watchEviction } from './eviction.ts'
 import { address, ifTold, scripts } from './redis-calls.ts'
+import { isRefusal, whyNotServed } from './refusals.ts'
 import { connectorTo } from './slot-master.ts'
 
 export type ConnectionLogger = Pick<Logger, 'info' | 'warn' | 'error'>
@@ -115,8 +116,8 @@ async function end(redis: Redis): Promise<void> {
   redis.disconnect()
 }
 
-/** Resolves once the server answers. Throws if it refuses this client; OutOfReachError if it does not answer. */
-export function untilReady(redis: Redis, limitMs: number): Promise<void> {
+/** Resolves once the server answers. Throws if it refuses this client; OutOfReachError if it does not serve it in time. */
+export async function untilReady(redis: Redis, limitMs: number): Promise<void> {
   let lastError: Error | undefined
   const ready = new Promise<void>((resolve, reject) => {
     redis.once('ready', resolve)
@@ -130,7 +131,10 @@ export function untilReady(redis: Redis, limitMs: number): Promise<void> {
       if (problem !== undefined || isRefusal(cause)) reject(new Error(message, { cause }))
     })
   })
-  return withTimeout(limitMs, ready, () => outOfReach(redis, limitMs, lastError))
+  const late = new Error()
+  await withTimeout(limitMs, ready, () => late).catch(async (error) => {
+    throw error === late ? await outOfReach(redis, limitMs, lastError) : error
+  })
 }
 
 /** A server may stop answering as soon as it is connected. `ask` throws if, and only if, there was no answer. */
@@ -140,35 +144,39 @@ async function untilAnswered<T>(redis: Redis, limitMs: number, ask: () => Promis
     try {
       return await ask()
     } catch (error) {
-      if (performance.now() >= deadline) throw outOfReach(redis, limitMs, error)
+      if (performance.now() >= deadline) throw await outOfReach(redis, limitMs, error as Error)
       await delay(askAgainMs)
     }
   }
 }
 
-function outOfReach(redis: Redis, limitMs: number, cause: unknown): OutOfReachError {
-  const message = `Redis at ${address(redis)} did not answer for ${Math.round(limitMs / 1000)} s: start it, or correct its URL`
-  return new OutOfReachError(message, { cause })
+async function outOfReach(redis: Redis, limitMs: number, cause: Error | undefined): Promise<OutOfReachError> {
+  const why = await whyNotServed(redis, cause)
+  const reason = cause?.message ? ` (${cause.message})` : ''
+  const silent = `did not answer for ${Math.round(limitMs / 1000)} s: start it, or correct its URL${reason}`
+  return new OutOfReachError(`Redis at ${address(redis)} ${why ?? silent}`, { cause })
 }
 
-function isRefusal(error: Error): boolean {
-  return error instanceof ReplyError && /^(WRONGPASS|NOAUTH|NOPERM|ERR .*(AUTH|password|DB index))/i.test(error.message)
-}
+/** How often a lost connection is tried again, which takes a second or two, before the server is asked why. */
+const askWhyAfter = 5
 
-/** Logs when the connection is lost and when it is back, but not each attempt in between. */
+/** Logs when the connection is lost, why the server refuses another one, and when it is back, but not each attempt. */
 function logStateChanges(redis: Redis, logger: ConnectionLogger): void {
-  let lost = false
+  let attempts = 0
   let lastError: Error | undefined
   redis.on('error', (error) => {
     lastError = error
   })
-  redis.on('reconnecting', () => {
-    if (!lost) logger.warn({ err: lastError }, `Redis at ${address(redis)}: connection lost, reconnecting`)
-    lost = true
+  redis.on('reconnecting', async () => {
+    attempts++
+    if (attempts === 1) logger.warn({ err: lastError }, `Redis at ${address(redis)}: connection lost, reconnecting`)
+    if (attempts !== askWhyAfter) return
+    const why = await whyNotServed(redis, lastError)
+    if (why !== undefined) logger.warn(`Redis at ${address(redis)} ${why}`)
   })
   redis.on('ready', () => {
-    if (lost) logger.info(`Redis at ${address(redis)}: connected again`)
-    lost = false
+    if (attempts > 0) logger.info(`Redis at ${address(redis)}: connected again`)
+    attempts = 0
     lastError = undefined
   })
 }

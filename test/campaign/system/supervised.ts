@@ -19,7 +19,7 @@ const endMs = 30_000
 
 /** A start that waited 30 s for brokers in vain, or that found a Redis which may evict keys. */
 const refusedStart =
-  /^petstore: (Kafka at .+ has not answered properly for|Redis at .+ (did not answer for|has maxmemory-policy)) /m
+  /^petstore: (Kafka at .+ has not answered properly for|Redis at .+ (did not answer for|is still loading|has maxmemory-policy)) /m
 
 export interface SupervisedOptions extends OutputOptions {
   readonly environment: Readonly<Record<string, string>>
