@@ -5,6 +5,7 @@ import { readConfig } from './app/config.ts'
 import { LogOutput } from './app/log-output.ts'
 import { startService } from './app/service.ts'
 import { prepareProcess } from './app/storage.ts'
+import { toldOf } from './lib/file-errors.ts'
 
 /** Time limit for finishing what is in flight, in milliseconds; then the process ends anyway. */
 const closeWithinMs = 9500
@@ -48,6 +49,6 @@ try {
     close()
   })
 } catch (error) {
-  process.stderr.write(`petstore: ${error instanceof Error ? error.message : error}\n`)
+  process.stderr.write(`petstore: ${toldOf(error)}\n`)
   process.exit(1)
 }

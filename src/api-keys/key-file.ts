@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { fileBehind, isDiskFull, replaceFile } from '../lib/durable-files.ts'
+import { withFileRemedy } from '../lib/file-errors.ts'
 import { lockFile } from '../lib/file-lock.ts'
 import { compileCheck } from '../lib/validation.ts'
 
@@ -58,7 +59,7 @@ export function readIfThere(path: string): string | undefined {
     return readFileSync(path, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new Error(`${path} cannot be read: ${(error as Error).message}`, { cause: error })
+    throw new Error(`${path} cannot be read: ${withFileRemedy(error)}`, { cause: error })
   }
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { withFileRemedy } from '../lib/file-errors.ts'
 import { ConfigError, list, type Variables } from './environment.ts'
 
 export type KafkaConfig = ReturnType<typeof readKafka>
@@ -59,7 +60,7 @@ function readPem(name: string, file: string | undefined): string | undefined {
     const text = readFileSync(file, 'utf8')
     if (text.includes('-----BEGIN ')) return text
   } catch (error) {
-    throw new ConfigError(`${name}=${file} cannot be read: ${(error as Error).message}`, { cause: error })
+    throw new ConfigError(`${name}=${file} cannot be read: ${withFileRemedy(error)}`, { cause: error })
   }
   throw new ConfigError(`${name}=${file} is not a PEM file: it has no line with -----BEGIN.`)
 }

@@ -21,9 +21,7 @@ export function openDataFolder(dataDir: string): void {
     const problem = isFile ? 'is not a folder' : `cannot be written to (${message})`
     throw new ConfigError(
       `DATA_DIR=${dataDir} ${problem}: set DATA_DIR to a folder that user ${userId()} can write to.`,
-      {
-        cause: error,
-      },
+      { cause: error },
     )
   }
 }

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../app/environment.ts'
 import { OutOfReachError, ServiceError } from '../lib/errors.ts'
+import { toldOf } from '../lib/file-errors.ts'
 import { release } from '../lib/release.ts'
 import { VerifyError } from '../projector/replay.ts'
 import { addBackupCommand } from './backup.ts'
@@ -18,7 +19,7 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     await newProgram().parseAsync(args, { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) {
-      process.stderr.write(`petstore: ${escaped(error instanceof Error ? error.message : String(error))}\n`)
+      process.stderr.write(`petstore: ${escaped(toldOf(error))}\n`)
     }
     process.exitCode = exitCodeOf(error)
   }

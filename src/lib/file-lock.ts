@@ -2,6 +2,7 @@ import { closeSync, fchmodSync, fchownSync, fstatSync, lstatSync, openSync, stat
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { makeFolder } from './durable-files.ts'
+import { withSqliteReason } from './file-errors.ts'
 
 /**
  * An exclusive lock on a file, between processes, until it is disposed of. The operating system releases it when its
@@ -14,14 +15,15 @@ export function lockFile(path: string, waitMs: number): Disposable | undefined {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
     throw new Error(`${path} is a symbolic link: remove it`)
   makeOwn(path)
-  const database = new DatabaseSync(path, { timeout: waitMs })
+  let database: DatabaseSync | undefined
   try {
+    database = new DatabaseSync(path, { timeout: waitMs })
     database.exec('BEGIN EXCLUSIVE')
     return database
   } catch (error) {
-    database.close()
+    database?.close()
     if (isBusy(error)) return undefined
-    throw error
+    throw withSqliteReason(error, path, 'remove it')
   }
 }
 

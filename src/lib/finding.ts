@@ -1,3 +1,5 @@
+import { toldOf } from './file-errors.ts'
+
 /** What a check came to. The detail of what is not ok says what to do. */
 export interface Finding {
   readonly what: string
@@ -10,5 +12,5 @@ export function ok(what: string, detail: string): Finding {
 }
 
 export function failed(what: string, error: unknown): Finding {
-  return { what, state: 'failed', detail: error instanceof Error ? error.message : String(error) }
+  return { what, state: 'failed', detail: toldOf(error) }
 }

@@ -27,11 +27,14 @@ it('npm start ends when npm is told to, with its port and its lock, and all that
   expect((await again.get(pet.id)).body).toEqual(pet)
 })
 
-it.each(['SIGINT', 'SIGTERM'] as const)('%s twice, from the terminal and passed on by npm, ends in order', async (signal) => {
-  const service = await startService({ DATA_DIR: temporaryFolder() })
-  process.kill(service.pid, signal)
-  await vi.waitFor(() => expect(service.output()).toContain('"msg":"closing"'))
-  process.kill(service.pid, signal)
-  expect(await service.ended).toBe(0)
-  expect(service.output()).toContain('"msg":"closed"')
-})
+it.each(['SIGINT', 'SIGTERM'] as const)(
+  '%s twice, from the terminal and passed on by npm, ends in order',
+  async (signal) => {
+    const service = await startService({ DATA_DIR: temporaryFolder() })
+    process.kill(service.pid, signal)
+    await vi.waitFor(() => expect(service.output()).toContain('"msg":"closing"'))
+    process.kill(service.pid, signal)
+    expect(await service.ended).toBe(0)
+    expect(service.output()).toContain('"msg":"closed"')
+  },
+)

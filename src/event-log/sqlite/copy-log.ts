@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
+import { withSqliteReason } from '../../lib/file-errors.ts'
 
 /**
  * Copies a log as it is at one moment, however much is written to it meanwhile: a copy that follows the writes would
  * begin anew with each. `file` is new. Returns how many records it has.
  */
 export function copySqliteEventLog(from: string, file: string): number {
-  const log = new DatabaseSync(from, { timeout: 5000 })
   try {
+    using log = new DatabaseSync(from, { timeout: 5000 })
     log.prepare('VACUUM INTO ?').run(file)
-  } finally {
-    log.close()
+  } catch (error) {
+    throw withSqliteReason(error, from, 'restore it from a backup')
   }
   const copy = new DatabaseSync(file)
   try {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { EventLog, LogRecord, NewRecord, Offset, ReadRecords, Subscriber, Subscription } from '../event-log.ts'
+import { withSqliteReason } from '../../lib/file-errors.ts'
 import { outcomeUnknown, unanswered, unavailable } from '../failures.ts'
 import { PagedSubscription } from './paged-subscription.ts'
 
@@ -21,12 +22,13 @@ const schema = `
  * close.
  */
 export function openSqliteEventLog({ file }: { readonly file: string }): EventLog {
-  const db = new DatabaseSync(file, { timeout: busyTimeoutMs })
+  let db: DatabaseSync | undefined
   try {
+    db = new DatabaseSync(file, { timeout: busyTimeoutMs })
     return new SqliteEventLog(db, file)
   } catch (error) {
-    db.close()
-    throw error
+    db?.close()
+    throw withSqliteReason(error, file, 'restore it from a backup')
   }
 }
 

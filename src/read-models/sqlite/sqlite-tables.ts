@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { OutOfReachError } from '../../lib/errors.ts'
+import { withSqliteReason } from '../../lib/file-errors.ts'
 
 const layoutVersion = 5
 
@@ -35,15 +36,16 @@ const layout = `
 /** Throws if the file cannot be used, or has another layout and `isOwner` is false. */
 export function openFile(file: string, isOwner: boolean): DatabaseSync {
   // Another process holds the write lock for the length of one batch; waiting for it blocks this process.
-  const db = new DatabaseSync(file, { timeout: 500 })
+  let db: DatabaseSync | undefined
   try {
+    db = new DatabaseSync(file, { timeout: 500 })
     // NORMAL: a power failure may lose the last batches, which the projector then applies again from the log.
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
     if (layoutOf(db) !== layoutVersion) layOut(db, isOwner)
     return db
   } catch (error) {
-    db.close()
-    throw error
+    db?.close()
+    throw withSqliteReason(error, file, 'stop the service and remove it: the next start builds it again from the log')
   }
 }
 
