@@ -1,5 +1,6 @@
 import type { Admin } from 'kafkajs'
 import { type Finding, failed, ok } from '../../lib/finding.ts'
+import { tlsProblem } from '../../lib/tls-errors.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import { checkLog, type LogToCheck, refuseWithoutEvents, refuseWithoutIdBlocks } from './boot-checks.ts'
 import { type KafkaAccess, KafkaClient } from './kafka-client.ts'
@@ -25,9 +26,18 @@ async function checkBroker(options: KafkaToCheck, broker: string): Promise<Findi
     const { brokers } = await asAdmin({ ...options, brokers: [broker] }, (admin) => admin.describeCluster())
     return ok(what, `answers; there are ${brokers.length} brokers`)
   } catch (error) {
-    const remedy = 'start it, or correct KAFKA_BROKERS and the KAFKA_TLS and KAFKA_SASL variables'
-    return failed(what, `${error instanceof Error ? error.message : error}: ${remedy}`)
+    return failed(what, `${error instanceof Error ? error.message : error}: ${remedyOf(error)}`)
   }
+}
+
+/** Nobody starts a broker that has answered. */
+export function remedyOf(error: unknown): string {
+  if (tlsProblem(error) !== undefined) return 'check KAFKA_TLS and the KAFKA_TLS files'
+  const { name, cause } = error as Error
+  if (name === 'KafkaJSSASLAuthenticationError') return 'check the KAFKA_SASL variables'
+  return cause instanceof Error
+    ? remedyOf(cause)
+    : 'start it, or correct KAFKA_BROKERS and the KAFKA_TLS and KAFKA_SASL variables'
 }
 
 async function checkTopics(options: KafkaToCheck): Promise<Finding[]> {
