@@ -39,7 +39,9 @@ it('a new broker that has no coordinator yet is no reason to warn; any other fai
 })
 
 it('nobody is told to start a broker that has answered', () => {
-  const refused = Object.assign(new Error('SASL PLAIN authentication failed'), { name: 'KafkaJSSASLAuthenticationError' })
+  const refused = Object.assign(new Error('SASL PLAIN authentication failed'), {
+    name: 'KafkaJSSASLAuthenticationError',
+  })
   expect(remedyOf(refused)).toBe('check the KAFKA_SASL variables')
   expect(remedyOf(new Error('self-signed certificate'))).toBe('check KAFKA_TLS and the KAFKA_TLS files')
   expect(remedyOf(new Error('connect ECONNREFUSED'))).toMatch(/^start it, or correct KAFKA_BROKERS/)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { EventLog, LogRecord, NewRecord, Offset, ReadRecords, Subscriber, Subscription } from '../event-log.ts'
 import { withSqliteReason } from '../../lib/file-errors.ts'
+import type { EventLog, LogRecord, NewRecord, Offset, ReadRecords, Subscriber, Subscription } from '../event-log.ts'
 import { outcomeUnknown, unanswered, unavailable } from '../failures.ts'
 import { PagedSubscription } from './paged-subscription.ts'
 
