@@ -77,7 +77,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an order (beta) */
+        /**
+         * Get an order (beta)
+         * @description The order as it is now. `ETag` names this state: a change with it in `If-Match` applies to no other one.
+         */
         get: operations["getOrder"];
         put?: never;
         post?: never;
@@ -135,7 +138,10 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description An animal */
+        /**
+         * Pet
+         * @description An animal
+         */
         Pet: {
             /**
              * Format: int64
@@ -154,8 +160,11 @@ export interface components {
             categoryId: bigint;
             status: components["schemas"]["PetStatus"];
         };
-        /** @description An animal to add */
-        NewPet: {
+        /**
+         * PetInput
+         * @description An animal to add
+         */
+        PetInput: {
             /**
              * Format: well-formed
              * @description 1 to 128 characters of well-formed Unicode, not only white space
@@ -168,14 +177,21 @@ export interface components {
             categoryId: bigint;
             status?: components["schemas"]["PetStatus"];
         };
-        /** @description A list of animals */
+        /**
+         * Pets
+         * @description A list of animals
+         */
         Pets: components["schemas"]["Pet"][];
         /**
+         * PetStatus
          * @description Availability of the animal
          * @enum {string}
          */
         PetStatus: "available" | "pending" | "sold";
-        /** @description An order of one pet */
+        /**
+         * Order
+         * @description An order of one pet
+         */
         Order: {
             /**
              * Format: int64
@@ -199,189 +215,264 @@ export interface components {
              */
             updatedAt: string;
         };
-        /** @description An order to place */
-        NewOrder: {
+        /**
+         * OrderInput
+         * @description An order to place
+         */
+        OrderInput: {
             /**
              * Format: int64
              * @description Identifier of the pet to order, which must be available
              */
             petId: bigint;
         };
-        /** @description A change of an order */
+        /**
+         * OrderChange
+         * @description A change of an order
+         */
         OrderChange: {
             status: components["schemas"]["OrderStatus"];
         };
-        /** @description A list of orders */
+        /**
+         * Orders
+         * @description A list of orders
+         */
         Orders: components["schemas"]["Order"][];
         /**
+         * OrderStatus
          * @description Status of the order: placed, approved, delivered, or cancelled before delivery
          * @enum {string}
          */
         OrderStatus: "placed" | "approved" | "delivered" | "cancelled";
-        /** @description A CloudEvent about a pet */
-        PetEvent: {
-            /** @enum {string} */
-            specversion: "1.0";
+        /**
+         * PetCreated
+         * @description A pet was added to the store. Without streamversion it is 1
+         */
+        PetCreated: {
+            specversion: components["schemas"]["EventSpecversion"];
             /** @description Unique per event: two records with one id are one event */
             id: string;
-            /** @enum {string} */
-            type: "petstore.PetCreated.v1";
-            /** @enum {string} */
-            source: "/v1/pets";
-            /** @description The pet id in decimal, as is the record key: it names the stream */
-            subject: string;
-            /** @description RFC 3339, UTC */
-            time: string;
-            /** @enum {string} */
-            datacontenttype: "application/json";
-            /** @description W3C Trace Context of the request */
-            traceparent?: string;
-            /** @description The version that the stream has after this event: it took effect only if that is one above the last */
-            streamversion?: number;
-            data: components["schemas"]["Pet"];
-        } | {
-            /** @enum {string} */
-            specversion: "1.0";
-            /** @description Unique per event: two records with one id are one event */
-            id: string;
-            /** @enum {string} */
-            type: "petstore.OrderPlaced.v1";
-            /** @enum {string} */
-            source: "/v1/pets";
-            /** @description The pet id in decimal, as is the record key: it names the stream */
-            subject: string;
-            /** @description RFC 3339, UTC */
-            time: string;
-            /** @enum {string} */
-            datacontenttype: "application/json";
-            /** @description W3C Trace Context of the request */
-            traceparent?: string;
-            /** @description The version that the stream has after this event: it took effect only if that is one above the last */
-            streamversion: number;
-            /** @description Which order of which pet */
-            data: {
-                /**
-                 * Format: int64
-                 * @description Unique identifier of the order
-                 */
-                orderId: bigint;
-                /**
-                 * Format: int64
-                 * @description Unique identifier assigned by the service on creation
-                 */
-                petId: bigint;
-            };
-        } | {
-            /** @enum {string} */
-            specversion: "1.0";
-            /** @description Unique per event: two records with one id are one event */
-            id: string;
-            /** @enum {string} */
-            type: "petstore.OrderApproved.v1";
-            /** @enum {string} */
-            source: "/v1/pets";
-            /** @description The pet id in decimal, as is the record key: it names the stream */
-            subject: string;
-            /** @description RFC 3339, UTC */
-            time: string;
-            /** @enum {string} */
-            datacontenttype: "application/json";
-            /** @description W3C Trace Context of the request */
-            traceparent?: string;
-            /** @description The version that the stream has after this event: it took effect only if that is one above the last */
-            streamversion: number;
-            /** @description Which order of which pet */
-            data: {
-                /**
-                 * Format: int64
-                 * @description Unique identifier of the order
-                 */
-                orderId: bigint;
-                /**
-                 * Format: int64
-                 * @description Unique identifier assigned by the service on creation
-                 */
-                petId: bigint;
-            };
-        } | {
-            /** @enum {string} */
-            specversion: "1.0";
-            /** @description Unique per event: two records with one id are one event */
-            id: string;
-            /** @enum {string} */
-            type: "petstore.OrderDelivered.v1";
-            /** @enum {string} */
-            source: "/v1/pets";
-            /** @description The pet id in decimal, as is the record key: it names the stream */
-            subject: string;
-            /** @description RFC 3339, UTC */
-            time: string;
-            /** @enum {string} */
-            datacontenttype: "application/json";
-            /** @description W3C Trace Context of the request */
-            traceparent?: string;
-            /** @description The version that the stream has after this event: it took effect only if that is one above the last */
-            streamversion: number;
-            /** @description Which order of which pet */
-            data: {
-                /**
-                 * Format: int64
-                 * @description Unique identifier of the order
-                 */
-                orderId: bigint;
-                /**
-                 * Format: int64
-                 * @description Unique identifier assigned by the service on creation
-                 */
-                petId: bigint;
-            };
-        } | {
-            /** @enum {string} */
-            specversion: "1.0";
-            /** @description Unique per event: two records with one id are one event */
-            id: string;
-            /** @enum {string} */
-            type: "petstore.OrderCancelled.v1";
-            /** @enum {string} */
-            source: "/v1/pets";
-            /** @description The pet id in decimal, as is the record key: it names the stream */
-            subject: string;
-            /** @description RFC 3339, UTC */
-            time: string;
-            /** @enum {string} */
-            datacontenttype: "application/json";
-            /** @description W3C Trace Context of the request */
-            traceparent?: string;
-            /** @description The version that the stream has after this event: it took effect only if that is one above the last */
-            streamversion: number;
-            /** @description Which order of which pet */
-            data: {
-                /**
-                 * Format: int64
-                 * @description Unique identifier of the order
-                 */
-                orderId: bigint;
-                /**
-                 * Format: int64
-                 * @description Unique identifier assigned by the service on creation
-                 */
-                petId: bigint;
-            };
-        };
-        /** @description A list of events */
-        PetEvents: components["schemas"]["PetEvent"][];
-        /** @description What went wrong */
-        Error: {
             /**
-             * @description Machine-readable error code. [The page of errors](/docs/errors) says what each means.
+             * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            code: "invalid_request" | "invalid_json" | "invalid_cursor" | "invalid_idempotency_key" | "invalid_consistency_token" | "unauthorized" | "insufficient_scope" | "pet_not_found" | "order_not_found" | "route_not_found" | "method_not_allowed" | "pet_not_available" | "order_transition_invalid" | "precondition_failed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "unknown_pet" | "too_many_requests" | "quota_exceeded" | "headers_too_large" | "internal_error" | "event_parked" | "unsupported_transfer_coding" | "overloaded" | "conflict" | "stream_parked" | "event_log_unavailable" | "read_model_unavailable" | "read_model_rebuilding" | "read_model_behind" | "append_outcome_unknown";
+            type: "petstore.PetCreated.v1";
+            source: components["schemas"]["EventSource"];
+            /** @description The pet id in decimal, as is the record key: it names the stream */
+            subject: string;
+            /** @description RFC 3339, UTC */
+            time: string;
+            datacontenttype: components["schemas"]["EventContentType"];
+            /** @description W3C Trace Context of the request */
+            traceparent?: string;
+            /**
+             * Format: int64
+             * @description The version that the stream has after this event: it took effect only if that is one above the last
+             */
+            streamversion?: bigint;
+            data: components["schemas"]["Pet"];
+        };
+        /**
+         * PetCreatedEventType
+         * @enum {string}
+         */
+        PetCreatedEventType: "petstore.PetCreated.v1";
+        /**
+         * OrderPlaced
+         * @description An available pet was ordered, and is pending from now on
+         */
+        OrderPlaced: {
+            specversion: components["schemas"]["EventSpecversion"];
+            /** @description Unique per event: two records with one id are one event */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "petstore.OrderPlaced.v1";
+            source: components["schemas"]["EventSource"];
+            /** @description The pet id in decimal, as is the record key: it names the stream */
+            subject: string;
+            /** @description RFC 3339, UTC */
+            time: string;
+            datacontenttype: components["schemas"]["EventContentType"];
+            /** @description W3C Trace Context of the request */
+            traceparent?: string;
+            /**
+             * Format: int64
+             * @description The version that the stream has after this event: it took effect only if that is one above the last
+             */
+            streamversion: bigint;
+            data: components["schemas"]["OrderEventData"];
+        };
+        /**
+         * OrderPlacedEventType
+         * @enum {string}
+         */
+        OrderPlacedEventType: "petstore.OrderPlaced.v1";
+        /**
+         * OrderApproved
+         * @description An order that was placed was approved
+         */
+        OrderApproved: {
+            specversion: components["schemas"]["EventSpecversion"];
+            /** @description Unique per event: two records with one id are one event */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "petstore.OrderApproved.v1";
+            source: components["schemas"]["EventSource"];
+            /** @description The pet id in decimal, as is the record key: it names the stream */
+            subject: string;
+            /** @description RFC 3339, UTC */
+            time: string;
+            datacontenttype: components["schemas"]["EventContentType"];
+            /** @description W3C Trace Context of the request */
+            traceparent?: string;
+            /**
+             * Format: int64
+             * @description The version that the stream has after this event: it took effect only if that is one above the last
+             */
+            streamversion: bigint;
+            data: components["schemas"]["OrderEventData"];
+        };
+        /**
+         * OrderApprovedEventType
+         * @enum {string}
+         */
+        OrderApprovedEventType: "petstore.OrderApproved.v1";
+        /**
+         * OrderDelivered
+         * @description An approved order was delivered, and its pet is sold
+         */
+        OrderDelivered: {
+            specversion: components["schemas"]["EventSpecversion"];
+            /** @description Unique per event: two records with one id are one event */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "petstore.OrderDelivered.v1";
+            source: components["schemas"]["EventSource"];
+            /** @description The pet id in decimal, as is the record key: it names the stream */
+            subject: string;
+            /** @description RFC 3339, UTC */
+            time: string;
+            datacontenttype: components["schemas"]["EventContentType"];
+            /** @description W3C Trace Context of the request */
+            traceparent?: string;
+            /**
+             * Format: int64
+             * @description The version that the stream has after this event: it took effect only if that is one above the last
+             */
+            streamversion: bigint;
+            data: components["schemas"]["OrderEventData"];
+        };
+        /**
+         * OrderDeliveredEventType
+         * @enum {string}
+         */
+        OrderDeliveredEventType: "petstore.OrderDelivered.v1";
+        /**
+         * OrderCancelled
+         * @description An order was cancelled before it was delivered, and its pet is available again
+         */
+        OrderCancelled: {
+            specversion: components["schemas"]["EventSpecversion"];
+            /** @description Unique per event: two records with one id are one event */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "petstore.OrderCancelled.v1";
+            source: components["schemas"]["EventSource"];
+            /** @description The pet id in decimal, as is the record key: it names the stream */
+            subject: string;
+            /** @description RFC 3339, UTC */
+            time: string;
+            datacontenttype: components["schemas"]["EventContentType"];
+            /** @description W3C Trace Context of the request */
+            traceparent?: string;
+            /**
+             * Format: int64
+             * @description The version that the stream has after this event: it took effect only if that is one above the last
+             */
+            streamversion: bigint;
+            data: components["schemas"]["OrderEventData"];
+        };
+        /**
+         * OrderCancelledEventType
+         * @enum {string}
+         */
+        OrderCancelledEventType: "petstore.OrderCancelled.v1";
+        /**
+         * EventSpecversion
+         * @enum {string}
+         */
+        EventSpecversion: "1.0";
+        /**
+         * EventSource
+         * @enum {string}
+         */
+        EventSource: "/v1/pets";
+        /**
+         * EventContentType
+         * @enum {string}
+         */
+        EventContentType: "application/json";
+        /**
+         * OrderEventData
+         * @description Which order of which pet
+         */
+        OrderEventData: {
+            /**
+             * Format: int64
+             * @description Unique identifier of the order
+             */
+            orderId: bigint;
+            /**
+             * Format: int64
+             * @description Unique identifier assigned by the service on creation
+             */
+            petId: bigint;
+        };
+        /**
+         * PetEvent
+         * @description A CloudEvent about a pet
+         */
+        PetEvent: components["schemas"]["PetCreated"] | components["schemas"]["OrderPlaced"] | components["schemas"]["OrderApproved"] | components["schemas"]["OrderDelivered"] | components["schemas"]["OrderCancelled"];
+        /**
+         * PetEvents
+         * @description A list of events
+         */
+        PetEvents: components["schemas"]["PetEvent"][];
+        /**
+         * FeedStart
+         * @description Begin with the first event there is
+         * @enum {string}
+         */
+        FeedStart: "start";
+        /**
+         * Error
+         * @description What went wrong
+         */
+        Error: {
+            code: components["schemas"]["ErrorCode"];
             /** @description Human-readable description */
             message: string;
             /** @description The HTTP status code */
             status: number;
         };
+        /**
+         * ErrorCode
+         * @description Machine-readable error code. [The page of errors](/docs/errors) says what each means.
+         * @enum {string}
+         */
+        ErrorCode: "invalid_request" | "invalid_json" | "invalid_cursor" | "invalid_idempotency_key" | "invalid_consistency_token" | "unauthorized" | "insufficient_scope" | "pet_not_found" | "order_not_found" | "route_not_found" | "method_not_allowed" | "pet_not_available" | "order_transition_invalid" | "precondition_failed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "unknown_pet" | "too_many_requests" | "quota_exceeded" | "headers_too_large" | "internal_error" | "event_parked" | "unsupported_transfer_coding" | "overloaded" | "conflict" | "stream_parked" | "event_log_unavailable" | "read_model_unavailable" | "read_model_rebuilding" | "read_model_behind" | "append_outcome_unknown";
     };
     responses: never;
     parameters: never;
@@ -444,7 +535,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A string of 1 to 255 characters in double quotes. All requests of one API key with the same string get the pet of the first. */
+                /** @description 1 to 255 printable ASCII characters in double quotes, or a token (RFC 9651) of the same length without them. All requests of one API key with the same one get the pet of the first. */
                 "Idempotency-Key"?: string;
                 /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
                 "Consistency-Token"?: string;
@@ -456,7 +547,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewPet"];
+                "application/json": components["schemas"]["PetInput"];
             };
         };
         responses: {
@@ -623,7 +714,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A string of 1 to 255 characters in double quotes. All requests of one API key with the same string for the same pet get the order of the first. */
+                /** @description 1 to 255 printable ASCII characters in double quotes, or a token (RFC 9651) of the same length without them. All requests of one API key with the same one for the same pet get the order of the first. */
                 "Idempotency-Key"?: string;
                 /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
                 "Consistency-Token"?: string;
@@ -635,7 +726,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewOrder"];
+                "application/json": components["schemas"]["OrderInput"];
             };
         };
         responses: {
@@ -840,7 +931,7 @@ export interface operations {
                 /** @description Only events of this pet */
                 petId?: bigint;
                 /** @description Begin with the first event there is */
-                from?: "start";
+                from?: components["schemas"]["FeedStart"];
             };
             header?: {
                 /** @description The last `id` that came, or a `Consistency-Token`: begins behind what it stands for */

@@ -95,7 +95,7 @@ function errorIn({ error, response: { status } }: Answer<unknown>): ErrorBody {
 }
 
 /** The names of what is an int64 in an answer. */
-const int64Name = /^id$|Id$/
+const int64Name = /^id$|Id$|^streamversion$/
 
 /** The same answer, with a Content-Length: without one openapi-fetch would parse the text itself, and round integers. */
 async function exactResponse(response: Response): Promise<Response> {

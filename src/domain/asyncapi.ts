@@ -1,5 +1,7 @@
+import { referringTo } from '../lib/named-schemas.ts'
 import { eventExamples } from './event-examples.ts'
-import { type EventType, eventSchemas } from './event-schemas.ts'
+import { EventDiscardedData, type EventType, eventName, eventSchemas, namedEventSchemas } from './event-schemas.ts'
+import { PetSchema, PetStatus } from './pet.ts'
 
 /** Word for word as in docs/events.md; a test holds the two together. */
 const ruleForConsumers = `
@@ -25,6 +27,9 @@ abort never happened. For each record key, remember the last version that you co
 const contentType = 'application/cloudevents+json'
 const channel = { $ref: '#/channels/pets' }
 const names = Object.keys(eventSchemas) as EventType[]
+
+const schemas = { ...namedEventSchemas(eventSchemas), EventDiscardedData, Pet: PetSchema, PetStatus }
+const withReferences = referringTo(schemas)
 
 /** The AsyncAPI document of the topic. `topic` is null where there is no Kafka. */
 export function asyncApiDocument(topic: string | null) {
@@ -67,7 +72,10 @@ export function asyncApiDocument(topic: string | null) {
         messages: names.map((name) => ({ $ref: `${channel.$ref}/messages/${name}` })),
       },
     },
-    components: { messages: Object.fromEntries(names.map((name) => [name, message(name)])) },
+    components: {
+      messages: Object.fromEntries(names.map((name) => [name, message(name)])),
+      schemas: Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withReferences(schema)])),
+    },
   }
 }
 
@@ -81,7 +89,7 @@ function message(name: EventType) {
       required: ['content-type'],
       properties: { 'content-type': { type: 'string', const: contentType } },
     },
-    payload: eventSchemas[name],
+    payload: { $ref: `#/components/schemas/${eventName(name)}` },
     bindings: {
       kafka: {
         key: { type: 'string', pattern: '^[1-9][0-9]*$', description: 'The pet id in decimal, equal to `subject`' },

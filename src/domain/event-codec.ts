@@ -4,14 +4,7 @@ import type { EventContext } from '../command-handling/event-writer.ts'
 import type { NewRecord, Offset } from '../event-log/event-log.ts'
 import { type CloudEvent, type Decoded, writeCloudEvent } from '../event-log/record-codec.ts'
 import { compileCheck } from '../lib/validation.ts'
-import {
-  EventDiscardedData,
-  type EventName,
-  eventSchemas,
-  eventSource,
-  eventType,
-  OrderEventData,
-} from './event-schemas.ts'
+import { EventDiscardedData, eventName, eventSchemas, eventSource, eventType, OrderEventData } from './event-schemas.ts'
 import type { OrderEvent, PetEvent } from './events.ts'
 import { type Pet, PetSchema, petDocument, WrittenPet } from './pet.ts'
 import type { TypedData, Upcaster } from './upcasting.ts'
@@ -40,7 +33,7 @@ export function encodeDiscard({ stream, offset }: { stream: string; offset: Offs
   })
 }
 
-const nameOf = new Map(Object.keys(eventSchemas).map((type) => [type, type.split('.')[1] as EventName]))
+const nameOf = new Map(Object.keys(eventSchemas).map((type) => [type, eventName(type)]))
 const checkPet = compileCheck(PetSchema)
 const checkOrderEvent = compileCheck(OrderEventData)
 const checkDiscarded = compileCheck(EventDiscardedData)

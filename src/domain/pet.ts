@@ -17,7 +17,7 @@ export type PetStatus = (typeof petStatuses)[number]
 const name = Type.String({
   minLength: 1,
   maxLength: 128, // counted in code points, as JSON Schema says
-  pattern: '\\S',
+  pattern: '^\\s*\\S', // from the start, as some clients match there alone
   format: 'well-formed',
   description: '1 to 128 characters of well-formed Unicode, not only white space',
   examples: ['Rex'],

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { eventSchemas, eventType } from '../domain/event-schemas.ts'
+import { eventName, eventSchemas, eventType, namedEventSchemas } from '../domain/event-schemas.ts'
 import { Int64Schema } from '../domain/pet.ts'
 import type { EventFeed, FeedStep } from '../event-feed/event-feed.ts'
 import type { FeedEvent } from '../event-feed/feed-batch.ts'
@@ -10,6 +10,7 @@ import type { Int64 } from '../lib/int64.ts'
 import { type FindKey, holderOf, isStillValid, requireScope } from './auth.ts'
 import { checkIfMatch, readConditions } from './conditions.ts'
 import { jsonType } from './error-replies.ts'
+import * as fields from './header-schemas.ts'
 import type { RateLimit } from './key-limits.ts'
 import { pets } from './pets.ts'
 import { addNext, addReached, notFound, type RouteServices, readExchange } from './resource.ts'
@@ -131,16 +132,31 @@ function blockOf(event: FeedEvent): string {
 export const eventsTag = { name: 'events', description: 'What happened (beta)' }
 const beta = { tags: [eventsTag.name], 'x-stability': 'beta' }
 
-const { [eventType('EventDiscarded')]: _, ...shownSchemas } = eventSchemas
+const { [eventType('EventDiscarded')]: _, ...ofPets } = eventSchemas
+const shownSchemas = Object.fromEntries(Object.entries(ofPets).map(([type, schema]) => [type, shownSchema(schema)]))
+const shownTypes = Object.keys(shownSchemas)
 const ofPet = Int64Schema({ description: 'Identifier of the pet', examples: [1] })
 
 const PetEvent = Type.Unsafe<unknown>({
-  anyOf: Object.values(shownSchemas).map(shownSchema),
+  oneOf: Object.values(shownSchemas),
+  discriminator: {
+    propertyName: 'type',
+    mapping: Object.fromEntries(shownTypes.map((type) => [type, `#/components/schemas/${eventName(type)}`])),
+  },
   description: 'A CloudEvent about a pet',
 })
+/** Not named: in Go a value is one constant, and each of these is one already. */
+const onlyOfType = Type.Enum(shownTypes, {
+  type: 'string',
+  title: 'FollowedType',
+  description: 'Only events of this type',
+})
+const FeedStart = Type.Enum(['start'], { type: 'string', description: 'Begin with the first event there is' })
 export const eventAnswerSchemas = {
+  ...namedEventSchemas(shownSchemas),
   PetEvent,
   PetEvents: Type.Array(PetEvent, { description: 'A list of events' }),
+  FeedStart,
 }
 
 const created = {
@@ -166,10 +182,10 @@ const historySchema = {
     'in `Link`.',
   params: Type.Object({ petId: ofPet }),
   querystring: doc.pageQuery('events'),
-  headers: doc.headers(doc.requestHeaders.consistency()),
+  headers: fields.headers(fields.requestHeaders.consistency()),
   response: {
     ...doc.anyOperation,
-    200: doc.answer('The events of the pet', eventAnswerSchemas.PetEvents, [created], doc.pageHeaders),
+    200: doc.answer('The events of the pet', eventAnswerSchemas.PetEvents, [created], fields.pageHeaders),
     400: doc.invalid('query: limit must be <= 100'),
     404: doc.error('No such pet', 'pet_not_found', 'There is no pet 1.'),
     503: unavailable,
@@ -189,17 +205,13 @@ const feedSchema = {
     'waits rather than ends.',
   querystring: Type.Object(
     {
-      type: Type.Optional(
-        Type.Enum(Object.keys(shownSchemas), { type: 'string', description: 'Only events of this type' }),
-      ),
+      type: Type.Optional(onlyOfType),
       petId: Type.Optional(Int64Schema({ description: 'Only events of this pet' })),
-      from: Type.Optional(Type.Enum(['start'], { type: 'string', description: 'Begin with the first event there is' })),
+      from: Type.Optional(FeedStart),
     },
     { additionalProperties: false },
   ),
-  headers: doc.headers({
-    'Last-Event-ID': doc.header('The last `id` that came, or a `Consistency-Token`: begins behind what it stands for'),
-  }),
+  headers: fields.headers(fields.requestHeaders.lastEventId),
   response: {
     ...doc.anyOperation,
     200: {

@@ -1,19 +1,22 @@
 import swagger from '@fastify/swagger'
-import type { FastifyInstance, FastifySchema } from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import { referringTo } from '../lib/named-schemas.ts'
 import { jsonType } from './error-replies.ts'
 import { eventAnswerSchemas, eventsTag } from './events.ts'
+import { cursorForm } from './header-schemas.ts'
 import { orderSchemas, ordersTag } from './orders.ts'
 import { petSchemas, petsTag } from './pets.ts'
-import { ErrorSchema } from './schema-parts.ts'
+import { ErrorCodeSchema, ErrorSchema } from './schema-parts.ts'
 
-/** The schemas that the document names; wherever one is used it is referred to. */
+/** The schemas that the document names; wherever one is used it is referred to (decision 0052 has the rule for names). */
 const named: Readonly<Record<string, object>> = {
   ...petSchemas,
   ...orderSchemas,
   ...eventAnswerSchemas,
   Error: ErrorSchema,
+  ErrorCode: ErrorCodeSchema,
 }
-const nameByText = new Map(Object.entries(named).map(([name, schema]) => [JSON.stringify(schema), name]))
+const withReferences = referringTo(named)
 
 /** `/openapi.json`, made from the schemas of the routes added after this. */
 export async function addOpenApi(app: FastifyInstance, publicUrl: string): Promise<void> {
@@ -21,16 +24,23 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string): Promi
   const title = 'Petstore Animals'
   const description = 'A pet store: list its pets, add one, read one; in beta, order them and follow their events.'
   const license = { name: 'MIT', identifier: 'MIT' }
-  const contact = { name: 'Petstore Animals', url: `${publicUrl}/docs` }
-  const topic = { description: 'The topic, as AsyncAPI', url: `${publicUrl}/asyncapi.json` }
   const apiKey = 'The API key, as `Authorization: Bearer <API key>`'
+  // Generators refuse these addresses if they are relative.
+  const linked = <Link>(link: Link) => (publicUrl === '' ? {} : link)
+  const docs = (description: string, path: string) => linked({ externalDocs: { description, url: publicUrl + path } })
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title, version: '1.0.0', description, license, contact },
+      info: {
+        title,
+        version: '1.0.0',
+        description,
+        license,
+        contact: { name: title, ...linked({ url: `${publicUrl}/docs` }) },
+      },
       servers: [{ url: `${publicUrl}/v1` }],
-      externalDocs: { description: 'What each error code means', url: `${publicUrl}/docs/errors` },
-      tags: [petsTag, ordersTag, { ...eventsTag, externalDocs: topic }],
+      ...docs('What each error code means', '/docs/errors'),
+      tags: [petsTag, ordersTag, { ...eventsTag, ...docs('The topic, as AsyncAPI', '/asyncapi.json') }],
       components: {
         securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: apiKey } },
         schemas,
@@ -40,7 +50,7 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string): Promi
   })
   let text: string | undefined
   app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
-    text ??= JSON.stringify(describeParameters(app.swagger() as Document))
+    text ??= JSON.stringify(completeParameters(app.swagger() as Document))
     reply.type(jsonType)
     return text
   })
@@ -49,34 +59,30 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string): Promi
 /** Opens the schemas of answers: a client must accept members that a later release adds. */
 const ofAnswers: ReadonlySet<string> = new Set(['Pet', 'Order', 'Error'])
 
-function componentOf(name: string, schema: object): FastifySchema {
-  const component = withReferences(schema)
-  return ofAnswers.has(name) ? ({ ...component, additionalProperties: undefined } as FastifySchema) : component
+function componentOf(name: string, schema: object): object {
+  const open = ofAnswers.has(name) ? { additionalProperties: undefined } : {}
+  return { ...withReferences(schema), title: name, ...open }
 }
 
-interface Described {
+interface Parameter {
+  readonly name: string
   description?: string
   readonly schema?: { readonly $ref?: string }
 }
 interface Document {
-  readonly paths?: Readonly<Record<string, Readonly<Record<string, { readonly parameters?: Described[] }>>>>
+  readonly paths?: Readonly<Record<string, Readonly<Record<string, { readonly parameters?: Parameter[] }>>>>
 }
 
-/** A parameter whose schema is a reference has its description there, and viewers show only its own. */
-function describeParameters(document: Document): Document {
+/**
+ * A parameter whose schema is a reference has its description there, and viewers show only its own. A cursor has its form
+ * here alone: a request with another one is refused where it is read, by a code of its own.
+ */
+function completeParameters(document: Document): Document {
   const operations = Object.values(document.paths ?? {}).flatMap((methods) => Object.values(methods))
   for (const parameter of operations.flatMap(({ parameters = [] }) => parameters)) {
     const schema = named[parameter.schema?.$ref?.split('/').at(-1) ?? '']
     if (schema !== undefined && 'description' in schema) parameter.description ??= String(schema.description)
+    if (parameter.name === 'cursor') Object.assign(parameter.schema ?? {}, cursorForm)
   }
   return document
-}
-
-/** A copy in which every named schema is referred to, but for `whole` itself. */
-function withReferences(whole: object): FastifySchema {
-  const text = JSON.stringify(whole, (key, part) => {
-    const name = key === '' ? undefined : nameByText.get(JSON.stringify(part))
-    return name === undefined ? part : { $ref: `#/components/schemas/${name}` }
-  })
-  return JSON.parse(text)
 }

@@ -11,6 +11,7 @@ import type { Int64 } from '../lib/int64.ts'
 import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
 import { checkScope, holderOf, requireScope } from './auth.ts'
 import { checkConditions, readConditions, tagOf } from './conditions.ts'
+import * as fields from './header-schemas.ts'
 import { readIdempotencyKey } from './headers.ts'
 import { admitBody } from './messages.ts'
 import {
@@ -112,7 +113,7 @@ function orderIn({ state }: { readonly state: PetState }): Order {
 
 export const orderSchemas = {
   Order: OrderSchema,
-  NewOrder: Type.Object(
+  OrderInput: Type.Object(
     { petId: Int64Schema({ description: 'Identifier of the pet to order, which must be available', examples: [1] }) },
     { additionalProperties: false, description: 'An order to place' },
   ),
@@ -164,18 +165,18 @@ const placeOrderSchema = {
   description:
     'Orders an available pet, which is then pending. With an `Idempotency-Key` the request can be ' +
     'repeated any number of times, and places one order.',
-  headers: doc.headers({
-    ...doc.requestHeaders.idempotencyKey('for the same pet get the order of the first'),
-    ...doc.requestHeaders.consistency(),
+  headers: fields.headers({
+    ...fields.requestHeaders.idempotencyKey('for the same pet get the order of the first'),
+    ...fields.requestHeaders.consistency(),
   }),
-  body: orderSchemas.NewOrder,
+  body: orderSchemas.OrderInput,
   response: {
     ...doc.anyCommand,
-    201: doc.answer('Order placed', OrderSchema, placed, doc.createdHeaders('order', path)),
+    201: doc.answer('Order placed', OrderSchema, placed, fields.createdHeaders('order', path)),
     400: doc.invalid('body: petId is required'),
     409: doc.error('The pet is already ordered, or sold', 'pet_not_available', held),
     422: doc.error('There is no such pet', 'unknown_pet', 'There is no pet 1.'),
-    504: doc.outcomeUnknown('order', doc.location('order that may exist', path)),
+    504: doc.outcomeUnknown('order', fields.location('order that may exist', path)),
   },
 }
 
@@ -184,6 +185,8 @@ const getOrderSchema = {
   ...beta,
   operationId: 'getOrder',
   summary: 'Get an order (beta)',
+  description:
+    'The order as it is now. `ETag` names this state: a change with it in `If-Match` applies to no other one.',
   params,
 }
 
@@ -197,18 +200,18 @@ const updateOrderSchema = {
     'makes it available again. An order that already has the status stays as it is, whatever `If-Match` says; only a key ' +
     'with the scope `read` is shown it, any other gets 403.',
   params,
-  headers: doc.headers({ ...doc.requestHeaders.ifMatch, ...doc.requestHeaders.consistency() }),
+  headers: fields.headers({ ...fields.requestHeaders.ifMatch, ...fields.requestHeaders.consistency() }),
   body: orderSchemas.OrderChange,
   response: {
     ...doc.anyCommand,
-    200: doc.answer('The order with that status', OrderSchema, approved, doc.commandHeaders('status')),
+    200: doc.answer('The order with that status', OrderSchema, approved, fields.commandHeaders('status')),
     400: doc.invalid('body: status must be one of placed, approved, delivered, cancelled'),
     404: isMissing,
     409: doc.error('The order cannot change to this status', 'order_transition_invalid', isDelivered),
     412: doc.error('The order is not in a state that `If-Match` names', 'precondition_failed', isOther),
     415: {
       ...doc.anyCommand[415],
-      headers: { 'Accept-Patch': doc.header('Media types that the body may have', 'application/json') },
+      headers: { 'Accept-Patch': fields.header({}, 'Media types that the body may have', 'application/json') },
     },
     504: doc.outcomeUnknown('change'),
   },

@@ -16,6 +16,7 @@ import type { PetCommand } from '../domain/pet-stream.ts'
 import { holderOf, requireScope } from './auth.ts'
 import { checkConditions, readConditions } from './conditions.ts'
 import { replyWithError } from './error-replies.ts'
+import * as fields from './header-schemas.ts'
 import { readIdempotencyKey } from './headers.ts'
 import { admitBody } from './messages.ts'
 import {
@@ -79,7 +80,7 @@ const deprecationHeaders = (basePath: string) => ({
 
 export const petSchemas = {
   Pet: PetSchema,
-  NewPet: NewPetSchema,
+  PetInput: NewPetSchema,
   Pets: Type.Array(PetSchema, { description: 'A list of animals' }),
   PetStatus,
 }
@@ -97,7 +98,9 @@ const listPetsSchema = {
 }
 
 const isReadable = '`?1` if the pet can be read now, `?0` if not yet; absent with an Idempotency-Key'
-const createdHeaders = doc.createdHeaders('pet', '/v1/pets/1', { 'Read-Model-Applied': doc.header(isReadable, '?1') })
+const createdHeaders = fields.createdHeaders('pet', '/v1/pets/1', {
+  'Read-Model-Applied': fields.header({ pattern: String.raw`^\?[01]$` }, isReadable, '?1'),
+})
 const createPetSchema = {
   ...doc.anySchema,
   tags,
@@ -106,9 +109,9 @@ const createPetSchema = {
   description:
     'The pet is durable when this is answered. Without `status` it is `available`. With an `Idempotency-Key` the ' +
     'request can be repeated any number of times, and adds one pet.',
-  headers: doc.headers({
-    ...doc.requestHeaders.idempotencyKey('get the pet of the first'),
-    ...doc.requestHeaders.consistency('the pet can be read'),
+  headers: fields.headers({
+    ...fields.requestHeaders.idempotencyKey('get the pet of the first'),
+    ...fields.requestHeaders.consistency('the pet can be read'),
   }),
   body: NewPetSchema,
   response: {
@@ -142,9 +145,17 @@ const getPetSchema = {
 function deprecated(responses: Record<string, { headers: object }>) {
   const { deprecation: since, sunset, link } = deprecationHeaders('')
   const deprecation = {
-    Deprecation: doc.header('Date since which it is deprecated (RFC 9745)', since),
-    Sunset: doc.header('Date of its removal (RFC 8594)', sunset),
-    Link: doc.header('Links to the successor, to the deprecation notice and to what an error means', link),
+    Deprecation: fields.header({ pattern: '^@[0-9]+$' }, 'Date since which it is deprecated (RFC 9745)', since),
+    Sunset: fields.header(
+      { pattern: '^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9:]{8} GMT$' },
+      'Date of its removal (RFC 8594)',
+      sunset,
+    ),
+    Link: fields.header(
+      { pattern: '^<[^>]*>; rel=' },
+      'Links to the successor, to the deprecation notice and to what an error means',
+      link,
+    ),
   }
   const also = ({ headers, ...response }: { headers: object }) => ({
     ...response,

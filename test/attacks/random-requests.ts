@@ -44,8 +44,8 @@ export function randomRequests(document: OpenApi, ids: readonly number[]): fc.Ar
     const schema = requestBody?.content['application/json'].schema
     return fc
       .record({
-        inPath: of('path', (_name, part) => textOf(part, known)),
-        inQuery: of('query', (_name, part) => seldom(textOf(part, known))),
+        inPath: of('path', (_name, part) => textOf(resolve(document, part), known)),
+        inQuery: of('query', (_name, part) => seldom(textOf(resolve(document, part), known))),
         more: fc.oneof(
           { weight: 30, arbitrary: fc.constant(undefined) },
           { weight: 1, arbitrary: fc.tuple(wildText, wildText) },

@@ -26,11 +26,21 @@ function findRefused(given: Schema, wanted: Schema, path: string): string[] {
     ...refusedTypes(given, wanted),
     ...refusedValues(given, wanted),
     ...refusedRanges(given, wanted),
-    ...exact.filter((word) => word in wanted && given[word] !== wanted[word]).map((word) => `${word} differs`),
+    ...exact.filter((word) => word in wanted && !isSame(word, given, wanted)).map((word) => `${word} differs`),
     ...refusedMembers(given, wanted),
     ...incomparable(given, wanted),
   ]
   return [...problems.map((problem) => at(path, problem)), ...refusedWithin(given, wanted, path)]
+}
+
+/** Two patterns that match the same texts. */
+const samePatterns = ['\\S', '^\\s*\\S']
+
+function isSame(word: string, given: Schema, wanted: Schema): boolean {
+  if (given[word] === wanted[word]) return true
+  // Within bounds that fit, it tells a program how wide a number can be, and refuses none.
+  if (wanted[word] === 'int64') return given.minimum !== undefined && given.maximum !== undefined
+  return [given[word], wanted[word]].every((pattern) => samePatterns.includes(String(pattern)))
 }
 
 function refusedTypes(given: Schema, wanted: Schema): string[] {

@@ -30,12 +30,18 @@ it.each(['openapi.json', 'asyncapi.json'])('%s is the copy in docs (npm run sche
   expect(JSON.parse(body)).toEqual(JSON.parse(readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8')))
 })
 
-it('names licence and contact, and its server by PUBLIC_URL', async () => {
-  expect(document.info).toMatchObject({ license: { identifier: 'MIT' }, contact: { url: '/docs' } })
+it('names its server and its pages by PUBLIC_URL, and without it has no address but /v1', async () => {
+  expect(document.info).toMatchObject({
+    license: { identifier: 'MIT' },
+    contact: { name: expect.stringMatching(/\w/) },
+  })
   const publicUrl = 'https://petstore.example/shop'
   const published = await openApp(new FakeServices(), { publicUrl })
-  const { servers, info } = (await published.inject('/openapi.json')).json()
-  expect([servers, info.contact.url]).toEqual([[{ url: `${publicUrl}/v1` }], `${publicUrl}/docs`])
+  const addresses = (text: string) => [...text.matchAll(/"url":"([^"]*)"/g)].map(([, url]) => url)
+  expect(addresses(JSON.stringify(document))).toEqual(['/v1'])
+  expect(addresses((await published.inject('/openapi.json')).body)).toEqual(
+    ['/docs', '/v1', '/asyncapi.json', '/docs/errors'].map((path) => publicUrl + path),
+  )
   await published.close()
 })
 
