@@ -647,12 +647,8 @@ export interface operations {
             /** @description Any other error */
             default: {
                 headers: {
-                    /** @description Links to the successor, to the deprecation notice and to what an error means */
+                    /** @description What the error code means (RFC 8288): `<…>; rel="help"` */
                     Link?: string;
-                    /** @description Date since which it is deprecated (RFC 9745) */
-                    Deprecation?: string;
-                    /** @description Date of its removal (RFC 8594) */
-                    Sunset?: string;
                     [name: string]: unknown;
                 };
                 content: {

@@ -161,5 +161,10 @@ function deprecated(responses: Record<string, { headers: object }>) {
     ...response,
     headers: { ...headers, ...deprecation },
   })
-  return Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, also(response)]))
+  // Not for `default`: ogen takes it for another answer with the same headers and body, and what it makes does not compile.
+  const { default: other, ...known } = responses
+  return {
+    ...Object.fromEntries(Object.entries(known).map(([status, response]) => [status, also(response)])),
+    default: other,
+  }
 }
