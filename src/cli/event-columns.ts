@@ -1,6 +1,7 @@
 import { inOneLine } from './output.ts'
 
 const timeWidth = 24
+const timeColumn = 1
 
 /** To the millisecond and in UTC, as this service writes it: other programs may write any digits, zone, or text. */
 export function shownTime(time: string): string {
@@ -17,7 +18,7 @@ export function eventColumns() {
   const widths = [10, timeWidth, 26, 10, 7, 0]
   return (cells: readonly string[]): string =>
     cells
-      .map(inOneLine)
+      .map((cell, column) => (column === timeColumn ? shownTime(cell) : inOneLine(cell)))
       .map((cell, column) => {
         const width = Math.max(widths[column] ?? 0, Math.min(cell.length, growsTo))
         widths[column] = width

@@ -10,7 +10,7 @@ import { FairTurns } from '../event-feed/fair-turns.ts'
 import { SettledEvents, type SettledRecord } from '../event-feed/settled-events.ts'
 import type { Offset, Position } from '../event-log/event-log.ts'
 import { eventText } from '../event-log/record-codec.ts'
-import { eventColumns, shownTime } from './event-columns.ts'
+import { eventColumns } from './event-columns.ts'
 import { print } from './output.ts'
 import { withStorage } from './storage.ts'
 
@@ -154,7 +154,7 @@ async function showRecord(
     return await print(`{"partition":${partition},"offset":${offset},"outcome":"${outcome}","event":${text}}`)
   }
   const { type, time, version } = event?.discards === undefined ? (event ?? nothingRead) : discard
-  return await print(line([`${partition}/${offset}`, shownTime(time), type, stream, String(version ?? ''), outcome]))
+  return await print(line([`${partition}/${offset}`, time, type, stream, String(version ?? ''), outcome]))
 }
 
 const nothingRead = { type: '', time: '', version: undefined }

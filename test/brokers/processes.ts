@@ -110,10 +110,13 @@ async function started({ command, args, env, folder, answers }: Definition): Pro
   return child
 }
 
-/** Ends the child however this process ends, kill -9 included: the guard's standard input closes with this process. */
-export function endWithThisProcess(child: ChildProcess): void {
+/**
+ * Ends the child however this process ends, kill -9 included: the guard's standard input closes with this process. The
+ * child is a group of its own, unless something else ends it.
+ */
+export function endWithThisProcess(child: ChildProcess, end = `kill -9 -${child.pid}`): void {
   if (child.pid === undefined) return
-  const guard = spawn('sh', ['-c', `read _; kill -9 -${child.pid}`], {
+  const guard = spawn('sh', ['-c', `read _; ${end}`], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { endWithThisProcess } from './processes.ts'
 
 export type Environment = Readonly<Record<string, string>>
 
@@ -25,6 +26,7 @@ export function runProgram(
 ): Program {
   const { PATH } = process.env
   const child = spawn(command, args, { env: { PATH, ...environment }, stdio: ['ignore', 'pipe', 'pipe'], detached })
+  endWithThisProcess(child, `kill -CONT ${child.pid}; kill ${child.pid}`) // a killed run of tests leaves no service behind
   const [output, errors] = [child.stdout, child.stderr].map((stream) => {
     const chunks: Buffer[] = []
     stream.on('data', (chunk: Buffer) => chunks.push(chunk))
