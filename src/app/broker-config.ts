@@ -29,6 +29,13 @@ function readKafka(variables: Variables, brokers: string) {
 }
 
 function readRedis(variables: Variables, url: string) {
+  const { hostname = '', pathname = '' } = URL.parse(url) ?? {}
+  if (hostname === '' || !/^(\/\d*)?$/.test(pathname)) {
+    // It may hold a password, and so is not shown.
+    throw new ConfigError(
+      'REDIS_URL is not an address such as redis://user:password@host:6379/0, all but the host optional.',
+    )
+  }
   const tls = readTls('REDIS', variables)
   if (tls !== undefined && !url.startsWith('rediss:')) throw withoutTls('REDIS', variables, 'REDIS_URL=rediss://…')
   return { url, prefix: variables.REDIS_PREFIX, tls }

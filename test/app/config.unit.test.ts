@@ -97,6 +97,9 @@ describe('configuration', () => {
     ['KAFKA_BROKERS', { REDIS_URL: 'redis://localhost' }],
     ['KAFKA_BROKERS', { ...brokers, KAFKA_BROKERS: 'a' }],
     ['REDIS_URL', { ...brokers, REDIS_URL: 'http://localhost' }],
+    ...['redis://', 'redis://localhost:99999', 'redis://localhost:six', 'redis://localhost/pets', 'rediss://a b'].map(
+      (url) => ['REDIS_URL', { ...brokers, REDIS_URL: url }] as [string, NodeJS.ProcessEnv],
+    ),
     ['KAFKA_TOPIC', { ...brokers, KAFKA_TOPIC: 'pets and more' }],
     ['KAFKA_PARTITIONS', { ...brokers, KAFKA_PARTITIONS: '0' }],
     ['KAFKA_REPLICATION_FACTOR', { ...brokers, KAFKA_REPLICATION_FACTOR: '0' }],
