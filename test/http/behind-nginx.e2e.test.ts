@@ -1,69 +1,25 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { certificates } from '../brokers/certificates.ts'
 import { freePort } from '../brokers/ready.ts'
 import { apiKey } from '../e2e/client.ts'
-import { startCommand, startService } from '../e2e/service.ts'
+import { startService } from '../e2e/service.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { shared } from '../lib/when-done.ts'
+import { authorize, createPet, execute, hasBrowser, listPets, useBrowser } from './docs-page.ts'
+import { hasNginx, prefix, startNginx } from './nginx.ts'
 import { type Answer, firstBytes, send } from './tls-client.ts'
 
-const nginx = '/usr/sbin/nginx'
-const hasNginx = process.env.CI !== undefined || existsSync(nginx)
-if (!hasNginx) process.stderr.write(`behind a proxy: skipped, there is no ${nginx}\n`)
-
-/** As a proxy is often set up: TLS, a prefix, and both buffering and compression for whatever comes. */
-function configuration(folder: string, port: number, service: string, { cert, key }: { cert: string; key: string }) {
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-  return `daemon off;
-master_process off;
-pid ${folder}/pid;
-error_log stderr warn;
-worker_processes 1;
-events {}
-http {
-  access_log off;
-  ${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join('\n  ')}
-  gzip on;
-  gzip_types *;
-  gzip_min_length 1;
-  gzip_proxied any;
-  proxy_buffering on;
-  server {
-    listen 127.0.0.1:${port} ssl;
-    ssl_certificate ${cert};
-    ssl_certificate_key ${key};
-    location /shop/ {
-      proxy_pass ${service}/;
-      proxy_http_version 1.1;
-      proxy_set_header Host $host;
-      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-    }
-  }
-}
-`
-}
-
 const started = shared(async () => {
-  const [folder, port] = [temporaryFolder(), await freePort()]
-  const url = `https://127.0.0.1:${port}/shop`
+  const port = await freePort()
+  const url = `https://127.0.0.1:${port}${prefix}`
   const environment = { DATA_DIR: temporaryFolder(), PUBLIC_URL: url, TRUST_PROXY: '127.0.0.1' }
   const service = await startService({ ...environment, CORS_ORIGINS: 'https://page.example' })
-  mkdirSync(folder, { recursive: true })
-  const tls = certificates(folder)
-  const file = join(folder, 'nginx.conf')
-  writeFileSync(file, configuration(folder, port, service.url, tls))
-  const proxy = startCommand([nginx, '-p', folder, '-c', file], {})
+  const ca = await startNginx(port, service.url)
   const request = (path: string, options: Parameters<typeof send>[2] = {}) =>
-    send(new URL(path, `${url}/`), tls.ca, {
+    send(new URL(path, `${url}/`), ca, {
       ...options,
       headers: { authorization: `Bearer ${apiKey}`, ...options.headers },
     })
-  await vi.waitFor(async () => expect((await request('/shop/livez')).status, proxy.errors()).toBe(200), {
-    timeout: 20_000,
-  })
-  return { url, ca: tls.ca, request }
+  return { url, ca, request }
 })
 
 const json = (method: string, body: unknown, headers: Record<string, string> = {}) => ({
@@ -128,7 +84,7 @@ describe.skipIf(!hasNginx)('behind nginx, under a prefix', () => {
   it('the pages are found, and an error leads to what it means', async () => {
     const { url, request } = started()
     const root = await request('/shop/')
-    expect([root.status, root.headers.location]).toEqual([302, '/shop/docs'])
+    expect([root.status, new URL(root.headers.location ?? '', `${url}/`).href]).toEqual([302, `${url}/docs`])
     expect((await request('/shop/docs')).headers['content-type']).toBe('text/html; charset=utf-8')
     const { servers } = JSON.parse((await request('/shop/openapi.json')).text)
     expect(servers).toEqual([{ url: `${url}/v1` }])
@@ -142,5 +98,22 @@ describe.skipIf(!hasNginx)('behind nginx, under a prefix', () => {
       const [, page = '', anchor] = /<([^>]*)#(\w+)>; rel="help"$/.exec(headers.link ?? '') ?? []
       expect([anchor, (await request(page)).text]).toEqual([code, expect.stringContaining(`id="${code}"`)])
     }
+  })
+})
+
+describe.skipIf(!hasNginx || !hasBrowser)('the docs page behind nginx, under a prefix', () => {
+  const openDocs = useBrowser()
+
+  it('is whole, and sends to where it is', async () => {
+    const { page, url, problems } = await openDocs({ ignoreHTTPSErrors: true }, async (service) => {
+      const port = await freePort()
+      await startNginx(port, service)
+      return `https://127.0.0.1:${port}${prefix}`
+    })
+    await authorize(page)
+    for (const operation of [createPet, listPets]) expect(await execute(page, operation)).toMatch(/^20[01]$/)
+    await page.goto(`${url}/docs/errors#pet_not_found`)
+    expect(await page.locator('#pet_not_found').innerText()).toBe('pet_not_found')
+    expect(problems).toEqual([])
   })
 })
