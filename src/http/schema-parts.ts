@@ -7,7 +7,7 @@ export const pageLimit = { minimum: 1, maximum: 100, default: 20 } as const
 
 export const ErrorCodeSchema = Type.Enum(Object.keys(errorFacts) as ErrorCode[], {
   type: 'string',
-  description: 'Machine-readable error code. [The page of errors](/docs/errors) says what each means.',
+  description: 'Machine-readable error code. [The page of errors](docs/errors) says what each means.',
   examples: ['invalid_request'],
 })
 
