@@ -57,6 +57,35 @@ it('has no flaw, by the strict rules of a linter', { timeout: 60_000 }, async ()
   expect((await lint).stderr).toContain('Your API description is valid')
 })
 
+it('names every object, every choice and every fixed value, once and as no Go constructor is named', () => {
+  const { schemas } = document.components
+  const isNamed = (schema: object) =>
+    ['properties', 'enum', 'const', 'oneOf', 'anyOf', 'allOf'].some((word) => word in schema)
+  const inline: string[] = []
+  const visit = (node: unknown, path: string) => {
+    if (typeof node !== 'object' || node === null || /\/examples?$|\/mapping$/.test(path)) return
+    // A parameter may list what has a name elsewhere.
+    const isTitled = 'title' in node && /parameters\/\d+\/schema$/.test(path)
+    if (isNamed(node) && !/\/(properties|schemas\/\w+)$/.test(path) && !isTitled) inline.push(path)
+    for (const [name, part] of Object.entries(node)) visit(part, `${path}/${name}`)
+  }
+  visit(document, '')
+  expect(inline).toEqual([])
+  const values = Object.values<{ enum?: string[] }>(schemas).flatMap((schema) => schema.enum ?? [])
+  expect(values).toEqual([...new Set(values)])
+  for (const name of Object.keys(schemas)) expect(name).not.toMatch(/^New|(Request|Response|Params|Res|Req|Body)$/)
+})
+
+it('says int64 of every integer that may be larger than an int32', () => {
+  const asyncApi = readFileSync(new URL('../../docs/asyncapi.json', import.meta.url), 'utf8')
+  for (const text of [JSON.stringify(document), asyncApi])
+    JSON.parse(text, (_name, part) => {
+      const isWide = part?.type === 'integer' && part.maximum > 2 ** 31
+      if (isWide) expect(part).toMatchObject({ format: 'int64' })
+      return part
+    })
+})
+
 it('describes every parameter, and proposes no value for an optional header', () => {
   for (const { parameters = [] } of operations) {
     for (const { name, in: place, description, ...parameter } of parameters) {
