@@ -211,7 +211,10 @@ const updateOrderSchema = {
     412: doc.error('The order is not in a state that `If-Match` names', 'precondition_failed', isOther),
     415: {
       ...doc.anyCommand[415],
-      headers: { 'Accept-Patch': fields.header({}, 'Media types that the body may have', 'application/json') },
+      headers: {
+        ...doc.anyCommand[415].headers,
+        'Accept-Patch': fields.header({}, 'Media types that the body may have', 'application/json'),
+      },
     },
     504: doc.outcomeUnknown('change'),
   },

@@ -45,7 +45,7 @@ func main() {
 	order := answer[*client.OrderHeaders](ours.PlaceOrder(ctx, &client.OrderInput{PetId: rex.ID}, client.PlaceOrderParams{})).Response
 	expect(order.PetId == rex.ID && order.Status == client.OrderStatusPlaced, order)
 	taken := answer[*client.PlaceOrderConflict](ours.PlaceOrder(ctx, &client.OrderInput{PetId: rex.ID}, client.PlaceOrderParams{}))
-	expect(taken.Code == client.ErrorCodePetNotAvailable, taken)
+	expect(taken.Response.Code == client.ErrorCodePetNotAvailable, taken)
 
 	events := answer[*client.PetEventsHeaders](ours.ListPetEvents(ctx, client.ListPetEventsParams{PetId: rex.ID})).Response
 	expect(len(events) == 2, events)
