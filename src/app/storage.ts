@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { EventLog } from '../event-log/event-log.ts'
@@ -84,7 +84,8 @@ function orDiskFull<T>({ dataDir }: Config, open: () => T): T {
 }
 
 function expectEmbeddedLog(config: Config): void {
-  if (!existsSync(eventLogFile(config))) {
+  // Not `existsSync`: it says no as well where this user may not look.
+  if (statSync(eventLogFile(config), { throwIfNoEntry: false }) === undefined) {
     throw new ConfigError(`There is no event log in ${config.dataDir}: set DATA_DIR, or KAFKA_BROKERS and REDIS_URL.`)
   }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openSqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts'
@@ -41,6 +41,10 @@ it('an error of the file system gets its advice wherever it comes from; any othe
   writeFileSync(file, '')
   const keys = await runHere({ API_KEYS_FILE: join(file, 'keys.json') }, 'keys issue --name me')
   expect(keys.errors).toMatch(/ENOTDIR.*: a part of its path is a file and not a folder: correct the path\n$/)
+  const loop = join(temporaryFolder(), 'loop')
+  symlinkSync(loop, loop)
+  const stats = await runHere({ DATA_DIR: loop }, 'stats')
+  expect(stats.errors).toMatch(/ELOOP.*: its symbolic links lead in a circle: correct them\n$/)
   expect(toldOf(new Error('as it is'))).toBe('as it is')
   expect(toldOf('text')).toBe('text')
 })
