@@ -56,6 +56,7 @@ export function newServer(options: ServerOptions): FastifyInstance {
           take(request, response)
         },
       )
+      server.maxHeadersCount = 0 // their bytes are bounded: Node refuses more than 2000 as if they were too large
       connections.watch(server)
       // Expectations are handled once the client is authenticated. RFC 9110 section 10.1.1 allows ignoring unknown
       // ones.

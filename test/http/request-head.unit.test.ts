@@ -35,6 +35,13 @@ async function exchange(bytes: string): Promise<string> {
 }
 const statusesOf = (answers: string) => [...answers.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status))
 
+it('headers are not too large because there are many of them', async () => {
+  const many = Array.from({ length: 2500 }, () => 'x')
+  const head = request('GET /v1/pets HTTP/1.1', { Connection: 'close', Authorization: undefined, a: many })
+  const behind = head.replace(/\r\n\r\n$/, `\r\nAuthorization: ${authorization}\r\n\r\n`)
+  expect(statusesOf(await exchange(behind))).toEqual([200])
+})
+
 describe('Host', () => {
   const list = (host: string) => request('GET /v1/pets HTTP/1.1', { Host: host, Connection: 'close' })
 
