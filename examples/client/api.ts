@@ -159,6 +159,8 @@ export interface components {
              */
             categoryId: bigint;
             status: components["schemas"]["PetStatus"];
+        } & {
+            [key: string]: unknown;
         };
         /**
          * PetInput
@@ -214,6 +216,8 @@ export interface components {
              * @description When its status last changed
              */
             updatedAt: string;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * OrderInput
@@ -271,6 +275,8 @@ export interface components {
              */
             streamversion?: bigint;
             data: components["schemas"]["Pet"];
+        } & {
+            [key: string]: unknown;
         };
         /**
          * PetCreatedEventType
@@ -304,6 +310,8 @@ export interface components {
              */
             streamversion: bigint;
             data: components["schemas"]["OrderEventData"];
+        } & {
+            [key: string]: unknown;
         };
         /**
          * OrderPlacedEventType
@@ -337,6 +345,8 @@ export interface components {
              */
             streamversion: bigint;
             data: components["schemas"]["OrderEventData"];
+        } & {
+            [key: string]: unknown;
         };
         /**
          * OrderApprovedEventType
@@ -370,6 +380,8 @@ export interface components {
              */
             streamversion: bigint;
             data: components["schemas"]["OrderEventData"];
+        } & {
+            [key: string]: unknown;
         };
         /**
          * OrderDeliveredEventType
@@ -403,6 +415,8 @@ export interface components {
              */
             streamversion: bigint;
             data: components["schemas"]["OrderEventData"];
+        } & {
+            [key: string]: unknown;
         };
         /**
          * OrderCancelledEventType
@@ -439,6 +453,8 @@ export interface components {
              * @description Unique identifier assigned by the service on creation
              */
             petId: bigint;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * PetEvent
@@ -466,6 +482,8 @@ export interface components {
             message: string;
             /** @description The HTTP status code */
             status: number;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * ErrorCode

@@ -5,7 +5,11 @@ import type { components, paths } from './api.ts'
 export type Petstore = Client<paths>
 export type Pet = components['schemas']['Pet']
 /** A later release may have codes that this client does not know. */
-type ErrorBody = Omit<components['schemas']['Error'], 'code'> & { readonly code: string }
+interface ErrorBody {
+  readonly code: string
+  readonly message: string
+  readonly status: number
+}
 
 export interface PetstoreOptions {
   readonly url: string

@@ -41,6 +41,7 @@ export function asyncApiDocument(topic: string | null) {
       version: '1.0.0',
       description: `Every change of a pet or an order is an event. To follow them:\n\n## The rule for consumers\n\n${ruleForConsumers}`,
       license: { name: 'MIT' },
+      contact: { name: 'Petstore Animals' },
       tags: [{ name: 'events' }],
     },
     defaultContentType: contentType,
@@ -69,12 +70,15 @@ export function asyncApiDocument(topic: string | null) {
         channel,
         title: 'Tell what happened',
         summary: 'The service appends an event for each change',
+        description: 'Whatever changes a pet or an order is one event, which a consumer counts by the rule above.',
         messages: names.map((name) => ({ $ref: `${channel.$ref}/messages/${name}` })),
       },
     },
     components: {
       messages: Object.fromEntries(names.map((name) => [name, message(name)])),
-      schemas: Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withReferences(schema)])),
+      schemas: Object.fromEntries(
+        Object.entries(schemas).map(([name, schema]) => [name, { ...withReferences(schema), title: name }]),
+      ),
     },
   }
 }

@@ -10,10 +10,11 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { runProgram } from '../brokers/program.ts'
+import { startLaterRelease } from './later-release.ts'
 import { type Download, downloads, mostUsed, type Tool, tools } from './tools.ts'
 
-type Step = 'generate' | 'compile' | 'work'
-type Result = Readonly<Record<Step, string>>
+const steps = ['generate', 'compile', 'work', 'work later'] as const
+type Result = Record<(typeof steps)[number], 'yes' | 'no' | '-'>
 
 const execute = promisify(exec)
 const { values, positionals: words } = parseArgs({
@@ -41,6 +42,7 @@ const service = runProgram([process.execPath, source('../../src/main.ts')], {
 })
 process.once('exit', () => service.end('SIGKILL'))
 const url = await addressOf()
+const later = await startLaterRelease(url)
 const environment = {
   ...process.env,
   PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
@@ -83,13 +85,14 @@ async function tryNext(): Promise<void> {
 
 /** A step behind one that failed is not tried. */
 async function tryOut(tool: Tool): Promise<Result> {
-  const result = { generate: '-', compile: '-', work: '-' }
+  const result: Result = { generate: '-', compile: '-', work: '-', 'work later': '-' }
   const missing = (await Promise.all(tool.needs.map(fetched))).find((problem) => problem !== undefined)
-  for (const step of ['generate', 'compile', 'work'] as const) {
-    const command = tool[step]
+  for (const step of steps) {
+    const command = step === 'work later' ? tool.work : tool[step]
     if (command === undefined) continue
     const began = performance.now()
-    const problem = missing ?? (await problemOf(command, join(folder, tool.folder)))
+    const env = step === 'work later' ? { ...environment, PETSTORE_URL: later } : environment
+    const problem = missing ?? (await problemOf(command, join(folder, tool.folder), env))
     const seconds = ((performance.now() - began) / 1000).toFixed(1)
     result[step] = problem === undefined ? 'yes' : 'no'
     say(`${tool.name}: ${step} ${problem === undefined ? 'done' : 'FAILED'} in ${seconds} s${problem ?? ''}`)
@@ -105,10 +108,14 @@ function fetched(name: Download): Promise<string | undefined> {
 }
 
 /** What the command says if it fails. */
-async function problemOf(command: string, cwd: string): Promise<string | undefined> {
+async function problemOf(
+  command: string,
+  cwd: string,
+  env: NodeJS.ProcessEnv = environment,
+): Promise<string | undefined> {
   try {
     const limits = { timeout: minutesMax * 60_000, maxBuffer: 64 * 1024 * 1024 }
-    await execute(`set -o pipefail; ${command}`, { cwd, env: environment, shell: '/bin/bash', ...limits })
+    await execute(`set -o pipefail; ${command}`, { cwd, env, shell: '/bin/bash', ...limits })
     return undefined
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
@@ -117,9 +124,8 @@ async function problemOf(command: string, cwd: string): Promise<string | undefin
 }
 
 function* table() {
-  yield '| tool | version | generates | compiles | works |\n|---|---|---|---|---|'
+  yield '| tool | version | generates | compiles | works | works with a later release |\n|---|---|---|---|---|---|'
   for (const tool of chosen) {
-    const { generate, compile, work } = results.get(tool) as Result
-    yield `| ${tool.name} | ${tool.version} | ${generate} | ${compile} | ${work} |`
+    yield `| ${[tool.name, tool.version, ...steps.map((step) => results.get(tool)?.[step])].join(' | ')} |`
   }
 }

@@ -76,6 +76,14 @@ it('names every object, every choice and every fixed value, once and as no Go co
   for (const name of Object.keys(schemas)) expect(name).not.toMatch(/^New|(Request|Response|Params|Res|Req|Body)$/)
 })
 
+it('tells generators that answers may get members, and bodies of requests not', () => {
+  const objects = Object.entries<Record<string, unknown>>(document.components.schemas)
+    .filter(([, schema]) => schema.type === 'object')
+    .map(([name, schema]) => [name, schema.additionalProperties])
+  expect(objects.length).toBeGreaterThan(10)
+  for (const [name, isOpen] of objects) expect([name, isOpen]).toEqual([name, !/Input$|Change$/.test(String(name))])
+})
+
 it('says int64 of every integer that may be larger than an int32', () => {
   const asyncApi = readFileSync(new URL('../../docs/asyncapi.json', import.meta.url), 'utf8')
   for (const text of [JSON.stringify(document), asyncApi])

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"os"
+	"reflect"
 	"regexp"
 
 	"petstore/client"
@@ -38,7 +39,7 @@ func main() {
 	expect(len(first.Response) == 1 && first.Response[0].ID < second.ID && second.ID <= ada.ID, second)
 
 	same := answer[*client.GetPetOKHeaders](ours.GetPet(ctx, client.GetPetParams{PetId: rex.ID})).Response
-	expect(same == rex, same)
+	expect(reflect.DeepEqual(same, rex), same)
 	absent := answer[*client.GetPetNotFound](ours.GetPet(ctx, client.GetPetParams{PetId: nobody}))
 	expect(absent.Response.Code == client.ErrorCodePetNotFound, absent)
 
@@ -50,7 +51,7 @@ func main() {
 	events := answer[*client.PetEventsHeaders](ours.ListPetEvents(ctx, client.ListPetEventsParams{PetId: rex.ID})).Response
 	expect(len(events) == 2, events)
 	created, isCreated := events[0].GetPetCreated()
-	expect(isCreated && created.Data == rex && created.Streamversion.Value == 1, created)
+	expect(isCreated && reflect.DeepEqual(created.Data, rex) && created.Streamversion.Value == 1, created)
 	placed, isPlaced := events[1].GetOrderPlaced()
 	expect(isPlaced && placed.Data.OrderId == order.ID && placed.Streamversion == 2, placed)
 

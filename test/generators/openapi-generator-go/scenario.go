@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"os"
+	"reflect"
 	"regexp"
 
 	petstore "github.com/petstore/client"
@@ -39,7 +40,7 @@ func main() {
 	expect(err == nil && first[0].Id < second[0].Id && second[0].Id <= ada.Id, second, err)
 
 	same, _, err := animals.GetPet(ctx, rex.Id).Execute()
-	expect(err == nil && *same == *rex, same, err)
+	expect(err == nil && reflect.DeepEqual(same, rex), same, err)
 	_, response, err = animals.GetPet(ctx, nobody).Execute()
 	refused(response, err, 404, petstore.PET_NOT_FOUND)
 
@@ -51,7 +52,7 @@ func main() {
 	history, _, err := events.ListPetEvents(ctx, rex.Id).Execute()
 	expect(err == nil && len(history) == 2, history, err)
 	created, placed := history[0].PetCreated, history[1].OrderPlaced
-	expect(created != nil && created.Data == *rex && *created.Streamversion == 1, created)
+	expect(created != nil && reflect.DeepEqual(&created.Data, rex) && *created.Streamversion == 1, created)
 	expect(placed != nil && placed.Data.OrderId == order.Id && placed.Streamversion == 2, placed)
 
 	_, response, err = client("nobody").AnimalsAPI.ListPets(ctx).Execute()

@@ -1,4 +1,5 @@
 //! The scenario of README.md, by the Rust client of openapi-generator.
+#![allow(deprecated)] // get_pet, until its end
 use openapi::apis::configuration::Configuration;
 use openapi::apis::{animals_api, events_api, store_api, Error};
 use openapi::models::{OrderInput, OrderStatus, PetEvent, PetInput, PetStatus};
@@ -48,7 +49,7 @@ fn main() {
     let events = events_api::list_pet_events(&ours, rex.id, None, None, None, None).unwrap();
     match &events[..] {
         [PetEvent::PetCreated(created), PetEvent::OrderPlaced(placed)] => {
-            assert_eq!((&*created.data, created.streamversion), (&rex, Some(1)));
+            assert_eq!((&created.data, created.streamversion), (&rex, Some(1)));
             assert_eq!((placed.data.order_id, placed.streamversion), (order.id, 2));
         }
         other => panic!("{other:?}"),
