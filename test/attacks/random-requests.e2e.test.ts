@@ -56,8 +56,14 @@ async function expectDocumented(environment: Environment): Promise<void> {
       count: expect.toSatisfy((n) => n > 20),
     })
   }
-  expect(service.output()).not.toMatch(/"level":[56]0/)
+  expect(problemsIn(service.output())).toEqual([])
   await expectVerified(environment)
+}
+
+/** The errors that were logged. A projector that a busy machine keeps waiting logs that too; it goes on, or nothing is verified. */
+function problemsIn(output: string): string[] {
+  const errors = output.split('\n').filter((line) => /"level":[56]0/.test(line))
+  return errors.filter((line) => !line.includes('projector is waiting'))
 }
 
 /** Pets and orders; resolves to their ids. */
