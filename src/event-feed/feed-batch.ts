@@ -7,6 +7,11 @@ export interface FeedEvent {
   readonly type: string
   /** The CloudEvent, as it stands in the log. */
   readonly json: string
+  /**
+   * What a client is sent of it, made once for all who follow. It stands here, not in a WeakMap: with those V8 collects
+   * its garbage ten times as long (decision 0051).
+   */
+  sent?: string
 }
 
 /** Where a feed goes on in a partition. */

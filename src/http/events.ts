@@ -117,16 +117,9 @@ async function* serverSentEvents(
   }
 }
 
-/** Kept while others that follow the feed have the same event to come. */
-const blocks = new WeakMap<FeedEvent, string>()
-
 function blockOf(event: FeedEvent): string {
-  const known = blocks.get(event)
-  if (known !== undefined) return known
-  const data = shownEvent(event.json).replaceAll(/\r\n|\r|\n/g, '\ndata: ')
-  const block = `event: ${event.type}\ndata: ${data}\n\n`
-  blocks.set(event, block)
-  return block
+  event.sent ??= `event: ${event.type}\ndata: ${shownEvent(event.json).replaceAll(/\r\n|\r|\n/g, '\ndata: ')}\n\n`
+  return event.sent
 }
 
 export const eventsTag = { name: 'events', description: 'What happened (beta)' }

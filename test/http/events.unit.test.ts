@@ -75,8 +75,15 @@ describe('the feed', () => {
     const [none, one] = [[], [{ partition: 0, offset: 1 }]]
     server.services.steps = async function* () {
       yield { events: [], after: none }
-      const event = { stream: '1', type: 'petstore.PetCreated.v1', json: created }
-      yield { events: [event, { ...event, type: 'petstore.OrderPlaced.v1', json: '{}' }], after: one }
+      const event = { stream: '1', type: 'petstore.PetCreated.v1' }
+      const order = { stream: '1', type: 'petstore.OrderPlaced.v1' }
+      yield {
+        events: [
+          { ...event, json: created },
+          { ...order, json: '{}' },
+        ],
+        after: one,
+      }
       yield { events: [], after: one }
       yield { events: [{ ...event, json: '{}' }], after: one }
     }
