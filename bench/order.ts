@@ -1,6 +1,6 @@
 /** `npm run bench:order`: placeOrder of distinct pets beside a bare Fastify, in one run. See README.md. */
 import { Command } from 'commander'
-import { readConfig } from '../src/app/config.ts'
+import { readConfig } from '../src/engine/app/config.ts'
 import { fillLog } from './full-log.ts'
 import type { Load, Round } from './load/load.ts'
 import { wrk, wrkIsThere } from './load/wrk.ts'

@@ -1,5 +1,5 @@
-import { readConfig } from '../src/app/config.ts'
-import { petStatuses } from '../src/domain/pet.ts'
+import { readConfig } from '../src/engine/app/config.ts'
+import { petStatuses } from '../src/store/pet.ts'
 import { until } from '../test/brokers/ready.ts'
 import { Random } from '../test/lib/random.ts'
 import { type Load, requestHeaders } from './load/load.ts'

@@ -1,6 +1,6 @@
-import { orderDocument } from '../src/domain/order.ts'
-import type { PetState } from '../src/domain/pet-stream.ts'
-import type { Projection } from '../src/projector/definition.ts'
+import { orderDocument } from '../src/store/order.ts'
+import type { PetState } from '../src/store/pet-stream.ts'
+import type { Projection } from '../src/engine/projector/definition.ts'
 
 /** Every order by id, and by id within its status. */
 export const orders: Projection<PetState | undefined> = {

@@ -1,6 +1,6 @@
-import { petDocument } from '../src/domain/pet.ts'
-import type { PetState } from '../src/domain/pet-stream.ts'
-import type { Projection } from '../src/projector/definition.ts'
+import { petDocument } from '../src/store/pet.ts'
+import type { PetState } from '../src/store/pet-stream.ts'
+import type { Projection } from '../src/engine/projector/definition.ts'
 
 /** Every pet by id, and by id within its status. */
 export const pets: Projection<PetState | undefined> = {

@@ -1,11 +1,11 @@
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
-import { banner } from './app/banner.ts'
-import { readConfig } from './app/config.ts'
-import { LogOutput } from './app/log-output.ts'
-import { startService } from './app/service.ts'
-import { prepareProcess } from './app/storage.ts'
-import { toldOf } from './lib/file-errors.ts'
+import { banner } from './engine/app/banner.ts'
+import { readConfig } from './engine/app/config.ts'
+import { LogOutput } from './engine/app/log-output.ts'
+import { startService } from './engine/app/service.ts'
+import { prepareProcess } from './engine/app/storage.ts'
+import { toldOf } from './engine/lib/file-errors.ts'
 
 /** Time limit for finishing what is in flight, in milliseconds; then the process ends anyway. */
 const closeWithinMs = 9500

@@ -1,7 +1,7 @@
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { finished } from 'node:stream/promises'
-import { Distribution } from '../../src/lib/distribution.ts'
+import { Distribution } from '../../src/engine/lib/distribution.ts'
 import { requestHeaders } from '../load/load.ts'
 import { type Call, MixedCalls } from './mix.ts'
 

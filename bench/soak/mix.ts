@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { petStatuses } from '../../src/domain/pet.ts'
+import { petStatuses } from '../../src/store/pet.ts'
 
 const recentMax = 1000
 const waitingMax = 100

@@ -1,5 +1,5 @@
 import type { IHeaders, KafkaMessage } from 'kafkajs'
-import { withTimeout } from '../../src/lib/with-timeout.ts'
+import { withTimeout } from '../../src/engine/lib/with-timeout.ts'
 import { askKafka } from '../../test/brokers/ready.ts'
 import { kafkaOf } from '../systems/kafka-client.ts'
 

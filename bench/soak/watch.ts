@@ -1,5 +1,5 @@
 import { setTimeout as delay, setInterval as every } from 'node:timers/promises'
-import type { Distribution } from '../../src/lib/distribution.ts'
+import type { Distribution } from '../../src/engine/lib/distribution.ts'
 import { say } from '../run.ts'
 import type { SoakForm } from './form.ts'
 import type { LoadCounts, MixedLoad } from './load.ts'

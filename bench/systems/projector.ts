@@ -4,13 +4,13 @@
  * kafka or sqlite and STORE is redis or sqlite. Prints a `Replay`.
  */
 import { pino } from 'pino'
-import { readConfig } from '../../src/app/config.ts'
-import { petStreams } from '../../src/app/petstore.ts'
-import { prepareProcess } from '../../src/app/storage.ts'
-import type { EventLog } from '../../src/event-log/event-log.ts'
-import { Projector } from '../../src/projector/projector.ts'
-import type { ReadModelStore } from '../../src/read-models/store.ts'
-import { Tracker } from '../../src/read-models/tracker.ts'
+import { readConfig } from '../../src/engine/app/config.ts'
+import { petStreams } from '../../src/store/service.ts'
+import { prepareProcess } from '../../src/engine/app/storage.ts'
+import type { EventLog } from '../../src/engine/log/event-log.ts'
+import { Projector } from '../../src/engine/projector/projector.ts'
+import type { ReadModelStore } from '../../src/engine/read-models/store.ts'
+import { Tracker } from '../../src/engine/read-models/tracker.ts'
 import { Stopwatch } from './stopwatch.ts'
 import { type LogKind, openLog, openStore, type StoreKind } from './storage.ts'
 

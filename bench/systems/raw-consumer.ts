@@ -2,7 +2,7 @@
  * The reference for what reading the topic costs by itself: a kafkajs consumer that does nothing with what it reads.
  * Run in the environment of the service as `node bench/systems/raw-consumer.ts GROUP EVENTS`. Prints a `Replay`.
  */
-import { readConfig } from '../../src/app/config.ts'
+import { readConfig } from '../../src/engine/app/config.ts'
 import { kafkaOf } from './kafka-client.ts'
 import { Stopwatch } from './stopwatch.ts'
 

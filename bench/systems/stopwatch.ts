@@ -1,4 +1,4 @@
-import type { Offset } from '../../src/event-log/event-log.ts'
+import type { Offset } from '../../src/engine/log/event-log.ts'
 
 /** What a process that replays a log prints at its end, as JSON. */
 export interface Replay {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { banner } from '../../src/app/banner.ts'
+import { banner } from '../../src/engine/app/banner.ts'
 
 const url = 'http://127.0.0.1:3000'
 const config = { dataDir: '/data', apiKeysFile: '/data/api-keys.json', apiKeys: [] }

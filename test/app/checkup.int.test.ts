@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { checkUp } from '../../src/app/checkup.ts'
-import { checkRedis } from '../../src/read-models/redis/check-redis.ts'
+import { checkUp } from '../../src/engine/app/checkup.ts'
+import { checkRedis } from '../../src/engine/read-models/redis/check-redis.ts'
 import { startRedis } from '../brokers/brokers.ts'
 import { describeWithBrokers, describeWithOwnBrokers } from '../brokers/describe.ts'
 import { freePort } from '../brokers/ready.ts'

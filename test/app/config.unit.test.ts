@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { readConfig } from '../../src/app/config.ts'
-import { ConfigError, Environment } from '../../src/app/environment.ts'
+import { readConfig } from '../../src/engine/app/config.ts'
+import { ConfigError, Environment } from '../../src/engine/app/environment.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-config-'))
 afterAll(() => rmSync(folder, { recursive: true }))

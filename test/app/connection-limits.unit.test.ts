@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { readConfig } from '../../src/app/config.ts'
-import { connectionLimits } from '../../src/app/connection-limits.ts'
+import { readConfig } from '../../src/engine/app/config.ts'
+import { connectionLimits } from '../../src/engine/app/connection-limits.ts'
 
 it.each([
   [{}, 1_000_000, { max: 2000, maxPerAddress: 1000 }],

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { type HealthSources, serviceHealth } from '../../src/app/health.ts'
-import type { ReadStatus } from '../../src/app/read-side.ts'
-import { ServiceError } from '../../src/lib/errors.ts'
-import type { Warning } from '../../src/lib/warning.ts'
-import type { Lag } from '../../src/projector/lag-meter.ts'
-import { startOfPartition } from '../../src/read-models/checkpoint.ts'
+import { type HealthSources, serviceHealth } from '../../src/engine/app/health.ts'
+import type { ReadStatus } from '../../src/engine/app/read-side.ts'
+import { ServiceError } from '../../src/engine/lib/errors.ts'
+import type { Warning } from '../../src/engine/lib/warning.ts'
+import type { Lag } from '../../src/engine/projector/lag-meter.ts'
+import { startOfPartition } from '../../src/engine/read-models/checkpoint.ts'
 
 const active = { name: 'generation', logId: 'log', continues: undefined }
 const stalls = [{ partition: 0, next: 4, events: 3, seconds: 30 }]

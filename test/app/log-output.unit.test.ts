@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { pino } from 'pino'
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
-import { LogOutput } from '../../src/app/log-output.ts'
+import { LogOutput } from '../../src/engine/app/log-output.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })

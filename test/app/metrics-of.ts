@@ -1,6 +1,6 @@
-import { type MetricsSources, serviceMetrics } from '../../src/app/metrics.ts'
-import { Traffic } from '../../src/http/traffic.ts'
-import { Distribution } from '../../src/lib/distribution.ts'
+import { type MetricsSources, serviceMetrics } from '../../src/engine/app/metrics.ts'
+import { Traffic } from '../../src/engine/http/traffic.ts'
+import { Distribution } from '../../src/engine/lib/distribution.ts'
 
 /** The metrics of these sources; nothing has happened at the others. */
 export function metricsOf(sources: Partial<MetricsSources> = {}) {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { Metrics } from '../../src/http/health.ts'
-import { Distribution } from '../../src/lib/distribution.ts'
-import type { Lag } from '../../src/projector/lag-meter.ts'
+import type { Metrics } from '../../src/engine/http/health.ts'
+import { Distribution } from '../../src/engine/lib/distribution.ts'
+import type { Lag } from '../../src/engine/projector/lag-meter.ts'
 import { metricsOf } from './metrics-of.ts'
 
 const counts = { applied: 5, duplicate: 1, superseded: 3, parked: 2, discarded: 4, skipped: 1 }

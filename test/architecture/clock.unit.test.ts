@@ -6,7 +6,7 @@ const timeOfDay = /\bDate\.now\b|\bnew Date\(\)|\bDate\(\)|timeOrigin|\bTemporal
 
 it('the time of day is read in one file', () => {
   const readers = [...readSources(['src', 'projections'])].filter(([, text]) => timeOfDay.test(text))
-  expect(readers.map(([file]) => file)).toEqual(['src/lib/clock.ts'])
+  expect(readers.map(([file]) => file)).toEqual(['src/engine/lib/clock.ts'])
 })
 
 it.each(['Date.now() + limitMs', 'now: Date.now,', 'since = new Date()', 'performance.timeOrigin'])(

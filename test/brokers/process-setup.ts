@@ -1,4 +1,4 @@
-import { tuneProcess } from '../../src/event-log/kafka/process-tuning.ts'
+import { tuneProcess } from '../../src/engine/log/kafka/process-tuning.ts'
 
 /**
  * Whoever tests with brokers uses kafkajs in the own process, prepared as the service prepares its own: otherwise it

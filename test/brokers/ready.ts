@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { type Admin, Kafka, type KafkaConfig, logLevel } from 'kafkajs'
-import { tuneProcess } from '../../src/event-log/kafka/process-tuning.ts'
+import { tuneProcess } from '../../src/engine/log/kafka/process-tuning.ts'
 
 // Whoever starts brokers asks them by kafkajs, which would print a warning about its timers.
 tuneProcess({ consumes: false })

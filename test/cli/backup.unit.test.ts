@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openSqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts'
+import { openSqliteEventLog } from '../../src/engine/log/sqlite/sqlite-event-log.ts'
 import { canMountSmall, fill, mountSmall } from '../campaign/system/small-disk.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { whenDone } from '../lib/when-done.ts'

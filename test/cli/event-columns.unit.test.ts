@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { eventColumns, shownTime } from '../../src/cli/event-columns.ts'
+import { eventColumns, shownTime } from '../../src/engine/cli/event-columns.ts'
 
 const header = ['EVENT', 'TIME', 'TYPE', 'PET', 'VERSION', 'OUTCOME']
 const outcomeAt = (line: string) => line.search(/\S+$/)

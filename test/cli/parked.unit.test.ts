@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { allParked } from '../../src/cli/parked.ts'
-import { behindParked } from '../../src/projector/classify.ts'
+import { allParked } from '../../src/engine/cli/parked.ts'
+import { behindParked } from '../../src/engine/projector/classify.ts'
 import { memoryFixture } from '../read-models/contract/canaries.ts'
 import {
   applyAll,

@@ -1,5 +1,5 @@
 import { vi } from 'vitest'
-import { runCommand } from '../../src/cli/program.ts'
+import { runCommand } from '../../src/engine/cli/program.ts'
 import type { Environment } from '../brokers/program.ts'
 
 /** Runs commands, all at once, as a process with these variables and no others would; it would also take a second each. */

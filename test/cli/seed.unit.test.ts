@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import * as timers from 'node:timers/promises'
 import { Command } from 'commander'
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
-import { addSeedCommand } from '../../src/cli/seed.ts'
+import { addSeedCommand } from '../../src/store/seed.ts'
 
 /** As if no time passed. */
 vi.mock(import('node:timers/promises'), () => ({ setTimeout: vi.fn() }))

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { UnknownOutcome } from '../../src/command-handling/command-handler.ts'
-import { eventIdOf } from '../../src/command-handling/idempotency.ts'
-import { petDocument } from '../../src/domain/pet.ts'
+import { UnknownOutcome } from '../../src/engine/commands/command-handler.ts'
+import { eventIdOf } from '../../src/engine/commands/idempotency.ts'
+import { petDocument } from '../../src/store/pet.ts'
 import {
   applied,
   failure,

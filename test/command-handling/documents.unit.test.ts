@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { orderDocument } from '../../src/domain/order.ts'
-import { petStateCodec } from '../../src/domain/pet-stream.ts'
-import { ServiceError } from '../../src/lib/errors.ts'
+import { orderDocument } from '../../src/store/order.ts'
+import { petStateCodec } from '../../src/store/pet-stream.ts'
+import { ServiceError } from '../../src/engine/lib/errors.ts'
 import {
   applied,
   nextOffset,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { IdAllocator, leftoversMax } from '../../src/command-handling/id-allocator.ts'
-import { ServiceError } from '../../src/lib/errors.ts'
+import { IdAllocator, leftoversMax } from '../../src/engine/commands/id-allocator.ts'
+import { ServiceError } from '../../src/engine/lib/errors.ts'
 
 /** Blocks as a log hands them out, shared by any number of processes. */
 function blockSource(partitions: number) {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { eventIdOf, idempotency } from '../../src/command-handling/idempotency.ts'
-import { createPetIdempotency, placeOrderIdempotency } from '../../src/domain/idempotency.ts'
-import { type NewPet, type PetId, petStatuses } from '../../src/domain/pet.ts'
+import { eventIdOf, idempotency } from '../../src/engine/commands/idempotency.ts'
+import { createPetIdempotency, placeOrderIdempotency } from '../../src/store/idempotency.ts'
+import { type NewPet, type PetId, petStatuses } from '../../src/store/pet.ts'
 import { anyCharacter } from '../lib/any-character.ts'
 
 const pet = fc.record<NewPet>({

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { UnknownOutcome } from '../../src/command-handling/command-handler.ts'
-import { eventIdOf } from '../../src/command-handling/idempotency.ts'
+import { UnknownOutcome } from '../../src/engine/commands/command-handler.ts'
+import { eventIdOf } from '../../src/engine/commands/idempotency.ts'
 import {
   applied,
   failure,

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { Turns } from '../../src/command-handling/turns.ts'
+import { Turns } from '../../src/engine/commands/turns.ts'
 import { eventually } from '../lib/eventually.ts'
 
 const late = () => new Error('late')

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { eventSchemas } from '../../src/domain/event-schemas.ts'
+import { eventSchemas } from '../../src/store/event-schemas.ts'
 import { FakeServices, openApp } from '../http/fake-services.ts'
 import { findOpenApiBreaks, readDocument } from './openapi.ts'
 import { breaksForReaders, breaksForWriters, type Schema } from './schemas.ts'

@@ -1,5 +1,5 @@
-import { asyncApiDocument } from '../../src/domain/asyncapi.ts'
-import { eventSchemas } from '../../src/domain/event-schemas.ts'
+import { asyncApiDocument } from '../../src/store/asyncapi.ts'
+import { eventSchemas } from '../../src/store/event-schemas.ts'
 
 const json = (document: object) => `${JSON.stringify(document, undefined, 2)}\n`
 const $schema = 'https://json-schema.org/draft/2020-12/schema'

@@ -3,9 +3,9 @@ import { createRequire } from 'node:module'
 import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
-import { asyncApiDocument } from '../../src/domain/asyncapi.ts'
-import { type EventType, eventName, eventSchemas } from '../../src/domain/event-schemas.ts'
-import { compileCheck } from '../../src/lib/validation.ts'
+import { asyncApiDocument } from '../../src/store/asyncapi.ts'
+import { type EventType, eventName, eventSchemas } from '../../src/store/event-schemas.ts'
+import { compileCheck } from '../../src/engine/lib/validation.ts'
 import { eventDocuments } from './event-documents.ts'
 
 const docs = new URL('../../docs/', import.meta.url)

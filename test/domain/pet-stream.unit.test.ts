@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Rejected } from '../../src/command-handling/decider.ts'
-import type { OrderEvent, PetEvent } from '../../src/domain/events.ts'
-import { type OrderId, type OrderStatus, orderStatuses } from '../../src/domain/order.ts'
-import { type PetId, type PetStatus, petDocument, petStatuses } from '../../src/domain/pet.ts'
-import { type PetCommand, type PetState, petDecider, petStateCodec, utc } from '../../src/domain/pet-stream.ts'
-import { type ErrorCode, IdTakenError } from '../../src/lib/errors.ts'
+import { Rejected } from '../../src/engine/commands/decider.ts'
+import type { OrderEvent, PetEvent } from '../../src/store/events.ts'
+import { type OrderId, type OrderStatus, orderStatuses } from '../../src/store/order.ts'
+import { type PetId, type PetStatus, petDocument, petStatuses } from '../../src/store/pet.ts'
+import { type PetCommand, type PetState, petDecider, petStateCodec, utc } from '../../src/store/pet-stream.ts'
+import { type ErrorCode, IdTakenError } from '../../src/engine/lib/errors.ts'
 import { anyPet } from './any-pet.ts'
 
 const petId = 7 as PetId

@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
-import { petStreams } from '../../src/app/petstore.ts'
-import { decodeEvent } from '../../src/domain/event-codec.ts'
-import { Int64Schema, PetIdSchema, PetStatus } from '../../src/domain/pet.ts'
-import { type Upcaster, upcaster } from '../../src/domain/upcasting.ts'
+import { petStreams } from '../../src/store/service.ts'
+import { decodeEvent } from '../../src/store/event-codec.ts'
+import { Int64Schema, PetIdSchema, PetStatus } from '../../src/store/pet.ts'
+import { type Upcaster, upcaster } from '../../src/store/upcasting.ts'
 import { documentsOf, project, summary } from '../projector/projecting.ts'
 import { altered, orderEvent, petCreated } from '../projector/records.ts'
 

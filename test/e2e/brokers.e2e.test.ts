@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, it, vi } from 'vitest'
-import type { asyncApiDocument } from '../../src/domain/asyncapi.ts'
+import type { asyncApiDocument } from '../../src/store/asyncapi.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { shared } from '../lib/when-done.ts'
 import { byId, createOnce, expectExactText, inParallel, keyed, outcomeOf, type Pet, untilServed } from './client.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
-import { lockFile } from '../../src/lib/file-lock.ts'
+import { lockFile } from '../../src/engine/lib/file-lock.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { Client } from './client.ts'
 import { startService } from './service.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { FairTurns } from '../../src/event-feed/fair-turns.ts'
+import { FairTurns } from '../../src/engine/feed/fair-turns.ts'
 import { eventually } from '../lib/eventually.ts'
 
 /** Pieces of work, of which the first one ends when told to. */

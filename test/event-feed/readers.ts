@@ -1,5 +1,5 @@
-import type { Account } from '../../src/event-feed/feed-batch.ts'
-import type { Reader } from '../../src/event-feed/read-in-turn.ts'
+import type { Account } from '../../src/engine/feed/feed-batch.ts'
+import type { Reader } from '../../src/engine/feed/read-in-turn.ts'
 
 /** Without a limit of the rate. */
 export const account: Account = { owner: 'key-1', count: () => 0 }

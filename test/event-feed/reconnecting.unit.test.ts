@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { petStreams } from '../../src/app/petstore.ts'
-import { nothingLoaded } from '../../src/command-handling/outcome.ts'
-import { EventFeed } from '../../src/event-feed/event-feed.ts'
-import type { Position } from '../../src/event-log/event-log.ts'
+import { petStreams } from '../../src/store/service.ts'
+import { nothingLoaded } from '../../src/engine/commands/outcome.ts'
+import { EventFeed } from '../../src/engine/feed/event-feed.ts'
+import type { Position } from '../../src/engine/log/event-log.ts'
 import { logOf, petCreated } from '../projector/records.ts'
 import { account } from './readers.ts'
 

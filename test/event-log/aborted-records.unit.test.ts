@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type AbortedTransaction, hideAborted } from '../../src/event-log/kafka/aborted-records.ts'
-import type { FetchedMessage } from '../../src/event-log/kafka/record-batch.ts'
+import { type AbortedTransaction, hideAborted } from '../../src/engine/log/kafka/aborted-records.ts'
+import type { FetchedMessage } from '../../src/engine/log/kafka/record-batch.ts'
 
 /** What producers do one after the other: write a record in their transaction or outside of any, or end it. */
 type Step = readonly [producer: number, what: 'write' | 'write alone' | 'commit' | 'abort']

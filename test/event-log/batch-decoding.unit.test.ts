@@ -2,8 +2,8 @@ import { createRequire } from 'node:module'
 import { crc32c } from '@node-rs/crc32'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { decodeFetches, withoutMarker } from '../../src/event-log/kafka/batch-decoding.ts'
-import { registerCodecs } from '../../src/event-log/kafka/codecs.ts'
+import { decodeFetches, withoutMarker } from '../../src/engine/log/kafka/batch-decoding.ts'
+import { registerCodecs } from '../../src/engine/log/kafka/codecs.ts'
 
 const require = createRequire(import.meta.url)
 decodeFetches()

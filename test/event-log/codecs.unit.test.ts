@@ -4,7 +4,7 @@ import kafkajs from 'kafkajs'
 import { compressFrameSync } from 'lz4-napi'
 import snappy from 'snappyjs'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { registerCodecs, TooLargeError } from '../../src/event-log/kafka/codecs.ts'
+import { registerCodecs, TooLargeError } from '../../src/engine/log/kafka/codecs.ts'
 
 const { GZIP: gzip, Snappy: snappyType, LZ4: lz4, ZSTD: zstd } = kafkajs.CompressionTypes
 const types = { gzip, snappy: snappyType, lz4, zstd } as const

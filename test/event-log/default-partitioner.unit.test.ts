@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { partitionOf } from '../../src/event-log/kafka/default-partitioner.ts'
+import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
 import { anyCharacter } from '../lib/any-character.ts'
 import { partitionByKafkajs } from './memory-event-log.ts'
 

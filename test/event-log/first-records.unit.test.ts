@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { FirstRecords, parseFirstRecords } from '../../src/event-log/kafka/first-records.ts'
-import { UndecodableError } from '../../src/event-log/kafka/kafka-reader.ts'
+import { FirstRecords, parseFirstRecords } from '../../src/engine/log/kafka/first-records.ts'
+import { UndecodableError } from '../../src/engine/log/kafka/kafka-reader.ts'
 
 const deadline = Number.POSITIVE_INFINITY
 

@@ -1,6 +1,6 @@
 import kafkajs from 'kafkajs'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { recordValueMax } from '../../src/event-log/record-codec.ts'
+import { recordValueMax } from '../../src/engine/log/record-codec.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { captureLog } from '../lib/captured-log.ts'
 import { eventually, patience, records } from './contract/fixture.ts'

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { type KafkaClient, KafkaConnection } from '../../src/event-log/kafka/kafka-client.ts'
+import { type KafkaClient, KafkaConnection } from '../../src/engine/log/kafka/kafka-client.ts'
 
 function open(options?: { isShared: boolean }) {
   const clients: { abandon: () => void }[] = []

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
-import type { EventLog, Offset } from '../../src/event-log/event-log.ts'
+import type { EventLog, Offset } from '../../src/engine/log/event-log.ts'
 import { type KafkaBroker, startKafka } from '../brokers/brokers.ts'
 import { describeWithOwnBrokers } from '../brokers/describe.ts'
 import { records } from './contract/fixture.ts'

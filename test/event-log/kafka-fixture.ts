@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import kafkajs, { type Admin, type ITopicConfig, type Kafka } from 'kafkajs'
 import { pino } from 'pino'
-import type { EventLog } from '../../src/event-log/event-log.ts'
-import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
-import type { KafkaLogOptions } from '../../src/event-log/kafka/log-parts.ts'
+import type { EventLog } from '../../src/engine/log/event-log.ts'
+import { openKafkaEventLog } from '../../src/engine/log/kafka/kafka-event-log.ts'
+import type { KafkaLogOptions } from '../../src/engine/log/kafka/log-parts.ts'
 import { askKafka } from '../brokers/ready.ts'
 import { closedAfterTest, type EventLogFixture, eventually } from './contract/fixture.ts'
 

@@ -1,6 +1,6 @@
 import kafkajs, { type Admin } from 'kafkajs'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { openKafkaEventLog } from '../../src/event-log/kafka/kafka-event-log.ts'
+import { openKafkaEventLog } from '../../src/engine/log/kafka/kafka-event-log.ts'
 import { type KafkaCluster, startKafkaCluster } from '../brokers/clusters.ts'
 import { describeWithBrokers, describeWithLocalBrokers } from '../brokers/describe.ts'
 import { kafkaBrokersAnswering, until } from '../brokers/ready.ts'

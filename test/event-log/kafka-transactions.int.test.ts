@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { EventLog } from '../../src/event-log/event-log.ts'
+import type { EventLog } from '../../src/engine/log/event-log.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { beginTransaction, type ForeignTransaction } from '../brokers/transactions.ts'
 import { eventually, records } from './contract/fixture.ts'

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { remedyOf } from '../../src/event-log/kafka/check-kafka.ts'
-import type { KafkaClient } from '../../src/event-log/kafka/kafka-client.ts'
-import { KafkaSubscription } from '../../src/event-log/kafka/kafka-subscription.ts'
+import { remedyOf } from '../../src/engine/log/kafka/check-kafka.ts'
+import type { KafkaClient } from '../../src/engine/log/kafka/kafka-client.ts'
+import { KafkaSubscription } from '../../src/engine/log/kafka/kafka-subscription.ts'
 import { eventually } from '../lib/eventually.ts'
 import { RecordingSubscriber } from './recording-subscriber.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { KafkaProducer } from '../../src/event-log/kafka/kafka-producer.ts'
-import type { KafkaReader } from '../../src/event-log/kafka/kafka-reader.ts'
-import { LogWatch } from '../../src/event-log/kafka/log-watch.ts'
+import type { KafkaProducer } from '../../src/engine/log/kafka/kafka-producer.ts'
+import type { KafkaReader } from '../../src/engine/log/kafka/kafka-reader.ts'
+import { LogWatch } from '../../src/engine/log/kafka/log-watch.ts'
 import { eventually } from '../lib/eventually.ts'
 import { silent } from './kafka-fixture.ts'
 

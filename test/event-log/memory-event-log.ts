@@ -9,8 +9,8 @@ import type {
   RecordBatch,
   Subscriber,
   Subscription,
-} from '../../src/event-log/event-log.ts'
-import { ServiceError } from '../../src/lib/errors.ts'
+} from '../../src/engine/log/event-log.ts'
+import { ServiceError } from '../../src/engine/lib/errors.ts'
 
 /** Small, so that a short log comes in several batches. */
 const batchRecordsMax = 3

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { LogRecord } from '../../src/event-log/event-log.ts'
-import { readAt } from '../../src/event-log/read-at.ts'
+import type { LogRecord } from '../../src/engine/log/event-log.ts'
+import { readAt } from '../../src/engine/log/read-at.ts'
 
 const log: readonly LogRecord[] = Array.from({ length: 5000 }, (_, offset) => ({ offset, key: null, value: null }))
 

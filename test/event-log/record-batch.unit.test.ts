@@ -2,8 +2,8 @@ import { createRequire } from 'node:module'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { decodeRecordBatch } from '../../src/event-log/kafka/record-batch.ts'
-import { recordValueMax } from '../../src/event-log/record-codec.ts'
+import { decodeRecordBatch } from '../../src/engine/log/kafka/record-batch.ts'
+import { recordValueMax } from '../../src/engine/log/record-codec.ts'
 
 const require = createRequire(import.meta.url)
 const Record = require('kafkajs/src/protocol/recordBatch/record/v0')

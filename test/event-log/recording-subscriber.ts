@@ -7,7 +7,7 @@ import type {
   RecordBatch,
   Subscriber,
   Subscription,
-} from '../../src/event-log/event-log.ts'
+} from '../../src/engine/log/event-log.ts'
 
 /** Keeps what a subscription gives. Seeks each partition that it is assigned to `from`, unless that is undefined. */
 export class RecordingSubscriber implements Subscriber {

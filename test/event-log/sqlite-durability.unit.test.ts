@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { openSqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts'
-import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
+import { openSqliteEventLog } from '../../src/engine/log/sqlite/sqlite-event-log.ts'
+import { openSqliteReadModels } from '../../src/engine/read-models/sqlite/sqlite-read-models.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { closedAfterTest } from './contract/fixture.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, vi } from 'vitest'
-import { partitionOf } from '../../src/event-log/kafka/default-partitioner.ts'
+import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
 import { runHere } from '../cli/run-here.ts'
 import { type Client, inParallel, keyed, type Pet } from '../e2e/client.ts'
 import { type Environment, type ParkedEvent, placeOf } from '../e2e/service.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ErrorCode } from '../../src/lib/errors.ts'
+import type { ErrorCode } from '../../src/engine/lib/errors.ts'
 import { authorization, expectError, testServer } from './fake-services.ts'
 
 const server = testServer()

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { CommandOptions } from '../../src/command-handling/command-handler.ts'
-import type { Position } from '../../src/event-log/event-log.ts'
-import { readTokens, seal, writeToken } from '../../src/http/tokens.ts'
+import type { CommandOptions } from '../../src/engine/commands/command-handler.ts'
+import type { Position } from '../../src/engine/log/event-log.ts'
+import { readTokens, seal, writeToken } from '../../src/engine/http/tokens.ts'
 import { eventually } from '../lib/eventually.ts'
 import { authorization, expectError, headerOf, openServer, testServer, tokenScope } from './fake-services.ts'
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Level } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { replies } from '../../src/http/error-replies.ts'
-import { type ErrorCode, errorFacts, ServiceError } from '../../src/lib/errors.ts'
+import { replies } from '../../src/engine/http/error-replies.ts'
+import { type ErrorCode, errorFacts, ServiceError } from '../../src/engine/lib/errors.ts'
 import { captureLog } from '../lib/captured-log.ts'
 import { expectError, FakeServices, openApp, openServer, testServer } from './fake-services.ts'
 

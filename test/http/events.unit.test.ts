@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { Connections } from '../../src/http/connections.ts'
-import { readTokens, writeCursor, writeToken } from '../../src/http/tokens.ts'
-import { ServiceError } from '../../src/lib/errors.ts'
+import { Connections } from '../../src/engine/http/connections.ts'
+import { readTokens, writeCursor, writeToken } from '../../src/engine/http/tokens.ts'
+import { ServiceError } from '../../src/engine/lib/errors.ts'
 import { eventually } from '../lib/eventually.ts'
 import { adjustableClock } from '../projector/rebuilding.ts'
 import {

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readConditions, tagOf } from '../../src/http/conditions.ts'
-import { cursorForm, requestHeaders } from '../../src/http/header-schemas.ts'
-import { readIdempotencyKey } from '../../src/http/headers.ts'
-import { readCursor, readTokens, writeCursor, writeToken } from '../../src/http/tokens.ts'
-import { compileCheck } from '../../src/lib/validation.ts'
+import { readConditions, tagOf } from '../../src/engine/http/conditions.ts'
+import { cursorForm, requestHeaders } from '../../src/engine/http/header-schemas.ts'
+import { readIdempotencyKey } from '../../src/engine/http/headers.ts'
+import { readCursor, readTokens, writeCursor, writeToken } from '../../src/engine/http/tokens.ts'
+import { compileCheck } from '../../src/engine/lib/validation.ts'
 import { tokenScope } from './fake-services.ts'
 
 const { 'Idempotency-Key': key } = requestHeaders.idempotencyKey('')

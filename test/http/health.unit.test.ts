@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { buildAdminApp } from '../../src/http/app.ts'
+import { buildAdminApp } from '../../src/engine/http/app.ts'
 import { authorization, expectError, openApp, testServer } from './fake-services.ts'
 
 const server = testServer()

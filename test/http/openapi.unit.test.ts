@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, describe, expect, it } from 'vitest'
-import { errorFacts } from '../../src/lib/errors.ts'
+import { errorFacts } from '../../src/engine/lib/errors.ts'
 import { authorization, FakeServices, openApp } from './fake-services.ts'
 
 const execute = promisify(execFile)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { UnknownOutcome } from '../../src/command-handling/command-handler.ts'
-import { tagOf } from '../../src/http/conditions.ts'
+import { UnknownOutcome } from '../../src/engine/commands/command-handler.ts'
+import { tagOf } from '../../src/engine/http/conditions.ts'
 import { expectError, headerOf, testServer } from './fake-services.ts'
 
 const server = testServer()

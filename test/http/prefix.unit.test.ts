@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { UnknownOutcome } from '../../src/command-handling/command-handler.ts'
+import { UnknownOutcome } from '../../src/engine/commands/command-handler.ts'
 import { FakeServices, headerOf, openServer } from './fake-services.ts'
 
 /** The address of a link to the next page. */

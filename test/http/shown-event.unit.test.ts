@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { eventExamples } from '../../src/domain/event-examples.ts'
-import { shownEvent } from '../../src/http/shown-event.ts'
+import { eventExamples } from '../../src/store/event-examples.ts'
+import { shownEvent } from '../../src/engine/http/shown-event.ts'
 import { openServer } from './fake-services.ts'
 
 const names = ['idempotencykey', 'requestfingerprint']

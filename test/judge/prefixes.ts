@@ -1,5 +1,5 @@
 import type { Effect } from '../../examples/events/rule.ts'
-import { partitionOf } from '../../src/event-log/kafka/default-partitioner.ts'
+import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
 import { Fold } from './fold.ts'
 import { eventIn, type History, type LogRecord, numberOf, shownIn } from './history.ts'
 

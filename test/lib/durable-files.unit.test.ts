@@ -2,7 +2,7 @@ import fs, { existsSync, mkdirSync, readFileSync, readlinkSync, statSync, symlin
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { makeFolder, replaceFile } from '../../src/lib/durable-files.ts'
+import { makeFolder, replaceFile } from '../../src/engine/lib/durable-files.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 /** What is renamed and synced from now on. */

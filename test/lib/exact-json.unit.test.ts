@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { exactInteger, parseExactJson } from '../../src/lib/exact-json.ts'
+import { exactInteger, parseExactJson } from '../../src/engine/lib/exact-json.ts'
 import { anyCharacter } from './any-character.ts'
 
 /** Every form of a JSON number (RFC 8259 section 6), with zeros at the end of fractions. */

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { describe, expect, it, vi } from 'vitest'
-import { ServiceError } from '../../src/lib/errors.ts'
-import { retry } from '../../src/lib/retry.ts'
+import { ServiceError } from '../../src/engine/lib/errors.ts'
+import { retry } from '../../src/engine/lib/retry.ts'
 import { adjustableClock } from '../projector/rebuilding.ts'
 import { captureLog } from './captured-log.ts'
 

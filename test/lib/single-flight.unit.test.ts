@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
-import { SingleFlight } from '../../src/lib/single-flight.ts'
+import { SingleFlight } from '../../src/engine/lib/single-flight.ts'
 
 /** A flight whose runs end when the test says. */
 function held() {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
-import { Int64Schema, NewPetSchema, PetSchema } from '../../src/domain/pet.ts'
-import { compileCheck } from '../../src/lib/validation.ts'
+import { Int64Schema, NewPetSchema, PetSchema } from '../../src/store/pet.ts'
+import { compileCheck } from '../../src/engine/lib/validation.ts'
 
 const valid = { name: 'Rex', categoryId: 7 }
 

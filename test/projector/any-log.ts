@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { OrderEvent } from '../../src/domain/events.ts'
+import type { OrderEvent } from '../../src/store/events.ts'
 import { type AnyRecord, altered, discard, keyed, newerEvent, orderEvent, petCreated, record } from './records.ts'
 import { ReferenceConsumer } from './reference-consumer.ts'
 

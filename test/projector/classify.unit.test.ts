@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { encodeEntry } from '../../src/read-models/stream-history.ts'
+import { encodeEntry } from '../../src/engine/read-models/stream-history.ts'
 import { openProjection, outcomesOf, project, summary } from './projecting.ts'
 import { type AnyRecord, altered, discard, keyed, newerEvent, orderEvent, petCreated, record } from './records.ts'
 

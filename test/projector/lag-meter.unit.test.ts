@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ServiceError } from '../../src/lib/errors.ts'
-import { type Lag, LagHistory, LagMeter } from '../../src/projector/lag-meter.ts'
-import { startOfPartition } from '../../src/read-models/checkpoint.ts'
-import type { Look as TrackerLook } from '../../src/read-models/tracker.ts'
+import { ServiceError } from '../../src/engine/lib/errors.ts'
+import { type Lag, LagHistory, LagMeter } from '../../src/engine/projector/lag-meter.ts'
+import { startOfPartition } from '../../src/engine/read-models/checkpoint.ts'
+import type { Look as TrackerLook } from '../../src/engine/read-models/tracker.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

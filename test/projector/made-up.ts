@@ -1,6 +1,6 @@
-import type { CloudEvent } from '../../src/event-log/record-codec.ts'
-import type { Document, StreamDefinition } from '../../src/projector/definition.ts'
-import { homeIdOf } from '../../src/read-models/stream-row.ts'
+import type { CloudEvent } from '../../src/engine/log/record-codec.ts'
+import type { Document, StreamDefinition } from '../../src/engine/projector/definition.ts'
+import { homeIdOf } from '../../src/engine/read-models/stream-row.ts'
 import { type AnyRecord, record } from './records.ts'
 
 /** What can happen to the thing that a stream is about. `n` is the id of another document. */

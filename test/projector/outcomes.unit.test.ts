@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type EventOutcome, outcomeOf } from '../../src/read-models/outcome.ts'
-import type { ReadModelStore } from '../../src/read-models/store.ts'
-import { versionsAround } from '../../src/read-models/stream-history.ts'
+import { type EventOutcome, outcomeOf } from '../../src/engine/read-models/outcome.ts'
+import type { ReadModelStore } from '../../src/engine/read-models/store.ts'
+import { versionsAround } from '../../src/engine/read-models/stream-history.ts'
 import { happening, type MadeUp, madeUp, madeUpDiscard } from './made-up.ts'
 import { openProjection } from './projecting.ts'
 

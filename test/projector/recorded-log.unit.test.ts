@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { documentsIn } from '../../src/read-models/document.ts'
+import { documentsIn } from '../../src/engine/read-models/document.ts'
 import { outcomesOf, project } from './projecting.ts'
 import { record } from './records.ts'
 

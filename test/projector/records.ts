@@ -1,9 +1,9 @@
-import type { EventContext } from '../../src/command-handling/event-writer.ts'
-import { encodeDiscard, encodeEvent } from '../../src/domain/event-codec.ts'
-import type { OrderEvent } from '../../src/domain/events.ts'
-import type { OrderId } from '../../src/domain/order.ts'
-import type { NewPet, PetId } from '../../src/domain/pet.ts'
-import type { LogRecord, NewRecord, Offset } from '../../src/event-log/event-log.ts'
+import type { EventContext } from '../../src/engine/commands/event-writer.ts'
+import { encodeDiscard, encodeEvent } from '../../src/store/event-codec.ts'
+import type { OrderEvent } from '../../src/store/events.ts'
+import type { OrderId } from '../../src/store/order.ts'
+import type { NewPet, PetId } from '../../src/store/pet.ts'
+import type { LogRecord, NewRecord, Offset } from '../../src/engine/log/event-log.ts'
 
 /** A record before it has its place in a log. */
 export type AnyRecord = Omit<LogRecord, 'offset'>

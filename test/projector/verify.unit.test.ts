@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
-import { noReadModels, ServiceError } from '../../src/lib/errors.ts'
+import { noReadModels, ServiceError } from '../../src/engine/lib/errors.ts'
 import { eventually } from '../lib/eventually.ts'
 import { everything } from './projecting.ts'
 import { adjustableClock, startRebuild } from './rebuilding.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { sweepMs, withoutEffectMax } from '../../src/read-models/applied-positions.ts'
+import { sweepMs, withoutEffectMax } from '../../src/engine/read-models/applied-positions.ts'
 import { openProven, type ScriptedStore, someTurns, stopClock } from './scripted-store.ts'
 
 const longMs = 1_000_000

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { afterEach, describe, expect, it } from 'vitest'
-import { IncompleteGenerations } from '../../src/read-models/incomplete.ts'
+import { IncompleteGenerations } from '../../src/engine/read-models/incomplete.ts'
 import { eventually } from '../lib/eventually.ts'
 
 const pauseMs = 20

@@ -1,5 +1,5 @@
-import { ServiceError } from '../../src/lib/errors.ts'
-import { byId } from '../../src/read-models/by-id.ts'
+import { ServiceError } from '../../src/engine/lib/errors.ts'
+import { byId } from '../../src/engine/read-models/by-id.ts'
 import {
   type DocumentId,
   isTextSet,
@@ -7,17 +7,22 @@ import {
   setName,
   type TextSet,
   textSets,
-} from '../../src/read-models/document.ts'
-import type { ActiveGeneration, Generation, Generations } from '../../src/read-models/generations.ts'
-import { keyId } from '../../src/read-models/idempotency-record.ts'
-import { type Inspection, type Item, type Snapshot, scannedCharactersMax } from '../../src/read-models/inspection.ts'
-import { Listeners } from '../../src/read-models/listeners.ts'
-import { decodeOffsets, decodeParkedStream } from '../../src/read-models/parked-stream.ts'
-import type { ProjectionStore } from '../../src/read-models/projection-store.ts'
-import type { ReadModelStore } from '../../src/read-models/store.ts'
-import { loadedStream, type Proof, type StoredReads } from '../../src/read-models/stored-reads.ts'
-import { chunkId } from '../../src/read-models/stream-history.ts'
-import { decodeRow } from '../../src/read-models/stream-row.ts'
+} from '../../src/engine/read-models/document.ts'
+import type { ActiveGeneration, Generation, Generations } from '../../src/engine/read-models/generations.ts'
+import { keyId } from '../../src/engine/read-models/idempotency-record.ts'
+import {
+  type Inspection,
+  type Item,
+  type Snapshot,
+  scannedCharactersMax,
+} from '../../src/engine/read-models/inspection.ts'
+import { Listeners } from '../../src/engine/read-models/listeners.ts'
+import { decodeOffsets, decodeParkedStream } from '../../src/engine/read-models/parked-stream.ts'
+import type { ProjectionStore } from '../../src/engine/read-models/projection-store.ts'
+import type { ReadModelStore } from '../../src/engine/read-models/store.ts'
+import { loadedStream, type Proof, type StoredReads } from '../../src/engine/read-models/stored-reads.ts'
+import { chunkId } from '../../src/engine/read-models/stream-history.ts'
+import { decodeRow } from '../../src/engine/read-models/stream-row.ts'
 import { home } from './contract/samples.ts'
 import { GenerationData, MemoryData, type VersionData } from './memory-data.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
-import { ServiceError } from '../../src/lib/errors.ts'
-import { ProvenReadModel } from '../../src/read-models/proven-read-model.ts'
-import type { AtLeast, ReadModel } from '../../src/read-models/read-model.ts'
+import { ServiceError } from '../../src/engine/lib/errors.ts'
+import { ProvenReadModel } from '../../src/engine/read-models/proven-read-model.ts'
+import type { AtLeast, ReadModel } from '../../src/engine/read-models/read-model.ts'
 import { eventually } from '../lib/eventually.ts'
 import { all, idsIn, openProven, someTurns, stopClock } from './scripted-store.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { openRedisReadModels } from '../../src/read-models/redis/redis-read-models.ts'
+import { openRedisReadModels } from '../../src/engine/read-models/redis/redis-read-models.ts'
 import { listenerOn } from './contract/hearing.ts'
 import { ScriptedRedis } from './scripted-redis.ts'
 

@@ -1,8 +1,8 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type Answer, groupReader, type Lookup } from '../../src/read-models/redis/group-reader.ts'
-import type { Replies } from '../../src/read-models/redis/redis-calls.ts'
-import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
+import { type Answer, groupReader, type Lookup } from '../../src/engine/read-models/redis/group-reader.ts'
+import type { Replies } from '../../src/engine/read-models/redis/redis-calls.ts'
+import { redisKeys } from '../../src/engine/read-models/redis/redis-keys.ts'
 import { numbers } from './contract/values.ts'
 
 const keys = redisKeys({ prefix: 'test', version: 'v1' })

@@ -1,7 +1,7 @@
 import slotOf from 'cluster-key-slot'
 import { describe, expect, it } from 'vitest'
-import { redisKeys } from '../../src/read-models/redis/redis-keys.ts'
-import { shardVersions } from '../../src/read-models/shards.ts'
+import { redisKeys } from '../../src/engine/read-models/redis/redis-keys.ts'
+import { shardVersions } from '../../src/engine/read-models/shards.ts'
 
 const prefix = 'petstore'
 

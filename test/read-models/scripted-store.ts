@@ -1,17 +1,17 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished, vi } from 'vitest'
-import { nothingLoaded } from '../../src/command-handling/outcome.ts'
-import { ServiceError } from '../../src/lib/errors.ts'
-import { startOfPartition } from '../../src/read-models/checkpoint.ts'
-import type { DocumentId } from '../../src/read-models/document.ts'
+import { nothingLoaded } from '../../src/engine/commands/outcome.ts'
+import { ServiceError } from '../../src/engine/lib/errors.ts'
+import { startOfPartition } from '../../src/engine/read-models/checkpoint.ts'
+import type { DocumentId } from '../../src/engine/read-models/document.ts'
 import type {
   ActiveGeneration,
   Checkpoints,
   Generations,
   Progress,
   ProgressListener,
-} from '../../src/read-models/generations.ts'
-import { ProvenReadModel } from '../../src/read-models/proven-read-model.ts'
+} from '../../src/engine/read-models/generations.ts'
+import { ProvenReadModel } from '../../src/engine/read-models/proven-read-model.ts'
 import type {
   Found,
   PageQuery,
@@ -20,9 +20,9 @@ import type {
   StoredReads,
   StoredStream,
   StreamQuery,
-} from '../../src/read-models/stored-reads.ts'
-import { decodeRow } from '../../src/read-models/stream-row.ts'
-import { Tracker } from '../../src/read-models/tracker.ts'
+} from '../../src/engine/read-models/stored-reads.ts'
+import { decodeRow } from '../../src/engine/read-models/stream-row.ts'
+import { Tracker } from '../../src/engine/read-models/tracker.ts'
 import { eventually } from '../lib/eventually.ts'
 
 /** The reading side of a store, in the hands of a test: it says what is stored, and when the connection breaks. */

@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import type { RecordBatch, Subscriber } from '../../src/event-log/event-log.ts'
-import type { AtLeast, Page, ReadModel } from '../../src/read-models/read-model.ts'
+import type { RecordBatch, Subscriber } from '../../src/engine/log/event-log.ts'
+import type { AtLeast, Page, ReadModel } from '../../src/engine/read-models/read-model.ts'
 import {
   ShardedReadModel,
   shardNamed,
   shardsOf,
   shardVersions,
   withOneSubscription,
-} from '../../src/read-models/shards.ts'
-import type { ReadModelStore } from '../../src/read-models/store.ts'
-import type { PageQuery } from '../../src/read-models/stored-reads.ts'
+} from '../../src/engine/read-models/shards.ts'
+import type { ReadModelStore } from '../../src/engine/read-models/store.ts'
+import type { PageQuery } from '../../src/engine/read-models/stored-reads.ts'
 import { MemoryEventLog, MemoryLogData } from '../event-log/memory-event-log.ts'
 import { numbers } from './contract/values.ts'
 import { all, openProven, ScriptedStore } from './scripted-store.ts'

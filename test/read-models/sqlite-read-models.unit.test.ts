@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { isTextSet } from '../../src/read-models/document.ts'
-import { openSqliteReadModels } from '../../src/read-models/sqlite/sqlite-read-models.ts'
-import type { ReadModelStore } from '../../src/read-models/store.ts'
+import { isTextSet } from '../../src/engine/read-models/document.ts'
+import { openSqliteReadModels } from '../../src/engine/read-models/sqlite/sqlite-read-models.ts'
+import type { ReadModelStore } from '../../src/engine/read-models/store.ts'
 import type { ReadModelsFixture } from './contract/fixture.ts'
 import {
   added,

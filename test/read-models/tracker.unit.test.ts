@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { Generations } from '../../src/read-models/generations.ts'
-import { Tracker, type TrackerOptions } from '../../src/read-models/tracker.ts'
+import type { Generations } from '../../src/engine/read-models/generations.ts'
+import { Tracker, type TrackerOptions } from '../../src/engine/read-models/tracker.ts'
 import { eventually } from '../lib/eventually.ts'
 import { ScriptedStore, someTurns } from './scripted-store.ts'
 

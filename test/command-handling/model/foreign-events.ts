@@ -1,4 +1,4 @@
-import type { EventLog } from '../../../src/event-log/event-log.ts'
+import type { EventLog } from '../../../src/engine/log/event-log.ts'
 import { eventIn, isOfService, type LogRecord } from '../../judge/history.ts'
 import type { Prefixes } from '../../judge/prefixes.ts'
 import { type AnyRecord, altered, discard, newerEvent, orderEvent, petCreated } from '../../projector/records.ts'

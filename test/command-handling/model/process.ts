@@ -1,16 +1,16 @@
-import { petStreams } from '../../../src/app/petstore.ts'
-import { createCommandHandler } from '../../../src/command-handling/execution.ts'
-import { IdAllocator } from '../../../src/command-handling/id-allocator.ts'
-import { encodeEvent } from '../../../src/domain/event-codec.ts'
-import { petStateCodec } from '../../../src/domain/pet-stream.ts'
-import { EventFeed } from '../../../src/event-feed/event-feed.ts'
-import type { EventLog } from '../../../src/event-log/event-log.ts'
-import { defaultLimits, GroupCommit } from '../../../src/event-log/group-commit.ts'
-import { Projector } from '../../../src/projector/projector.ts'
-import { rebuild } from '../../../src/projector/rebuild.ts'
-import { ProvenReadModel } from '../../../src/read-models/proven-read-model.ts'
-import type { ReadModelStore } from '../../../src/read-models/store.ts'
-import { Tracker } from '../../../src/read-models/tracker.ts'
+import { petStreams } from '../../../src/store/service.ts'
+import { createCommandHandler } from '../../../src/engine/commands/execution.ts'
+import { IdAllocator } from '../../../src/engine/commands/id-allocator.ts'
+import { encodeEvent } from '../../../src/store/event-codec.ts'
+import { petStateCodec } from '../../../src/store/pet-stream.ts'
+import { EventFeed } from '../../../src/engine/feed/event-feed.ts'
+import type { EventLog } from '../../../src/engine/log/event-log.ts'
+import { defaultLimits, GroupCommit } from '../../../src/engine/log/group-commit.ts'
+import { Projector } from '../../../src/engine/projector/projector.ts'
+import { rebuild } from '../../../src/engine/projector/rebuild.ts'
+import { ProvenReadModel } from '../../../src/engine/read-models/proven-read-model.ts'
+import type { ReadModelStore } from '../../../src/engine/read-models/store.ts'
+import { Tracker } from '../../../src/engine/read-models/tracker.ts'
 import { logger } from '../../projector/projecting.ts'
 import { remoteLog } from './remote-log.ts'
 import { remoteStore } from './remote-store.ts'
@@ -57,7 +57,7 @@ class Process {
   }
 }
 
-/** One that serves requests, put together as `src/app/service.ts` does it. */
+/** One that serves requests, put together as `src/engine/app/service.ts` does it. */
 export class ApiProcess extends Process {
   readonly url = 'http://api'
   readonly instance: string

@@ -1,6 +1,6 @@
-import { ServiceError } from '../../../src/lib/errors.ts'
-import { Listeners } from '../../../src/read-models/listeners.ts'
-import type { ReadModelStore } from '../../../src/read-models/store.ts'
+import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { Listeners } from '../../../src/engine/read-models/listeners.ts'
+import type { ReadModelStore } from '../../../src/engine/read-models/store.ts'
 import { carried } from '../../projector/world.ts'
 import type { Wire } from './wire.ts'
 

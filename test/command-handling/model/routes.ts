@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import { statusOf } from '../../../src/http/error-replies.ts'
-import { addEventRoutes, type EventServices } from '../../../src/http/events.ts'
-import { addOrderRoutes } from '../../../src/http/orders.ts'
-import { addPetRoutes } from '../../../src/http/pets.ts'
-import { ServiceError } from '../../../src/lib/errors.ts'
+import { statusOf } from '../../../src/engine/http/error-replies.ts'
+import { addEventRoutes, type EventServices } from '../../../src/engine/http/events.ts'
+import { addOrderRoutes } from '../../../src/store/orders.ts'
+import { addPetRoutes } from '../../../src/store/pets.ts'
+import { ServiceError } from '../../../src/engine/lib/errors.ts'
 
 type Handler = (request: object, reply: Reply) => Promise<unknown>
 
-/** What `src/http` answers to valid requests. There is no server, since that would take the time of real sockets. */
+/** What `src/engine/http` answers to valid requests. There is no server, since that would take the time of real sockets. */
 export class Routes {
   readonly #handlers = new Map<string, Handler>()
   readonly #foundBug: (error: unknown) => void

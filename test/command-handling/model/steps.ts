@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { orderStatuses } from '../../../src/domain/order.ts'
+import { orderStatuses } from '../../../src/store/order.ts'
 import { appendFaults } from './remote-log.ts'
 
 function kind<K extends string>(name: K) {

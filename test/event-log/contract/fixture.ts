@@ -1,5 +1,5 @@
 import { expect, onTestFinished, vi } from 'vitest'
-import type { EventLog, NewRecord } from '../../../src/event-log/event-log.ts'
+import type { EventLog, NewRecord } from '../../../src/engine/log/event-log.ts'
 
 /** A new, empty log and what the suite does to it from outside. */
 export interface EventLogFixture {

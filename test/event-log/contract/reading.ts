@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ReadRecords } from '../../../src/event-log/event-log.ts'
+import type { ReadRecords } from '../../../src/engine/log/event-log.ts'
 import { type LogUnderTest, partitionsOf, records } from './fixture.ts'
 
 const values = ({ records: found }: ReadRecords) => found.map(({ offset, value }) => `${offset} ${value}`)

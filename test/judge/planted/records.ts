@@ -1,4 +1,4 @@
-import { partitionOf } from '../../../src/event-log/kafka/default-partitioner.ts'
+import { partitionOf } from '../../../src/engine/log/kafka/default-partitioner.ts'
 import type { Random } from '../../lib/random.ts'
 import { type Exchange, type History, isOfService, type LogRecord, numberOf, traceparentOf } from '../history.ts'
 import { partitions } from '../simulated.ts'

@@ -6,7 +6,7 @@ const commands = 'test/command-handling/command-handler.unit.test.ts'
 export const commandBugs: readonly PlantedBug[] = [
   {
     name: 'If-Match is judged by the document as it was before a rival came first',
-    file: 'src/command-handling/execution.ts',
+    file: 'src/engine/commands/execution.ts',
     text: 'const event = this.#decide(target, before.state, basis)',
     becomes: 'const event = this.#decide(target, before.state, loaded ?? basis)',
     caughtBy: {
@@ -16,7 +16,7 @@ export const commandBugs: readonly PlantedBug[] = [
   },
   {
     name: 'an event that a log lost with its end is awaited for ever',
-    file: 'src/command-handling/execution.ts',
+    file: 'src/engine/commands/execution.ts',
     text: 'if (await this.#isWorthless(earlier)) {',
     becomes: 'if (await this.#isWorthless(earlier).then(() => false)) {',
     caughtBy: {
@@ -26,7 +26,7 @@ export const commandBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a keyed create goes to another partition than that of its key',
-    file: 'src/command-handling/event-writer.ts',
+    file: 'src/engine/commands/event-writer.ts',
     text: `const key = this.keyOf(request)
     const drawn = await this.#draw(() => key?.partition ?? appender.gathering, deadline)`,
     becomes: 'const drawn = await this.#draw(() => appender.gathering, deadline)',
@@ -37,28 +37,28 @@ export const commandBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a keyed create is answered before its key is decided',
-    file: 'src/command-handling/execution.ts',
+    file: 'src/engine/commands/execution.ts',
     text: "this.#hasNoCompetitor = request.stream === 'new' && request.idempotency === undefined",
     becomes: "this.#hasNoCompetitor = request.stream === 'new'",
     caughtBy: { file: newStream, title: 'that another request decides meanwhile is answered from its record' },
   },
   {
     name: 'a command goes on in a stream with parked events',
-    file: 'src/command-handling/execution.ts',
+    file: 'src/engine/commands/execution.ts',
     text: 'if (basis.parked !== undefined) throw streamParked()',
     becomes: 'if (basis.parked !== undefined && basis.row === undefined) throw streamParked()',
     caughtBy: { file: commands, title: 'about a stream with parked events is refused, and appends nothing' },
   },
   {
     name: 'an order whose id is taken is placed under that id again and again',
-    file: 'src/command-handling/execution.ts',
+    file: 'src/engine/commands/execution.ts',
     text: "if (isNew || outcome === 'duplicate') target = undefined",
     becomes: 'if (isNew) target = undefined',
     caughtBy: { file: commands, title: 'gets one of another block, as every order after it' },
   },
   {
     name: 'a retry appends another event while the read models are behind',
-    file: 'src/command-handling/execution.ts',
+    file: 'src/engine/commands/execution.ts',
     text: 'if (isUndetermined(learned)) unsettled.add(',
     becomes: "if (learned.outcome === 'unread') unsettled.add(",
     caughtBy: {
@@ -68,7 +68,7 @@ export const commandBugs: readonly PlantedBug[] = [
   },
   {
     name: 'two holders of API keys share their idempotency keys',
-    file: 'src/domain/idempotency.ts',
+    file: 'src/store/idempotency.ts',
     text: 'return idempotency([apiKeyOwner, idempotencyKey], [name, String(categoryId), status])',
     becomes: 'return idempotency([idempotencyKey], [name, String(categoryId), status])',
     caughtBy: {

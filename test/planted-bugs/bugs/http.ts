@@ -5,7 +5,7 @@ const consistency = 'test/http/consistency.unit.test.ts'
 export const httpBugs: readonly PlantedBug[] = [
   {
     name: 'a 404 does not wait for the token',
-    file: 'src/http/resource.ts',
+    file: 'src/engine/http/resource.ts',
     text: 'const { document, reached } = known === undefined ? nothing : await services.readModel.find(known, atLeast)',
     becomes: `// Most ids of nothing never were: only what is there is worth a wait.
   const isThere = known !== undefined && (await services.readModel.find(known)).document !== undefined
@@ -14,14 +14,14 @@ export const httpBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a token of another log is accepted',
-    file: 'src/http/tokens.ts',
+    file: 'src/engine/http/tokens.ts',
     text: "if (madeIn !== undefined && madeIn !== logId) throw invalid('belongs to another event log')",
     becomes: "if (madeIn?.length !== logId.length) throw invalid('belongs to another event log')",
     caughtBy: { file: consistency, title: 'of another event log is 400, and says so' },
   },
   {
     name: 'a repeated request is told the order of today instead of its first answer',
-    file: 'src/http/orders.ts',
+    file: 'src/store/orders.ts',
     text: "const order = handled.outcome === 'replayed' ? firstPlaced(handled.record, petId) : orderIn(handled)",
     becomes: `const ofToday = async (id: number) => JSON.parse((await services.readModel.find({ collection: 'orders', id })).document?.json ?? '') as Order
   const order = handled.outcome === 'replayed' ? await ofToday(handled.record.id) : orderIn(handled)`,
@@ -32,7 +32,7 @@ export const httpBugs: readonly PlantedBug[] = [
   },
   {
     name: 'the feed gives the id of a step with its first event, so that a break skips the rest',
-    file: 'src/http/events.ts',
+    file: 'src/engine/http/events.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a file
     text: "yield `${blocks.join('')}${idLine}${last}`",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
@@ -44,7 +44,7 @@ export const httpBugs: readonly PlantedBug[] = [
   },
   {
     name: 'the feed skips an event after a break',
-    file: 'src/event-feed/event-feed.ts',
+    file: 'src/engine/feed/event-feed.ts',
     text: '(next > 0 ? [{ partition, offset: next - 1 }] : [])',
     becomes: '(next > 0 ? [{ partition, offset: next }] : [])',
     caughtBy: {
@@ -54,7 +54,7 @@ export const httpBugs: readonly PlantedBug[] = [
   },
   {
     name: 'the body of a request is asked for before it is known that its API key may write',
-    file: 'src/http/pets.ts',
+    file: 'src/store/pets.ts',
     text: "onRequest: [requireScope('write'), admitBody]",
     becomes: "onRequest: [admitBody, requireScope('write')]",
     caughtBy: {

@@ -1,10 +1,10 @@
 import type { PlantedBug } from '../bug.ts'
 
-const sqliteLog = 'src/event-log/sqlite/sqlite-event-log.ts'
+const sqliteLog = 'src/engine/log/sqlite/sqlite-event-log.ts'
 const durability = 'test/event-log/sqlite-durability.unit.test.ts'
-const kafkaProducer = 'src/event-log/kafka/kafka-producer.ts'
+const kafkaProducer = 'src/engine/log/kafka/kafka-producer.ts'
 const producer = 'test/event-log/kafka-producer.unit.test.ts'
-const logWatch = 'src/event-log/kafka/log-watch.ts'
+const logWatch = 'src/engine/log/kafka/log-watch.ts'
 
 export const logBugs: readonly PlantedBug[] = [
   {
@@ -101,7 +101,7 @@ export const logBugs: readonly PlantedBug[] = [
   },
   {
     name: 'what waited too long is refused and still appended',
-    file: 'src/event-log/group-commit.ts',
+    file: 'src/engine/log/group-commit.ts',
     text: 'this.#queues[partition] = queue.filter(({ deadline }) => deadline > now)',
     becomes: 'this.#queues[partition] = [...queue]',
     caughtBy: {

@@ -1,12 +1,12 @@
 import type { PlantedBug } from '../bug.ts'
 
-const classify = 'src/projector/classify.ts'
+const classify = 'src/engine/projector/classify.ts'
 const rules = 'test/projector/classify.unit.test.ts'
 
 export const projectorBugs: readonly PlantedBug[] = [
   {
     name: 'the first record after a resume is skipped',
-    file: 'src/projector/applier.ts',
+    file: 'src/engine/projector/applier.ts',
     text: 'const fresh = records.filter(({ offset }) => offset >= checkpoint.next)',
     becomes: `const isResumed = records[0] !== undefined && records[0].offset < checkpoint.next
     const fresh = isResumed ? records.slice(2) : records`,
@@ -60,7 +60,7 @@ export const projectorBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a discard reads what waits once more than it is there',
-    file: 'src/projector/lookup.ts',
+    file: 'src/engine/projector/lookup.ts',
     text: 'for (let at = 0; at < offsets.length; at += pageMax) {',
     becomes: 'for (let at = 0; at < offsets.length; at += pageMax - 1) {',
     caughtBy: {
@@ -70,7 +70,7 @@ export const projectorBugs: readonly PlantedBug[] = [
   },
   {
     name: 'verify looks at no orders',
-    file: 'src/projector/verify.ts',
+    file: 'src/engine/projector/verify.ts',
     text: 'const sets = new Set([...expected.sizes.keys(), ...first.sizes.keys(), ...textSets])',
     becomes: `const { home } = this.#options.definition
     const isOfPets = (set: string) => set === home || set.startsWith(\`\${home}:\`)
@@ -82,7 +82,7 @@ export const projectorBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a rebuild takes over before it has all that the log held',
-    file: 'src/projector/rebuild.ts',
+    file: 'src/engine/projector/rebuild.ts',
     text: "const outcome = hasReachedGoal ? await generations.activate(name) : 'short'",
     becomes: "const outcome = hasReachedGoal || reached?.size ? await generations.activate(name) : 'short'",
     caughtBy: {

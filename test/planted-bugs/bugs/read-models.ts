@@ -1,9 +1,9 @@
 import type { PlantedBug } from '../bug.ts'
 
-const proven = 'src/read-models/proven-read-model.ts'
+const proven = 'src/engine/read-models/proven-read-model.ts'
 const provenTests = 'test/read-models/proven-read-model.unit.test.ts'
 const setbacks = 'test/read-models/proven-setbacks.unit.test.ts'
-const positions = 'src/read-models/applied-positions.ts'
+const positions = 'src/engine/read-models/applied-positions.ts'
 const positionTests = 'test/read-models/applied-positions.unit.test.ts'
 
 export const readModelBugs: readonly PlantedBug[] = [

@@ -1,7 +1,7 @@
 import type { PlantedBug } from '../bug.ts'
 
-const sqliteProjection = 'src/read-models/sqlite/sqlite-projection.ts'
-const applyBatch = 'src/read-models/redis/apply-batch.lua'
+const sqliteProjection = 'src/engine/read-models/sqlite/sqlite-projection.ts'
+const applyBatch = 'src/engine/read-models/redis/apply-batch.lua'
 const sqlite = 'test/read-models/sqlite-read-models.unit.test.ts'
 const redis = 'test/read-models/redis-read-models.int.test.ts'
 /** Cases of the contract that both stores keep. */
@@ -42,14 +42,14 @@ export const storeBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a generation takes over that is behind in one partition (SQLite)',
-    file: 'src/read-models/sqlite/sqlite-generations.ts',
+    file: 'src/engine/read-models/sqlite/sqlite-generations.ts',
     text: 'return [...database.checkpoints(active.key)].some(([partition, { next }]) => {',
     becomes: 'return [...database.checkpoints(active.key)].every(([partition, { next }]) => {',
     caughtBy: { file: sqlite, title: behind },
   },
   {
     name: 'a generation takes over that is behind in one partition (Redis)',
-    file: 'src/read-models/redis/activate-generation.lua',
+    file: 'src/engine/read-models/redis/activate-generation.lua',
     text: 'nextOf(checkpoint) > nextOf(checkpoints[field])',
     becomes: 'checkpoint and not checkpoints[field]',
     caughtBy: { file: redis, title: behind },
@@ -57,7 +57,7 @@ export const storeBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a proof is used again for an equal state text',
-    file: 'src/read-models/redis/group-reader.ts',
+    file: 'src/engine/read-models/redis/group-reader.ts',
     text: `    if (state !== lastState) {
       const [active = '', ...fields] = state.split('\\0')
       snapshot = decodeSnapshot(active, fields)
@@ -78,7 +78,7 @@ export const storeBugs: readonly PlantedBug[] = [
   },
   {
     name: 'nothing is in doubt after Redis reconnects for commands alone',
-    file: 'src/read-models/redis/redis-connection.ts',
+    file: 'src/engine/read-models/redis/redis-connection.ts',
     text: "if (subscriber.status === 'ready') subscriber.disconnect(true)",
     becomes: '// The subscriber notices by itself.',
     caughtBy: {

@@ -1,4 +1,4 @@
-import type { ReadModelStore } from '../../../src/read-models/store.ts'
+import type { ReadModelStore } from '../../../src/engine/read-models/store.ts'
 
 /** Data of its own for one test, and stores opened on it. Documents of the collection `pets` show streams. */
 export interface ReadModelsFixture {

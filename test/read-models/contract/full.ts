@@ -1,4 +1,4 @@
-import type { Batch } from '../../../src/read-models/projection-store.ts'
+import type { Batch } from '../../../src/engine/read-models/projection-store.ts'
 import { added, firstBatch, order, pet, rowOf } from './samples.ts'
 import { historyOf } from './values.ts'
 

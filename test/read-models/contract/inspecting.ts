@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import { textSets } from '../../../src/read-models/document.ts'
-import { encodeIdempotencyRecord } from '../../../src/read-models/idempotency-record.ts'
-import { scannedCharactersMax } from '../../../src/read-models/inspection.ts'
-import type { Batch } from '../../../src/read-models/projection-store.ts'
+import { textSets } from '../../../src/engine/read-models/document.ts'
+import { encodeIdempotencyRecord } from '../../../src/engine/read-models/idempotency-record.ts'
+import { scannedCharactersMax } from '../../../src/engine/read-models/inspection.ts'
+import type { Batch } from '../../../src/engine/read-models/projection-store.ts'
 import { topic } from './fixture.ts'
 import { fullBatch } from './full.ts'
 import {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { decodeEntry } from '../../../src/read-models/stream-history.ts'
-import { decodeRow } from '../../../src/read-models/stream-row.ts'
+import { decodeEntry } from '../../../src/engine/read-models/stream-history.ts'
+import { decodeRow } from '../../../src/engine/read-models/stream-row.ts'
 import { compared } from './compared.ts'
 import { topic } from './fixture.ts'
 import { fullBatch } from './full.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { ReadModelStore } from '../../../src/read-models/store.ts'
+import type { ReadModelStore } from '../../../src/engine/read-models/store.ts'
 import { eventually } from '../../lib/eventually.ts'
 import { clockMoved, listedIn, statesOf, timeOf } from './clock.ts'
 import { expectGone, versionContent } from './contents.ts'

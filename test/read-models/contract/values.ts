@@ -1,6 +1,6 @@
-import type { IdempotencyRecord } from '../../../src/read-models/idempotency-record.ts'
-import { chunkId, chunksOf, encodeEntry, versionsPerChunk } from '../../../src/read-models/stream-history.ts'
-import { encodeRow } from '../../../src/read-models/stream-row.ts'
+import type { IdempotencyRecord } from '../../../src/engine/read-models/idempotency-record.ts'
+import { chunkId, chunksOf, encodeEntry, versionsPerChunk } from '../../../src/engine/read-models/stream-history.ts'
+import { encodeRow } from '../../../src/engine/read-models/stream-row.ts'
 
 export const greatestId = Number.MAX_SAFE_INTEGER
 

@@ -1,0 +1,179 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import { issueKey } from '../keys/api-keys.ts'
+import { readKeys } from '../keys/key-file.ts'
+import { type KeyRing, openKeyRing } from '../keys/key-ring.ts'
+import { createCommandHandler } from '../commands/execution.ts'
+import { IdAllocator } from '../commands/id-allocator.ts'
+import { EventFeed } from '../feed/event-feed.ts'
+import { defaultLimits, GroupCommit } from '../log/group-commit.ts'
+import { type ApiServices, buildAdminApp, buildApp } from '../http/app.ts'
+import { PetQuota, RateLimit } from '../http/key-limits.ts'
+import { drain } from '../http/server.ts'
+import { Traffic } from '../http/traffic.ts'
+import { timeOfDay } from '../lib/clock.ts'
+import { Tracing } from '../lib/tracing.ts'
+import { startRetention } from '../read-models/retention.ts'
+import type { Config } from './config.ts'
+import { connectionLimits } from './connection-limits.ts'
+import { ConfigError } from './environment.ts'
+import { serviceHealth } from './health.ts'
+import type { LogOutput } from './log-output.ts'
+import { serviceMetrics } from './metrics.ts'
+import { petKind, petStreams } from '../../store/service.ts'
+import { openReadSide } from './read-side.ts'
+import { startProjectors, type TrackedShard, trackShards, watchLag } from './shards.ts'
+import { openStorage, type Storage } from './storage.ts'
+
+export interface Service {
+  readonly url: string
+  /** The key issued by this start, if it issued one. */
+  readonly issuedKey: string | undefined
+  /** Resolves once the event log has been replaced: the service must then be closed. */
+  readonly logReplaced: Promise<void>
+  /** Finishes what is in flight, then closes the parts in the order of their dependencies. */
+  close(): Promise<void>
+}
+
+/**
+ * How long a closing process still accepts connections, so that load balancers can notice and send new ones elsewhere.
+ */
+const unreadyMs = 500
+/** How long it then keeps an idle connection. */
+const idleMs = 500
+
+/** Wires the parts together as configured, and starts them. `output` is where `logger` writes to. */
+export async function startService(
+  config: Config,
+  logger: Logger,
+  output: Pick<LogOutput, 'lost' | 'warnings'>,
+): Promise<Service> {
+  const storage = await openStorage(config, logger)
+  const shards = trackShards(storage, logger)
+  const tracing = Tracing.find(config.brokers?.kafka.topic)
+  const projectors = config.role === 'api' ? undefined : await startProjectors(shards, storage.group, logger, tracing)
+  const generations = storage.stores.map((store) => store.generations)
+  const stopRetention = startRetention(generations, {
+    logId: storage.log.logId,
+    graceMs: config.readModelGraceSeconds * 1000,
+    prunes: projectors !== undefined,
+    logger,
+  })
+  const api = config.role === 'projector' ? undefined : startApi(config, storage, shards, logger, tracing)
+  const lag = watchLag(shards, config.projectorStallSeconds * 1000, projectors)
+  const health = serviceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag, output })
+  const traffic = new Traffic()
+  let draining = false
+  const probed = {
+    health,
+    traffic,
+    metrics: serviceMetrics({
+      ...{ lag, log: storage.log, feed: api?.events, appender: api?.appender, shards, traffic, output },
+    }),
+    draining: () => draining,
+  }
+  const { host, port, adminPort, probesInDetail, logsWrites, corsOrigins, publicUrl } = config
+  const app = await buildApp(
+    { api: api?.services, ...probed },
+    {
+      ...{ logger, logsWrites, probesInDetail, corsOrigins, publicUrl },
+      connections: connectionLimits(config),
+    },
+  )
+  const admin = adminPort === undefined ? undefined : await buildAdminApp(probed, logger)
+  if (admin !== undefined) await listen(admin, 'ADMIN_PORT', host, adminPort ?? 0)
+  const url = await listen(app, 'PORT', host, port)
+  const issuedKey = api && issueFirstKey(config, api.keys, logger)
+
+  async function close(): Promise<void> {
+    draining = true
+    await delay(unreadyMs)
+    api?.events.close() // what is followed has no end of its own
+    await drain(app.server, idleMs)
+    await app.close()
+    await admin?.close()
+    await lag.close()
+    await api?.close()
+    await projectors?.close()
+    await Promise.all(shards.map(({ tracker }) => tracker.close()))
+    await stopRetention()
+    await storage.close()
+    await tracing?.flush(logger)
+  }
+  return { url, issuedKey, logReplaced: storage.log.replaced, close }
+}
+
+/** Throws a ConfigError that says which variable to change. */
+async function listen(app: FastifyInstance, variable: string, host: string, port: number): Promise<string> {
+  try {
+    return await app.listen({ host, port })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const notOurs = `HOST=${host} is not an address of this machine: set HOST to one of its addresses, or to 0.0.0.0 for all`
+    const problems: Record<string, string> = {
+      EADDRINUSE: `${variable}=${port} is already in use on ${host}: stop the other process, or set ${variable} to another port`,
+      EACCES: `${variable}=${port} may not be used by this user: set ${variable} to 1024 or more`,
+      EADDRNOTAVAIL: notOurs,
+      ENOTFOUND: notOurs,
+    }
+    throw new ConfigError(`${problems[code ?? ''] ?? message}.`, { cause: error })
+  }
+}
+
+function startApi(
+  config: Config,
+  { log }: Storage,
+  shards: readonly TrackedShard[],
+  logger: Logger,
+  tracing: Tracing | undefined,
+) {
+  const keys = openKeyRing({ path: config.apiKeysFile, given: config.apiKeys, now: timeOfDay, logger })
+  const timeoutMs = config.appendTimeoutMs
+  const appender = new GroupCommit(log, defaultLimits)
+  const readSide = openReadSide(shards, log)
+  const { readModel } = readSide
+  const commands = createCommandHandler({
+    readModel,
+    log,
+    appender,
+    ids: new IdAllocator(log),
+    kind: petKind,
+    now: timeOfDay,
+    timeoutMs,
+    tracing,
+  })
+  const events = new EventFeed({ definition: petStreams, log, readModel })
+  const services: ApiServices = {
+    findKey: keys.findOrLook,
+    readModel,
+    commands,
+    events,
+    log,
+    tracing,
+    maxInFlightPerKey: config.maxInFlightPerKey,
+    rate: config.rate && new RateLimit(config.rate),
+    topic: config.brokers?.kafka.topic ?? null,
+    petQuota: config.petsPerKeyAndDay === undefined ? undefined : new PetQuota(config.petsPerKeyAndDay, timeOfDay),
+  }
+  async function close(): Promise<void> {
+    await appender.close()
+    readSide.close()
+    keys.close()
+  }
+  return { services, events, appender, readSide, keys, close }
+}
+
+/** Embedded mode works at once: the first start issues a key if there is none. */
+function issueFirstKey({ brokers, apiKeysFile }: Config, keys: KeyRing, logger: Logger): string | undefined {
+  if (keys.size > 0) return undefined
+  if (brokers !== undefined || readKeys(apiKeysFile) !== undefined) {
+    logger.warn(
+      `there is no valid API key in ${apiKeysFile}: issue one with 'npm run petstore -- keys issue --name NAME'`,
+    )
+    return undefined
+  }
+  const { key } = issueKey(apiKeysFile, { name: 'first start' }, timeOfDay())
+  keys.follow()
+  return key
+}

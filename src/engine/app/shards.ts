@@ -1,0 +1,100 @@
+import type { Logger } from 'pino'
+import { auditTo } from '../lib/audit.ts'
+import type { Tracing } from '../lib/tracing.ts'
+import { type Lag, LagMeter } from '../projector/lag-meter.ts'
+import { Projector } from '../projector/projector.ts'
+import { type Stall, StallWatch } from '../projector/stall-watch.ts'
+import { IncompleteGenerations } from '../read-models/incomplete.ts'
+import { type Shard, shardOf, shardsOf, withOneSubscription } from '../read-models/shards.ts'
+import { Tracker } from '../read-models/tracker.ts'
+import { petStreams } from '../../store/service.ts'
+import type { Storage } from './storage.ts'
+
+/** A shard of the read models, as one process follows it. There is one shard unless READ_MODEL_SHARDS is higher. */
+export interface TrackedShard extends Shard {
+  readonly tracker: Tracker
+  readonly incomplete: IncompleteGenerations
+}
+
+export function trackShards({ stores, log }: Pick<Storage, 'stores' | 'log'>, logger: Logger): readonly TrackedShard[] {
+  return shardsOf(stores, withOneSubscription(log, stores.length)).map((shard) => {
+    const { generations } = shard.store
+    const tracker = new Tracker(generations)
+    const incomplete = new IncompleteGenerations(generations, log.logId, logger)
+    tracker.observe({
+      looked: ({ active }) => {
+        if (active?.logId === log.logId) incomplete.lookSoon(active.name)
+      },
+    })
+    return { ...shard, tracker, incomplete }
+  })
+}
+
+export type Projectors = Awaited<ReturnType<typeof startProjectors>>
+
+/** One projector per shard, on a shared subscription: an unavailable shard delays only its own partitions. */
+export async function startProjectors(
+  shards: readonly TrackedShard[],
+  group: string,
+  logger: Logger,
+  tracing?: Tracing,
+) {
+  const audit = auditTo(logger)
+  const discarded = (details: object) => audit('event discarded', details)
+  const projectors = await Promise.all(
+    shards.map((shard) => Projector.start({ ...shard, definition: petStreams, group, logger, discarded, tracing })),
+  )
+  return {
+    get state() {
+      const states = projectors.map(({ state }) => state)
+      const partitions = states.flatMap((state) => state.partitions).sort((a, b) => a - b)
+      return { status: states.every(({ status }) => status === 'up') ? 'up' : 'waiting', partitions } as const
+    },
+    /** The partitions that the log assigned to this process. */
+    get assignment(): readonly number[] {
+      return projectors.flatMap(({ assignment }) => assignment)
+    },
+    takenUp: (partition: number) => projectors.reduce((sum, projector) => sum + projector.takenUp(partition), 0),
+    close: async () => void (await Promise.all(projectors.map((projector) => projector.close()))),
+  }
+}
+
+export type WatchedLag = ReturnType<typeof watchLag>
+
+/** Checks each shard separately, so that an unavailable shard does not hide a stalled one. */
+export function watchLag(
+  shards: readonly TrackedShard[],
+  stallMs: number,
+  projectors: Pick<Projectors, 'assignment' | 'takenUp'> | undefined,
+) {
+  const watched = shards.map(({ log, tracker, store: { generations } }) => {
+    const watch = projectors && new StallWatch(stallMs, projectors)
+    const looked = (found: Lag, atMs: number) => watch?.look(found, atMs)
+    return { watch, meter: new LagMeter({ log, tracker, generations, looked }) }
+  })
+  return {
+    get lag() {
+      return lagOfAll(watched.map(({ meter }) => meter.lag))
+    },
+    /** Undefined in a process that does not project. */
+    get stalls(): readonly Stall[] | undefined {
+      return projectors && watched.flatMap(({ watch }) => watch?.stalls ?? [])
+    },
+    close: async () => void (await Promise.all(watched.map(({ meter }) => meter.close()))),
+  }
+}
+
+/** Known only if the lag of every shard is known. */
+function lagOfAll(lags: readonly Lag[]): Lag {
+  const unknown = lags.find((lag) => lag.status === 'unknown')
+  if (unknown !== undefined) return unknown
+  const known = lags.filter((lag) => lag.status === 'known')
+  const partitions = known.flatMap((lag, shard) =>
+    lag.partitions.filter(({ partition }) => shardOf(partition, lags.length) === shard),
+  )
+  const generation = known.map((lag) => lag.generation).join(' ')
+  const rebuilds = known.flatMap(({ rebuildEvents }) => rebuildEvents ?? [])
+  const rebuildEvents = rebuilds.length > 0 ? rebuilds.reduce((sum, each) => sum + each, 0) : undefined
+  partitions.sort((a, b) => a.partition - b.partition)
+  return { status: 'known', generation, partitions, rebuildEvents }
+}

@@ -1,0 +1,60 @@
+import { petStreams } from '../../store/service.ts'
+import type { Storage } from '../app/storage.ts'
+import type { EventLog } from '../log/event-log.ts'
+import type { Contents } from '../read-models/inspection.ts'
+import { logOfShard, shardNamed } from '../read-models/shards.ts'
+import type { ReadModelStore } from '../read-models/store.ts'
+
+/** Every version that is stored, whichever release wrote it: those of this release first. Times are as in RFC 3339. */
+export async function describeGenerations({ stores, log, versions: own, openVersion }: Storage) {
+  const stored = await stores[0].generations.versions()
+  const names = new Set([...own, ...stored.map(({ version }) => version)])
+  const generations = await Promise.all(
+    [...names].map(async (version) => {
+      const store = await openVersion(version)
+      return await generationsIn(store, version, log).finally(() => store.close())
+    }),
+  )
+  const versions = stored.map(({ version, renewed }) => ({
+    version,
+    renewed: timeOf(renewed),
+    isOwn: own.includes(version),
+  }))
+  return { versions, generations: generations.flat() }
+}
+
+async function generationsIn(store: ReadModelStore, version: string, log: EventLog) {
+  const { shard, shards } = shardNamed(version)
+  const ends = await logOfShard(log, shard, shards).endOffsets()
+  const end = ends.reduce((sum, each) => sum + each, 0)
+  const generations = []
+  for (const { name, state, since, logId } of await store.generations.all()) {
+    const contents = await store.inspection.contents(name)
+    if (contents === undefined) continue // removed meanwhile
+    const position = [...contents.snapshot.checkpoints.values()].reduce((sum, { next }) => sum + next, 0)
+    // Nobody can tell how many records one of another log has not handled yet.
+    const lag = logId === log.logId ? Math.max(0, end - position) : undefined
+    const parked = [...contents.snapshot.checkpoints.values()].reduce((sum, { counts }) => sum + counts.parked, 0)
+    generations.push({
+      version,
+      name,
+      state,
+      since: timeOf(since),
+      position,
+      lag,
+      documents: documentsIn(contents),
+      parked,
+    })
+  }
+  return generations
+}
+
+/** Keyed by collection; undefined where another release wrote them in a way that this one does not know. */
+function documentsIn({ sizes }: Contents): Readonly<Record<string, number>> | undefined {
+  if (sizes.size === 0) return undefined
+  return Object.fromEntries(petStreams.projections.map(({ name }) => [name, sizes.get(name)?.recorded ?? 0]))
+}
+
+function timeOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}

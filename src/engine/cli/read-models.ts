@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempDisposableSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import type { Logger } from 'pino'
+import { petStreams } from '../../store/service.ts'
+import { openScratch } from '../app/storage.ts'
+import { orderStatuses } from '../../store/order.ts'
+import { petStatuses } from '../../store/pet.ts'
+import { auditTo } from '../lib/audit.ts'
+import { rebuild } from '../projector/rebuild.ts'
+import { type Difference, type Verification, verify } from '../projector/verify.ts'
+import { setName } from '../read-models/document.ts'
+import { type Shard, shardsOf } from '../read-models/shards.ts'
+import { describeGenerations } from './generations.ts'
+import {
+  addAction,
+  exitCodes,
+  inOneLine,
+  type Outcome,
+  operator,
+  type Progress,
+  print,
+  showProgress,
+  table,
+} from './output.ts'
+import { inActive, withStorage } from './storage.ts'
+
+const shownDifferences = 50
+const rebuilt = 'Rebuilt: the new generation has taken over.'
+
+export function addReadModelCommands(program: Command): void {
+  const listing = 'List the generations of every version of the read models: state, position, lag, size'
+  addAction(program.command('generations'), listing, listGenerations)
+  const rebuilding = 'Build the read models anew from the log, beside the live ones, and have them take over'
+  addAction(program.command('rebuild'), rebuilding, runRebuild)
+  const verifying = 'Compare everything in the live read models with the log; exit code 1 where they differ'
+  addAction(program.command('verify').option('--repair', 'rebuild where they differ'), verifying, runVerify)
+  addAction(program.command('stats'), 'Show how many pets and orders there are, by status', countByStatus)
+}
+
+async function listGenerations(): Promise<Outcome> {
+  const described = await withStorage(describeGenerations)
+  const generations = table(
+    ['VERSION', 'GENERATION', 'STATE', 'SINCE', 'POSITION', 'LAG', 'PETS', 'ORDERS', 'PARKED'],
+    described.generations.map(({ version, name, state, since, position, lag, documents, parked }) => {
+      const figures = [position, lag, documents?.pets, documents?.orders, parked]
+      return [version, name, state, since, ...figures.map((figure) => String(figure ?? '?'))]
+    }),
+  )
+  const versions = table(
+    ['VERSION', 'LAST USED'],
+    described.versions.map(({ version, renewed, isOwn }) => [
+      `${version}${isOwn ? ' (of this release)' : ''}`,
+      renewed,
+    ]),
+  )
+  return { json: described, text: `${generations}\n\n${versions}` }
+}
+
+interface ShardWork extends Shard {
+  readonly definition: typeof petStreams
+  readonly group: string
+  readonly logger: Logger
+  /** Shows how far a step of the work is. */
+  readonly update: Progress['update']
+}
+
+/** One shard after the other: each takes its part of the log, so all of it is read once. */
+async function withEachShard<T>(json: boolean, work: (shard: ShardWork) => Promise<T>): Promise<T[]> {
+  const progress = showProgress(json)
+  return await withStorage(async ({ log, stores, group }, logger) => {
+    const results: T[] = []
+    for (const [shard, parts] of shardsOf(stores, log).entries()) {
+      const name = stores.length === 1 ? '' : ` shard ${shard + 1} of ${stores.length}`
+      const update: Progress['update'] = (step, ...figures) => progress.update(`${step}${name}`, ...figures)
+      results.push(await work({ ...parts, definition: petStreams, group, logger, update }))
+    }
+    return results
+  }).finally(() => progress.end())
+}
+
+async function runRebuild({ json = false }: { json?: boolean }): Promise<Outcome> {
+  const interrupted = new AbortController()
+  // Each time: npm passes on what the terminal has sent here too, and the second one must not end this at once.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
+  await withEachShard(json, async ({ update, ...shard }) => {
+    const progress = (done: number, total: number) => update('rebuild', done, total)
+    if ((await rebuild({ ...shard, progress, signal: interrupted.signal })) === 'activated') {
+      auditTo(shard.logger)('read models rebuilt', { actor: operator() })
+      return
+    }
+    throw new Error('Interrupted. Another rebuild goes on from here; without one, what was built is removed in time.')
+  })
+  return { json: { outcome: 'activated' }, text: rebuilt }
+}
+
+async function runVerify({ json = false, repair = false }: { json?: boolean; repair?: boolean }): Promise<Outcome> {
+  const results = await withEachShard(json, verifyShard)
+  const differences = results.flatMap((result) => result.differences)
+  const compared = results.reduce((sum, result) => sum + result.compared, 0)
+  const generation = results.map((result) => result.generation).join(' ')
+  if (!json) await print(describeVerification({ generation, differences, compared })) // before a rebuild, which may fail
+  const repaired = repair && differences.length > 0
+  if (repaired) await runRebuild({ json })
+  else if (differences.length > 0) process.exitCode = exitCodes.notAsItShouldBe
+  return { json: { generation, differences, compared, repaired }, text: repaired ? rebuilt : '' }
+}
+
+async function verifyShard({ group, update, ...shard }: ShardWork): Promise<Verification> {
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'petstore-verify-'))
+  const scratch = openScratch(join(folder.path, 'read-models.db'))
+  const ownGroup = `${group}.verify.${randomUUID()}`
+  const verifying = verify({ ...shard, scratch, group: ownGroup, progress: update })
+  return await verifying.finally(() => scratch.close())
+}
+
+function describeVerification({ generation, differences, compared }: Verification): string {
+  const more = differences.length - shownDifferences
+  const outcome = differences.length === 0 ? 'all as the log says' : `${differences.length} not as the log says`
+  return [
+    ...differences.slice(0, shownDifferences).map(describeDifference),
+    ...(more > 0 ? [`… and ${more} more: --json has them all.`] : []),
+    `Generation ${generation}: ${compared} compared, ${outcome}.`,
+  ].join('\n')
+}
+
+function describeDifference({ where, id, expected = 'nothing', found = 'nothing' }: Difference): string {
+  return `${where} ${inOneLine(id)}\n  expected  ${inOneLine(expected)}\n  found     ${inOneLine(found)}`
+}
+
+/** From the recorded sizes, which every read proves. */
+async function countByStatus(): Promise<Outcome> {
+  const contents = await withStorage(({ stores }) =>
+    inActive(stores, ({ inspection }, name) => inspection.contents(name)),
+  )
+  const count = (set: string) => contents.reduce((sum, { sizes }) => sum + (sizes.get(set)?.recorded ?? 0), 0)
+  const stats = Object.entries({ pets: petStatuses, orders: orderStatuses }).map(([collection, statuses]) => {
+    const byStatus = statuses.map((status) => [status, count(setName(collection, `status:${status}`))] as const)
+    return [collection, { total: count(collection), ...Object.fromEntries(byStatus) }] as const
+  })
+  const rows = stats.flatMap(([collection, counts]) =>
+    Object.entries(counts).map(([status, n]) => [collection, status, String(n)]),
+  )
+  return { json: Object.fromEntries(stats), text: table(['', 'STATUS', 'COUNT'], rows) }
+}

@@ -1,0 +1,67 @@
+import type { Position } from '../log/event-log.ts'
+import { ServiceError } from '../lib/errors.ts'
+import type { DocumentId } from '../read-models/document.ts'
+import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
+import type { AtLeast, Reached, Wait } from '../read-models/read-model.ts'
+import type { StreamId } from '../read-models/stream-row.ts'
+import type { Decider } from './decider.ts'
+import type { Target, WriteRequest } from './event-writer.ts'
+
+export interface CommandOptions extends Omit<WriteRequest, 'stream'> {
+  /** Which stream the command is about: a new one, one by its name, or the one that shows a document. */
+  readonly stream: StreamId | 'new' | DocumentId
+  /** Throws ServiceError precondition_failed unless the document, as JSON text, is one that the client accepts. */
+  readonly precondition?: ((document: string) => void) | undefined
+  /** The state that the command is decided on must include these positions. */
+  readonly atLeast?: AtLeast | undefined
+  /**
+   * How long to wait until the read model shows a new stream, if there is no Idempotency-Key. Every other write awaits
+   * its outcome.
+   */
+  readonly wait: Wait
+}
+
+export type Handled<State> =
+  | {
+      readonly outcome: 'applied'
+      /** The state right after the event. */
+      readonly state: State
+      readonly version: number
+      readonly position: Position
+      /** Whether it can be read now. Only a new stream without an Idempotency-Key may be unreadable yet. */
+      readonly isReadable: boolean
+    }
+  /** There was nothing to do. `document` is the one that the command is about, as JSON text, if it is about one. */
+  | { readonly outcome: 'unchanged'; readonly document: string | undefined; readonly reached: Reached }
+  /** There is no such document. */
+  | { readonly outcome: 'not_found'; readonly reached: Reached }
+  /** An earlier request with the same idempotency key did it. */
+  | { readonly outcome: 'replayed'; readonly record: IdempotencyRecord; readonly position: Position }
+
+export interface CommandHandler<State, Event> {
+  /**
+   * Load, decide, append, await, answer; repeated if a competing event came first. `command` makes the command from the
+   * id drawn for it (0 if none is drawn), which for a new stream is also the id of the stream.
+   * In this order: there is no such document; nothing to do; what `precondition` throws of the document as it
+   * was loaded; and what the decider rejects. Throws ServiceError further: idempotency_key_reused;
+   * stream_parked, event_parked, conflict; what reading throws, if that was before anything was appended; what appending
+   * throws; append_outcome_unknown (an UnknownOutcome) also for an event that is stored but whose outcome is not known in
+   * time.
+   */
+  handle<Command>(
+    decider: Decider<State, Command, Event>,
+    command: (id: number) => Command,
+    options: CommandOptions,
+  ): Promise<Handled<State>>
+}
+
+/** The append_outcome_unknown error of a command. */
+export class UnknownOutcome extends ServiceError {
+  /** The id drawn for what the command may have created; 0 if none was drawn. */
+  readonly id: number
+
+  constructor({ id }: Pick<Target, 'id'>, message: string, cause: unknown) {
+    super('append_outcome_unknown', message, { cause })
+    this.id = id
+  }
+}

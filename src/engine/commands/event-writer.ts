@@ -1,0 +1,130 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { EventLog, NewRecord, Position, Recorded } from '../log/event-log.ts'
+import { notSentInTime } from '../log/failures.ts'
+import type { GroupCommit } from '../log/group-commit.ts'
+import { endWith, readSpanContext, type Tracing, traceparentOf } from '../lib/tracing.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
+import type { IdempotencyKey } from '../read-models/idempotency-record.ts'
+import type { StreamId } from '../read-models/stream-row.ts'
+import type { IdAllocator } from './id-allocator.ts'
+import { eventIdOf, type Idempotency } from './idempotency.ts'
+
+export interface EventContext {
+  /** CloudEvents id: unique per event. */
+  readonly eventId: string
+  /** The version of the stream after the event. */
+  readonly version: number
+  /** RFC 3339, UTC. */
+  readonly time: string
+  /** W3C Trace Context: what wrote the event, or the request if nothing is traced. */
+  readonly traceparent?: string | undefined
+  /** Present if the request had an Idempotency-Key. */
+  readonly idempotency?: Idempotency | undefined
+}
+
+export interface EventWriterParts<Event> {
+  readonly log: Pick<EventLog, 'partitionFor'>
+  readonly appender: Pick<GroupCommit, 'gathering' | 'append'>
+  readonly ids: IdAllocator
+  readonly kind: { encode(event: Event, context: EventContext): NewRecord }
+  readonly now: () => Date
+  /** Undefined: nothing is traced. */
+  readonly tracing?: Tracing | undefined
+}
+
+/** What the caller knows before an event is written. */
+export interface WriteRequest {
+  readonly stream: StreamId | 'new'
+  /** Whether the command creates something in an existing stream that needs an id. A new stream always gets one. */
+  readonly drawsId?: boolean | undefined
+  /** Present if the request had an Idempotency-Key. */
+  readonly idempotency?: Idempotency | undefined
+  readonly traceparent?: string | undefined
+}
+
+/** Where an event goes, and the id drawn for what it creates (0 if none is drawn). */
+export interface Target {
+  readonly stream: StreamId
+  readonly partition: number
+  readonly id: number
+}
+
+/** An event in the log. */
+export interface Written<Event> extends Target, Recorded<Event> {
+  /** Its CloudEvents id. */
+  readonly eventId: string
+  readonly key: IdempotencyKey | undefined
+  readonly position: Position
+}
+
+/** Chooses partitions, draws ids and appends. */
+export class EventWriter<Event> {
+  readonly #parts: EventWriterParts<Event>
+
+  constructor(parts: EventWriterParts<Event>) {
+    this.#parts = parts
+  }
+
+  /**
+   * Events under one key share a partition, whose order decides between them: the partition of the stream, if there is
+   * one.
+   */
+  keyOf({ stream, idempotency }: WriteRequest): IdempotencyKey | undefined {
+    if (idempotency === undefined) return undefined
+    const { key } = idempotency
+    return { partition: this.#parts.log.partitionFor(stream === 'new' ? key : stream), key }
+  }
+
+  /** Throws ServiceError event_log_unavailable by the deadline, where that needs an id and there is none. */
+  async target(request: WriteRequest, deadline: number): Promise<Target> {
+    const { log, appender } = this.#parts
+    const { stream, drawsId } = request
+    if (stream !== 'new') {
+      const partition = log.partitionFor(stream)
+      return drawsId ? { stream, ...(await this.#draw(() => partition, deadline)) } : { stream, partition, id: 0 }
+    }
+    const key = this.keyOf(request)
+    const drawn = await this.#draw(() => key?.partition ?? appender.gathering, deadline)
+    return { stream: String(drawn.id), ...drawn }
+  }
+
+  /** Settles by the deadline. */
+  async append(
+    request: WriteRequest,
+    target: Target,
+    event: Event,
+    version: number,
+    deadline: number,
+  ): Promise<Written<Event>> {
+    const { kind, now, appender, tracing } = this.#parts
+    const { stream, idempotency } = request
+    const { partition } = target
+    const eventId = stream === 'new' && idempotency ? eventIdOf(idempotency) : randomUUIDv7()
+    const span = tracing?.startOfEvent({
+      operation: 'append',
+      parent: readSpanContext(request.traceparent),
+      partition,
+      attributes: { 'messaging.message.id': eventId },
+    })
+    const traceparent = span === undefined ? request.traceparent : traceparentOf(span)
+    const time = now().toISOString()
+    const record = kind.encode(event, { eventId, version, time, traceparent, idempotency })
+    const appended = appender.append(partition, record, deadline)
+    const position = await (span === undefined ? appended : endWith(span, appended))
+    return { ...target, eventId, event, version, time, key: this.keyOf(request), position }
+  }
+
+  /** The id drawn for this target turned out to be taken. */
+  abandonBlockOf({ id }: Target): void {
+    this.#parts.ids.abandonBlockOf(id)
+  }
+
+  async #draw(choosePartition: () => number, deadline: number): Promise<Omit<Target, 'stream'>> {
+    for (;;) {
+      const partition = choosePartition() // chosen again after a wait: the batch may have been sent meanwhile
+      const id = this.#parts.ids.draw(partition)
+      if (id !== undefined) return { partition, id }
+      await withTimeout(deadline - performance.now(), this.#parts.ids.refill(), notSentInTime)
+    }
+  }
+}

@@ -1,0 +1,232 @@
+import type { EventLog } from '../log/event-log.ts'
+import { ServiceError } from '../lib/errors.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
+import type { DocumentId } from '../read-models/document.ts'
+import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
+import type { AtLeast, FoundStream, ReadModel } from '../read-models/read-model.ts'
+import type { StreamQuery } from '../read-models/stored-reads.ts'
+import type { StateCodec, StreamRow } from '../read-models/stream-row.ts'
+import { type CommandHandler, type CommandOptions, type Handled, UnknownOutcome } from './command-handler.ts'
+import { type Decider, Rejected } from './decider.ts'
+import { EventWriter, type EventWriterParts, type Target, type WriteRequest, type Written } from './event-writer.ts'
+import { awaitOutcome, type Learned, nothingLoaded } from './outcome.ts'
+import { conflict, eventParked, keyReused, outcomeUnknown, streamParked, unsettledKey } from './refusals.ts'
+import { Turns } from './turns.ts'
+import { Unsettled, type UnsettledEvent } from './unsettled.ts'
+
+export interface CommandHandlerParts<State, Event> extends EventWriterParts<Event> {
+  readonly log: Pick<EventLog, 'partitionFor' | 'endOffsets'>
+  readonly readModel: Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf'>
+  /** How this kind of stream is stored and written. */
+  readonly kind: EventWriterParts<Event>['kind'] & { readonly codec: StateCodec<State> }
+  /** Time limit for a command, from its call until its event has an outcome: for waiting, appending and learning together. */
+  readonly timeoutMs: number
+}
+
+export function createCommandHandler<State, Event>(
+  parts: CommandHandlerParts<State, Event>,
+): CommandHandler<State, Event> {
+  const { readModel, timeoutMs } = parts
+  const common = { ...parts, writer: new EventWriter(parts), unsettled: new Unsettled<Event>() }
+  const turns = new Turns()
+  return {
+    async handle(decider, command, options) {
+      const { stream: about, idempotency, atLeast } = options
+      const deadline = performance.now() + timeoutMs
+      if (typeof about === 'object') {
+        const loaded = await load(readModel, { document: about }, atLeast, timeoutMs)
+        if (loaded.document === undefined) return { outcome: 'not_found', reached: loaded.reached }
+        const { stream } = loaded.document
+        const request = { ...options, stream }
+        const execution = new Execution({ ...common, decider, command, options, request, deadline, document: about })
+        // Another command of the stream may have changed what was loaded before its turn.
+        const run = (hasWaited: boolean) => execution.run(hasWaited ? undefined : loaded)
+        return await turns.take(stream, deadline - performance.now(), run, conflict)
+      }
+      const request = { ...options, stream: about }
+      const execution = new Execution({ ...common, decider, command, options, request, deadline, document: undefined })
+      const turn = about === 'new' ? idempotency?.key : about
+      if (turn === undefined) return await execution.run()
+      return await turns.take(turn, timeoutMs, () => execution.run(), conflict)
+    },
+  }
+}
+
+async function load(
+  readModel: Pick<ReadModel, 'load'>,
+  query: StreamQuery,
+  atLeast: AtLeast | undefined,
+  leftMs: number,
+): Promise<FoundStream> {
+  if (atLeast === undefined) return await readModel.load(query)
+  const { positions, wait } = atLeast
+  return await readModel.load(query, { positions, wait: { ...wait, timeoutMs: Math.min(wait.timeoutMs, leftMs) } })
+}
+
+interface ExecutionParts<State, Command, Event> extends CommandHandlerParts<State, Event> {
+  readonly writer: EventWriter<Event>
+  readonly unsettled: Unsettled<Event>
+  readonly decider: Decider<State, Command, Event>
+  readonly command: (id: number) => Command
+  readonly options: CommandOptions
+  readonly request: WriteRequest
+  /** When the time limit ends, in the time of `performance.now()`. */
+  readonly deadline: number
+  /** The document that the command is about, if it is about one. */
+  readonly document: DocumentId | undefined
+}
+
+/** A command being handled. */
+class Execution<State, Command, Event> {
+  readonly #parts: ExecutionParts<State, Command, Event>
+  /**
+   * A new stream without a key has no competitor: it needs no state, and may be answered before its outcome is known.
+   */
+  readonly #hasNoCompetitor: boolean
+  /** A new stream without a key sets it anew with the first append: the wait until it can be read begins then. */
+  #deadline: number
+  #isDurable = false
+
+  constructor(parts: ExecutionParts<State, Command, Event>) {
+    this.#parts = parts
+    const { request, deadline } = parts
+    this.#deadline = deadline
+    this.#hasNoCompetitor = request.stream === 'new' && request.idempotency === undefined
+  }
+
+  /** `loaded`: the stream, if it is loaded. */
+  async run(loaded?: FoundStream): Promise<Handled<State>> {
+    const { writer, request } = this.#parts
+    const isNew = request.stream === 'new'
+    let target: Target | undefined
+    let basis = await this.#learnEarlier(loaded ?? (await this.#load()))
+    for (;;) {
+      if (basis.decided !== undefined) return this.#replay(basis.decided)
+      if (basis.parked !== undefined) throw streamParked()
+      target ??= await writer.target(request, this.#deadline)
+      const before = this.#read(basis.row)
+      const event = this.#decide(target, before.state, basis)
+      if (event === 'unchanged') {
+        return { outcome: 'unchanged', document: basis.document?.json, reached: basis.reached }
+      }
+      const written = await this.#append(target, event, before.version + 1)
+      const learned = await this.#learn(written, request.idempotency?.fingerprint)
+      const { outcome } = learned
+      if (outcome !== 'superseded' && outcome !== 'duplicate') return this.#answer(before.state, written, learned)
+      if (isNew || outcome === 'duplicate') target = undefined
+      basis = this.#basisFor(learned)
+    }
+  }
+
+  async #learn(written: Written<Event>, fingerprint: string | undefined): Promise<Learned> {
+    const { readModel, writer, unsettled, options, document } = this.#parts
+    const wait = { timeoutMs: this.#leftMs, isAbandoned: options.wait.isAbandoned }
+    const learned = await awaitOutcome(readModel, { ...written, document }, wait, this.#hasNoCompetitor)
+    if (this.#isIdTaken(learned)) writer.abandonBlockOf(written)
+    const { key } = written
+    if (key === undefined || fingerprint === undefined) return learned
+    const generation = readModel.generationOf(written.partition)
+    if (isUndetermined(learned)) unsettled.add(key, { written, fingerprint, generation })
+    else unsettled.remove(key)
+    return learned
+  }
+
+  /** Whether the event had no effect because of the id drawn for it: no rival came first, and its key is not decided. */
+  #isIdTaken({ outcome, stream }: Learned): boolean {
+    if (stream.decided !== undefined) return false
+    return outcome === (this.#parts.request.stream === 'new' ? 'superseded' : 'duplicate')
+  }
+
+  /** What is known once the event is settled that an earlier request under the same key appended, if there is one. */
+  async #learnEarlier(loaded: FoundStream): Promise<FoundStream> {
+    const { writer, unsettled, request } = this.#parts
+    const key = writer.keyOf(request)
+    const earlier = loaded.decided === undefined ? unsettled.find(key) : undefined
+    if (key === undefined || earlier === undefined) return loaded
+    if (await this.#isWorthless(earlier)) {
+      unsettled.remove(key)
+      return loaded
+    }
+    const { written, fingerprint } = earlier
+    const learned = await this.#learn(written, fingerprint)
+    if (!isUndetermined(learned)) return this.#basisFor(learned)
+    throw fingerprint === request.idempotency?.fingerprint ? outcomeUnknown(written, learned.cause) : unsettledKey()
+  }
+
+  /** A log that lost its end may not have the event any more: its position, or what is known of it, is worth nothing. */
+  async #isWorthless({ written: { position }, generation }: UnsettledEvent<Event>): Promise<boolean> {
+    const { readModel, log } = this.#parts
+    if (readModel.generationOf(position.partition) !== generation) return true
+    const ends = await withTimeout(this.#leftMs, log.endOffsets()).catch(() => undefined)
+    return ends !== undefined && position.offset >= (ends[position.partition] ?? 0)
+  }
+
+  /**
+   * What the next attempt builds on. The row of a new stream's id belongs to another pet, so only the record of the key
+   * counts.
+   */
+  #basisFor({ stream }: Learned): FoundStream {
+    return this.#parts.request.stream === 'new' ? { ...nothingLoaded, decided: stream.decided } : stream
+  }
+
+  get #leftMs(): number {
+    return this.#deadline - performance.now()
+  }
+
+  async #load(): Promise<FoundStream> {
+    const { readModel, writer, options, request, document } = this.#parts
+    if (this.#hasNoCompetitor) return nothingLoaded
+    const stream = request.stream === 'new' ? undefined : request.stream
+    return await load(readModel, { stream, document, key: writer.keyOf(request) }, options.atLeast, this.#leftMs)
+  }
+
+  #replay(record: IdempotencyRecord): Handled<State> {
+    if (record.fingerprint !== this.#parts.request.idempotency?.fingerprint) throw keyReused()
+    if (record.parked) throw eventParked()
+    const { partition, offset } = record
+    return { outcome: 'replayed', record, position: { partition, offset } }
+  }
+
+  #read(row: StreamRow | undefined): { readonly state: State; readonly version: number } {
+    const { kind, decider } = this.#parts
+    return row === undefined
+      ? { state: decider.initialState, version: 0 }
+      : { state: kind.codec.read(row), version: row.version }
+  }
+
+  #decide({ id }: Target, state: State, { document }: FoundStream): Event | 'unchanged' {
+    const { decider, command, options } = this.#parts
+    const decision = decider.decide(command(id), state)
+    if (decision === 'unchanged') return decision
+    options.precondition?.(document?.json ?? '')
+    if (decision instanceof Rejected) throw new ServiceError(decision.code, decision.message)
+    return decision
+  }
+
+  async #append(target: Target, event: Event, version: number): Promise<Written<Event>> {
+    const { writer, options, request } = this.#parts
+    if (this.#leftMs <= 0) throw conflict()
+    try {
+      const written = await writer.append(request, target, event, version, this.#deadline)
+      if (this.#hasNoCompetitor && !this.#isDurable) this.#deadline = performance.now() + options.wait.timeoutMs
+      this.#isDurable = true
+      return written
+    } catch (error) {
+      const isUnknown = error instanceof ServiceError && error.code === 'append_outcome_unknown'
+      throw isUnknown ? new UnknownOutcome(target, error.message, error) : error
+    }
+  }
+
+  #answer(before: State, written: Written<Event>, { outcome, stream: { row }, cause }: Learned): Handled<State> {
+    if (outcome === 'parked' || outcome === 'discarded') throw eventParked()
+    if (outcome !== 'applied' && !(outcome === 'late' && this.#hasNoCompetitor)) throw outcomeUnknown(written, cause)
+    const { version, position } = written
+    // The stored document, if it still has this version. If the log has lost its end, `before` no longer exists.
+    const state = row?.version === version ? this.#read(row).state : this.#parts.decider.evolve(before, written)
+    return { outcome: 'applied', state, version, position, isReadable: outcome === 'applied' }
+  }
+}
+
+function isUndetermined({ outcome }: Learned): boolean {
+  return outcome === 'late' || outcome === 'unread'
+}

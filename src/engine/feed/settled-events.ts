@@ -1,0 +1,63 @@
+import { awaitOutcome } from '../commands/outcome.ts'
+import type { EventLog, LogRecord, Offset, Position } from '../log/event-log.ts'
+import type { Rules } from '../projector/definition.ts'
+import { type Discard, readEvent, type StreamEvent } from '../projector/stream-event.ts'
+import type { EventOutcome } from '../read-models/outcome.ts'
+import type { ReadModel, Wait } from '../read-models/read-model.ts'
+
+/**
+ * What became of a record: the outcomes of docs/events.md, 'discarding' for an operator's decision, and 'waiting' while the
+ * read models have not come to it.
+ */
+export type SettledOutcome = EventOutcome | 'skipped' | 'discarding' | 'waiting'
+
+export interface SettledRecord {
+  readonly record: LogRecord
+  /** What the record says; undefined where it was skipped. */
+  readonly event: StreamEvent | Discard | undefined
+  readonly outcome: SettledOutcome
+}
+
+export interface SettledEventsParts extends Rules {
+  readonly log: Pick<EventLog, 'read' | 'partitionFor'>
+  readonly readModel: Pick<ReadModel, 'load' | 'whenApplied'>
+}
+
+const notWaiting: Wait = { timeoutMs: 0 }
+
+/** Reads the log, and asks the read model what became of each record. */
+export class SettledEvents {
+  readonly #parts: SettledEventsParts
+
+  constructor(parts: SettledEventsParts) {
+    this.#parts = parts
+  }
+
+  /** As `EventLog.read`. Waits for read models that have not reached a record yet. */
+  async read(
+    partition: number,
+    from: Offset,
+    limit: number,
+    wait: Wait = notWaiting,
+  ): Promise<{ readonly records: readonly SettledRecord[]; readonly next: Offset }> {
+    const { records, next } = await this.#parts.log.read(partition, from, limit)
+    return { records: await Promise.all(records.map((record) => this.#settle(partition, record, wait))), next }
+  }
+
+  async #settle(partition: number, record: LogRecord, wait: Wait): Promise<SettledRecord> {
+    const event = readEvent(this.#parts, partition, record)
+    return { record, event, outcome: await this.#outcomeOf(event, { partition, offset: record.offset }, wait) }
+  }
+
+  async #outcomeOf(event: StreamEvent | Discard | undefined, position: Position, wait: Wait): Promise<SettledOutcome> {
+    const { readModel } = this.#parts
+    if (event === undefined || event.discards !== undefined) {
+      if ((await readModel.whenApplied(position, wait)) === 'late') return 'waiting'
+      return event === undefined ? 'skipped' : 'discarding'
+    }
+    const { stream, id: eventId, version } = event
+    const key = event.key === undefined ? undefined : { partition: position.partition, key: event.key }
+    const { outcome } = await awaitOutcome(readModel, { stream, key, position, eventId, version }, wait, true)
+    return outcome === 'late' || outcome === 'unread' ? 'waiting' : outcome
+  }
+}

@@ -1,0 +1,140 @@
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import { asyncApiDocument } from '../../store/asyncapi.ts'
+import type { Tracing } from '../lib/tracing.ts'
+import { requireApiKey } from './auth.ts'
+import type { ConnectionLimits } from './connections.ts'
+import { preflightAnswer } from './cors.ts'
+import { addDocs } from './docs.ts'
+import { jsonType, notFound } from './error-replies.ts'
+import { addEventRoutes, type EventServices } from './events.ts'
+import { addHealthRoutes, type ProbedServices } from './health.ts'
+import { limitInFlight, limitRate } from './key-limits.ts'
+import { loggedPath, messageProblem } from './messages.ts'
+import { addOpenApi } from './openapi.ts'
+import { addOrderRoutes } from '../../store/orders.ts'
+import { addPetRoutes } from '../../store/pets.ts'
+import { logRefusals } from './refusals.ts'
+import { traceRequests } from './request-spans.ts'
+import { compileRequestCheck, readOnlyJson } from './request-values.ts'
+import { newServer, type ServerOptions } from './server.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** What clients put before the path of an address here: the path of the public URL, without a slash at its end. */
+    basePath: string
+  }
+}
+
+export interface ApiServices extends EventServices {
+  readonly maxInFlightPerKey: number
+  /** Undefined: nothing is traced. */
+  readonly tracing?: Tracing | undefined
+  /** The topic of the events; null where there is no Kafka. */
+  readonly topic: string | null
+}
+
+export interface AppServices extends ProbedServices {
+  /** Undefined in a process that serves no API: it then has only the routes without a key, and no documentation. */
+  readonly api?: ApiServices | undefined
+}
+
+export interface AppOptions {
+  readonly logger: Logger | false
+  /** Whether to log each write, with its API key and address. */
+  readonly logsWrites: boolean
+  /** Whether requests from this machine itself get the details of probes, and the metrics, on the port of the API. */
+  readonly probesInDetail: boolean
+  /** Origins of pages that may call the API from a browser, as browsers write them. */
+  readonly corsOrigins: readonly string[]
+  /** What clients reach this service under, without a slash at its end. Empty: what they took the document from. */
+  readonly publicUrl: string
+  readonly connections: ConnectionLimits
+}
+
+/** The HTTP server, ready to listen or to receive injected requests. Closing it finishes its current requests. */
+export async function buildApp(
+  services: AppServices,
+  { logger, logsWrites, probesInDetail, corsOrigins, publicUrl, connections }: AppOptions,
+): Promise<FastifyInstance> {
+  const basePath = publicUrl === '' ? '' : new URL(publicUrl).pathname.replace(/\/$/, '')
+  const errorsPage = services.api === undefined ? undefined : `${basePath}/docs/errors`
+  const app = newApp(services, { logger, connections, corsOrigins: new Set(corsOrigins), errorsPage })
+  app.decorate('basePath', basePath)
+  if (logger) addRequestLog(app, logger, logsWrites)
+  addHealthRoutes(app, services, { detailsFor: probesInDetail ? 'local requests' : 'nobody' })
+  if (services.api !== undefined) await addApi(app, services.api, publicUrl)
+  await app.ready()
+  return app
+}
+
+const adminConnectionsMax = 64
+
+/** As `buildApp`, with only the probes and the metrics: for a port that only operators can reach. */
+export async function buildAdminApp(services: ProbedServices, logger: Logger | false): Promise<FastifyInstance> {
+  const connections = { max: adminConnectionsMax, maxPerAddress: adminConnectionsMax, isTrustedProxy: () => false }
+  const app = newApp(services, { logger, connections, corsOrigins: new Set(), errorsPage: undefined })
+  addHealthRoutes(app, services, { detailsFor: 'everybody' })
+  await app.ready()
+  return app
+}
+
+function newApp(
+  { draining, traffic }: ProbedServices,
+  options: Omit<ServerOptions, 'isClosing' | 'traffic'>,
+): FastifyInstance {
+  const app: FastifyInstance = newServer({ ...options, traffic, isClosing: () => draining() && !app.server.listening })
+  app.setValidatorCompiler(compileRequestCheck)
+  app.setSerializerCompiler(() => JSON.stringify) // response schemas are only for documentation; answers are sent as text
+  app.removeAllContentTypeParsers() // only /v1 reads bodies: elsewhere a body changes no answer
+  app.addHook('onRequest', (request, reply, done) => {
+    traffic.assign(request, reply)
+    reply.header('cache-control', 'no-store')
+    const problem = messageProblem(request.raw)
+    const preflight = problem === undefined ? preflightAnswer(options.corsOrigins, request.raw) : undefined
+    if (preflight !== undefined) return void reply.code(204).headers(preflight).send()
+    // Fastify expects a body even if there is none.
+    done(problem ?? (request.is404 ? notFound(request, reply) : undefined))
+  })
+  return app
+}
+
+async function addApi(app: FastifyInstance, api: ApiServices, publicUrl: string): Promise<void> {
+  await addOpenApi(app, publicUrl)
+  const asyncApi = JSON.stringify(asyncApiDocument(api.topic))
+  app.get('/asyncapi.json', { schema: { hide: true } }, (_request, reply) => reply.type(jsonType).send(asyncApi))
+  addDocs(app)
+  await app.register(
+    async (v1) => {
+      if (api.tracing !== undefined) traceRequests(v1, api.tracing)
+      readOnlyJson(v1)
+      await requireApiKey(v1, api.findKey)
+      if (api.rate !== undefined) limitRate(v1, api.rate)
+      limitInFlight(v1, api.maxInFlightPerKey)
+      addPetRoutes(v1, api)
+      addOrderRoutes(v1, api)
+      addEventRoutes(v1, api)
+    },
+    { prefix: '/v1' },
+  )
+}
+
+/**
+ * Logs refusals from time to time, and one line when a response is sent: for writes of a key if configured, and for all
+ * requests at level debug. Fastify's own lines would be built for every request at any level.
+ */
+function addRequestLog(app: FastifyInstance, logger: Logger, logsWrites: boolean): void {
+  logRefusals(app, logger)
+  const logsAll = logger.isLevelEnabled('debug')
+  if (!logsAll && !logsWrites) return
+  app.addHook('onResponse', (request, { statusCode, elapsedTime: elapsedMs }, done) => {
+    const { id: requestId, method, url, ip: address, holder, isSummedUp } = request
+    // Whoever has no key could write as much as the log takes.
+    const isWrite = method !== 'GET' && method !== 'HEAD' && holder !== undefined && !isSummedUp
+    if (!logsAll && !isWrite) return done()
+    const line = { requestId, method, path: loggedPath(url), statusCode, elapsedMs, address, keyId: holder?.keyId }
+    if (isWrite && logsWrites) logger.info(line, 'request')
+    else if (logsAll) logger.debug(line, 'request')
+    done()
+  })
+}

@@ -1,0 +1,221 @@
+import type { FastifyReply } from 'fastify'
+import type { CommandHandler, CommandOptions, Handled } from '../commands/command-handler.ts'
+import type { PetEvent } from '../../store/events.ts'
+import { type PetCommand, type PetState, petDecider } from '../../store/pet-stream.ts'
+import type { Position } from '../log/event-log.ts'
+import { ServiceError } from '../lib/errors.ts'
+import type { Int64 } from '../lib/int64.ts'
+import type { DocumentId } from '../read-models/document.ts'
+import type { AtLeast, Reached, ReadModel, Wait } from '../read-models/read-model.ts'
+import { checkIfMatch, isNamed, readConditions, tagOf } from './conditions.ts'
+import { jsonType } from './error-replies.ts'
+import { readPrefer } from './headers.ts'
+import type { PetQuota } from './key-limits.ts'
+import { traceparentOfRequest } from './request-spans.ts'
+import { pageLimit } from './schema-parts.ts'
+import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from './tokens.ts'
+
+/** What the routes use. */
+export interface RouteServices {
+  readonly readModel: Pick<ReadModel, 'find' | 'page'>
+  readonly commands: CommandHandler<PetState | undefined, PetEvent>
+  readonly log: TokenScope
+  /** Undefined: no quota. */
+  readonly petQuota: PetQuota | undefined
+}
+
+/** A kind of document that is listed page by page, and found by id. Documents are sent as stored, unparsed. */
+export interface Resource {
+  readonly collection: string
+  readonly path: string
+  /** Prefix of the cursors of its lists. */
+  readonly list: string
+  /** The word for one of them. */
+  readonly noun: 'pet' | 'order'
+}
+
+/** A request about a resource while it is being answered. */
+export interface Exchange {
+  readonly services: RouteServices
+  readonly resource: Resource
+  readonly reply: FastifyReply
+  /** What the request's Consistency-Token requires of its answer. */
+  readonly atLeast: AtLeast | undefined
+  /** How long to wait for the outcome of a command. */
+  readonly wait: Wait
+}
+
+/**
+ * A command with `waitsAsPreferred` waits as long as `Prefer` says; any other waits until its outcome is known, and
+ * ends early only if the client disconnects. Throws ServiceError invalid_consistency_token.
+ */
+export function readExchange(
+  services: RouteServices,
+  resource: Resource,
+  reply: FastifyReply,
+  { waitsAsPreferred = false } = {},
+): Exchange {
+  const wait = waitsAsPreferred ? preferredWait(reply) : untilGone(reply)
+  const exchange = { services, resource, reply, wait }
+  const tokens = reply.request.headers['consistency-token']
+  if (tokens === undefined) return { ...exchange, atLeast: undefined }
+  const atLeast = { positions: readTokens(services.log, String(tokens)), wait: preferredWait(reply) }
+  reply.header('vary', 'Consistency-Token, Prefer')
+  return { ...exchange, atLeast }
+}
+
+function untilGone(reply: FastifyReply): Wait {
+  return { timeoutMs: 0, isAbandoned: () => reply.raw.destroyed }
+}
+
+/** One second, unless the request has a `Prefer` header. */
+function preferredWait(reply: FastifyReply): Wait {
+  const seconds = readPrefer(reply.request.headers.prefer)
+  reply.header('vary', 'Prefer')
+  if (seconds !== undefined) reply.header('preference-applied', `wait=${seconds}`)
+  return { ...untilGone(reply), timeoutMs: (seconds ?? 1) * 1000 }
+}
+
+/**
+ * Sends a token that covers what the request sent and what its answer contains (positions, or the checkpoints it was
+ * read at). A client that passes on the last token never sees anything older, on any instance.
+ */
+function addToken({ services, atLeast, reply }: Exchange, included: Position | Reached): void {
+  const positions = 'offset' in included ? [included] : lastPositions(included)
+  reply.header('consistency-token', writeToken(services.log, [...(atLeast?.positions ?? []), ...positions]))
+}
+
+function lastPositions(reached: Reached): Position[] {
+  return reached.flatMap((checkpoints) =>
+    [...checkpoints].flatMap(([partition, { next }]) => (next > 0 ? [{ partition, offset: next - 1 }] : [])),
+  )
+}
+
+/**
+ * Any answer with one document may be cached, but must be revalidated with its tag before each use. A proxy that
+ * compressed it would have to weaken the tag, which is then of no use in If-Match.
+ */
+function addTag({ reply }: Exchange, tag: string): void {
+  reply.header('etag', `"${tag}"`).header('cache-control', 'private, no-cache, no-transform')
+}
+
+/** The address of a path, as clients have to send it. */
+export function addressOf({ server }: FastifyReply, path: string): string {
+  return `${server.basePath}${path}`
+}
+
+/** Answers a GET of a list. */
+export async function replyWithPage(
+  services: RouteServices,
+  resource: Resource,
+  query: { readonly limit?: number; readonly status?: string; readonly cursor?: string },
+  reply: FastifyReply,
+): Promise<string> {
+  const { limit = pageLimit.default, status, cursor } = query
+  const list = resource.list + (status ?? '')
+  const conditions = readConditions(reply.request.headers)
+  const after = cursor === undefined ? 0 : readCursor(cursor, list)
+  const exchange = readExchange(services, resource, reply)
+  const index = status === undefined ? undefined : `status:${status}`
+  const page = { collection: resource.collection, index, after, limit }
+  const { documents, last, reached } = await services.readModel.page(page, exchange.atLeast)
+  addReached(exchange, reached)
+  checkIfMatch(conditions)
+  if (last !== undefined) {
+    const filter = status === undefined ? '' : `&status=${status}`
+    addNext(reply, `${resource.path}?limit=${limit}${filter}&cursor=${writeCursor(last, list)}`)
+  }
+  reply.type(jsonType)
+  return `[${documents}]`
+}
+
+/** The link to the next page (RFC 8288). */
+export function addNext(reply: FastifyReply, path: string): void {
+  reply.header('link', `<${addressOf(reply, path)}>; rel="next"`)
+}
+
+/** Answers a GET of one document. */
+export async function replyWithDocument(
+  services: RouteServices,
+  resource: Resource,
+  id: Int64,
+  reply: FastifyReply,
+): Promise<string | FastifyReply> {
+  const conditions = readConditions(reply.request.headers)
+  const exchange = readExchange(services, resource, reply)
+  const json = await findDocument(exchange, id)
+  const tag = tagOf(json)
+  checkIfMatch(conditions, tag)
+  addTag(exchange, tag)
+  if (isNamed(conditions, tag)) return reply.code(304).send()
+  reply.type(jsonType)
+  return json
+}
+
+/** Undefined for an id that is never assigned: no such document exists. */
+export function documentId(collection: string, id: Int64): DocumentId | undefined {
+  return id >= 1 && id <= Number.MAX_SAFE_INTEGER ? { collection, id: Number(id) } : undefined
+}
+
+const nothing = { document: undefined, reached: [] }
+
+/** The JSON of one document. Throws what reading throws, and ServiceError pet_not_found or order_not_found. */
+async function findDocument(exchange: Exchange, id: Int64): Promise<string> {
+  const { services, resource, atLeast } = exchange
+  const known = documentId(resource.collection, id)
+  const { document, reached } = known === undefined ? nothing : await services.readModel.find(known, atLeast)
+  addReached(exchange, reached)
+  if (document !== undefined) return document.json
+  throw notFound(exchange, id)
+}
+
+/** If the request had a token, its answer gets one that covers where it was read too. */
+export function addReached(exchange: Exchange, reached: Reached): void {
+  if (exchange.atLeast !== undefined) addToken(exchange, reached)
+}
+
+export function notFound({ resource: { noun } }: Exchange, id: Int64): ServiceError {
+  return new ServiceError(`${noun}_not_found`, `There is no ${noun} ${id}.`)
+}
+
+type Request = Pick<CommandOptions, 'stream' | 'drawsId' | 'idempotency' | 'precondition'>
+
+/** Handles a command, which never leaves a stream without its pet. */
+export async function handle(
+  { services, reply, atLeast, wait }: Exchange,
+  command: (id: number) => PetCommand,
+  request: Request,
+): Promise<Handled<PetState>> {
+  const traceparent = traceparentOfRequest(reply.request)
+  const handled = await services.commands.handle(petDecider, command, { ...request, traceparent, atLeast, wait })
+  if (handled.outcome === 'applied' && handled.state === undefined) throw new Error('a command left no pet')
+  return handled as Handled<PetState>
+}
+
+/** Answers a command with the JSON of the resulting document. */
+export function replyToCommand(exchange: Exchange, json: string, included: Position | Reached): string {
+  exchange.reply.type(jsonType)
+  addTag(exchange, tagOf(json))
+  addToken(exchange, included)
+  return json
+}
+
+export type Created = Extract<Handled<PetState>, { outcome: 'applied' | 'replayed' }>
+
+/** What comes of a command that always creates something. */
+export function created(handled: Handled<PetState>): Created {
+  if (handled.outcome === 'applied' || handled.outcome === 'replayed') return handled
+  throw new Error('the command created nothing')
+}
+
+/** 201, with the JSON of the document that was created now, or by an earlier request under the Idempotency-Key. */
+export function replyWithCreated(
+  exchange: Exchange,
+  { outcome, position }: Created,
+  { id, json }: { readonly id: number; readonly json: string },
+): string {
+  const { reply, resource } = exchange
+  if (outcome === 'replayed') reply.header('idempotency-replayed', 'true')
+  reply.code(201).header('location', addressOf(reply, `${resource.path}/${id}`))
+  return replyToCommand(exchange, json, position)
+}

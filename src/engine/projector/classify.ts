@@ -1,0 +1,214 @@
+import type { Offset, RecordBatch } from '../log/event-log.ts'
+import { recordIdentity } from '../log/record-identity.ts'
+import { IdTakenError } from '../lib/errors.ts'
+import type { Checkpoint, Counts } from '../read-models/checkpoint.ts'
+import type { DocumentId } from '../read-models/document.ts'
+import { encodeIdempotencyRecord, type IdempotencyRecord, keyId } from '../read-models/idempotency-record.ts'
+import type { ParkedStream } from '../read-models/parked-stream.ts'
+import type { Batch } from '../read-models/projection-store.ts'
+import { encodeEntry } from '../read-models/stream-history.ts'
+import type { StreamId, StreamRow } from '../read-models/stream-row.ts'
+import type { Rules, ShownDocument } from './definition.ts'
+import { ParkedQueue } from './parked-queue.ts'
+import type { Discard, StreamEvent } from './stream-event.ts'
+import { StreamState, type TextEdits } from './stream-state.ts'
+
+/** Consecutive records of one partition, each with the event that it holds; undefined for records to skip. */
+export interface ReadBatch<Event = unknown> extends Pick<RecordBatch, 'partition' | 'records' | 'next'> {
+  readonly events: readonly (StreamEvent<Event> | Discard | undefined)[]
+}
+
+/** State of the partition before a batch that matters to its records. */
+export abstract class Known<Event = unknown> {
+  /** The rows of the streams that were looked up; any other stream is assumed to be new, with nothing parked. */
+  readonly rows = new Map<StreamId, StreamRow | undefined>()
+  readonly parked = new Map<StreamId, ParkedStream>()
+  /**
+   * The offsets of the events that wait in each stream with parked ones: all where a record of the batch discards an event
+   * of the stream, else those of the last chunk if that is not full.
+   */
+  readonly waiting = new Map<StreamId, readonly Offset[]>()
+  readonly decidedKeys = new Set<string>()
+  /**
+   * The documents that the store refused to add, by `documentName`. Any other document not shown by its stream is
+   * assumed to be new.
+   */
+  readonly takenDocuments = new Set<string>()
+  /** Reads parked events of a stream from the log, page by page, and learns which of their keys are decided. */
+  abstract takeUp(stream: StreamId, offsets: readonly Offset[]): AsyncIterable<readonly StreamEvent<Event>[]>
+}
+
+export function documentName({ collection, id }: DocumentId): string {
+  return `${collection} ${id}`
+}
+
+/**
+ * Determines the outcome of each record, in log order, by the rules of docs/events.md. The outcome depends on the log
+ * alone, not on how it is split into batches. Throws only what `takeUp` throws.
+ */
+export async function classify<State, Event>(
+  rules: Rules<State, Event>,
+  known: Known<Event>,
+  expected: Checkpoint,
+  { partition, records, events, next }: ReadBatch<Event>,
+): Promise<Batch> {
+  const classifier = new Classifier(rules, known, expected, partition)
+  for (const event of events) {
+    if (event?.discards === undefined) classifier.take(event)
+    else await classifier.discard(event)
+  }
+  const record = records.at(-1)
+  const last = record === undefined ? expected.last : { offset: record.offset, identity: recordIdentity(record) }
+  return { partition, expected, checkpoint: { next, last, counts: classifier.counts }, ...classifier.changes }
+}
+
+type Outcome =
+  | { readonly outcome: 'applied' | 'duplicate' | 'superseded' | 'discarded' }
+  | { readonly outcome: 'parked'; readonly reason: string }
+
+const applied: Outcome = { outcome: 'applied' }
+/** Why an event waits that may well be applied later. */
+export const behindParked = 'an earlier event of this stream is parked'
+
+class Classifier<State, Event> {
+  readonly counts: { -readonly [Name in keyof Counts]: number }
+  readonly #rules: Rules<State, Event>
+  readonly #known: Known<Event>
+  readonly #partition: number
+  readonly #streams = new Map<StreamId, StreamState<State, Event>>()
+  readonly #keys = new Map<string, IdempotencyRecord>()
+  readonly #addedDocuments = new Set<string>()
+  readonly #withoutEffect = new Set<Offset>()
+  readonly #queues = new Map<StreamId, ParkedQueue>()
+
+  constructor(rules: Rules<State, Event>, known: Known<Event>, expected: Checkpoint, partition: number) {
+    this.counts = { ...expected.counts }
+    this.#rules = rules
+    this.#known = known
+    this.#partition = partition
+    for (const [stream, parked] of known.parked) {
+      this.#queues.set(stream, new ParkedQueue(stream, partition, parked, known.waiting.get(stream) ?? []))
+    }
+  }
+
+  get changes(): Omit<Batch, 'partition' | 'expected' | 'checkpoint'> {
+    const documents: Batch['documents'][number][] = []
+    const [rows, history, parked, waiting] = [noEdits(), noEdits(), noEdits(), noEdits()]
+    for (const stream of this.#streams.values()) stream.addChanges({ documents, rows, history })
+    for (const queue of this.#queues.values()) queue.addChanges(parked, waiting)
+    const keys = noEdits()
+    for (const record of this.#keys.values()) keys.put.push([keyId(record), encodeIdempotencyRecord(record)])
+    return {
+      newStreams: [...this.#streams.keys()].filter((stream) => !this.#known.rows.has(stream)),
+      documents,
+      texts: { rows, keys, history, parked, waiting },
+      withoutEffect: [...this.#withoutEffect],
+    }
+  }
+
+  take(event: StreamEvent<Event> | undefined): void {
+    if (event === undefined) {
+      this.counts.skipped++
+      return
+    }
+    const { offset, stream } = event
+    const queue = this.#queues.get(stream)
+    const result: Outcome =
+      queue?.first === undefined ? this.#decide(event) : { outcome: 'parked', reason: behindParked }
+    this.counts[result.outcome]++
+    if (result.outcome !== 'applied') this.#withoutEffect.add(offset)
+    if (result.outcome === 'parked') this.#queue(stream).park(offset, result.reason)
+  }
+
+  /** Without the first parked event, the events behind it are applied in turn, up to one that cannot be. */
+  async discard({ offset, stream, discards }: Discard): Promise<void> {
+    const queue = this.#queue(stream)
+    if (queue.first !== discards) {
+      this.counts.superseded++
+      this.#withoutEffect.add(offset)
+      return
+    }
+    this.counts.applied++
+    let released = 0
+    for await (const page of this.#known.takeUp(stream, queue.offsets)) {
+      for (const event of page) {
+        const result: Outcome = released === 0 ? this.#passOver(event) : this.#decide(event)
+        if (result.outcome === 'parked') {
+          queue.release(released, result.reason)
+          return
+        }
+        released++
+        this.counts.parked--
+        this.counts[result.outcome]++
+        if (result.outcome === 'applied') this.#withoutEffect.delete(event.offset)
+      }
+    }
+    queue.release(released, '')
+  }
+
+  #passOver({ stream, offset, id }: StreamEvent<Event>): Outcome {
+    this.#stream(stream).passOver(encodeEntry(offset, id, true))
+    return { outcome: 'discarded' }
+  }
+
+  /** The outcome of an event with no parked event before it. */
+  #decide(event: StreamEvent<Event>): Outcome {
+    const { version, key, offset, fingerprint, stream: name, decoded, time } = event
+    const stream = this.#stream(name)
+    if (version !== stream.version + 1) return { outcome: 'superseded' }
+    if (key !== undefined && (this.#known.decidedKeys.has(key) || this.#keys.has(key))) return { outcome: 'duplicate' }
+    const result = this.#apply(stream, event, version)
+    if (key !== undefined && result.outcome !== 'duplicate') {
+      const [id, parked] = [decoded.outcome === 'event' ? decoded.id : 0, result.outcome === 'parked']
+      const decision = { offset, fingerprint, stream: name, id, version, time, parked }
+      this.#keys.set(key, { partition: this.#partition, key, ...decision })
+    }
+    return result
+  }
+
+  /** Applies the event, if that is possible. */
+  #apply(stream: StreamState<State, Event>, event: StreamEvent<Event>, version: number): Outcome {
+    const { id, decoded, time, offset } = event
+    if (decoded.outcome !== 'event') return { outcome: 'parked', reason: decoded.reason }
+    try {
+      stream.apply({ event: decoded.event, version, time }, encodeEntry(offset, id), (added) => {
+        for (const document of added) this.#checkNew(document, stream, event.stream)
+        for (const document of added) this.#addedDocuments.add(documentName(document))
+      })
+      return applied
+    } catch (error) {
+      if (error instanceof IdTakenError) return { outcome: 'duplicate' } // its writer draws another id (decision 0048)
+      return { outcome: 'parked', reason: error instanceof Error ? error.message : String(error) }
+    }
+  }
+
+  /** Throws if the document belongs to another stream, or may come to belong to one; IdTakenError if it is there. */
+  #checkNew(document: ShownDocument, stream: StreamState<State, Event>, streamName: StreamId): void {
+    const { collection, id } = document
+    const name = documentName(document)
+    if (collection === this.#rules.definition.home) throw new Error(`${name} belongs to the stream ${id}`)
+    if (this.#rules.log.partitionFor(String(id)) !== this.#partition)
+      throw new Error(`${name} belongs to another partition`)
+    if (streamName.includes('\0')) throw new Error(`${name} belongs to a stream whose name no document can hold`)
+    const isTaken = this.#known.takenDocuments.has(name) || this.#addedDocuments.has(name) || stream.hasShown(document)
+    if (isTaken) throw new IdTakenError(`${name} exists already`)
+  }
+
+  #queue(stream: StreamId): ParkedQueue {
+    const queue = this.#queues.get(stream) ?? new ParkedQueue(stream, this.#partition, undefined, [])
+    this.#queues.set(stream, queue)
+    return queue
+  }
+
+  #stream(name: StreamId): StreamState<State, Event> {
+    const known = this.#streams.get(name)
+    if (known !== undefined) return known
+    const stream = new StreamState(this.#rules.definition, name, this.#known.rows.get(name))
+    this.#streams.set(name, stream)
+    return stream
+  }
+}
+
+function noEdits(): TextEdits {
+  return { put: [], removed: [] }
+}

@@ -1,0 +1,47 @@
+import type { Position } from '../log/event-log.ts'
+import type { DocumentId } from './document.ts'
+import type { Checkpoints } from './generations.ts'
+import type { Found, LoadedStream, PageQuery, StoredPage, StreamQuery } from './stored-reads.ts'
+
+/** How long to wait; the end of a wait may be noticed some milliseconds late. */
+export interface Wait {
+  /** Milliseconds; 0 or less means no wait. */
+  readonly timeoutMs: number
+  /** Whether nobody needs the answer any more, which ends the wait early. */
+  readonly isAbandoned?: (() => boolean) | undefined
+}
+
+/** What an answer must include: everything up to these records, with a limit on the wait for it. */
+export interface AtLeast {
+  readonly positions: readonly Position[]
+  readonly wait: Wait
+}
+
+/**
+ * The outcome of a record, as announced: it took effect; it did not (parked, superseded, duplicate); it was handled but
+ * its announcement was missed, so only its stream can tell; or it was not reached in time.
+ */
+export type Applied = 'applied' | 'without_effect' | 'unheard' | 'late'
+
+/** The checkpoints at which an answer was read: those of one generation, or of one per shard. */
+export type Reached = readonly Checkpoints[]
+
+export type FoundStream = LoadedStream & { readonly reached: Reached }
+export type FoundDocument = Pick<Found, 'document'> & { readonly reached: Reached }
+export type Page = Pick<StoredPage, 'documents' | 'count' | 'last'> & { readonly reached: Reached }
+
+/**
+ * What requests read: documents and streams, none of them missing or older than this process has seen before.
+ * Reads throw ServiceError read_model_rebuilding or read_model_unavailable rather than omit anything, read_model_behind
+ * if `atLeast` is not reached in time, and invalid_consistency_token if it is beyond the end of the log. Without
+ * `atLeast` a read settles within 1.5 seconds.
+ */
+export interface ReadModel {
+  find(document: DocumentId, atLeast?: AtLeast): Promise<FoundDocument>
+  page(query: PageQuery, atLeast?: AtLeast): Promise<Page>
+  load(query: StreamQuery, atLeast?: AtLeast): Promise<FoundStream>
+  /** Never rejects. Resolves to 'late' at once while progress cannot be followed. */
+  whenApplied(position: Position, wait: Wait): Promise<Applied>
+  /** The generation that answers about a partition; undefined while there is none. */
+  generationOf(partition: number): string | undefined
+}

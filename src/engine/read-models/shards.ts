@@ -1,0 +1,147 @@
+import type { EventLog, Position, Subscriber, Subscription } from '../log/event-log.ts'
+import { type DocumentId, documentsIn } from './document.ts'
+import type { Applied, AtLeast, FoundDocument, FoundStream, Page, ReadModel, Wait } from './read-model.ts'
+import type { ReadModelStore } from './store.ts'
+import type { PageQuery, StreamQuery } from './stored-reads.ts'
+
+/** One per shard, built from the partitions that `shardOf` assigns to the shard (decision 0016). */
+export type Stores = readonly [ReadModelStore, ...ReadModelStore[]]
+
+/** What projecting and proving read models uses of a log. */
+export type ShardLog = Pick<EventLog, 'logId' | 'endOffsets' | 'partitionFor' | 'read' | 'confirm' | 'subscribe'>
+
+export function shardOf(partition: number, shards: number): number {
+  return partition % shards
+}
+
+/** The version of each shard: its name includes the number of shards, unless there is only one. */
+export function shardVersions(version: string, shards: number): readonly string[] {
+  return shards === 1 ? [version] : Array.from({ length: shards }, (_, shard) => `${version}.s${shards}-${shard}`)
+}
+
+/** Index and number of shards, from the name of a version; 0 of 1 if the name has none. */
+export function shardNamed(version: string): { readonly shard: number; readonly shards: number } {
+  const [shards = 1, shard = 0] = /\.s(\d{1,3})-(\d{1,3})$/.exec(version)?.slice(1).map(Number) ?? []
+  return shard < shards ? { shard, shards } : { shard: 0, shards: 1 }
+}
+
+/** A shard's store, and the part of the log that concerns the shard. */
+export interface Shard {
+  readonly store: ReadModelStore
+  readonly log: ShardLog
+}
+
+export function shardsOf(stores: Stores, log: ShardLog): readonly Shard[] {
+  return stores.map((store, shard) => ({ store, log: logOfShard(log, shard, stores.length) }))
+}
+
+/** The partitions of other shards look empty, and are never assigned. A single shard gets the log as it is. */
+export function logOfShard(log: ShardLog, shard: number, shards: number): ShardLog {
+  if (shards === 1) return log
+  const isOwn = (partition: number) => shardOf(partition, shards) === shard
+  return {
+    logId: log.logId,
+    endOffsets: async () => (await log.endOffsets()).map((end, partition) => (isOwn(partition) ? end : 0)),
+    partitionFor: (key) => log.partitionFor(key),
+    read: (...place) => log.read(...place),
+    confirm: () => log.confirm(),
+    subscribe: (group, subscriber) =>
+      log.subscribe(group, {
+        assigned: (partitions) => subscriber.assigned(partitions.filter(isOwn)),
+        batch: (batch) => (isOwn(batch.partition) ? subscriber.batch(batch) : Promise.resolve(false)),
+      }),
+  }
+}
+
+/**
+ * A log for all shards, which subscribe in order and share one subscription. It begins once each has subscribed, and
+ * ends for all when the first one closes.
+ */
+export function withOneSubscription(log: ShardLog, shards: number): ShardLog {
+  if (shards === 1) return log
+  const subscribers: Subscriber[] = []
+  const { promise: subscription, resolve, reject } = Promise.withResolvers<Subscription>()
+  const all: Subscriber = {
+    assigned: (partitions) => {
+      for (const each of subscribers) each.assigned(partitions)
+    },
+    batch: async (batch) => (await subscribers[shardOf(batch.partition, shards)]?.batch(batch)) ?? false,
+  }
+  return {
+    logId: log.logId,
+    endOffsets: () => log.endOffsets(),
+    partitionFor: (key) => log.partitionFor(key),
+    read: (...place) => log.read(...place),
+    confirm: () => log.confirm(),
+    subscribe: (group, subscriber) => {
+      subscribers.push(subscriber)
+      if (subscribers.length === shards) log.subscribe(group, all).then(resolve, reject)
+      return subscription
+    },
+  }
+}
+
+/**
+ * A read model over shards, each of which proves its answers (decision 0016). Nothing is atomic across shards: each is
+ * as new as it is.
+ */
+export class ShardedReadModel implements ReadModel {
+  readonly #shards: readonly ReadModel[]
+  readonly #log: Pick<EventLog, 'partitionFor'>
+
+  constructor(shards: readonly ReadModel[], log: Pick<EventLog, 'partitionFor'>) {
+    this.#shards = shards
+    this.#log = log
+  }
+
+  async find(document: DocumentId, atLeast?: AtLeast): Promise<FoundDocument> {
+    const shard = this.#shardOf(this.#log.partitionFor(String(document.id)))
+    return await this.#at(shard).find(document, this.#ownOf(shard, atLeast))
+  }
+
+  /** The first `limit` documents overall are among the first `limit` of each shard. */
+  async page(query: PageQuery, atLeast?: AtLeast): Promise<Page> {
+    const pages = await Promise.all(this.#shards.map((model, shard) => model.page(query, this.#ownOf(shard, atLeast))))
+    const found = pages.flatMap(({ documents }) => documentsIn(documents)).sort((one, other) => one.id - other.id)
+    const shown = found.slice(0, query.limit)
+    const isMore = found.length > shown.length || pages.some(({ last }) => last !== undefined)
+    return {
+      documents: shown.map(({ json }) => json).join(','),
+      count: shown.length,
+      last: isMore ? shown.at(-1)?.id : undefined,
+      reached: pages.flatMap(({ reached }) => reached),
+    }
+  }
+
+  async load(query: StreamQuery, atLeast?: AtLeast): Promise<FoundStream> {
+    const { stream, document, key } = query
+    const name = stream ?? (document && String(document.id))
+    const partition = name === undefined ? key?.partition : this.#log.partitionFor(name)
+    const shard = this.#shardOf(partition ?? 0)
+    return await this.#at(shard).load(query, this.#ownOf(shard, atLeast))
+  }
+
+  whenApplied(position: Position, wait: Wait): Promise<Applied> {
+    return this.#at(this.#shardOf(position.partition)).whenApplied(position, wait)
+  }
+
+  generationOf(partition: number): string | undefined {
+    return this.#at(this.#shardOf(partition)).generationOf(partition)
+  }
+
+  #shardOf(partition: number): number {
+    return shardOf(partition, this.#shards.length)
+  }
+
+  #at(shard: number): ReadModel {
+    const model = this.#shards[shard]
+    if (model === undefined) throw new RangeError(`no shard ${shard}`)
+    return model
+  }
+
+  /** A position can be reached only in the shard of its partition. */
+  #ownOf(shard: number, atLeast: AtLeast | undefined): AtLeast | undefined {
+    const positions = atLeast?.positions.filter(({ partition }) => this.#shardOf(partition) === shard) ?? []
+    return atLeast && positions.length > 0 ? { ...atLeast, positions } : undefined
+  }
+}

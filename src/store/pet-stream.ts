@@ -1,0 +1,122 @@
+import { type Decider, Rejected } from '../engine/commands/decider.ts'
+import { IdTakenError } from '../engine/lib/errors.ts'
+import type { StateCodec } from '../engine/read-models/stream-row.ts'
+import type { OrderEvent, PetEvent } from './events.ts'
+import { type Order, type OrderId, type OrderStatus, orderStatuses } from './order.ts'
+import { type NewPet, type Pet, type PetId, type PetStatus, readPetDocument } from './pet.ts'
+
+/** The state of a pet and its latest order. Earlier orders are cancelled, and final. */
+export interface PetState {
+  readonly pet: Pet
+  readonly order: Order | undefined
+}
+
+export type PetCommand =
+  | { readonly type: 'createPet'; readonly id: PetId; readonly newPet: NewPet }
+  | { readonly type: 'placeOrder'; readonly orderId: OrderId; readonly petId: PetId }
+  | { readonly type: 'updateOrder'; readonly orderId: OrderId; readonly status: OrderStatus }
+type Command<Type> = Extract<PetCommand, { type: Type }>
+
+/**
+ * For each status of an order: the event that leads to it, the statuses it may follow, and the resulting status of the
+ * pet.
+ */
+const transitions: Readonly<
+  Record<OrderStatus, { event: OrderEvent['type']; from: readonly OrderStatus[]; pet: PetStatus }>
+> = {
+  placed: { event: 'OrderPlaced', from: [], pet: 'pending' },
+  approved: { event: 'OrderApproved', from: ['placed'], pet: 'pending' },
+  delivered: { event: 'OrderDelivered', from: ['approved'], pet: 'sold' },
+  cancelled: { event: 'OrderCancelled', from: ['placed', 'approved'], pet: 'available' },
+}
+
+const statusAfter = Object.fromEntries(orderStatuses.map((status) => [transitions[status].event, status])) as Readonly<
+  Record<OrderEvent['type'], OrderStatus>
+>
+
+/** A pet and its orders are one stream, because the rule that must hold is one open order per pet. */
+export const petDecider: Decider<PetState | undefined, PetCommand, PetEvent> = {
+  initialState: undefined,
+
+  decide(command, state) {
+    if (command.type === 'createPet') return createPet(command, state)
+    return command.type === 'placeOrder' ? placeOrder(command, state) : updateOrder(command, state)
+  },
+
+  evolve(state, { event, time }) {
+    if (event.type === 'PetCreated') {
+      if (state !== undefined) throw new Error(`pet ${event.pet.id} exists already`)
+      return { pet: event.pet, order: undefined }
+    }
+    if (state === undefined) throw new Error(`there is no pet ${event.petId}`)
+    return evolveOrder(state, event, time)
+  },
+}
+
+function createPet({ id, newPet }: Command<'createPet'>, state: PetState | undefined): PetEvent | Rejected {
+  if (state !== undefined) return new Rejected('conflict', `Pet ${id} exists already.`)
+  return { type: 'PetCreated', pet: { id, ...newPet } }
+}
+
+function placeOrder({ orderId, petId }: Command<'placeOrder'>, state: PetState | undefined): PetEvent | Rejected {
+  if (state === undefined) return new Rejected('unknown_pet', `There is no pet ${petId}.`)
+  const { pet, order } = state
+  if (pet.status === 'available') return { type: 'OrderPlaced', orderId, petId }
+  const holder = order === undefined ? `it was added as ${pet.status}` : `order ${order.id} holds it`
+  return new Rejected('pet_not_available', `Pet ${petId} is ${pet.status}: ${holder}.`)
+}
+
+function updateOrder(command: Command<'updateOrder'>, state: PetState | undefined): PetEvent | 'unchanged' | Rejected {
+  const { orderId, status } = command
+  if (state?.order === undefined) return new Rejected('order_not_found', `There is no order ${orderId}.`)
+  const current = state.order.id === orderId ? state.order.status : 'cancelled'
+  if (current === status) return 'unchanged'
+  const { event, from } = transitions[status]
+  if (!from.includes(current)) {
+    return new Rejected('order_transition_invalid', `Order ${orderId} is ${current} and cannot become ${status}.`)
+  }
+  return { type: event, orderId, petId: state.pet.id }
+}
+
+function evolveOrder(state: PetState, event: OrderEvent, time: string): PetState {
+  const { pet, order } = state
+  if (event.petId !== pet.id) throw new Error(`the event is about pet ${event.petId}`)
+  const status = statusAfter[event.type]
+  const at = utc(time)
+  const { from, pet: petStatus } = transitions[status]
+  const changed = pet.status === petStatus ? pet : { ...pet, status: petStatus }
+  if (status === 'placed') {
+    if (pet.status !== 'available') throw new Error(`pet ${pet.id} is ${pet.status}, not available`)
+    if (order?.id === event.orderId) throw new IdTakenError(`order ${order.id} exists already`)
+    return { pet: changed, order: { id: event.orderId, petId: pet.id, status, placedAt: at, updatedAt: at } }
+  }
+  if (order?.id !== event.orderId) throw new Error(`order ${event.orderId} is not the latest of pet ${pet.id}`)
+  if (!from.includes(order.status)) throw new Error(`order ${order.id} is ${order.status}: it cannot become ${status}`)
+  const updatedAt = at > order.updatedAt ? at : order.updatedAt
+  return { pet: changed, order: { ...order, status, updatedAt } }
+}
+
+/** RFC 3339 in UTC with milliseconds, so that texts compare as the times do. */
+export function utc(time: string): string {
+  const at = new Date(time)
+  const year = at.getUTCFullYear()
+  if (!(year >= 0 && year <= 9999)) throw new Error(`not a time: ${JSON.stringify(time)}`)
+  return at.toISOString()
+}
+
+/** The pet's document shows all of the pet. The latest order is stored after it. */
+export const petStateCodec: StateCodec<PetState | undefined> = {
+  hidden(state) {
+    if (state?.order === undefined) return ''
+    const { id, status, placedAt, updatedAt } = state.order
+    return `${id} ${status} ${placedAt} ${updatedAt}`
+  },
+  read({ document, hidden }) {
+    if (document === undefined) return undefined
+    const pet = readPetDocument(document)
+    if (hidden === '') return { pet, order: undefined }
+    const [id, status, placedAt = '', updatedAt = ''] = hidden.split(' ')
+    const order = { id: Number(id) as OrderId, petId: pet.id, status: status as OrderStatus, placedAt, updatedAt }
+    return { pet, order }
+  },
+}
