@@ -13,8 +13,6 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY package.json ./
 COPY src src
 COPY projections projections
-# /docs/errors shows it
-COPY docs/errors.md docs/errors.md
 USER node
 VOLUME /data
 EXPOSE 3000 3001

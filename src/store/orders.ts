@@ -2,6 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { UnknownOutcome } from '../engine/commands/command-handler.ts'
+import { ownErrors } from './errors.ts'
 import { placeOrderIdempotency } from './idempotency.ts'
 import { type Order, type OrderId, OrderSchema, OrderStatus, orderDocument } from './order.ts'
 import { Int64Schema, type PetId } from './pet.ts'
@@ -60,7 +61,7 @@ async function placeOrder(services: RouteServices, orderedPet: Int64, reply: Fas
   checkConditions(readConditions(headers))
   const exchange = readExchange(services, orders, reply)
   if (documentId('pets', orderedPet) === undefined) {
-    throw new ServiceError('unknown_pet', `There is no pet ${orderedPet}.`)
+    throw ServiceError.own('unknown_pet', `There is no pet ${orderedPet}.`)
   }
   const petId = Number(orderedPet) as PetId
   const idempotency = key === undefined ? undefined : placeOrderIdempotency(owner, key, petId)
@@ -138,7 +139,8 @@ const placedAt = '2026-11-20T09:30:00.000Z'
 const placed = { id: 12, petId: 1, status: 'placed', placedAt, updatedAt: placedAt }
 const approved = { ...placed, status: 'approved', updatedAt: '2026-11-20T10:15:00.000Z' }
 
-const isMissing = doc.error('No such order', 'order_not_found', 'There is no order 12.')
+const ownError = doc.errorsOf(ownErrors)
+const isMissing = doc.notFound('order', 12)
 const held = 'Pet 1 is pending: order 11 holds it.'
 const isDelivered = 'Order 12 is delivered and cannot become cancelled.'
 const isOther = 'header: If-Match does not have the entity tag of the present state'
@@ -174,8 +176,8 @@ const placeOrderSchema = {
     ...doc.anyCommand,
     201: doc.answer('Order placed', OrderSchema, placed, fields.createdHeaders('order', path)),
     400: doc.invalid('body: petId is required'),
-    409: doc.error('The pet is already ordered, or sold', 'pet_not_available', held),
-    422: doc.error('There is no such pet', 'unknown_pet', 'There is no pet 1.'),
+    409: ownError('The pet is already ordered, or sold', 'pet_not_available', held),
+    422: ownError('There is no such pet', 'unknown_pet', 'There is no pet 1.'),
     504: doc.outcomeUnknown('order', fields.location('order that may exist', path)),
   },
 }
@@ -207,7 +209,7 @@ const updateOrderSchema = {
     200: doc.answer('The order with that status', OrderSchema, approved, fields.commandHeaders('status')),
     400: doc.invalid('body: status must be one of placed, approved, delivered, cancelled'),
     404: isMissing,
-    409: doc.error('The order cannot change to this status', 'order_transition_invalid', isDelivered),
+    409: ownError('The order cannot change to this status', 'order_transition_invalid', isDelivered),
     412: doc.error('The order is not in a state that `If-Match` names', 'precondition_failed', isOther),
     415: {
       ...doc.anyCommand[415],

@@ -127,7 +127,7 @@ const createPetSchema = {
   },
 }
 
-const notFound = doc.error('No such pet', 'pet_not_found', 'There is no pet 1.')
+const notFound = doc.notFound('pet', 1)
 const findPet = doc.findSchema('animal', { idName: 'petId', schema: PetSchema, example: rex, notFound })
 const getPetSchema = {
   ...findPet,

@@ -8,6 +8,7 @@ import { type Allowed, findForbidden, readSources } from './imports.ts'
  */
 const table = readTable(`
   src/engine/lib                | | @opentelemetry/api ajv pino typebox
+  src/engine/definition         | lib |
   src/engine/log                | lib |
   src/engine/log/kafka          | log lib | kafkajs lz4-napi pino snappyjs
   src/engine/log/sqlite         | log lib |
@@ -18,13 +19,13 @@ const table = readTable(`
   src/engine/commands           | log read-models lib | uuid
   src/engine/feed               | commands log projector read-models lib |
   src/engine/keys               | lib | pino typebox
-  src/engine/http               | keys commands feed log read-models lib ../store \
+  src/engine/http               | keys commands feed definition log read-models lib ../store \
                                 | @fastify/bearer-auth @fastify/swagger @fastify/type-provider-typebox \
                                   @opentelemetry/api fastify pino typebox
   src/engine/app                | keys commands feed log log/kafka log/sqlite http lib projector read-models \
                                   read-models/redis read-models/sqlite ../store | fastify pino prom-client typebox
   src/engine/cli                | keys app feed log projector read-models lib ../store | cli-progress commander pino
-  src/store                     | commands log read-models http projector app cli lib ../../projections \
+  src/store                     | commands definition log read-models http projector app cli lib ../../projections \
                                 | @fastify/type-provider-typebox commander fastify typebox
   projections                   | ../store projector |
   src                           | app cli lib projector | close-with-grace commander pino

@@ -9,7 +9,8 @@ import { type OrderId, type OrderStatus, orderDocument } from '../../src/store/o
 import { type NewPet, type PetId, petDocument } from '../../src/store/pet.ts'
 import { type PetCommand, type PetState, petDecider, petStateCodec } from '../../src/store/pet-stream.ts'
 import type { NewRecord } from '../../src/engine/log/event-log.ts'
-import { type ErrorCode, ServiceError } from '../../src/engine/lib/errors.ts'
+import type { EngineErrorCode } from '../../src/engine/lib/engine-errors.ts'
+import { ServiceError } from '../../src/engine/lib/errors.ts'
 import type { IdempotencyRecord } from '../../src/engine/read-models/idempotency-record.ts'
 import type { ParkedStream } from '../../src/engine/read-models/parked-stream.ts'
 import type { Applied, AtLeast, FoundStream, Wait } from '../../src/engine/read-models/read-model.ts'
@@ -33,7 +34,7 @@ export const orderApproved = orderEvent('OrderApproved')
 export const orderDelivered = orderEvent('OrderDelivered')
 export const orderCancelled = orderEvent('OrderCancelled')
 
-export const failure = (code: ErrorCode) => new ServiceError(code, code)
+export const failure = (code: EngineErrorCode) => new ServiceError(code, code)
 export const nothing = nothingLoaded
 /** An event of the stream is parked, at this offset. */
 export const parkedAt = (first: number, stream = String(petId)): { parked: ParkedStream } => {

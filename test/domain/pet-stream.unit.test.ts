@@ -5,7 +5,7 @@ import type { OrderEvent, PetEvent } from '../../src/store/events.ts'
 import { type OrderId, type OrderStatus, orderStatuses } from '../../src/store/order.ts'
 import { type PetId, type PetStatus, petDocument, petStatuses } from '../../src/store/pet.ts'
 import { type PetCommand, type PetState, petDecider, petStateCodec, utc } from '../../src/store/pet-stream.ts'
-import { type ErrorCode, IdTakenError } from '../../src/engine/lib/errors.ts'
+import { IdTakenError } from '../../src/engine/lib/errors.ts'
 import { anyPet } from './any-pet.ts'
 
 const petId = 7 as PetId
@@ -46,7 +46,7 @@ function stateAfter(events: readonly PetEvent[]): PetState | undefined {
   )
 }
 
-const error = (code: ErrorCode, message = /./) => ({ code, message })
+const error = (code: string, message = /./) => ({ code, message })
 
 type Expected = PetEvent | 'unchanged' | ReturnType<typeof error>
 type Specification = [what: string, given: readonly PetEvent[], when: PetCommand, expected: Expected]

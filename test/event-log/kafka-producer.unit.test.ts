@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { expect, it, onTestFinished } from 'vitest'
 import { KafkaClient } from '../../src/engine/log/kafka/kafka-client.ts'
 import { KafkaProducer } from '../../src/engine/log/kafka/kafka-producer.ts'
-import type { ErrorCode, ServiceError } from '../../src/engine/lib/errors.ts'
+import type { ServiceError } from '../../src/engine/lib/errors.ts'
 import { records } from './contract/fixture.ts'
 import { silent } from './kafka-fixture.ts'
 import { ScriptedBroker } from './scripted-broker.ts'
@@ -23,7 +23,7 @@ async function open() {
   return { broker, append }
 }
 
-function codeOf(append: Promise<unknown>): Promise<ErrorCode | 'appended'> {
+function codeOf(append: Promise<unknown>): Promise<string> {
   return append.then(
     () => 'appended',
     (error: ServiceError) => error.code,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ErrorCode } from '../../src/engine/lib/errors.ts'
+import type { EngineErrorCode } from '../../src/engine/lib/engine-errors.ts'
 import { authorization, expectError, testServer } from './fake-services.ts'
 
 const server = testServer()
@@ -79,7 +79,7 @@ describe('a body that cannot be read', () => {
   const deep = (inside: string) => '['.repeat(8100) + inside + ']'.repeat(8100)
   const tooLong = `{"name":"Rex","categoryId":1${' '.repeat(16 * 1024 - valid.length + 1)}}`
 
-  it.each<[string, string | Buffer, number, ErrorCode, string]>([
+  it.each<[string, string | Buffer, number, EngineErrorCode, string]>([
     ['not JSON', 'name=Rex', 400, 'invalid_json', 'not JSON'],
     ['cut off', '{"name":"Rex"', 400, 'invalid_json', 'not JSON'],
     ['two values', `${valid}${valid}`, 400, 'invalid_json', 'not JSON'],

@@ -1,43 +1,38 @@
 import { readFileSync } from 'node:fs'
 import type { Level } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { replies } from '../../src/engine/http/error-replies.ts'
-import { type ErrorCode, errorFacts, ServiceError } from '../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../src/engine/lib/errors.ts'
+import { storeErrors } from '../../src/store/errors.ts'
 import { captureLog } from '../lib/captured-log.ts'
+import { errorsReference } from './errors-reference.ts'
 import { expectError, FakeServices, openApp, openServer, testServer } from './fake-services.ts'
 
-const codes = Object.keys(errorFacts) as ErrorCode[]
+it('docs/errors.md is up to date: else run `npm run schemas`', () => {
+  expect(readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')).toBe(errorsReference(storeErrors))
+})
 
-describe('the catalogue, the statuses and docs/errors.md say the same', () => {
-  const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
-  const rows = page
-    .split('\n')
-    .filter((line) => line.startsWith('| `'))
-    .map((line) => line.split('|').map((cell) => cell.trim()))
-  const documented = new Map(
-    rows.map(([, code = '', status, retryable, effect]) => [code, [status, retryable, effect]]),
-  )
-
-  it('every code has one row, and every row a code, in the same order', () => {
-    expect(rows.map(([, code]) => code)).toEqual(codes.map((code) => `\`${code}\``))
-    expect(Object.keys(replies)).toEqual(codes)
+it('the page of errors says of each what docs/errors.md says', async () => {
+  const { app } = await openServer()
+  const { body } = await app.inject('/docs/errors')
+  const shown = [...body.matchAll(/^<dt id="(\w+)">.*\n<dd>(.*)<br>Status (\d+). Retry: (.*). Effect: (\w+).<\/dd>$/gm)]
+  const rows = shown.map(([, code, meaning = '', status, retry, effect]) => {
+    const text = meaning
+      .replace(/<\/?code>/g, '`')
+      .replaceAll('&lt;', '<')
+      .replaceAll('&gt;', '>')
+      .replaceAll('&amp;', '&')
+    return `| \`${code}\` | ${status} | ${retry} | ${effect} | ${text} |`
   })
-
-  it.each(codes)('%s', (code) => {
-    const { retryable, effect } = errorFacts[code]
-    const [status, seconds] = replies[code]
-    const retry = (retryable ? 'yes' : 'no') + (seconds === undefined ? '' : `, after ${seconds} s`)
-    expect(documented.get(`\`${code}\``)).toEqual([String(status), retry, effect])
-  })
+  expect(rows).toEqual(errorsReference(storeErrors).match(/^\| `.*$/gm))
+  await app.close()
 })
 
 describe('passes on with its message, from reads and from commands', () => {
   const server = testServer()
 
-  it.each(codes)('%s', async (code) => {
-    const fail = () => Promise.reject(new ServiceError(code, 'What happened: "ü".'))
+  it.each([...storeErrors])('%s', async (code, { status, retry }) => {
+    const fail = () => Promise.reject(ServiceError.own(code, 'What happened: "ü".'))
     Object.assign(server.services, { beforeRead: fail, beforeCommand: fail })
-    const [status, seconds] = replies[code]
     const answers = [
       ...['/v1/pets', '/v1/pets/1', '/v1/store/orders', '/v1/store/orders/1'].map((url) => server.get(url)),
       server.post('/v1/pets', { name: 'Rex', categoryId: 1 }),
@@ -46,15 +41,16 @@ describe('passes on with its message, from reads and from commands', () => {
     ]
     for (const answer of await Promise.all(answers)) {
       expectError(answer, status, code, 'What happened: "ü".')
-      expect(answer.headers['retry-after']).toBe(seconds?.toString())
+      expect(answer.headers['retry-after']).toBe(typeof retry === 'number' ? String(retry) : undefined)
     }
   })
 })
 
 it('each error leads to what its code means, as does the path of PUBLIC_URL', async () => {
   const { services, app, get } = await openServer(new FakeServices(), { publicUrl: 'https://shop.example/pets' })
+  const codes = [...storeErrors.keys()]
   for (const code of codes) {
-    services.beforeRead = () => Promise.reject(new ServiceError(code, 'What happened.'))
+    services.beforeRead = () => Promise.reject(ServiceError.own(code, 'What happened.'))
     const { link } = (await get('/v1/pets')).headers
     const [, page = '', anchor] = /^<\/pets(\/.*)#(\w+)>; rel="help"$/.exec(String(link)) ?? []
     expect([anchor, (await app.inject(page)).body]).toEqual([code, expect.stringContaining(`id="${code}"`)])
@@ -75,7 +71,7 @@ it('an error of a process that serves no such page leads nowhere', async () => {
   await app.close()
 })
 
-describe('an error without a code of ours', () => {
+describe('an error without a code of the table', () => {
   const server = testServer()
   const bug = (members: object) => Object.assign(new TypeError('password hunter2'), members)
   it.each<[string, unknown]>([
@@ -83,6 +79,7 @@ describe('an error without a code of ours', () => {
     ['one with a status', bug({ statusCode: 404, status: 404 })],
     ['one with a foreign code', bug({ code: 'ENOENT', statusCode: 400 })],
     ['one with a code that objects have', bug({ code: 'constructor' })],
+    ['an error of a service with a code of nobody', ServiceError.own('pet_not_fond', 'password hunter2')],
     ['a string', 'password hunter2'],
     ['undefined', undefined],
     ['null', null],
@@ -108,6 +105,13 @@ describe('the log', () => {
     const err = { type: 'TypeError', message: 'a bug', stack: expect.stringContaining('errors.unit.test.ts') }
     expect(await logOf('info', new TypeError('a bug'))).toEqual([
       expect.objectContaining({ level: 50, requestId: 'id-1', method: 'GET', path: '/v1/pets', err }),
+    ])
+  })
+
+  it('has an error whose code no table has', async () => {
+    const err = { type: 'ServiceError', message: 'no pet', code: 'pet_not_fond', stack: expect.any(String) }
+    expect(await logOf('info', ServiceError.own('pet_not_fond', 'no pet'))).toEqual([
+      expect.objectContaining({ level: 50, msg: 'unexpected error', err: expect.objectContaining(err) }),
     ])
   })
 

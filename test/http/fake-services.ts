@@ -5,6 +5,7 @@ import { pets } from '../../projections/pets.ts'
 import type { Scope } from '../../src/engine/keys/key-file.ts'
 import type { CommandHandler, CommandOptions, Handled } from '../../src/engine/commands/command-handler.ts'
 import { type Decider, Rejected } from '../../src/engine/commands/decider.ts'
+import { storeErrors } from '../../src/store/errors.ts'
 import type { PetEvent } from '../../src/store/events.ts'
 import type { NewPet, PetId } from '../../src/store/pet.ts'
 import { type PetState, petDecider } from '../../src/store/pet-stream.ts'
@@ -15,7 +16,7 @@ import type { EventServices } from '../../src/engine/http/events.ts'
 import { type PetQuota, type Rate, RateLimit } from '../../src/engine/http/key-limits.ts'
 import type { RouteServices } from '../../src/engine/http/resource.ts'
 import { Traffic } from '../../src/engine/http/traffic.ts'
-import { type ErrorCode, ServiceError } from '../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../src/engine/lib/errors.ts'
 import { noRecords } from '../../src/engine/read-models/checkpoint.ts'
 import type { StoredDocument } from '../../src/engine/read-models/document.ts'
 import type { IdempotencyRecord } from '../../src/engine/read-models/idempotency-record.ts'
@@ -183,7 +184,7 @@ export class FakeServices extends Scene implements AppServices {
     const event = decider.decide(command(id), before.state)
     if (event === 'unchanged') return { outcome: 'unchanged', document: document?.json, reached }
     precondition?.(document?.json ?? '')
-    if (event instanceof Rejected) throw new ServiceError(event.code, event.message)
+    if (event instanceof Rejected) throw ServiceError.own(event.code, event.message)
     const after = this.append(event)
     const offset = this.events.length - 1
     if (idempotency !== undefined) {
@@ -213,6 +214,7 @@ const connections = { max: 1000, maxPerAddress: 1000, isTrustedProxy: () => fals
 export function openApp(services: AppServices = new FakeServices(), options: Partial<AppOptions> = {}) {
   return buildApp(services, {
     logger: false,
+    errors: storeErrors,
     logsWrites: false,
     probesInDetail: true,
     corsOrigins: [],
@@ -263,7 +265,7 @@ export function headerOf({ headers }: { readonly headers: Readonly<Record<string
 export function expectError(
   { statusCode, headers, body }: Pick<LightMyRequestResponse, 'statusCode' | 'headers' | 'body'>,
   status: number,
-  code: ErrorCode,
+  code: string,
   message = '',
   { isExplained = true } = {},
 ): void {

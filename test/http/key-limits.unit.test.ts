@@ -1,7 +1,8 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Scope } from '../../src/engine/keys/key-file.ts'
 import { PetQuota } from '../../src/engine/http/key-limits.ts'
-import { type ErrorCode, ServiceError } from '../../src/engine/lib/errors.ts'
+import type { EngineErrorCode } from '../../src/engine/lib/engine-errors.ts'
+import { ServiceError } from '../../src/engine/lib/errors.ts'
 import { captureLog } from '../lib/captured-log.ts'
 import { eventually } from '../lib/eventually.ts'
 import { expectError, FakeServices, key, openServer, otherKey } from './fake-services.ts'
@@ -68,7 +69,7 @@ it('refuses pets of a key beyond its daily quota, and counts only added pets', a
 
 it('lets requests under an Idempotency-Key that was counted be repeated beyond the quota, and counts them once', async () => {
   const { services, add } = await open({ petQuota: new PetQuota(2, () => new Date('2026-11-20T12:00:00Z')) })
-  const fail = (code: ErrorCode) => () => {
+  const fail = (code: EngineErrorCode) => () => {
     throw new ServiceError(code, 'later')
   }
   const status = async (key: string) => (await add({ 'idempotency-key': `"${key}"` })).statusCode

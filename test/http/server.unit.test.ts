@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { drain } from '../../src/engine/http/server.ts'
-import type { ErrorCode } from '../../src/engine/lib/errors.ts'
+import type { EngineErrorCode } from '../../src/engine/lib/engine-errors.ts'
 import { captureLog } from '../lib/captured-log.ts'
 import { eventually } from '../lib/eventually.ts'
 import { authorization, key, openServer, testServer } from './fake-services.ts'
@@ -77,7 +77,7 @@ const securityHeaders = {
   'x-content-type-options': 'nosniff',
 }
 
-function expectRawError(text: string, status: number, code: ErrorCode): void {
+function expectRawError(text: string, status: number, code: EngineErrorCode): void {
   const headers = { ...securityHeaders, 'content-type': 'application/json; charset=utf-8', connection: 'close' }
   const responses = readResponses(text)
   expect(responses).toMatchObject([{ status, headers }])
@@ -115,7 +115,7 @@ describe('invalid HTTP is answered with an Error', () => {
     'HTTP/0.9': `GET /v1/pets\r\n${bearer}\r\n\r\n`,
   }
   const long = 'x'.repeat(17 * 1024)
-  it.each<readonly [what: string, bytes: string, status: number, code: ErrorCode]>([
+  it.each<readonly [what: string, bytes: string, status: number, code: EngineErrorCode]>([
     ...Object.entries(badRequests).map(([what, bytes]) => [what, bytes, 400, 'invalid_request'] as const),
     ['a header of 17 KiB', head('GET /v1/pets HTTP/1.1', `X-Long: ${long}`), 431, 'headers_too_large'],
     ['a path of 17 KiB', head(`GET /v1/pets/${long} HTTP/1.1`), 431, 'headers_too_large'],

@@ -21,6 +21,7 @@ import { ConfigError } from './environment.ts'
 import { serviceHealth } from './health.ts'
 import type { LogOutput } from './log-output.ts'
 import { serviceMetrics } from './metrics.ts'
+import { storeErrors } from '../../store/errors.ts'
 import { petKind, petStreams } from '../../store/service.ts'
 import { openReadSide } from './read-side.ts'
 import { startProjectors, type TrackedShard, trackShards, watchLag } from './shards.ts'
@@ -77,7 +78,7 @@ export async function startService(
   const app = await buildApp(
     { api: api?.services, ...probed },
     {
-      ...{ logger, logsWrites, probesInDetail, corsOrigins, publicUrl },
+      ...{ logger, errors: storeErrors, logsWrites, probesInDetail, corsOrigins, publicUrl },
       connections: connectionLimits(config),
     },
   )

@@ -1,12 +1,11 @@
 import type { Recorded } from '../log/event-log.ts'
-import type { ErrorCode } from '../lib/errors.ts'
 
-/** A command that the state does not allow. */
+/** A command that the state does not allow; `code` is one of the engine or of the service. */
 export class Rejected {
-  readonly code: ErrorCode
+  readonly code: string
   readonly message: string
 
-  constructor(code: ErrorCode, message: string) {
+  constructor(code: string, message: string) {
     this.code = code
     this.message = message
   }

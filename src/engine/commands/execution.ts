@@ -199,7 +199,7 @@ class Execution<State, Command, Event> {
     const decision = decider.decide(command(id), state)
     if (decision === 'unchanged') return decision
     options.precondition?.(document?.json ?? '')
-    if (decision instanceof Rejected) throw new ServiceError(decision.code, decision.message)
+    if (decision instanceof Rejected) throw ServiceError.own(decision.code, decision.message)
     return decision
   }
 

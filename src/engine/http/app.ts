@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { asyncApiDocument } from '../../store/asyncapi.ts'
+import { type ErrorTable, errorTable } from '../definition/errors.ts'
 import type { Tracing } from '../lib/tracing.ts'
 import { requireApiKey } from './auth.ts'
 import type { ConnectionLimits } from './connections.ts'
@@ -41,6 +42,8 @@ export interface AppServices extends ProbedServices {
 
 export interface AppOptions {
   readonly logger: Logger | false
+  /** All errors of the engine and of the service. */
+  readonly errors: ErrorTable
   /** Whether to log each write, with its API key and address. */
   readonly logsWrites: boolean
   /** Whether requests from this machine itself get the details of probes, and the metrics, on the port of the API. */
@@ -55,11 +58,11 @@ export interface AppOptions {
 /** The HTTP server, ready to listen or to receive injected requests. Closing it finishes its current requests. */
 export async function buildApp(
   services: AppServices,
-  { logger, logsWrites, probesInDetail, corsOrigins, publicUrl, connections }: AppOptions,
+  { logger, errors, logsWrites, probesInDetail, corsOrigins, publicUrl, connections }: AppOptions,
 ): Promise<FastifyInstance> {
   const basePath = publicUrl === '' ? '' : new URL(publicUrl).pathname.replace(/\/$/, '')
   const errorsPage = services.api === undefined ? undefined : `${basePath}/docs/errors`
-  const app = newApp(services, { logger, connections, corsOrigins: new Set(corsOrigins), errorsPage })
+  const app = newApp(services, { logger, errors, connections, corsOrigins: new Set(corsOrigins), errorsPage })
   app.decorate('basePath', basePath)
   if (logger) addRequestLog(app, logger, logsWrites)
   addHealthRoutes(app, services, { detailsFor: probesInDetail ? 'local requests' : 'nobody' })
@@ -72,8 +75,9 @@ const adminConnectionsMax = 64
 
 /** As `buildApp`, with only the probes and the metrics: for a port that only operators can reach. */
 export async function buildAdminApp(services: ProbedServices, logger: Logger | false): Promise<FastifyInstance> {
+  const errors = errorTable([], {})
   const connections = { max: adminConnectionsMax, maxPerAddress: adminConnectionsMax, isTrustedProxy: () => false }
-  const app = newApp(services, { logger, connections, corsOrigins: new Set(), errorsPage: undefined })
+  const app = newApp(services, { logger, errors, connections, corsOrigins: new Set(), errorsPage: undefined })
   addHealthRoutes(app, services, { detailsFor: 'everybody' })
   await app.ready()
   return app
@@ -100,10 +104,10 @@ function newApp(
 }
 
 async function addApi(app: FastifyInstance, api: ApiServices, publicUrl: string): Promise<void> {
-  await addOpenApi(app, publicUrl)
+  await addOpenApi(app, publicUrl, app.errors)
   const asyncApi = JSON.stringify(asyncApiDocument(api.topic))
   app.get('/asyncapi.json', { schema: { hide: true } }, (_request, reply) => reply.type(jsonType).send(asyncApi))
-  addDocs(app)
+  addDocs(app, app.errors)
   await app.register(
     async (v1) => {
       if (api.tracing !== undefined) traceRequests(v1, api.tracing)

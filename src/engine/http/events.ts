@@ -180,7 +180,7 @@ const historySchema = {
     ...doc.anyOperation,
     200: doc.answer('The events of the pet', eventAnswerSchemas.PetEvents, [created], fields.pageHeaders),
     400: doc.invalid('query: limit must be <= 100'),
-    404: doc.error('No such pet', 'pet_not_found', 'There is no pet 1.'),
+    404: doc.notFound('pet', 1),
     503: unavailable,
   },
 }

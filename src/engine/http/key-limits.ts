@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Handled } from '../commands/command-handler.ts'
-import { errorFacts, ServiceError } from '../lib/errors.ts'
+import { ServiceError } from '../lib/errors.ts'
 import { holderOf } from './auth.ts'
 import { bodyLimit } from './request-values.ts'
 
@@ -169,7 +169,7 @@ export class PetQuota {
       mayBeAdded = added.outcome !== 'replayed'
       return added
     } catch (error) {
-      mayBeAdded = !(error instanceof ServiceError) || errorFacts[error.code].effect !== 'none'
+      mayBeAdded = !(error instanceof ServiceError) || reply.server.errors.get(error.code)?.effect !== 'none'
       throw error
     } finally {
       if (!mayBeAdded) pet.requests--

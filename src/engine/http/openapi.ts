@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
+import type { ErrorTable } from '../definition/errors.ts'
 import { referringTo } from '../lib/named-schemas.ts'
 import { jsonType } from './error-replies.ts'
 import { eventAnswerSchemas, eventsTag } from './events.ts'
@@ -19,8 +20,9 @@ const named: Readonly<Record<string, object>> = {
 const withReferences = referringTo(named)
 
 /** `/openapi.json`, made from the schemas of the routes added after this. */
-export async function addOpenApi(app: FastifyInstance, publicUrl: string): Promise<void> {
+export async function addOpenApi(app: FastifyInstance, publicUrl: string, errors: ErrorTable): Promise<void> {
   const schemas = Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, componentOf(name, schema)]))
+  schemas.ErrorCode = { enum: [...errors.keys()], ...schemas.ErrorCode }
   const title = 'Petstore Animals'
   const description = 'A pet store: list its pets, add one, read one; in beta, order them and follow their events.'
   const license = { name: 'MIT', identifier: 'MIT' }

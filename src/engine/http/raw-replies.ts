@@ -1,10 +1,10 @@
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { timeOfDay } from '../lib/clock.ts'
-import { type ErrorCode, ServiceError } from '../lib/errors.ts'
+import { type EngineErrorCode, engineErrors } from '../lib/engine-errors.ts'
 import { connectionOf } from './connection.ts'
 import { anyPage } from './cors.ts'
-import { errorBody, helpLink, jsonType, securityHeaders, statusOf, toServiceError } from './error-replies.ts'
+import { errorBody, helpLink, jsonType, type Problem, problemWith, securityHeaders } from './error-replies.ts'
 
 /**
  * The answers that have no response object, and so are sent as bytes, with all their headers. Each returns the code that
@@ -29,34 +29,38 @@ export class RawReplies {
    * Node's clientError: bytes that are not a request, or not a complete one. Comes again for whatever arrives behind such
    * bytes.
    */
-  toBrokenRequest(raised: Error, socket: Duplex): ErrorCode | undefined {
-    return this.#end(socket, toServiceError(raised, ['invalid_request', 'The request is not valid HTTP/1.1.']))
+  toBrokenRequest(raised: Error, socket: Duplex): EngineErrorCode | undefined {
+    return this.#end(socket, problemWith(raised) ?? ['invalid_request', 'The request is not valid HTTP/1.1.'])
   }
 
   /** Node's connect event: a proxy method, whose connection Node would close without an answer. */
-  toTunnel(socket: Duplex): ErrorCode | undefined {
+  toTunnel(socket: Duplex): EngineErrorCode | undefined {
     socket.on('error', () => {}) // Node listens no more
-    const problem = new ServiceError('method_not_allowed', 'This server is not a proxy: it does not support CONNECT.')
-    return this.#end(socket, problem, { Allow: '' })
+    const message = 'This server is not a proxy: it does not support CONNECT.'
+    return this.#end(socket, ['method_not_allowed', message], { Allow: '' })
   }
 
   /** The answer to a body in more pieces than are read. */
-  toManyPieces(socket: Duplex): ErrorCode | undefined {
-    return this.#end(socket, new ServiceError('payload_too_large', 'The body comes in too many pieces.'))
+  toManyPieces(socket: Duplex): EngineErrorCode | undefined {
+    return this.#end(socket, ['payload_too_large', 'The body comes in too many pieces.'])
   }
 
-  #end(socket: Duplex, error: ServiceError, more: Readonly<Record<string, string>> = {}): ErrorCode | undefined {
-    const status = statusOf(error.code)
-    const body = errorBody(error)
+  #end(
+    socket: Duplex,
+    [code, message]: Problem,
+    more: Readonly<Record<string, string>> = {},
+  ): EngineErrorCode | undefined {
+    const { status } = engineErrors[code]
+    const body = errorBody({ code, message, status })
     const headers = {
       ...this.#headers,
-      ...(this.#errorsPage !== undefined && { Link: helpLink(this.#errorsPage, error.code) }),
+      ...(this.#errorsPage !== undefined && { Link: helpLink(this.#errorsPage, code) }),
       ...more,
       Date: timeOfDay().toUTCString(),
       'Content-Length': Buffer.byteLength(body),
     }
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     const answer = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`
-    return connectionOf(socket)?.end(answer) ? error.code : undefined
+    return connectionOf(socket)?.end(answer) ? code : undefined
   }
 }

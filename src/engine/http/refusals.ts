@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { auditTo } from '../lib/audit.ts'
-import { type ErrorCode, ServiceError } from '../lib/errors.ts'
+import type { EngineErrorCode } from '../lib/engine-errors.ts'
+import { ServiceError } from '../lib/errors.ts'
 
 /** Codes of requests refused because of who sends them, not what they ask for. */
-const codes: ReadonlySet<ErrorCode> = new Set([
+const codes: ReadonlySet<string> = new Set<EngineErrorCode>([
   'unauthorized',
   'insufficient_scope',
   'too_many_requests',
@@ -25,10 +26,10 @@ const linesMax = 20
 /** Writes one line per address and key for all requests refused within some seconds. */
 export function logRefusals(app: FastifyInstance, logger: Logger): void {
   const audit = auditTo(logger)
-  const refused = new Map<string, { code: ErrorCode; address: string; keyId: string | undefined; count: number }>()
+  const refused = new Map<string, { code: string; address: string; keyId: string | undefined; count: number }>()
   let others = 0
 
-  function note(code: ErrorCode, { ip: address, holder }: FastifyRequest): void {
+  function note(code: string, { ip: address, holder }: FastifyRequest): void {
     const keyId = holder?.keyId
     const name = `${code} ${address} ${keyId}`
     const known = refused.get(name)

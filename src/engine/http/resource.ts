@@ -3,6 +3,7 @@ import type { CommandHandler, CommandOptions, Handled } from '../commands/comman
 import type { PetEvent } from '../../store/events.ts'
 import { type PetCommand, type PetState, petDecider } from '../../store/pet-stream.ts'
 import type { Position } from '../log/event-log.ts'
+import { notFoundCode } from '../definition/errors.ts'
 import { ServiceError } from '../lib/errors.ts'
 import type { Int64 } from '../lib/int64.ts'
 import type { DocumentId } from '../read-models/document.ts'
@@ -159,7 +160,7 @@ export function documentId(collection: string, id: Int64): DocumentId | undefine
 
 const nothing = { document: undefined, reached: [] }
 
-/** The JSON of one document. Throws what reading throws, and ServiceError pet_not_found or order_not_found. */
+/** The JSON of one document. Throws what reading throws, and the ServiceError of `notFound`. */
 async function findDocument(exchange: Exchange, id: Int64): Promise<string> {
   const { services, resource, atLeast } = exchange
   const known = documentId(resource.collection, id)
@@ -175,7 +176,7 @@ export function addReached(exchange: Exchange, reached: Reached): void {
 }
 
 export function notFound({ resource: { noun } }: Exchange, id: Int64): ServiceError {
-  return new ServiceError(`${noun}_not_found`, `There is no ${noun} ${id}.`)
+  return ServiceError.own(notFoundCode(noun), `There is no ${noun} ${id}.`)
 }
 
 type Request = Pick<CommandOptions, 'stream' | 'drawsId' | 'idempotency' | 'precondition'>

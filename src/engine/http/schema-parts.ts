@@ -1,12 +1,12 @@
 import { type TProperties, type TSchema, Type } from 'typebox'
-import { type ErrorCode, errorFacts } from '../lib/errors.ts'
-import { statusOf } from './error-replies.ts'
+import { notFoundCode, notFoundError } from '../definition/errors.ts'
+import { type EngineErrorCode, type ErrorFacts, engineErrors } from '../lib/engine-errors.ts'
 import { challenge, header, headers, pageHeaders, requestHeaders, retryAfter, taggedHeaders } from './header-schemas.ts'
 
 export const pageLimit = { minimum: 1, maximum: 100, default: 20 } as const
 
-export const ErrorCodeSchema = Type.Enum(Object.keys(errorFacts) as ErrorCode[], {
-  type: 'string',
+/** The document adds the codes of the service that it describes. */
+export const ErrorCodeSchema = Type.String({
   description: 'Machine-readable error code. [The page of errors](docs/errors) says what each means.',
   examples: ['invalid_request'],
 })
@@ -30,11 +30,19 @@ const help = {
   Link: header({ pattern: '^<[^>]*>; rel="help"$' }, 'What the error code means (RFC 8288): `<…>; rel="help"`'),
 }
 
-export function error(description: string, code: ErrorCode, message: string, headers: object = {}): Answer {
-  return answer(description, ErrorSchema, { code, message, status: statusOf(code) }, { ...headers, ...help })
+/** Answers with errors of a table. */
+export function errorsOf<Code extends string>(table: Readonly<Record<Code, Pick<ErrorFacts, 'status'>>>) {
+  return (description: string, code: Code, message: string, headers: object = {}): Answer =>
+    answer(description, ErrorSchema, { code, message, status: table[code].status }, { ...headers, ...help })
+}
+export const error = errorsOf(engineErrors)
+
+export function notFound(noun: string, id: number): Answer {
+  const code = notFoundCode(noun)
+  return errorsOf({ [code]: notFoundError(noun) })(`No such ${noun}`, code, `There is no ${noun} ${id}.`)
 }
 
-export const unavailable = (code: ErrorCode, message: string) =>
+export const unavailable = (code: EngineErrorCode, message: string) =>
   error('Temporarily unavailable', code, message, retryAfter)
 export const unreadable = unavailable('read_model_unavailable', 'The read model does not answer.')
 export const rebuilding = unavailable('read_model_rebuilding', 'The read model is being rebuilt.')

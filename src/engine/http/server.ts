@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type Server } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
-import type { ErrorCode } from '../lib/errors.ts'
+import type { ErrorTable } from '../definition/errors.ts'
 import { type ConnectionLimits, Connections } from './connections.ts'
 import { allowPage } from './cors.ts'
 import { replyWithError, securityHeaders } from './error-replies.ts'
@@ -17,18 +17,20 @@ export interface ServerOptions {
   /** Whether each response asks its client to close the connection. */
   readonly isClosing: () => boolean
   readonly traffic: Traffic
+  /** All errors that may be answered. */
+  readonly errors: ErrorTable
   /** Origins of pages that may read the answers. */
   readonly corsOrigins: ReadonlySet<string>
   /** Where clients find the page that explains each error; undefined where it is not served. */
   readonly errorsPage: string | undefined
 }
 
-/** A server without routes. Each of its answers has a status of the catalogue, and each of its resources is bounded. */
+/** A server without routes. Each of its answers has a status of the error table, and each of its resources is bounded. */
 export function newServer(options: ServerOptions): FastifyInstance {
-  const { logger, connections: limits, traffic, corsOrigins, errorsPage } = options
+  const { logger, connections: limits, traffic, errors, corsOrigins, errorsPage } = options
   const rawReplies = new RawReplies({ errorsPage, allowsPages: corsOrigins.size > 0 })
   const connections = new Connections(limits, logger)
-  const count = (code: ErrorCode | undefined) => code !== undefined && traffic.refuse(code)
+  const count = (code: string | undefined) => code !== undefined && traffic.refuse(code)
   const app = Fastify({
     // With a logger of its own Fastify would listen to each response, for lines that are not wanted. Errors of a
     // request are logged anyway.
@@ -74,6 +76,7 @@ export function newServer(options: ServerOptions): FastifyInstance {
     },
     clientErrorHandler: (error, socket) => count(rawReplies.toBrokenRequest(error, socket)),
   })
+  app.decorate('errors', errors)
   app.decorate('errorsPage', errorsPage)
   app.setErrorHandler(replyWithError)
   return app

@@ -1,7 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Distribution } from '../lib/distribution.ts'
-import type { ErrorCode } from '../lib/errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -35,7 +34,7 @@ const clientLeft = 499
 /** Counts requests in plain numbers, which are read when the metrics are asked for (decision 0036). */
 export class Traffic {
   inFlight = 0
-  readonly refusals = new Map<ErrorCode, number>()
+  readonly refusals = new Map<string, number>()
   readonly #counts = new Map<string, Map<string, RouteCounts>>()
 
   get counts(): readonly RouteCounts[] {
@@ -57,7 +56,7 @@ export class Traffic {
     counted.counts = this.#countsOf(url ?? unknownRoute, method, config.isEndless)
   }
 
-  refuse(code: ErrorCode): void {
+  refuse(code: string): void {
     this.refusals.set(code, (this.refusals.get(code) ?? 0) + 1)
   }
 
@@ -81,7 +80,7 @@ export class Traffic {
 }
 
 /** Counts an error answer. Without effect on a response that is not counted. */
-export function countRefusal({ raw }: FastifyReply, code: ErrorCode): void {
+export function countRefusal({ raw }: FastifyReply, code: string): void {
   const counted = raw as CountedResponse<IncomingMessage>
   counted.traffic?.refuse(code)
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { statusOf } from '../../../src/engine/http/error-replies.ts'
 import { addEventRoutes, type EventServices } from '../../../src/engine/http/events.ts'
+import { storeErrors } from '../../../src/store/errors.ts'
 import { addOrderRoutes } from '../../../src/store/orders.ts'
 import { addPetRoutes } from '../../../src/store/pets.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
@@ -43,9 +43,10 @@ export class Routes {
       const text = await handler(request, reply)
       return reply.sent(typeof text === 'string' ? text : null)
     } catch (error) {
-      if (!(error instanceof ServiceError)) this.#foundBug(error)
-      const { code, message } = error instanceof ServiceError ? error : { code: 'internal_error' as const, message: '' }
-      const status = statusOf(code)
+      const facts = error instanceof ServiceError ? storeErrors.get(error.code) : undefined
+      if (facts === undefined) this.#foundBug(error)
+      const { code, message } = error instanceof ServiceError ? error : { code: 'internal_error', message: '' }
+      const { status } = facts ?? { status: 500 }
       return reply.code(status).sent(JSON.stringify({ code, message, status }))
     }
   }

@@ -1,0 +1,31 @@
+import { type ErrorFacts, engineErrors } from '../lib/engine-errors.ts'
+
+/** A service's own errors by their codes. None of them has an effect. */
+export type OwnErrors = Readonly<Record<string, Omit<ErrorFacts, 'effect'>>>
+
+/** All errors of a service by their codes, in the order of its reference. */
+export type ErrorTable = ReadonlyMap<string, ErrorFacts>
+
+export const notFoundCode = (noun: string) => `${noun}_not_found`
+
+/** The error of every resource: there is none with this id. */
+export function notFoundError(noun: string): ErrorFacts {
+  return { status: 404, retry: 'no', effect: 'none', meaning: `No ${noun} has this id.` }
+}
+
+/** The errors of the engine and of a service whose resources have these nouns. Throws an Error if a code is taken. */
+export function errorTable(nouns: readonly string[], own: OwnErrors): ErrorTable {
+  const errors: (readonly [code: string, facts: ErrorFacts])[] = [
+    ...nouns.map((noun) => [notFoundCode(noun), notFoundError(noun)] as const),
+    ...Object.entries(engineErrors),
+    ...Object.entries(own).map(([code, facts]) => [code, { ...facts, effect: 'none' }] as const),
+  ]
+  const table = new Map(errors.sort(([, a], [, b]) => place(a) - place(b)))
+  if (table.size < errors.length) throw new Error('two errors have the same code')
+  return table
+}
+
+/** Errors stand by their status, but 408 stands behind 412: the published documents have it there. */
+function place({ status }: ErrorFacts): number {
+  return status === 408 ? 412 : status
+}

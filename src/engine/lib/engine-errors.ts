@@ -1,0 +1,156 @@
+/** What a client has to know of an error. */
+export interface ErrorFacts {
+  /** The HTTP status. */
+  readonly status: number
+  /** Whether the same request, unchanged, can succeed later; a number: after so many seconds, which `Retry-After` says. */
+  readonly retry: 'no' | 'yes' | number
+  /**
+   * 'none': surely nothing was stored. 'unknown': the event may be in the log, or appear there. 'stored': the event is
+   * in the log.
+   */
+  readonly effect: 'none' | 'unknown' | 'stored'
+  /** For the reference: text with code in backticks. */
+  readonly meaning: string
+}
+
+const refusal = (status: number, meaning: string) => ({ status, retry: 'no', effect: 'none', meaning }) as const
+const setback = (status: number, retry: 'yes' | number, meaning: string) =>
+  ({ status, retry, effect: 'none', meaning }) as const
+
+/**
+ * The errors of every service, in the order of the reference; those of one service are in its definition. A code is
+ * stable and never reused. append_outcome_unknown has no Retry-After: a client that retries automatically may store the
+ * same pet twice.
+ */
+export const engineErrors = {
+  invalid_request: refusal(
+    400,
+    'A value in the body, query, path or a header is missing, unknown or not allowed: the message names it. Or the ' +
+      'request is malformed HTTP.',
+  ),
+  invalid_json: refusal(400, 'The body is empty, not UTF-8, not JSON, or nested too deeply to be read.'),
+  invalid_cursor: refusal(
+    400,
+    'The cursor is damaged, or belongs to another list or another status filter. Start again at the first page.',
+  ),
+  invalid_idempotency_key: refusal(
+    400,
+    '`Idempotency-Key` must be one string of 1 to 255 printable ASCII characters in double quotes, or a bare token ' +
+      '(RFC 9651) of the same length. Parameters behind the string mean nothing.',
+  ),
+  invalid_consistency_token: refusal(
+    400,
+    '`Consistency-Token`, or `Last-Event-ID`, is damaged, belongs to another event log, or points beyond the end ' +
+      'of this one: what it stood for no longer exists.',
+  ),
+  unauthorized: refusal(
+    401,
+    'There is no API key, more than one `Authorization` header, or the key is not valid. `WWW-Authenticate` names ' +
+      'the scheme.',
+  ),
+  insufficient_scope: refusal(
+    403,
+    'The API key lacks the scope that `WWW-Authenticate` names: `read`, `write` or `orders`.',
+  ),
+  route_not_found: refusal(404, 'There is nothing at this path.'),
+  method_not_allowed: refusal(
+    405,
+    'The path does not support this method. `Allow` lists the methods that it supports.',
+  ),
+  precondition_failed: refusal(
+    412,
+    '`If-Match` does not have the entity tag of the present state, or `If-None-Match` has it where something was ' +
+      'to be changed. Read it again and decide anew. A list, and what a POST is about, have no tag. A weak tag ' +
+      '(`W/"…"`), which a proxy makes of ours when it compresses, never matches in `If-Match`: send it without `W/`.',
+  ),
+  request_timeout: setback(
+    408,
+    'yes',
+    'The request did not arrive in time: its head within 10 seconds, all of it within 30.',
+  ),
+  payload_too_large: refusal(
+    413,
+    'The body is larger than 16 KiB, comes in more than 1024 pieces, or has chunk extensions that are too large.',
+  ),
+  unsupported_media_type: refusal(
+    415,
+    'The body is not `application/json`, has a charset other than UTF-8, or a `Content-Encoding` other than ' +
+      '`identity`; or there is more than one `Content-Type`.',
+  ),
+  idempotency_key_reused: refusal(
+    422,
+    'This API key has already made a different request under the same `Idempotency-Key`.',
+  ),
+  too_many_requests: setback(
+    429,
+    1,
+    'This API key has reached its limit of concurrent requests, including those that wait ' +
+      '(`MAX_IN_FLIGHT_PER_KEY`), or its rate limit (`RATE_LIMIT`). For a rate limit `Retry-After` says when the ' +
+      'next request is allowed.',
+  ),
+  quota_exceeded: setback(
+    429,
+    'yes',
+    'This API key has added as many pets today as it may (`PETS_PER_KEY_AND_DAY`). `Retry-After` says when the day ' +
+      'ends (UTC). A pet counted today can still be retried under its `Idempotency-Key`.',
+  ),
+  headers_too_large: refusal(
+    431,
+    'The request line and the headers together, or the trailers, are larger than 16 KiB.',
+  ),
+  internal_error: {
+    status: 500,
+    retry: 'yes',
+    effect: 'unknown',
+    meaning: "A bug in the service. Its log has the details under the request's `X-Request-Id`.",
+  },
+  event_parked: {
+    status: 500,
+    retry: 'no',
+    effect: 'stored',
+    meaning:
+      'The event is in the event log, but could not be applied and is parked, so it is not served. An operator has ' +
+      'to resolve it.',
+  },
+  unsupported_transfer_coding: refusal(501, 'The request has a `Transfer-Encoding` other than `chunked`.'),
+  overloaded: setback(503, 1, 'Too many writes are waiting, or too many histories are being read.'),
+  conflict: setback(
+    503,
+    1,
+    'The time was up before the request could take effect: others changed the same pet or its orders first or had ' +
+      'every id that was drawn, an earlier request under the `Idempotency-Key` is not settled, or reading took too ' +
+      'long.',
+  ),
+  stream_parked: setback(
+    503,
+    'yes',
+    'An event of this pet is parked. Nothing can follow it until an operator resolves it.',
+  ),
+  event_log_unavailable: setback(
+    503,
+    2,
+    'The event log did not take the write, or could not be read. Pets and orders can still be read.',
+  ),
+  read_model_unavailable: setback(
+    503,
+    1,
+    'The read models could not be read. Pets can still be added without an `Idempotency-Key`.',
+  ),
+  read_model_rebuilding: setback(
+    503,
+    1,
+    'The read models are not known to be complete, for example while they are built from the event log: they ' +
+      'cannot tell what does not exist.',
+  ),
+  read_model_behind: setback(503, 1, 'The read models did not reach the position of the `Consistency-Token` in time.'),
+  append_outcome_unknown: {
+    status: 504,
+    retry: 'yes',
+    effect: 'unknown',
+    meaning:
+      'The event log did not confirm in time that it stored the event, or the outcome of the event was not known in ' +
+      'time. After `POST /v1/store/orders`, `Location` names the order that may exist.',
+  },
+} as const satisfies Record<string, ErrorFacts>
+
+export type EngineErrorCode = keyof typeof engineErrors
