@@ -1,10 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { pino } from 'pino'
 import { readConfig } from '../src/engine/app/config.ts'
-import { encodeEvent } from '../src/store/event-codec.ts'
+import type { EventLog, NewRecord } from '../src/engine/log/event-log.ts'
 import type { OrderId } from '../src/store/order.ts'
 import { type PetId, petStatuses } from '../src/store/pet.ts'
-import type { EventLog, NewRecord } from '../src/engine/log/event-log.ts'
+import { encodeEvent, petstore } from '../test/store/petstore.ts'
 import type { Environment } from './systems/service.ts'
 import { type LogKind, openLog } from './systems/storage.ts'
 
@@ -26,7 +26,7 @@ export async function fillLog(
   environment: Environment,
   { pets, from = 1, ordered = false, available = ordered }: Filling,
 ): Promise<void> {
-  const log = await openLog(kind, readConfig(environment), pino({ level: 'silent' }))
+  const log = await openLog(kind, readConfig(petstore, environment), pino({ level: 'silent' }))
   try {
     await appendAll(log, records())
   } finally {

@@ -1,6 +1,7 @@
 /** `npm run bench:order`: placeOrder of distinct pets beside a bare Fastify, in one run. See README.md. */
 import { Command } from 'commander'
 import { readConfig } from '../src/engine/app/config.ts'
+import { petstore } from '../test/store/petstore.ts'
 import { fillLog } from './full-log.ts'
 import type { Load, Round } from './load/load.ts'
 import { wrk, wrkIsThere } from './load/wrk.ts'
@@ -62,7 +63,7 @@ async function cycle(running: RunningService, bareUrl: string, seconds: number):
 async function orderable({ url, environment }: RunningService, pets: number): Promise<Load> {
   const ids = Array.from({ length: pets }, () => nextId++)
   await fillLog('kafka', environment, { pets, from: ids[0] ?? firstId, available: true })
-  const partitions = readConfig(environment).brokers?.kafka.partitions ?? 1
+  const partitions = readConfig(petstore, environment).brokers?.kafka.partitions ?? 1
   for (const id of ids.slice(-20 * partitions)) await untilApplied(`${url}/v1/pets/${id}`)
   const bodies = ids.map((petId) => JSON.stringify({ petId }))
   return { method: 'POST', paths: ids.map(() => '/v1/store/orders'), bodies }

@@ -2,6 +2,7 @@ import { readConfig } from '../src/engine/app/config.ts'
 import { petStatuses } from '../src/store/pet.ts'
 import { until } from '../test/brokers/ready.ts'
 import { Random } from '../test/lib/random.ts'
+import { petstore } from '../test/store/petstore.ts'
 import { type Load, requestHeaders } from './load/load.ts'
 import type { Environment } from './systems/service.ts'
 
@@ -81,7 +82,7 @@ export async function fill(url: string, count: number): Promise<FilledStore> {
  * further pets as there are partitions put one at the end of each.
  */
 export async function caughtUp(url: string, environment: Environment): Promise<void> {
-  const partitions = readConfig(environment).brokers?.kafka.partitions ?? 1
+  const partitions = readConfig(petstore, environment).brokers?.kafka.partitions ?? 1
   for (let partition = 0; partition < partitions; partition++) {
     const path = await create(url, partition)
     await untilApplied(`${url}${path}`)

@@ -1,6 +1,6 @@
+import type { Projection } from '../src/engine/index.ts'
 import { orderDocument } from '../src/store/order.ts'
 import type { PetState } from '../src/store/pet-stream.ts'
-import type { Projection } from '../src/engine/projector/definition.ts'
 
 /** Every order by id, and by id within its status. */
 export const orders: Projection<PetState | undefined> = {
@@ -9,6 +9,6 @@ export const orders: Projection<PetState | undefined> = {
   documents(state) {
     if (state?.order === undefined) return []
     const { order } = state
-    return [{ collection: 'orders', id: order.id, json: orderDocument(order), indexes: [`status:${order.status}`] }]
+    return [{ collection: 'orders', id: order.id, json: orderDocument(order), filters: { status: order.status } }]
   },
 }

@@ -1,6 +1,4 @@
 #!/usr/bin/env node
-import { outliveOutput } from './engine/cli/output.ts'
-import { runCommand } from './engine/cli/program.ts'
+import { store } from './store/service.ts'
 
-outliveOutput()
-await runCommand(process.argv.slice(2))
+process.exitCode = await store.command(process.argv.slice(2))

@@ -5,17 +5,17 @@
  */
 import { pino } from 'pino'
 import { readConfig } from '../../src/engine/app/config.ts'
-import { petStreams } from '../../src/store/service.ts'
 import { prepareProcess } from '../../src/engine/app/storage.ts'
 import type { EventLog } from '../../src/engine/log/event-log.ts'
 import { Projector } from '../../src/engine/projector/projector.ts'
 import type { ReadModelStore } from '../../src/engine/read-models/store.ts'
 import { Tracker } from '../../src/engine/read-models/tracker.ts'
+import { petstore } from '../../test/store/petstore.ts'
 import { Stopwatch } from './stopwatch.ts'
 import { type LogKind, openLog, openStore, type StoreKind } from './storage.ts'
 
 const [, , logKind, storeKind, group = '', events] = process.argv
-const config = readConfig(process.env)
+const config = readConfig(petstore, process.env)
 prepareProcess(config)
 const logger = pino({ level: 'warn' }, process.stderr)
 const log = await openLog(logKind as LogKind, config, logger)
@@ -23,7 +23,7 @@ const store = await openStore(storeKind as StoreKind, config, log, logger)
 const stopwatch = new Stopwatch(Number(events))
 const tracker = new Tracker(store.generations)
 timeBatches(log, stopwatch)
-const projector = await Projector.start({ log, store, tracker, definition: petStreams, group, logger })
+const projector = await Projector.start({ log, store, tracker, definition: petstore, group, logger })
 const replay = await stopwatch.ended
 const applied = await appliedTo(store)
 if (applied !== Number(events)) throw new Error(`of ${events} events ${applied} are applied`)

@@ -3,11 +3,12 @@
  * Run in the environment of the service as `node bench/systems/raw-consumer.ts GROUP EVENTS`. Prints a `Replay`.
  */
 import { readConfig } from '../../src/engine/app/config.ts'
+import { petstore } from '../../test/store/petstore.ts'
 import { kafkaOf } from './kafka-client.ts'
 import { Stopwatch } from './stopwatch.ts'
 
 const [, , groupId = '', events] = process.argv
-const { brokers } = readConfig(process.env)
+const { brokers } = readConfig(petstore, process.env)
 if (brokers === undefined) throw new Error('no brokers are configured')
 const { topic, partitions } = brokers.kafka
 

@@ -15,17 +15,17 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { Partitioners } from 'kafkajs'
 import { pino } from 'pino'
-import { openKeyRing } from '../../src/engine/keys/key-ring.ts'
 import type { KafkaConfig } from '../../src/engine/app/broker-config.ts'
 import { readConfig } from '../../src/engine/app/config.ts'
-import { encodeEvent } from '../../src/store/event-codec.ts'
-import { NewPetSchema, type PetId, petDocument, toNewPet } from '../../src/store/pet.ts'
-import type { NewRecord } from '../../src/engine/log/event-log.ts'
 import { requireApiKey } from '../../src/engine/http/auth.ts'
 import { jsonType } from '../../src/engine/http/error-replies.ts'
 import { compileRequestCheck, readOnlyJson } from '../../src/engine/http/request-values.ts'
+import { openKeyRing } from '../../src/engine/keys/key-ring.ts'
 import { timeOfDay } from '../../src/engine/lib/clock.ts'
+import type { NewRecord } from '../../src/engine/log/event-log.ts'
+import { NewPetSchema, type PetId, petDocument, toNewPet } from '../../src/store/pet.ts'
 import { askKafka } from '../../test/brokers/ready.ts'
+import { encodeEvent, petstore } from '../../test/store/petstore.ts'
 import { kafkaOf } from './kafka-client.ts'
 
 /** Resolves once the record is durable. */
@@ -76,7 +76,7 @@ function addNaiveRoute(v1: FastifyInstance, append: Append): void {
 }
 
 async function openNaiveLog(): Promise<Append> {
-  const { brokers, dataDir } = readConfig(process.env)
+  const { brokers, dataDir } = readConfig(petstore, process.env)
   return brokers ? await openKafka(brokers.kafka) : openSqlite(join(dataDir, 'naive.db'))
 }
 

@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Config } from '../../src/engine/app/config.ts'
-import { petStreams } from '../../src/store/service.ts'
 import type { EventLog } from '../../src/engine/log/event-log.ts'
 import { openKafkaEventLog } from '../../src/engine/log/kafka/kafka-event-log.ts'
 import { openSqliteEventLog } from '../../src/engine/log/sqlite/sqlite-event-log.ts'
-import { readModelVersion, versionOfLog } from '../../src/engine/projector/definition.ts'
+import { versionOfLog } from '../../src/engine/projector/definition.ts'
 import { openRedisReadModels } from '../../src/engine/read-models/redis/redis-read-models.ts'
 import { openSqliteReadModels } from '../../src/engine/read-models/sqlite/sqlite-read-models.ts'
 import type { ReadModelStore } from '../../src/engine/read-models/store.ts'
+import { petstore } from '../../test/store/petstore.ts'
 
 export type LogKind = 'kafka' | 'sqlite'
 export type StoreKind = 'redis' | 'sqlite'
@@ -30,8 +30,8 @@ export async function openStore(
   { logId }: EventLog,
   logger: Logger,
 ): Promise<ReadModelStore> {
-  const { home, projections } = petStreams
-  const version = readModelVersion(projections)
+  const { stream, version } = petstore
+  const { collection: home } = stream
   if (kind === 'sqlite') {
     return openSqliteReadModels({ file: join(dataDir, 'read-models.db'), version, home, isOwner: true })
   }

@@ -139,6 +139,11 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * Pets
+         * @description A list of animals
+         */
+        Pets: components["schemas"]["Pet"][];
+        /**
          * Pet
          * @description An animal
          */
@@ -163,33 +168,16 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * PetInput
-         * @description An animal to add
-         */
-        PetInput: {
-            /**
-             * Format: well-formed
-             * @description 1 to 128 characters of well-formed Unicode, not only white space
-             */
-            name: string;
-            /**
-             * Format: int64
-             * @description Identifier of the category the animal belongs to
-             */
-            categoryId: bigint;
-            status?: components["schemas"]["PetStatus"];
-        };
-        /**
-         * Pets
-         * @description A list of animals
-         */
-        Pets: components["schemas"]["Pet"][];
-        /**
          * PetStatus
          * @description Availability of the animal
          * @enum {string}
          */
         PetStatus: "available" | "pending" | "sold";
+        /**
+         * Orders
+         * @description A list of orders
+         */
+        Orders: components["schemas"]["Order"][];
         /**
          * Order
          * @description An order of one pet
@@ -220,6 +208,29 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * OrderStatus
+         * @description Status of the order: placed, approved, delivered, or cancelled before delivery
+         * @enum {string}
+         */
+        OrderStatus: "placed" | "approved" | "delivered" | "cancelled";
+        /**
+         * PetInput
+         * @description An animal to add
+         */
+        PetInput: {
+            /**
+             * Format: well-formed
+             * @description 1 to 128 characters of well-formed Unicode, not only white space
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description Identifier of the category the animal belongs to
+             */
+            categoryId: bigint;
+            status?: components["schemas"]["PetStatus"];
+        };
+        /**
          * OrderInput
          * @description An order to place
          */
@@ -237,17 +248,6 @@ export interface components {
         OrderChange: {
             status: components["schemas"]["OrderStatus"];
         };
-        /**
-         * Orders
-         * @description A list of orders
-         */
-        Orders: components["schemas"]["Order"][];
-        /**
-         * OrderStatus
-         * @description Status of the order: placed, approved, delivered, or cancelled before delivery
-         * @enum {string}
-         */
-        OrderStatus: "placed" | "approved" | "delivered" | "cancelled";
         /**
          * PetCreated
          * @description A pet was added to the store. Without streamversion it is 1
@@ -439,6 +439,16 @@ export interface components {
          */
         EventContentType: "application/json";
         /**
+         * PetEvents
+         * @description A list of events
+         */
+        PetEvents: components["schemas"]["PetEvent"][];
+        /**
+         * PetEvent
+         * @description A CloudEvent about a pet
+         */
+        PetEvent: components["schemas"]["PetCreated"] | components["schemas"]["OrderPlaced"] | components["schemas"]["OrderApproved"] | components["schemas"]["OrderDelivered"] | components["schemas"]["OrderCancelled"];
+        /**
          * OrderEventData
          * @description Which order of which pet
          */
@@ -456,16 +466,6 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /**
-         * PetEvent
-         * @description A CloudEvent about a pet
-         */
-        PetEvent: components["schemas"]["PetCreated"] | components["schemas"]["OrderPlaced"] | components["schemas"]["OrderApproved"] | components["schemas"]["OrderDelivered"] | components["schemas"]["OrderCancelled"];
-        /**
-         * PetEvents
-         * @description A list of events
-         */
-        PetEvents: components["schemas"]["PetEvent"][];
         /**
          * FeedStart
          * @description Begin with the first event there is
@@ -490,7 +490,7 @@ export interface components {
          * @description Machine-readable error code. [The page of errors](docs/errors) says what each means.
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "invalid_json" | "invalid_cursor" | "invalid_idempotency_key" | "invalid_consistency_token" | "unauthorized" | "insufficient_scope" | "pet_not_found" | "order_not_found" | "route_not_found" | "method_not_allowed" | "pet_not_available" | "order_transition_invalid" | "precondition_failed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "unknown_pet" | "too_many_requests" | "quota_exceeded" | "headers_too_large" | "internal_error" | "event_parked" | "unsupported_transfer_coding" | "overloaded" | "conflict" | "stream_parked" | "event_log_unavailable" | "read_model_unavailable" | "read_model_rebuilding" | "read_model_behind" | "append_outcome_unknown";
+        ErrorCode: "invalid_request" | "invalid_json" | "invalid_cursor" | "invalid_idempotency_key" | "invalid_consistency_token" | "unauthorized" | "insufficient_scope" | "pet_not_found" | "order_not_found" | "route_not_found" | "method_not_allowed" | "pet_not_available" | "order_transition_invalid" | "precondition_failed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "unknown_pet" | "too_many_requests" | "headers_too_large" | "internal_error" | "event_parked" | "unsupported_transfer_coding" | "overloaded" | "conflict" | "stream_parked" | "event_log_unavailable" | "read_model_unavailable" | "read_model_rebuilding" | "read_model_behind" | "append_outcome_unknown";
     };
     responses: never;
     parameters: never;
@@ -864,7 +864,7 @@ export interface operations {
                 headers: {
                     /** @description Identifies this state: no other has it, and a state that comes back has it again (RFC 9110) */
                     ETag?: string;
-                    /** @description Pass it to requests that must see this status, on any instance */
+                    /** @description Pass it to requests that must see this change, on any instance */
                     "Consistency-Token"?: string;
                     /** @description `wait=N`, if the request said how long to wait */
                     "Preference-Applied"?: string;
@@ -902,7 +902,7 @@ export interface operations {
                 Prefer?: string;
             };
             path: {
-                /** @description Identifier of the pet */
+                /** @description Identifier of the animal */
                 petId: bigint;
             };
             cookie?: never;

@@ -1,12 +1,11 @@
-import { errorTable, type OwnErrors } from '../engine/definition/errors.ts'
+import type { Service } from '../engine/index.ts'
 
-export const ownErrors = {
+export const errors: Service['errors'] = {
   pet_not_available: {
     status: 409,
     retry: 'yes',
     meaning:
-      'The pet is already ordered or sold, or was added as pending or sold. The message names the order that holds ' +
-      'it.',
+      'The pet is already ordered or sold, or was added as pending or sold. The message names the order that holds it.',
   },
   order_transition_invalid: {
     status: 409,
@@ -15,12 +14,5 @@ export const ownErrors = {
       'The order cannot change to this status from its present one. An order goes from placed to approved to ' +
       'delivered; a placed or approved order can be cancelled.',
   },
-  unknown_pet: {
-    status: 422,
-    retry: 'no',
-    meaning: 'The pet to order does not exist.',
-  },
-} as const satisfies OwnErrors
-
-/** All errors of the store. */
-export const storeErrors = errorTable(['pet', 'order'], ownErrors)
+  unknown_pet: { status: 422, retry: 'no', meaning: 'The pet to order does not exist.' },
+}

@@ -4,6 +4,7 @@ import { IdSchema, type PetId, PetIdSchema } from './pet.ts'
 export const orderStatuses = ['placed', 'approved', 'delivered', 'cancelled'] as const
 export const OrderStatus = Type.Enum(orderStatuses, {
   type: 'string',
+  title: 'OrderStatus',
   description: 'Status of the order: placed, approved, delivered, or cancelled before delivery',
 })
 export type OrderStatus = (typeof orderStatuses)[number]
@@ -35,7 +36,7 @@ export const OrderSchema = Type.Object(
     placedAt: time('When the order was placed'),
     updatedAt: time('When its status last changed'),
   },
-  { additionalProperties: false, description: 'An order of one pet' },
+  { title: 'Order', additionalProperties: false, description: 'An order of one pet' },
 )
 
 /** The order as JSON text: the only function that writes it, for read models and answers. */

@@ -1,9 +1,7 @@
-import { type Decider, Rejected } from '../engine/commands/decider.ts'
-import { IdTakenError } from '../engine/lib/errors.ts'
-import type { StateCodec } from '../engine/read-models/stream-row.ts'
+import { IdTakenError, type Int64, Rejected, type Stream } from '../engine/index.ts'
 import type { OrderEvent, PetEvent } from './events.ts'
 import { type Order, type OrderId, type OrderStatus, orderStatuses } from './order.ts'
-import { type NewPet, type Pet, type PetId, type PetStatus, readPetDocument } from './pet.ts'
+import { type NewPet, type Pet, type PetId, type PetStatus, petDocument, readPetDocument } from './pet.ts'
 
 /** The state of a pet and its latest order. Earlier orders are cancelled, and final. */
 export interface PetState {
@@ -13,7 +11,7 @@ export interface PetState {
 
 export type PetCommand =
   | { readonly type: 'createPet'; readonly id: PetId; readonly newPet: NewPet }
-  | { readonly type: 'placeOrder'; readonly orderId: OrderId; readonly petId: PetId }
+  | { readonly type: 'placeOrder'; readonly orderId: OrderId; readonly petId: Int64 }
   | { readonly type: 'updateOrder'; readonly orderId: OrderId; readonly status: OrderStatus }
 type Command<Type> = Extract<PetCommand, { type: Type }>
 
@@ -34,39 +32,37 @@ const statusAfter = Object.fromEntries(orderStatuses.map((status) => [transition
   Record<OrderEvent['type'], OrderStatus>
 >
 
-/** A pet and its orders are one stream, because the rule that must hold is one open order per pet. */
-export const petDecider: Decider<PetState | undefined, PetCommand, PetEvent> = {
-  initialState: undefined,
+type State = PetState | undefined
+type PetStream = Stream<State, PetCommand, PetEvent>
 
-  decide(command, state) {
-    if (command.type === 'createPet') return createPet(command, state)
-    return command.type === 'placeOrder' ? placeOrder(command, state) : updateOrder(command, state)
-  },
-
-  evolve(state, { event, time }) {
-    if (event.type === 'PetCreated') {
-      if (state !== undefined) throw new Error(`pet ${event.pet.id} exists already`)
-      return { pet: event.pet, order: undefined }
-    }
-    if (state === undefined) throw new Error(`there is no pet ${event.petId}`)
-    return evolveOrder(state, event, time)
-  },
+export const decide: PetStream['decide'] = (command, state) => {
+  if (command.type === 'createPet') return createPet(command, state)
+  return command.type === 'placeOrder' ? placeOrder(command, state) : updateOrder(command, state)
 }
 
-function createPet({ id, newPet }: Command<'createPet'>, state: PetState | undefined): PetEvent | Rejected {
+export const evolve: PetStream['evolve'] = (state, { event, time }) => {
+  if (event.type === 'PetCreated') {
+    if (state !== undefined) throw new Error(`pet ${event.pet.id} exists already`)
+    return { pet: event.pet, order: undefined }
+  }
+  if (state === undefined) throw new Error(`there is no pet ${event.petId}`)
+  return evolveOrder(state, event, time)
+}
+
+function createPet({ id, newPet }: Command<'createPet'>, state: State): PetEvent | Rejected {
   if (state !== undefined) return new Rejected('conflict', `Pet ${id} exists already.`)
   return { type: 'PetCreated', pet: { id, ...newPet } }
 }
 
-function placeOrder({ orderId, petId }: Command<'placeOrder'>, state: PetState | undefined): PetEvent | Rejected {
+function placeOrder({ orderId, petId }: Command<'placeOrder'>, state: State): PetEvent | Rejected {
   if (state === undefined) return new Rejected('unknown_pet', `There is no pet ${petId}.`)
   const { pet, order } = state
-  if (pet.status === 'available') return { type: 'OrderPlaced', orderId, petId }
+  if (pet.status === 'available') return { type: 'OrderPlaced', orderId, petId: pet.id }
   const holder = order === undefined ? `it was added as ${pet.status}` : `order ${order.id} holds it`
   return new Rejected('pet_not_available', `Pet ${petId} is ${pet.status}: ${holder}.`)
 }
 
-function updateOrder(command: Command<'updateOrder'>, state: PetState | undefined): PetEvent | 'unchanged' | Rejected {
+function updateOrder(command: Command<'updateOrder'>, state: State): PetEvent | 'unchanged' | Rejected {
   const { orderId, status } = command
   if (state?.order === undefined) return new Rejected('order_not_found', `There is no order ${orderId}.`)
   const current = state.order.id === orderId ? state.order.status : 'cancelled'
@@ -104,18 +100,20 @@ export function utc(time: string): string {
   return at.toISOString()
 }
 
-/** The pet's document shows all of the pet. The latest order is stored after it. */
-export const petStateCodec: StateCodec<PetState | undefined> = {
-  hidden(state) {
-    if (state?.order === undefined) return ''
-    const { id, status, placedAt, updatedAt } = state.order
-    return `${id} ${status} ${placedAt} ${updatedAt}`
+/** The pet's document, and behind it the latest order: nothing in that is a brace. */
+export const petState: NonNullable<PetStream['state']> = {
+  write(state) {
+    if (state === undefined) return ''
+    const { pet, order } = state
+    const { id, status, placedAt, updatedAt } = order ?? {}
+    return petDocument(pet) + (order === undefined ? '' : `${id} ${status} ${placedAt} ${updatedAt}`)
   },
-  read({ document, hidden }) {
-    if (document === undefined) return undefined
-    const pet = readPetDocument(document)
-    if (hidden === '') return { pet, order: undefined }
-    const [id, status, placedAt = '', updatedAt = ''] = hidden.split(' ')
+  read(text) {
+    if (text === '') return undefined
+    const end = text.lastIndexOf('}') + 1
+    const pet = readPetDocument(text.slice(0, end))
+    if (end === text.length) return { pet, order: undefined }
+    const [id, status, placedAt = '', updatedAt = ''] = text.slice(end).split(' ')
     const order = { id: Number(id) as OrderId, petId: pet.id, status: status as OrderStatus, placedAt, updatedAt }
     return { pet, order }
   },

@@ -1,17 +1,16 @@
 import { type Static, Type } from 'typebox'
-import { parseExactJson } from '../engine/lib/exact-json.ts'
-import type { Int64 } from '../engine/lib/int64.ts'
-
-/** An exact int64, published as OpenAPI's integer/int64. */
-export const Int64Schema = (options: { description: string; examples?: unknown[] }) =>
-  Type.Unsafe<Int64>({ type: 'integer', format: 'int64', ...options })
+import { type Int64, Int64Schema, parseExactJson } from '../engine/index.ts'
 
 /** An id that the service assigns: 1..2^53 - 1, so that every JavaScript client reads it exactly. */
 export const IdSchema = (options: { description: string; examples?: unknown[] }) =>
   Type.Integer({ format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, ...options })
 
 export const petStatuses = ['available', 'pending', 'sold'] as const
-export const PetStatus = Type.Enum(petStatuses, { type: 'string', description: 'Availability of the animal' })
+export const PetStatus = Type.Enum(petStatuses, {
+  type: 'string',
+  title: 'PetStatus',
+  description: 'Availability of the animal',
+})
 export type PetStatus = (typeof petStatuses)[number]
 
 const name = Type.String({
@@ -26,7 +25,7 @@ const categoryId = Int64Schema({ description: 'Identifier of the category the an
 
 export const NewPetSchema = Type.Object(
   { name, categoryId, status: Type.Optional(PetStatus) },
-  { additionalProperties: false, description: 'An animal to add' },
+  { title: 'PetInput', additionalProperties: false, description: 'An animal to add' },
 )
 
 export const PetIdSchema = IdSchema({
@@ -36,7 +35,7 @@ export const PetIdSchema = IdSchema({
 
 export const PetSchema = Type.Object(
   { id: PetIdSchema, name, categoryId, status: PetStatus },
-  { additionalProperties: false, description: 'An animal' },
+  { title: 'Pet', additionalProperties: false, description: 'An animal' },
 )
 
 export type PetId = number & { readonly brand: 'PetId' }

@@ -1,50 +1,66 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Command, InvalidArgumentError } from 'commander'
-import { readConfig } from '../engine/app/config.ts'
-import { ConfigError } from '../engine/app/environment.ts'
+import { parseArgs } from 'node:util'
+import type { ServiceCommand } from '../engine/index.ts'
 import { petStatuses } from './pet.ts'
-import { OutOfReachError } from '../engine/lib/errors.ts'
-import { addAction, type Outcome, showProgress } from '../engine/cli/output.ts'
-
-interface Options {
-  readonly orders: number
-  readonly name: string
-  readonly url?: string
-  readonly json?: boolean
-}
 
 const atOnce = 16
 /** Attempts per request: retries no answer, 429 and 5xx. */
 const triesMax = 20
 const retryMs = 500
+const progressMs = 5000
 
-export function addSeedCommand(program: Command): void {
-  const seeding = program
-    .command('seed')
-    .argument('<pets>', 'how many pets there are to be', wholeNumber)
-    .option('--orders <n>', 'how many of them to order', wholeNumber, 0)
-    .option('--name <name>', 'of the seed: the same one adds nothing twice', 'seed')
-    .option('--url <url>', 'of the service: by default on this machine, at PORT', httpUrl)
-  const description =
-    'Add pets, and order some, by the API. PETSTORE_KEY is the API key. It can be repeated after a break'
-  addAction(seeding, description, seed)
+const usage = `Usage: petstore seed [options] <pets>
+
+Adds pets, and orders some, by the API. PETSTORE_KEY is the API key. It can be repeated after a break.
+
+  <pets>         how many pets there are to be
+  --orders <n>   how many of them to order (default: 0)
+  --name <name>  of the seed: the same one adds nothing twice (default: "seed")
+  --url <url>    of the service: by default on this machine, at PORT
+  --json         print JSON`
+
+const options = {
+  orders: { type: 'string', default: '0' },
+  name: { type: 'string', default: 'seed' },
+  url: { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+export const seed: ServiceCommand = {
+  name: 'seed',
+  summary: 'Add pets, and order some, by the API',
+  async run(argv, ownUrl) {
+    const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true })
+    if (values.help) return usage
+    const [pets, orders] = [wholeNumber('<pets>', positionals[0]), wholeNumber('--orders', values.orders)]
+    if (orders > pets) throw new RangeError(`--orders ${orders} is more than the ${pets} pets there will be.`)
+    const counts = await addAll(new Api(httpUrl(values.url ?? ownUrl)), { pets, orders, name: values.name })
+    return values.json ? JSON.stringify(counts, undefined, 2) : told(counts)
+  },
 }
 
-function wholeNumber(text: string): number {
+function wholeNumber(what: string, text = ''): number {
   if (/^\d{1,9}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('It must be a whole number.')
+  throw new RangeError(`${what} must be a whole number.\n\n${usage}`)
 }
 
 function httpUrl(text: string): string {
   if (/^https?:/i.test(text) && URL.canParse(text)) return text
-  throw new InvalidArgumentError('It must begin with http:// or https://.')
+  throw new RangeError('--url must begin with http:// or https://.')
 }
 
-async function seed(pets: number, { orders, name, url, json = false }: Options): Promise<Outcome> {
-  if (orders > pets) throw new ConfigError(`--orders ${orders} is more than the ${pets} pets there will be.`)
-  const api = new Api(url ?? `http://127.0.0.1:${readConfig(process.env).port}`)
-  const progress = showProgress(json)
+interface Wanted {
+  readonly pets: number
+  readonly orders: number
+  readonly name: string
+}
+
+type Counts = Record<'pets' | 'orders' | 'repeated', number>
+
+async function addAll(api: Api, { pets, orders, name }: Wanted): Promise<Counts> {
   const counts = { pets: 0, orders: 0, repeated: 0 }
+  const progress = setInterval(() => process.stderr.write(`seed: ${counts.pets} of ${pets}\n`), progressMs)
   await inParallel(pets, async (index) => {
     const isOrdered = index < orders
     const status = isOrdered ? 'available' : petStatuses[index % petStatuses.length]
@@ -54,10 +70,13 @@ async function seed(pets: number, { orders, name, url, json = false }: Options):
     if (isReplayed) counts.repeated++
     if (isOrdered) await order(api, id, `${name} order ${index}`, index)
     if (isOrdered) counts.orders++
-    progress.update('seed', counts.pets, pets)
-  }).finally(() => progress.end())
-  const again = counts.repeated === 0 ? '' : `, of which ${counts.repeated} pets were there already`
-  return { json: counts, text: `There are ${counts.pets} pets and ${counts.orders} orders of this seed${again}.` }
+  }).finally(() => clearInterval(progress))
+  return counts
+}
+
+function told({ pets, orders, repeated }: Counts): string {
+  const again = repeated === 0 ? '' : `, of which ${repeated} pets were there already`
+  return `There are ${pets} pets and ${orders} orders of this seed${again}.`
 }
 
 /** One order in three stays placed, one is approved, and one is delivered. */
@@ -75,7 +94,7 @@ class Api {
     this.#url = url
     this.#key = process.env.PETSTORE_KEY ?? ''
     if (this.#key === '')
-      throw new ConfigError('PETSTORE_KEY is not set: set it to an API key with the scopes write and orders.')
+      throw new RangeError('PETSTORE_KEY is not set: set it to an API key with the scopes write and orders.')
   }
 
   async post(path: string, body: object, key: string): Promise<{ id: number; isReplayed: boolean }> {
@@ -96,13 +115,12 @@ class Api {
       try {
         const response = await fetch(new URL(path, this.#url), { method, headers, body: JSON.stringify(body) })
         const text = await response.text()
-        const isUsedUp = response.status === 429 && text.includes('"quota_exceeded"') // until midnight
-        const isBusy = (response.status === 429 && !isUsedUp) || response.status >= 500
+        const isBusy = response.status === 429 || response.status >= 500
         if (!isBusy || tries === triesMax) return { response, text }
         await delay(Number(response.headers.get('retry-after') ?? 0) * 1000 || retryMs)
       } catch (cause) {
         if (tries === triesMax || !(cause instanceof TypeError)) {
-          throw new OutOfReachError(`${this.#url} does not answer: start the service, or name it by --url.`, { cause })
+          throw new Error(`${this.#url} does not answer: start the service, or name it by --url.`, { cause })
         }
         await delay(retryMs)
       }

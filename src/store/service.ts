@@ -1,22 +1,31 @@
-import { orders } from '../../projections/orders.ts'
-import { pets } from '../../projections/pets.ts'
-import { decodeEvent, encodeEvent, streamVersion } from './event-codec.ts'
-import type { PetEvent } from './events.ts'
-import { WrittenPet } from './pet.ts'
-import { type PetState, petDecider, petStateCodec } from './pet-stream.ts'
-import type { StreamDefinition } from '../engine/projector/definition.ts'
+import { orders as ordersShown } from '../../projections/orders.ts'
+import { pets as petsShown } from '../../projections/pets.ts'
+import { defineService } from '../engine/index.ts'
+import { errors } from './errors.ts'
+import { petEvents } from './events.ts'
+import { orders, placeOrder, updateOrder } from './orders.ts'
+import { decide, evolve, petState } from './pet-stream.ts'
+import { createPet, pets } from './pets.ts'
+import { seed } from './seed.ts'
 
-/** The store: the only place that tells the generic parts about pets and orders. */
-export const petStreams: StreamDefinition<PetState | undefined, PetEvent> = {
-  decode: decodeEvent,
-  readData: (text) => WrittenPet.in(text),
-  streamVersion,
-  initialState: petDecider.initialState,
-  evolve: petDecider.evolve,
-  codec: petStateCodec,
-  projections: [pets, orders],
-  home: 'pets',
-}
-
-/** How a command handler stores and writes the same streams. */
-export const petKind = { codec: petStateCodec, encode: encodeEvent }
+/** A pet and its orders are one stream, because the rule that must hold is one open order per pet. */
+export const store = defineService({
+  name: 'petstore',
+  title: 'Petstore Animals',
+  version: '1.0.0',
+  description: 'A pet store: list its pets, add one, read one; in beta, order them and follow their events.',
+  stream: {
+    collection: 'pets',
+    source: '/v1/pets',
+    initial: undefined,
+    decide,
+    evolve,
+    events: petEvents,
+    projections: [petsShown, ordersShown],
+    state: petState,
+  },
+  resources: { pets, orders },
+  commands: [createPet, placeOrder, updateOrder],
+  errors,
+  cli: [seed],
+})

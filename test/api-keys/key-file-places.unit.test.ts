@@ -36,7 +36,7 @@ beforeEach(() => {
   mkdirSync(join(folder, 'own'))
 })
 
-const issue = (path: string) => issueKey(path, { name: 'somebody' }, now)
+const issue = (path: string) => issueKey(path, { service: 'petstore', name: 'somebody' }, now)
 
 function open(path: string, unreadableMs = 60_000) {
   const ring = openKeyRing({ path, given: [], now: () => now, logger, unreadableMs })

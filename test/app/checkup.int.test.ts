@@ -7,11 +7,12 @@ import { freePort } from '../brokers/ready.ts'
 import { apiKey } from '../e2e/client.ts'
 import { brokerEnvironment } from '../e2e/service.ts'
 import { createTopics, topic, withAdmin } from '../event-log/kafka-fixture.ts'
+import { petstore } from '../store/petstore.ts'
 
 describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
   it('finds nothing to fear, and makes nothing', async () => {
     const environment = { ...brokerEnvironment(brokers), API_KEYS: apiKey }
-    const findings = await checkUp(environment)
+    const findings = await checkUp(petstore, environment)
     expect(findings.filter(({ state }) => state !== 'ok')).toEqual([])
     const detail = expect.stringContaining('the first start makes it')
     expect(findings).toContainEqual({ what: `topic ${environment.KAFKA_TOPIC}`, state: 'ok', detail })
@@ -25,10 +26,10 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
     const what = `topic ${environment.KAFKA_TOPIC}`
     await createTopics(brokers.kafkaBrokers, topic(environment.KAFKA_TOPIC, 6))
     const detail = `There is no topic ${environment.KAFKA_TOPIC}.id-blocks: the next start makes it.`
-    expect(await checkUp(environment)).toContainEqual({ what, state: 'warning', detail })
+    expect(await checkUp(petstore, environment)).toContainEqual({ what, state: 'warning', detail })
     const refused = expect.stringContaining('Set KAFKA_PARTITIONS=6')
     await createTopics(brokers.kafkaBrokers, topic(`${environment.KAFKA_TOPIC}.id-blocks`, 1))
-    const findings = await checkUp({ ...environment, KAFKA_PARTITIONS: '7' })
+    const findings = await checkUp(petstore, { ...environment, KAFKA_PARTITIONS: '7' })
     expect(findings).toContainEqual({ what, state: 'failed', detail: refused })
   })
 
@@ -41,7 +42,7 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
       ['Redis', { REDIS_URL: wrong }, /check user, password/],
     ] as const
     const each = cases.map(async ([what, changed, detail]) => {
-      const findings = await checkUp({ ...brokerEnvironment(brokers), ...changed })
+      const findings = await checkUp(petstore, { ...brokerEnvironment(brokers), ...changed })
       const failed = { what: expect.stringContaining(what), detail: expect.stringMatching(detail) }
       expect(findings.filter(({ state }) => state === 'failed')).toMatchObject([failed])
     })

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/engine/app/config.ts'
-import { ConfigError, Environment } from '../../src/engine/app/environment.ts'
+import { ConfigError, environmentOf } from '../../src/engine/app/environment.ts'
+import { petstore } from '../store/petstore.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-config-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -13,18 +14,18 @@ const brokers = { KAFKA_BROKERS: 'a:9092, b:9093', REDIS_URL: 'redis://localhost
 
 describe('configuration', () => {
   it('without variables is the embedded default, and cannot be changed', () => {
-    const config = readConfig({})
+    const config = readConfig(petstore, {})
     expect(config).toMatchObject({ role: 'all', host: '127.0.0.1', port: 3000, dataDir: './data', brokers: undefined })
     expect(config.apiKeysFile).toBe('data/api-keys.json')
     expect(Object.isFrozen(config)).toBe(true)
   })
 
   it('reads how long a projector may stand still, an hour at most', () => {
-    expect(readConfig({ PROJECTOR_STALL_SECONDS: '3600' }).projectorStallSeconds).toBe(3600)
+    expect(readConfig(petstore, { PROJECTOR_STALL_SECONDS: '3600' }).projectorStallSeconds).toBe(3600)
   })
 
   it('reads brokers, TLS and SASL', () => {
-    const { brokers: read } = readConfig({
+    const { brokers: read } = readConfig(petstore, {
       ...brokers,
       KAFKA_PARTITIONS: '3',
       KAFKA_REPLICATION_FACTOR: '2',
@@ -47,7 +48,7 @@ describe('configuration', () => {
   })
 
   it('reads certificates of Kafka and of Redis', () => {
-    const read = readConfig({
+    const read = readConfig(petstore, {
       ...{ KAFKA_BROKERS: 'a:9092', KAFKA_TLS: 'true', KAFKA_TLS_CERT_FILE: pem, KAFKA_TLS_KEY_FILE: pem },
       ...{ REDIS_URL: 'rediss://localhost', REDIS_TLS_CA_FILE: pem },
     })
@@ -57,12 +58,15 @@ describe('configuration', () => {
   })
 
   it('treats an empty variable as not set', () => {
-    expect(readConfig({ PORT: '', API_KEYS: '', KAFKA_BROKERS: '' })).toMatchObject({ port: 3000, apiKeys: [] })
+    expect(readConfig(petstore, { PORT: '', API_KEYS: '', KAFKA_BROKERS: '' })).toMatchObject({
+      port: 3000,
+      apiKeys: [],
+    })
   })
 
   it('reads origins as browsers send them', () => {
     const given = 'https://Shop.example:443/, http://localhost:8080,,https://b\u00fccher.example'
-    expect(readConfig({ CORS_ORIGINS: given }).corsOrigins).toEqual([
+    expect(readConfig(petstore, { CORS_ORIGINS: given }).corsOrigins).toEqual([
       'https://shop.example',
       'http://localhost:8080',
       'https://xn--bcher-kva.example',
@@ -70,12 +74,14 @@ describe('configuration', () => {
   })
 
   it('reads PUBLIC_URL without the slash at its end', () => {
-    expect(readConfig({}).publicUrl).toBe('')
-    expect(readConfig({ PUBLIC_URL: 'HTTPS://Petstore.example:443/Shop//' }).publicUrl).toBe(
+    expect(readConfig(petstore, {}).publicUrl).toBe('')
+    expect(readConfig(petstore, { PUBLIC_URL: 'HTTPS://Petstore.example:443/Shop//' }).publicUrl).toBe(
       'https://petstore.example/Shop',
     )
-    expect(readConfig({ PUBLIC_URL: 'https://petstore.example/' }).publicUrl).toBe('https://petstore.example')
-    expect(readConfig({ PUBLIC_URL: 'http://127.0.0.1:8080/pets/' }).publicUrl).toBe('http://127.0.0.1:8080/pets')
+    expect(readConfig(petstore, { PUBLIC_URL: 'https://petstore.example/' }).publicUrl).toBe('https://petstore.example')
+    expect(readConfig(petstore, { PUBLIC_URL: 'http://127.0.0.1:8080/pets/' }).publicUrl).toBe(
+      'http://127.0.0.1:8080/pets',
+    )
   })
 
   it.each([
@@ -135,7 +141,6 @@ describe('configuration', () => {
     ['PUBLIC_URL', { PUBLIC_URL: 'https://user:secret@petstore.example' }],
     ['RATE_LIMIT', { RATE_LIMIT: '100' }],
     ['RATE_LIMIT', { RATE_LIMIT: '0/10' }],
-    ['PETS_PER_KEY_AND_DAY', { PETS_PER_KEY_AND_DAY: '0' }],
     ['LOG_REQUESTS', { LOG_REQUESTS: 'all' }],
     ['KAFKA_SASL_MECHANISM', { ...brokers, KAFKA_SASL_MECHANISM: 'kerberos' }],
     ['KAFKA_SASL_PASSWORD', { ...brokers, KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'u' }],
@@ -145,8 +150,8 @@ describe('configuration', () => {
     ['READ_MODEL_SHARDS', { READ_MODEL_SHARDS: '2' }],
     ['REDIS_PREFIX', { ...brokers, REDIS_PREFIX: 'a{b}' }],
   ])('a bad %s is refused and named', (name, environment) => {
-    expect(() => readConfig(environment)).toThrow(ConfigError)
-    expect(() => readConfig(environment)).toThrow(name)
+    expect(() => readConfig(petstore, environment)).toThrow(ConfigError)
+    expect(() => readConfig(petstore, environment)).toThrow(name)
   })
 
   it('docs/configuration.md lists every variable with its default, and no others', () => {
@@ -154,10 +159,9 @@ describe('configuration', () => {
     const rows = [...page.matchAll(/^\| ((?:`[A-Z_]+`(?:, )?)+) \| (.*?) \|/gm)].flatMap(([, names = '', fallback]) =>
       names.split(', ').map((name) => [name.slice(1, -1), fallback]),
     )
-    const expected = Object.entries(Environment.properties).map(([name, schema]) => [
-      name,
-      'default' in schema ? `\`${schema.default}\`` : '',
-    ])
+    const expected = Object.entries<object>(
+      environmentOf({ topic: 'petstore.pets', prefix: 'petstore' }).properties,
+    ).map(([name, schema]) => [name, 'default' in schema ? `\`${schema.default}\`` : ''])
     expect(new Set(rows.map(([name]) => name))).toEqual(new Set(expected.map(([name]) => name)))
     for (const [name, fallback] of expected) {
       if (fallback !== '') expect(rows).toContainEqual([name, fallback])
@@ -174,5 +178,5 @@ it.each([
   [{ ADMIN_PORT: '3001' }, false],
   [{ TRUST_PROXY: '127.0.0.1' }, false],
 ])('%j lets probes on PORT give details: %s', (environment, probesInDetail) => {
-  expect(readConfig(environment)).toMatchObject({ probesInDetail })
+  expect(readConfig(petstore, environment)).toMatchObject({ probesInDetail })
 })

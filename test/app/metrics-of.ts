@@ -5,7 +5,7 @@ import { Distribution } from '../../src/engine/lib/distribution.ts'
 /** The metrics of these sources; nothing has happened at the others. */
 export function metricsOf(sources: Partial<MetricsSources> = {}) {
   const nothing = () => new Distribution([1])
-  return serviceMetrics({
+  return serviceMetrics('petstore', {
     lag: { lag: { status: 'unknown', reason: 'not looked at yet' } },
     log: { undecodable: [], warnings: [] },
     feed: { followers: 0 },

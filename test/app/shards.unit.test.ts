@@ -1,18 +1,17 @@
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { petStreams } from '../../src/store/service.ts'
 import { openReadSide } from '../../src/engine/app/read-side.ts'
 import { startProjectors, trackShards, watchLag } from '../../src/engine/app/shards.ts'
-import { encodeEvent } from '../../src/store/event-codec.ts'
-import type { PetId } from '../../src/store/pet.ts'
 import { rebuild } from '../../src/engine/projector/rebuild.ts'
 import { verify } from '../../src/engine/projector/verify.ts'
 import type { ReadModel } from '../../src/engine/read-models/read-model.ts'
 import { type Stores, shardsOf } from '../../src/engine/read-models/shards.ts'
+import type { PetId } from '../../src/store/pet.ts'
 import { MemoryEventLog, MemoryLogData } from '../event-log/memory-event-log.ts'
 import { numbers } from '../read-models/contract/values.ts'
 import { MemoryData } from '../read-models/memory-data.ts'
 import { memoryReadModels } from '../read-models/memory-store.ts'
+import { encodeEvent, petstore } from '../store/petstore.ts'
 
 const logger = pino({ level: 'silent' })
 const until = { timeout: 10_000, interval: 5 }
@@ -32,7 +31,7 @@ async function start(shards: number, pets: number) {
   }
   await append(numbers(pets))
   const tracked = trackShards({ stores, log }, logger)
-  const projectors = await startProjectors(tracked, 'projector', logger)
+  const projectors = await startProjectors(petstore, tracked, 'projector', logger)
   const reads = openReadSide(tracked, log)
   onTestFinished(async () => {
     await projectors.close()
@@ -71,8 +70,8 @@ describe.each([1, 3])('%d shards', (shards) => {
     const { log: whole, stores, reads } = await start(shards, 40)
     await vi.waitFor(async () => expect(await allIds(reads.readModel)).toHaveLength(40), until)
     for (const { store, log } of shardsOf(stores, whole)) {
-      expect(await rebuild({ store, log, definition: petStreams, group: 'rebuild', logger })).toBe('activated')
-      const options = { store, log, scratch: memoryReadModels(), definition: petStreams, group: 'verify', logger }
+      expect(await rebuild({ store, log, definition: petstore, group: 'rebuild', logger })).toBe('activated')
+      const options = { store, log, scratch: memoryReadModels(), definition: petstore, group: 'verify', logger }
       expect((await verify(options)).differences).toEqual([])
     }
     await vi.waitFor(async () => expect(await allIds(reads.readModel)).toEqual(numbers(40)), until)

@@ -12,16 +12,17 @@ import {
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readConfig } from '../../src/engine/app/config.ts'
-import { petStreams } from '../../src/store/service.ts'
 import { type Service, startService } from '../../src/engine/app/service.ts'
 import { EventWriter } from '../../src/engine/commands/event-writer.ts'
 import { IdAllocator } from '../../src/engine/commands/id-allocator.ts'
+import type { StreamDefinition } from '../../src/engine/definition/stream-definition.ts'
 import { ServiceError } from '../../src/engine/lib/errors.ts'
 import { Tracing } from '../../src/engine/lib/tracing.ts'
 import { traceApplied } from '../../src/engine/projector/apply-spans.ts'
 import { readEvent } from '../../src/engine/projector/stream-event.ts'
 import { type Answer, apiKey, Client } from '../e2e/client.ts'
 import { captureLog } from '../lib/captured-log.ts'
+import { petstore } from '../store/petstore.ts'
 
 const exporter = new InMemorySpanExporter()
 const DATA_DIR = mkdtempSync(join(tmpdir(), 'petstore-tracing-'))
@@ -30,8 +31,8 @@ let client: Client
 beforeAll(async () => {
   expect(Tracing.find(undefined)).toBeUndefined() // no SDK yet
   trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }))
-  const config = readConfig({ DATA_DIR, PORT: '0', API_KEYS: apiKey })
-  service = await startService(config, pino({ level: 'silent' }), { lost: 0, warnings: [] })
+  const config = readConfig(petstore, { DATA_DIR, PORT: '0', API_KEYS: apiKey })
+  service = await startService(petstore, config, pino({ level: 'silent' }), { lost: 0, warnings: [] })
   client = new Client(service)
   await vi.waitFor(async () => expect((await fetch(`${service.url}/readyz`)).status).toBe(200), { timeout: 30_000 })
 })
@@ -138,12 +139,14 @@ it('a failed append shows the error in its span', async () => {
   const log = { partitions: 1, partitionFor: () => 0, reserveIdBlock: async () => 1 }
   const unavailable = new ServiceError('event_log_unavailable', 'The event log is away.')
   const writer = new EventWriter({
-    ...{ log, ids: new IdAllocator(log), now: () => new Date(0), tracing: Tracing.find('a topic') },
+    ...{ log, ids: new IdAllocator(log), tracing: Tracing.find('a topic') },
     appender: { gathering: 0, append: () => Promise.reject(unavailable) },
-    kind: { encode: () => ({ key: '', value: '', headers: {} }) },
+    definition: petstore as unknown as StreamDefinition,
   })
   const request = { stream: '1', traceparent }
-  await expect(writer.append(request, { stream: '1', partition: 0, id: 0 }, {}, 1, 0)).rejects.toBe(unavailable)
+  const event = { type: 'OrderPlaced', orderId: 1, petId: 1 }
+  const recorded = { event, version: 1, time: new Date(0).toISOString() }
+  await expect(writer.append(request, { stream: '1', partition: 0, id: 0 }, recorded, 0)).rejects.toBe(unavailable)
   const [span] = await spansNamed('append a topic')
   expect(span?.attributes).toMatchObject({ 'messaging.system': 'kafka', 'error.type': 'event_log_unavailable' })
   expect(span?.status.code).toBe(SpanStatusCode.ERROR)
@@ -183,7 +186,7 @@ describe('an event that is applied', () => {
       ...{ time: '2026-11-20T11:59:00Z', data: { id: 1, name: 'Rex', categoryId: 7, status: 'available' }, ...more },
     }
     const record = { offset: 5, key: Buffer.from('1'), value: Buffer.from(JSON.stringify(event)) }
-    const read = readEvent({ definition: petStreams, log: { partitionFor: () => 0 } }, 0, record)
+    const read = readEvent({ definition: petstore, log: { partitionFor: () => 0 } }, 0, record)
     expect(read).toBeDefined()
     const tracing = Tracing.find(undefined) as Tracing
     traceApplied(tracing, { partition: 0, events: [undefined, read] }, [5], now)

@@ -3,32 +3,32 @@ import { describe, expect, it } from 'vitest'
 import { type Allowed, findForbidden, readSources } from './imports.ts'
 
 /**
- * The architecture: dependencies point towards `lib`, only `app` knows an adapter, and generic parts know no pet. Each
+ * The architecture: dependencies point towards `lib`, only `app` knows an adapter, and no part of the engine knows the store. Each
  * line has a folder, the folders of `src/engine` that it may import, and the packages.
  */
 const table = readTable(`
   src/engine/lib                | | @opentelemetry/api ajv pino typebox
-  src/engine/definition         | lib |
   src/engine/log                | lib |
   src/engine/log/kafka          | log lib | kafkajs lz4-napi pino snappyjs
   src/engine/log/sqlite         | log lib |
   src/engine/read-models        | log lib | pino
   src/engine/read-models/redis  | read-models log lib | cluster-key-slot ioredis pino
   src/engine/read-models/sqlite | read-models log lib |
-  src/engine/projector          | log read-models lib | pino
-  src/engine/commands           | log read-models lib | uuid
-  src/engine/feed               | commands log projector read-models lib |
+  src/engine/definition         | log lib | typebox
+  src/engine/projector          | definition log read-models lib | pino
+  src/engine/commands           | definition log read-models lib | uuid
+  src/engine/feed               | commands definition log projector read-models lib |
   src/engine/keys               | lib | pino typebox
-  src/engine/http               | keys commands feed definition log read-models lib ../store \
-                                | @fastify/bearer-auth @fastify/swagger @fastify/type-provider-typebox \
-                                  @opentelemetry/api fastify pino typebox
-  src/engine/app                | keys commands feed log log/kafka log/sqlite http lib projector read-models \
-                                  read-models/redis read-models/sqlite ../store | fastify pino prom-client typebox
-  src/engine/cli                | keys app feed log projector read-models lib ../store | cli-progress commander pino
-  src/store                     | commands definition log read-models http projector app cli lib ../../projections \
-                                | @fastify/type-provider-typebox commander fastify typebox
-  projections                   | ../store projector |
-  src                           | app cli lib projector | close-with-grace commander pino
+  src/engine/http               | definition keys commands feed log read-models lib \
+                                | @fastify/bearer-auth @fastify/swagger @opentelemetry/api fastify pino typebox
+  src/engine/app                | . definition keys commands feed log log/kafka log/sqlite http lib projector read-models \
+                                  read-models/redis read-models/sqlite | close-with-grace fastify pino prom-client typebox
+  src/engine/cli                | app definition keys feed log projector read-models lib \
+                                | cli-progress commander pino typebox
+  src/engine                    | app cli definition lib | typebox
+  src/store                     | . ../../projections | typebox
+  projections                   | . ../store |
+  src                           | ../store |
 `)
 
 function readTable(text: string): Record<string, Allowed> {
@@ -44,6 +44,15 @@ function readTable(text: string): Record<string, Allowed> {
 describe('imports', () => {
   it('follow the table, without a circle', () => {
     expect(findForbidden(readSources(['src', 'projections']), table)).toEqual([])
+  })
+
+  it('of a service name the door of the engine alone', () => {
+    const sources = [...readSources(['src/store', 'projections', 'examples'])]
+    const imported = sources.flatMap(([file, text]) =>
+      [...text.matchAll(/from '([^']*\/engine\/[^']*)'/g)].map(([, name]) => [file, name]),
+    )
+    expect(imported.length).toBeGreaterThan(5)
+    expect(imported.filter(([, name]) => !name?.endsWith('/engine/index.ts'))).toEqual([])
   })
 
   const http = readTable('src/engine/lib | |\nsrc/engine/http | |')

@@ -1,14 +1,14 @@
 import { runInThisContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { WrittenPet } from '../../src/store/pet.ts'
-import { readCloudEvent } from '../../src/engine/log/record-codec.ts'
 import { readConditions } from '../../src/engine/http/conditions.ts'
 import { preflightAnswer } from '../../src/engine/http/cors.ts'
 import { readIdempotencyKey, readPrefer, readTraceparent } from '../../src/engine/http/headers.ts'
 import { readCursor, readTokens } from '../../src/engine/http/tokens.ts'
 import { parseExactJson } from '../../src/engine/lib/exact-json.ts'
 import { parseInt64 } from '../../src/engine/lib/int64.ts'
+import { readCloudEvent } from '../../src/engine/log/record-codec.ts'
+import { WrittenPet } from '../../src/store/pet.ts'
 
 const preflight = (names: string) => ({
   method: 'OPTIONS',

@@ -69,8 +69,7 @@ describeOnLinux('strangers take no more than their share, and others are served'
 
   describeWithBrokers('on Kafka and Redis', (brokers) => {
     it('of a process with ROLE=api', async () => {
-      // A broker that a busy machine keeps waiting is no doing of strangers
-      const environment = { ...brokerEnvironment(brokers), APPEND_TIMEOUT_MS: '30000' }
+      const environment = brokerEnvironment(brokers)
       await startService({ ...environment, ROLE: 'projector' })
       await expectHolds(flooding, { ...environment, ROLE: 'api' })
     })
@@ -88,11 +87,18 @@ async function expectHolds(these: Attacks, environment: Environment): Promise<vo
     const { memoryMiB, descriptors, statuses } = await seenDuring(attack, service, `/v1/pets/${id}`, apiKey)
     expect([name, statuses]).toEqual([name, [200]])
     expect((await client.request('/livez')).status, name).toBe(200)
-    expect((await client.create('Bello')).name, name).toBe('Bello')
+    expect((await createSurely(client, 'Bello', name)).name, name).toBe('Bello')
     expect(descriptors, name).toBeLessThan(descriptorsMax)
     expect(memoryMiB, name).toBeLessThan(memoryMax)
   }
   // A stranger's doing is no error of the service.
   expect(service.output()).not.toMatch(/"level":[56]0/)
   expect(await service.end('SIGTERM'), service.output()).toBe(0)
+}
+
+/** A broker that a busy machine keeps waiting is no doing of strangers: what it did not confirm is sent again. */
+async function createSurely(client: Client, name: string, key: string): Promise<{ readonly name: string }> {
+  const send = () => client.post({ name, categoryId: 1 }, { 'idempotency-key': `"${key}"` })
+  await expect.poll(async () => (await send()).status, { timeout: 30_000 }).toBe(201)
+  return (await send()).body as { readonly name: string }
 }

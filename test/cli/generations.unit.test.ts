@@ -8,6 +8,7 @@ import { describeGenerations } from '../../src/engine/cli/generations.ts'
 import { openSqliteReadModels } from '../../src/engine/read-models/sqlite/sqlite-read-models.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { added, applyAll, firstBatch, home, newGeneration, pet } from '../read-models/contract/samples.ts'
+import { petstore } from '../store/petstore.ts'
 
 const logger = pino({ level: 'silent' })
 const record = { key: 'k', value: 'v', headers: {} }
@@ -18,11 +19,11 @@ let own: string
 /** The files of an embedded service with five records in its log, and nothing in its read models yet. */
 beforeEach(async () => {
   folder = temporaryFolder()
-  const config = readConfig({ DATA_DIR: folder })
-  const served = await openStorage(config, logger)
+  const config = readConfig(petstore, { DATA_DIR: folder })
+  const served = await openStorage(petstore, config, logger)
   await served.log.append(0, Array(5).fill(record))
   await served.close()
-  storage = await openStorageBeside(config, logger)
+  storage = await openStorageBeside(petstore, config, logger)
   own = storage.versions[0] as string
 })
 afterEach(() => storage.close())
@@ -47,7 +48,7 @@ describe('the generations of the command line', () => {
   it('are those of every version, own ones first, each with what it holds', async () => {
     const other = await fill('another-7')
     const mine = await fill(own)
-    const { generations, versions } = await describeGenerations(storage)
+    const { generations, versions } = await describeGenerations(petstore, storage)
     const since = expect.any(String)
     const active = { state: 'active', position: 4, lag: 1, documents: { pets: 2, orders: 0 }, parked: 3, since }
     const building = { ...active, state: 'building', position: 0, lag: 5, documents: { pets: 0, orders: 0 }, parked: 0 }
@@ -69,7 +70,9 @@ describe('the generations of the command line', () => {
     const documents = async (sizes = found?.sizes ?? new Map()) => {
       const inspection = { ...store.inspection, contents: async () => found && { ...found, sizes } }
       const openVersion = async () => ({ ...store, inspection, close: async () => {} })
-      return (await describeGenerations({ ...storage, openVersion })).generations.map((each) => each.documents)
+      return (await describeGenerations(petstore, { ...storage, openVersion })).generations.map(
+        (each) => each.documents,
+      )
     }
     expect(await documents()).toEqual([{ pets: 0, orders: 0 }])
     expect(await documents(new Map())).toEqual([undefined])
@@ -82,7 +85,7 @@ describe('the generations of the command line', () => {
     ['of another log have no lag', 'another-7', 'another log', [undefined, undefined]],
   ])('%s', async (_, version, logId, lags) => {
     await fill(version, logId)
-    expect((await describeGenerations(storage)).generations.map(({ lag }) => lag)).toEqual(lags)
+    expect((await describeGenerations(petstore, storage)).generations.map(({ lag }) => lag)).toEqual(lags)
   })
 
   it('that nobody renewed are shown where they are of this release', async () => {
@@ -90,7 +93,7 @@ describe('the generations of the command line', () => {
     const db = new DatabaseSync(file())
     db.exec('DELETE FROM version')
     db.close()
-    const { generations, versions } = await describeGenerations(storage)
+    const { generations, versions } = await describeGenerations(petstore, storage)
     expect([generations[0]?.name, versions]).toEqual([active, []])
   })
 
@@ -100,7 +103,7 @@ describe('the generations of the command line', () => {
     // Another number whenever any other connection has written.
     const changes = () => db.prepare('PRAGMA data_version').get()?.data_version
     const before = changes()
-    await describeGenerations(storage)
+    await describeGenerations(petstore, storage)
     expect(changes()).toBe(before)
     await storage.stores[0].generations.renew()
     expect(changes()).not.toBe(before)

@@ -1,6 +1,10 @@
 import { vi } from 'vitest'
 import { runCommand } from '../../src/engine/cli/program.ts'
+import type { Definition } from '../../src/engine/definition/definition.ts'
 import type { Environment } from '../brokers/program.ts'
+import { petstore } from '../store/petstore.ts'
+
+const definition = petstore as unknown as Definition
 
 /** Runs commands, all at once, as a process with these variables and no others would; it would also take a second each. */
 export async function runHere(environment: Environment, ...lines: readonly string[]) {
@@ -8,8 +12,8 @@ export async function runHere(environment: Environment, ...lines: readonly strin
   const ofThisProcess = process.env
   process.env = { ...environment }
   try {
-    await Promise.all(lines.map((line) => runCommand(line.split(' ').filter(Boolean))))
-    return { code: process.exitCode ?? 0, output: output.text(), errors: errors.text() }
+    const codes = await Promise.all(lines.map((line) => runCommand(() => definition, line.split(' ').filter(Boolean))))
+    return { code: Math.max(...codes), output: output.text(), errors: errors.text() }
   } finally {
     process.env = ofThisProcess
     process.exitCode = undefined

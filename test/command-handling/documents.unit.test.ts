@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { orderDocument } from '../../src/store/order.ts'
-import { petStateCodec } from '../../src/store/pet-stream.ts'
 import { ServiceError } from '../../src/engine/lib/errors.ts'
+import { orderDocument } from '../../src/store/order.ts'
+import { petstore } from '../store/petstore.ts'
 import {
   applied,
   nextOffset,
@@ -18,7 +18,7 @@ import {
 const placed = stream([petCreated, orderPlaced(12)])
 const approved = stream([petCreated, orderPlaced(12), orderApproved(12)], { offsets: [0, 1, nextOffset] })
 const documentIn = ({ row }: typeof placed) => {
-  const order = row && petStateCodec.read(row)?.order
+  const order = row && petstore.codec.read(row)?.order
   return order && orderDocument(order)
 }
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { eventIdOf, idempotency } from '../../src/engine/commands/idempotency.ts'
-import { createPetIdempotency, placeOrderIdempotency } from '../../src/store/idempotency.ts'
 import { type NewPet, type PetId, petStatuses } from '../../src/store/pet.ts'
 import { anyCharacter } from '../lib/any-character.ts'
+import { createPetIdempotency, placeOrderIdempotency } from '../store/petstore.ts'
 
 const pet = fc.record<NewPet>({
   name: fc.string({ unit: anyCharacter, minLength: 1, maxLength: 8 }),

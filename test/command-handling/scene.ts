@@ -1,21 +1,20 @@
-import type { CommandOptions, Handled } from '../../src/engine/commands/command-handler.ts'
+import type { CommandOptions, Handled, MakeCommand } from '../../src/engine/commands/command-handler.ts'
 import { createCommandHandler } from '../../src/engine/commands/execution.ts'
 import { IdAllocator } from '../../src/engine/commands/id-allocator.ts'
 import { nothingLoaded } from '../../src/engine/commands/outcome.ts'
-import { encodeEvent } from '../../src/store/event-codec.ts'
-import type { PetEvent } from '../../src/store/events.ts'
-import { createPetIdempotency, placeOrderIdempotency } from '../../src/store/idempotency.ts'
-import { type OrderId, type OrderStatus, orderDocument } from '../../src/store/order.ts'
-import { type NewPet, type PetId, petDocument } from '../../src/store/pet.ts'
-import { type PetCommand, type PetState, petDecider, petStateCodec } from '../../src/store/pet-stream.ts'
-import type { NewRecord } from '../../src/engine/log/event-log.ts'
 import type { EngineErrorCode } from '../../src/engine/lib/engine-errors.ts'
 import { ServiceError } from '../../src/engine/lib/errors.ts'
+import type { NewRecord } from '../../src/engine/log/event-log.ts'
 import type { IdempotencyRecord } from '../../src/engine/read-models/idempotency-record.ts'
 import type { ParkedStream } from '../../src/engine/read-models/parked-stream.ts'
 import type { Applied, AtLeast, FoundStream, Wait } from '../../src/engine/read-models/read-model.ts'
 import type { StreamQuery } from '../../src/engine/read-models/stored-reads.ts'
 import { decodeEntry, encodeEntry, entriesIn } from '../../src/engine/read-models/stream-history.ts'
+import type { PetEvent } from '../../src/store/events.ts'
+import { type OrderId, type OrderStatus, orderDocument } from '../../src/store/order.ts'
+import { type NewPet, type PetId, petDocument } from '../../src/store/pet.ts'
+import type { PetCommand, PetState } from '../../src/store/pet-stream.ts'
+import { createPetIdempotency, hiddenOf, petstore, placeOrderIdempotency } from '../store/petstore.ts'
 
 export const rex: NewPet = { name: 'Rex', categoryId: 7, status: 'available' }
 export const petId = 9 as PetId
@@ -57,11 +56,11 @@ export function stream(
   }: Partial<FoundStream> & { offsets?: readonly number[]; areRivals?: boolean } = {},
 ): FoundStream {
   const state = events.reduce(
-    (before: PetState | undefined, event, index) => petDecider.evolve(before, { event, version: index + 1, time }),
+    (before: PetState | undefined, event, index) => petstore.stream.evolve(before, { event, version: index + 1, time }),
     undefined,
   )
   const entries = offsets.map((offset) => encodeEntry(offset, areRivals ? 'rival' : ownId))
-  const [document, hidden] = [state && petDocument(state.pet), petStateCodec.hidden(state)]
+  const [document, hidden] = [state && petDocument(state.pet), hiddenOf(state)]
   const row = { stream: String(petId), version: events.length, entries, document, isRemoved: false, hidden }
   return { ...nothing, row: events.length > 0 ? row : undefined, ...over }
 }
@@ -127,7 +126,7 @@ export function open({ loads = [], heard = [], appends = [], ...script }: Script
       return appended && text === encodeEntry(offset, ownId) ? encodeEntry(offset, appended.event.id) : text
     })
     const row = loaded.row && entries && { ...loaded.row, entries }
-    const { order } = (row && petStateCodec.read(row)) ?? {}
+    const { order } = (row && petstore.codec.read(row)) ?? {}
     const isLatest = order !== undefined && order.id === document?.id
     return {
       ...loaded,
@@ -154,12 +153,12 @@ export function open({ loads = [], heard = [], appends = [], ...script }: Script
     log,
     appender,
     ids: new IdAllocator(log),
-    kind: { codec: petStateCodec, encode: encodeEvent },
+    definition: petstore,
     now: () => new Date(time),
     timeoutMs: 5000,
   })
-  const handle = (command: (id: number) => PetCommand, over: Partial<CommandOptions>) =>
-    handler.handle(petDecider, command, { stream: String(petId), wait: { timeoutMs: 1000 }, ...over })
+  const handle = (command: MakeCommand<PetCommand>, over: Partial<CommandOptions>) =>
+    handler.handle(command, { stream: String(petId), wait: { timeoutMs: 1000 }, ...over })
   return {
     ...asked,
     appender,
@@ -167,9 +166,9 @@ export function open({ loads = [], heard = [], appends = [], ...script }: Script
     events: () =>
       asked.appended.map(({ partition, record: { key }, event }) => `${partition}/${key}@${event.streamversion}`),
     create: (over: Partial<CommandOptions> = {}) =>
-      handle((id) => ({ type: 'createPet', id: id as PetId, newPet: rex }), { stream: 'new', ...over }),
+      handle(({ id }) => ({ type: 'createPet', id: id as PetId, newPet: rex }), { stream: 'new', ...over }),
     order: (over: Partial<CommandOptions> = {}, pet = petId) =>
-      handle((id) => ({ type: 'placeOrder', orderId: id as OrderId, petId: pet }), {
+      handle(({ id }) => ({ type: 'placeOrder', orderId: id as OrderId, petId: pet }), {
         stream: String(pet),
         drawsId: true,
         ...over,

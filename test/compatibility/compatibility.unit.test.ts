@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { eventSchemas } from '../../src/store/event-schemas.ts'
 import { FakeServices, openApp } from '../http/fake-services.ts'
+import { petstore } from '../store/petstore.ts'
 import { findOpenApiBreaks, readDocument } from './openapi.ts'
 import { breaksForReaders, breaksForWriters, type Schema } from './schemas.ts'
 
@@ -18,7 +18,7 @@ const openApi = (await app.inject('/openapi.json')).body
 await app.close()
 
 describe('events', () => {
-  const current: Readonly<Record<string, Schema>> = JSON.parse(JSON.stringify(eventSchemas))
+  const current: Readonly<Record<string, Schema>> = JSON.parse(JSON.stringify(petstore.schemas.byType))
   const byType = events.map((name) => [name.replace('.schema.json', ''), JSON.parse(read(name)) as Schema] as const)
 
   it('of each type that was published are there', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { type PetId, petStatuses } from '../../src/store/pet.ts'
 import type { Int64 } from '../../src/engine/lib/int64.ts'
+import { type PetId, petStatuses } from '../../src/store/pet.ts'
 import { anyCharacter } from '../lib/any-character.ts'
 
 /** Any pet that there can be. */

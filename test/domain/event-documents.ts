@@ -1,5 +1,6 @@
-import { asyncApiDocument } from '../../src/store/asyncapi.ts'
-import { eventSchemas } from '../../src/store/event-schemas.ts'
+import { asyncApiDocument } from '../../src/engine/definition/asyncapi.ts'
+import type { Definition } from '../../src/engine/definition/definition.ts'
+import { petstore } from '../store/petstore.ts'
 
 const json = (document: object) => `${JSON.stringify(document, undefined, 2)}\n`
 const $schema = 'https://json-schema.org/draft/2020-12/schema'
@@ -9,8 +10,8 @@ const $schema = 'https://json-schema.org/draft/2020-12/schema'
  * among them: they are what was written once, and stay as they are.
  */
 export const eventDocuments: ReadonlyMap<string, string> = new Map([
-  ['asyncapi.json', json(asyncApiDocument('petstore.pets'))],
-  ...Object.entries(eventSchemas).map(
+  ['asyncapi.json', json(asyncApiDocument(petstore as unknown as Definition, 'petstore.pets'))],
+  ...Object.entries(petstore.schemas.byType).map(
     ([type, schema]) => [`events/${type}.schema.json`, json({ $schema, ...schema })] as const,
   ),
 ])

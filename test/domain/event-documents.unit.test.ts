@@ -3,14 +3,16 @@ import { createRequire } from 'node:module'
 import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
-import { asyncApiDocument } from '../../src/store/asyncapi.ts'
-import { type EventType, eventName, eventSchemas } from '../../src/store/event-schemas.ts'
+import { asyncApiDocument } from '../../src/engine/definition/asyncapi.ts'
+import type { Definition } from '../../src/engine/definition/definition.ts'
 import { compileCheck } from '../../src/engine/lib/validation.ts'
+import { petstore } from '../store/petstore.ts'
 import { eventDocuments } from './event-documents.ts'
 
+const definition = petstore as unknown as Definition
 const docs = new URL('../../docs/', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, docs), 'utf8')
-const document = asyncApiDocument('petstore.pets')
+const document = asyncApiDocument(definition, 'petstore.pets')
 const messages = Object.entries(document.components.messages)
 
 describe('docs/', () => {
@@ -18,7 +20,7 @@ describe('docs/', () => {
     expect(read(path)).toBe(text)
   })
 
-  it.each(Object.keys(eventSchemas))('%s has a schema that is valid, and says what it is', (type) => {
+  it.each(Object.keys(petstore.schemas.byType))('%s has a schema that is valid, and says what it is', (type) => {
     const schema = JSON.parse(read(`events/${type}.schema.json`))
     const ajv = new Ajv2020({ validateFormats: false })
     expect(ajv.validateSchema(schema), ajv.errorsText()).toBe(true)
@@ -29,7 +31,7 @@ describe('docs/', () => {
   it('has no schema of an event that is gone', () => {
     const found = readdirSync(new URL('events/', docs)).filter((name) => name.endsWith('.schema.json'))
     expect(found.toSorted()).toEqual(
-      Object.keys(eventSchemas)
+      Object.keys(petstore.schemas.byType)
         .map((type) => `${type}.schema.json`)
         .toSorted(),
     )
@@ -41,9 +43,9 @@ describe('the AsyncAPI document', () => {
   const isValid = new Ajv({ strict: false, validateFormats: false }).compile(official)
 
   it.each(['petstore.pets', null])('is AsyncAPI 3 where the topic is %s', (topic) => {
-    isValid(asyncApiDocument(topic))
+    isValid(asyncApiDocument(definition, topic))
     expect(isValid.errors).toBeNull()
-    expect(asyncApiDocument(topic).channels.pets.address).toBe(topic)
+    expect(asyncApiDocument(definition, topic).channels.pets?.address).toBe(topic)
   })
 
   it('would be refused with an operation of AsyncAPI 2', () => {
@@ -61,11 +63,11 @@ describe('the AsyncAPI document', () => {
   })
 
   it.each(messages)('%s has a key, headers and examples that fit', (type, { payload, headers, bindings, examples }) => {
-    expect(payload).toEqual({ $ref: `#/components/schemas/${eventName(type)}` })
+    expect(payload).toEqual({ $ref: `#/components/schemas/${type.split('.')[1]}` })
     const key = new RegExp(bindings.kafka.key.pattern)
     expect(examples.length).toBeGreaterThan(0)
     for (const example of examples) {
-      expect(compileCheck(eventSchemas[type as EventType])(example.payload)).toBeUndefined()
+      expect(compileCheck(petstore.schemas.byType[type] ?? {})(example.payload)).toBeUndefined()
       expect(example.payload).toMatchObject({ subject: expect.stringMatching(key) })
       expect(example.headers).toEqual({ 'content-type': headers.properties['content-type'].const })
     }

@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Rejected } from '../../src/engine/commands/decider.ts'
+import { Rejected } from '../../src/engine/definition/rejected.ts'
+import { IdTakenError } from '../../src/engine/lib/errors.ts'
 import type { OrderEvent, PetEvent } from '../../src/store/events.ts'
 import { type OrderId, type OrderStatus, orderStatuses } from '../../src/store/order.ts'
 import { type PetId, type PetStatus, petDocument, petStatuses } from '../../src/store/pet.ts'
-import { type PetCommand, type PetState, petDecider, petStateCodec, utc } from '../../src/store/pet-stream.ts'
-import { IdTakenError } from '../../src/engine/lib/errors.ts'
+import { type PetCommand, type PetState, utc } from '../../src/store/pet-stream.ts'
+import { hiddenOf, petstore } from '../store/petstore.ts'
 import { anyPet } from './any-pet.ts'
 
 const petId = 7 as PetId
@@ -41,8 +42,8 @@ const followed = [...cancelled, orderPlaced(13)]
 function stateAfter(events: readonly PetEvent[]): PetState | undefined {
   return events.reduce(
     (state, event, index) =>
-      petDecider.evolve(state, { event, version: index + 1, time: `2026-11-20T09:30:0${index}.000Z` }),
-    petDecider.initialState,
+      petstore.stream.evolve(state, { event, version: index + 1, time: `2026-11-20T09:30:0${index}.000Z` }),
+    petstore.stream.initial,
   )
 }
 
@@ -53,7 +54,7 @@ type Specification = [what: string, given: readonly PetEvent[], when: PetCommand
 
 function specify(specifications: readonly Specification[]): void {
   it.each(specifications)('%s', (_, given, when, expected) => {
-    const decided = petDecider.decide(when, stateAfter(given))
+    const decided = petstore.stream.decide(when, stateAfter(given))
     if (typeof expected === 'string' || 'type' in expected) return expect(decided).toEqual(expected)
     expect(decided).toBeInstanceOf(Rejected)
     expect(decided).toMatchObject({ code: expected.code, message: expect.stringMatching(expected.message) })
@@ -123,7 +124,7 @@ describe('an order', () => {
   ])
 
   it.each(updates)('that is %s is to be %s: %s', (order, asked, expected) => {
-    const decided = petDecider.decide(updateOrder(12, asked), stateAfter(orders[order] ?? []))
+    const decided = petstore.stream.decide(updateOrder(12, asked), stateAfter(orders[order] ?? []))
     if (expected === '409') expect(decided).toMatchObject({ code: 'order_transition_invalid' })
     else expect(decided).toEqual(expected === '=' ? 'unchanged' : eventTo[expected])
   })
@@ -147,7 +148,7 @@ describe('what happened', () => {
   it('has the times of the events in UTC, and never goes back', () => {
     const placed = { event: orderPlaced(12), version: 2, time: '2026-11-20T10:30:00+01:00' }
     const earlier = { event: orderApproved(12), version: 3, time: '2026-11-20T09:29:59Z' }
-    const state = petDecider.evolve(petDecider.evolve(stateAfter([petCreated()]), placed), earlier)
+    const state = petstore.stream.evolve(petstore.stream.evolve(stateAfter([petCreated()]), placed), earlier)
     const at = '2026-11-20T09:30:00.000Z'
     expect(state?.order).toMatchObject({ status: 'approved', placedAt: at, updatedAt: at })
   })
@@ -183,10 +184,10 @@ describe('what happened', () => {
       fc.property(state, ({ pet, order }) => {
         const kept = { pet, order: order && { ...order, petId: pet.id } }
         const document = petDocument(pet)
-        const read = petStateCodec.read({ document, hidden: petStateCodec.hidden(kept) })
+        const read = petstore.codec.read({ document, hidden: hiddenOf(kept) })
         expect(read).toEqual(kept)
       }),
     )
-    expect(petStateCodec.read({ document: undefined, hidden: petStateCodec.hidden(undefined) })).toBeUndefined()
+    expect(petstore.codec.read({ document: undefined, hidden: hiddenOf(undefined) })).toBeUndefined()
   })
 })

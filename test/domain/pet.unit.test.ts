@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type PetId, PetSchema, petDocument, WrittenPet } from '../../src/store/pet.ts'
 import { parseExactJson } from '../../src/engine/lib/exact-json.ts'
 import { compileCheck } from '../../src/engine/lib/validation.ts'
+import { type PetId, PetSchema, petDocument, WrittenPet } from '../../src/store/pet.ts'
 import { edited } from '../lib/edited-text.ts'
 import { anyPet } from './any-pet.ts'
 

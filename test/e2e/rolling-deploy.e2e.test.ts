@@ -1,10 +1,10 @@
 import { expect, it, vi } from 'vitest'
-import { petStreams } from '../../src/store/service.ts'
 import type { describeGenerations } from '../../src/engine/cli/generations.ts'
 import type { Generation } from '../../src/engine/read-models/generations.ts'
 import type { ReadModelStore } from '../../src/engine/read-models/store.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import type { Exchange } from '../judge/history.ts'
+import { petstore } from '../store/petstore.ts'
 import { Client, createMany, expectExactly, outcomeOf } from './client.ts'
 import { buying, Load, type WorkOf } from './load.ts'
 import {
@@ -23,8 +23,11 @@ const patience = { timeout: 60_000, interval: 50 }
 
 type Brokers = ReturnType<typeof brokerEnvironment>
 
-const [pets, ...others] = petStreams.projections
-const nextProjections = [{ name: 'pets', version: (pets?.version ?? 0) + 1 }, ...others]
+const [pets, ...others] = petstore.stream.projections
+const nextProjections = [
+  `pets-${(pets?.version ?? 0) + 1}`,
+  ...others.map(({ name, version }) => `${name}-${version}`),
+].join('.')
 const preload = new URL('./next-release.ts', import.meta.url).href
 
 /** As `buying`, but nothing depends on a tag: that of one release is unknown to the other. */

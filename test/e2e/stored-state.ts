@@ -1,24 +1,21 @@
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
-import { petStreams } from '../../src/store/service.ts'
-import { readModelVersion, versionOfLog } from '../../src/engine/projector/definition.ts'
+import { versionOfLog } from '../../src/engine/projector/definition.ts'
 import { redisKeys } from '../../src/engine/read-models/redis/redis-keys.ts'
 import { openRedisReadModels } from '../../src/engine/read-models/redis/redis-read-models.ts'
 import type { ReadModelStore } from '../../src/engine/read-models/store.ts'
 import { whenDone } from '../lib/when-done.ts'
+import { petstore } from '../store/petstore.ts'
 import type { brokerEnvironment } from './service.ts'
 import { logIdOf } from './topic.ts'
 
 type Environment = ReturnType<typeof brokerEnvironment>
 
-const { home, projections } = petStreams
+const home = petstore.stream.collection
 
 /** In which the service, whose projections these are, stores the read models of the log of an environment. */
-export async function storedVersion(
-  environment: Environment,
-  of: Parameters<typeof readModelVersion>[0] = projections,
-): Promise<string> {
-  return versionOfLog(readModelVersion(of), await logIdOf(environment))
+export async function storedVersion(environment: Environment, version: string = petstore.version): Promise<string> {
+  return versionOfLog(version, await logIdOf(environment))
 }
 
 /** The read models of an environment, as the service itself opens them, or those of another version. */

@@ -1,6 +1,6 @@
 import { fillLog } from '../../bench/full-log.ts'
-import { petStatuses } from '../../src/store/pet.ts'
 import { writeCursor } from '../../src/engine/http/tokens.ts'
+import { petStatuses } from '../../src/store/pet.ts'
 import type { Asked } from '../campaign/recorder.ts'
 import type { Random } from '../lib/random.ts'
 import type { Pet } from './client.ts'

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { petStreams } from '../../src/store/service.ts'
 import { nothingLoaded } from '../../src/engine/commands/outcome.ts'
 import { EventFeed, type FeedQuery } from '../../src/engine/feed/event-feed.ts'
-import type { EventLog } from '../../src/engine/log/event-log.ts'
 import { ServiceError } from '../../src/engine/lib/errors.ts'
+import type { EventLog } from '../../src/engine/log/event-log.ts'
 import { ProvenReadModel } from '../../src/engine/read-models/proven-read-model.ts'
 import type { ReadModel } from '../../src/engine/read-models/read-model.ts'
 import { decodeEntry } from '../../src/engine/read-models/stream-history.ts'
@@ -16,6 +15,7 @@ import { anyLog } from '../projector/any-log.ts'
 import { everything } from '../projector/projecting.ts'
 import { type AnyRecord, discard, newerEvent, orderEvent, petCreated } from '../projector/records.ts'
 import { openWorld, untilCaughtUp, withMethods } from '../projector/world.ts'
+import { petstore } from '../store/petstore.ts'
 import { account, reader } from './readers.ts'
 
 type Reading = Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf'>
@@ -30,7 +30,7 @@ async function openFeed(over: Over = {}) {
   const proven = new ProvenReadModel({ reads: world.store.reads, tracker, log: world.log })
   const log = over.log?.(world.log) ?? world.log
   const feed = new EventFeed({
-    definition: petStreams,
+    definition: petstore,
     log,
     readModel: over.readModel?.(proven) ?? proven,
     placeEveryMs: 20,
@@ -205,7 +205,7 @@ describe('the feed', () => {
     const partitions = 100
     let waits = 0
     const feed = new EventFeed({
-      definition: petStreams,
+      definition: petstore,
       log: {
         partitions,
         partitionFor: () => 0,

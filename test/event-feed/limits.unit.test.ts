@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { petStreams } from '../../src/store/service.ts'
 import { nothingLoaded } from '../../src/engine/commands/outcome.ts'
 import { EventFeed, type EventFeedParts, type FeedStep } from '../../src/engine/feed/event-feed.ts'
 import type { Account } from '../../src/engine/feed/feed-batch.ts'
-import type { LogRecord } from '../../src/engine/log/event-log.ts'
 import { ServiceError } from '../../src/engine/lib/errors.ts'
+import type { LogRecord } from '../../src/engine/log/event-log.ts'
 import { decodeEntry, encodeEntry } from '../../src/engine/read-models/stream-history.ts'
 import { eventually } from '../lib/eventually.ts'
 import { logOf, orderEvent, petCreated } from '../projector/records.ts'
+import { petstore } from '../store/petstore.ts'
 import { account, reader } from './readers.ts'
 
 const records = logOf(Array.from({ length: 3000 }, (_, i) => petCreated({ id: i + 1 })))
@@ -36,7 +36,7 @@ function appliedUpTo(first: number, outcome: 'applied' | 'without_effect' = 'app
 function openFeed(over: Partial<EventFeedParts['readModel']> = {}, partitions = 1) {
   const world = { reads: 0, readsAtOnce: 0, atOnceMax: 0, beforeRead: async () => {}, log: records }
   const feed = new EventFeed({
-    definition: petStreams,
+    definition: petstore,
     log: {
       partitions,
       partitionFor: () => 0,

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { petStreams } from '../../src/store/service.ts'
 import { nothingLoaded } from '../../src/engine/commands/outcome.ts'
 import { EventFeed } from '../../src/engine/feed/event-feed.ts'
 import type { Position } from '../../src/engine/log/event-log.ts'
 import { logOf, petCreated } from '../projector/records.ts'
+import { petstore } from '../store/petstore.ts'
 import { account } from './readers.ts'
 
 const records = logOf([1, 2, 3, 4, 5].map((id) => petCreated({ id })))
@@ -11,7 +11,7 @@ const records = logOf([1, 2, 3, 4, 5].map((id) => petCreated({ id })))
 /** A feed of a log that gives one record with each read, all of them applied. */
 function openFeed(): EventFeed {
   return new EventFeed({
-    definition: petStreams,
+    definition: petstore,
     log: {
       partitions: 1,
       partitionFor: () => 0,

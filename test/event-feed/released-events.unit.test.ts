@@ -1,10 +1,10 @@
 import { expect, it, vi } from 'vitest'
-import { petStreams } from '../../src/store/service.ts'
 import { EventFeed, type FeedStep } from '../../src/engine/feed/event-feed.ts'
 import type { Position } from '../../src/engine/log/event-log.ts'
 import type { ReadModel } from '../../src/engine/read-models/read-model.ts'
 import { openProjection } from '../projector/projecting.ts'
 import { type AnyRecord, discard, newerEvent, orderEvent, petCreated } from '../projector/records.ts'
+import { petstore } from '../store/petstore.ts'
 import { account } from './readers.ts'
 
 /** A feed of a log all of which is applied. */
@@ -15,7 +15,7 @@ async function openFeed(records: readonly AnyRecord[]) {
     return { ...(await store.reads.load('generation', query)), reached: [] }
   })
   const feed = new EventFeed({
-    definition: petStreams,
+    definition: petstore,
     log: { ...log, partitions: 1 },
     readModel: {
       load,
@@ -98,7 +98,7 @@ it('ends for followers whose place lies beyond the end of a log that lost its en
   let [end, generation] = [2, 'one']
   const applied = Promise.withResolvers<void>()
   const feed = new EventFeed({
-    definition: petStreams,
+    definition: petstore,
     log: { ...log, partitions: 1, endOffsets: async () => [end] },
     readModel: {
       load: async (query) => ({ ...(await store.reads.load('generation', query)), reached: [] }),

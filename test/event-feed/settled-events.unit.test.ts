@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { petStreams } from '../../src/store/service.ts'
 import { SettledEvents } from '../../src/engine/feed/settled-events.ts'
 import type { Counts } from '../../src/engine/read-models/checkpoint.ts'
 import type { ReadModel } from '../../src/engine/read-models/read-model.ts'
 import { anyLog } from '../projector/any-log.ts'
 import { openProjection, outcomesOf } from '../projector/projecting.ts'
 import { type AnyRecord, discard, keyed, newerEvent, orderEvent, petCreated } from '../projector/records.ts'
+import { petstore } from '../store/petstore.ts'
 
 /** What is said of each record once all are applied, and what the projector has counted. */
 async function settle(records: readonly AnyRecord[]): Promise<{ outcomes: string[]; counts: Counts }> {
@@ -14,7 +14,7 @@ async function settle(records: readonly AnyRecord[]): Promise<{ outcomes: string
   await apply(records)
   const load: ReadModel['load'] = async (query) => ({ ...(await store.reads.load('generation', query)), reached: [] })
   const readModel = { load, whenApplied: async () => 'unheard' as const }
-  const settled = new SettledEvents({ definition: petStreams, log, readModel })
+  const settled = new SettledEvents({ definition: petstore, log, readModel })
   const { records: found } = await settled.read(0, 0, records.length)
   return { outcomes: found.map(({ outcome }) => outcome), counts: counts() }
 }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { ServiceError } from '../../src/engine/lib/errors.ts'
 import type { NewRecord } from '../../src/engine/log/event-log.ts'
 import { GroupCommit, type GroupCommitLimits } from '../../src/engine/log/group-commit.ts'
-import { ServiceError } from '../../src/engine/lib/errors.ts'
 
 const limits: GroupCommitLimits = { recordsMax: 1000, bytesMax: 512 * 1024, queuedMax: 100 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import kafkajs from 'kafkajs'
+import { ServiceError } from '../../src/engine/lib/errors.ts'
 import type {
   EventLog,
   LogRecord,
@@ -10,7 +11,6 @@ import type {
   Subscriber,
   Subscription,
 } from '../../src/engine/log/event-log.ts'
-import { ServiceError } from '../../src/engine/lib/errors.ts'
 
 /** Small, so that a short log comes in several batches. */
 const batchRecordsMax = 3

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readCloudEvent, recordValueMax } from '../../src/engine/log/record-codec.ts'
 import { parseExactJson } from '../../src/engine/lib/exact-json.ts'
+import { readCloudEvent, recordValueMax } from '../../src/engine/log/record-codec.ts'
 import { edited } from '../lib/edited-text.ts'
 
 const read = 'id type source subject time idempotencykey requestfingerprint streamversion data'.split(' ')

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import type { Level } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../src/engine/lib/errors.ts'
-import { storeErrors } from '../../src/store/errors.ts'
 import { captureLog } from '../lib/captured-log.ts'
+import { petstore } from '../store/petstore.ts'
 import { errorsReference } from './errors-reference.ts'
 import { expectError, FakeServices, openApp, openServer, testServer } from './fake-services.ts'
 
 it('docs/errors.md is up to date: else run `npm run schemas`', () => {
-  expect(readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')).toBe(errorsReference(storeErrors))
+  expect(readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')).toBe(errorsReference(petstore.errors))
 })
 
 it('the page of errors says of each what docs/errors.md says', async () => {
@@ -23,14 +23,14 @@ it('the page of errors says of each what docs/errors.md says', async () => {
       .replaceAll('&amp;', '&')
     return `| \`${code}\` | ${status} | ${retry} | ${effect} | ${text} |`
   })
-  expect(rows).toEqual(errorsReference(storeErrors).match(/^\| `.*$/gm))
+  expect(rows).toEqual(errorsReference(petstore.errors).match(/^\| `.*$/gm))
   await app.close()
 })
 
 describe('passes on with its message, from reads and from commands', () => {
   const server = testServer()
 
-  it.each([...storeErrors])('%s', async (code, { status, retry }) => {
+  it.each([...petstore.errors])('%s', async (code, { status, retry }) => {
     const fail = () => Promise.reject(ServiceError.own(code, 'What happened: "ü".'))
     Object.assign(server.services, { beforeRead: fail, beforeCommand: fail })
     const answers = [
@@ -48,7 +48,7 @@ describe('passes on with its message, from reads and from commands', () => {
 
 it('each error leads to what its code means, as does the path of PUBLIC_URL', async () => {
   const { services, app, get } = await openServer(new FakeServices(), { publicUrl: 'https://shop.example/pets' })
-  const codes = [...storeErrors.keys()]
+  const codes = [...petstore.errors.keys()]
   for (const code of codes) {
     services.beforeRead = () => Promise.reject(ServiceError.own(code, 'What happened.'))
     const { link } = (await get('/v1/pets')).headers

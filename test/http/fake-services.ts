@@ -1,19 +1,14 @@
 import type { HTTPMethods, LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
-import { orders } from '../../projections/orders.ts'
-import { pets } from '../../projections/pets.ts'
-import type { Scope } from '../../src/engine/keys/key-file.ts'
-import type { CommandHandler, CommandOptions, Handled } from '../../src/engine/commands/command-handler.ts'
-import { type Decider, Rejected } from '../../src/engine/commands/decider.ts'
-import { storeErrors } from '../../src/store/errors.ts'
-import type { PetEvent } from '../../src/store/events.ts'
-import type { NewPet, PetId } from '../../src/store/pet.ts'
-import { type PetState, petDecider } from '../../src/store/pet-stream.ts'
+import type { CommandHandler, CommandOptions, Handled, MakeCommand } from '../../src/engine/commands/command-handler.ts'
+import type { Definition } from '../../src/engine/definition/definition.ts'
+import { Rejected } from '../../src/engine/definition/rejected.ts'
+import { documentsOf } from '../../src/engine/definition/shown-documents.ts'
 import type { FeedQuery, FeedStep } from '../../src/engine/feed/event-feed.ts'
 import { type AppOptions, type AppServices, buildApp } from '../../src/engine/http/app.ts'
 import type { FindKey } from '../../src/engine/http/auth.ts'
 import type { EventServices } from '../../src/engine/http/events.ts'
-import { type PetQuota, type Rate, RateLimit } from '../../src/engine/http/key-limits.ts'
+import { type Rate, RateLimit } from '../../src/engine/http/key-limits.ts'
 import type { RouteServices } from '../../src/engine/http/resource.ts'
 import { Traffic } from '../../src/engine/http/traffic.ts'
 import { ServiceError } from '../../src/engine/lib/errors.ts'
@@ -21,6 +16,10 @@ import { noRecords } from '../../src/engine/read-models/checkpoint.ts'
 import type { StoredDocument } from '../../src/engine/read-models/document.ts'
 import type { IdempotencyRecord } from '../../src/engine/read-models/idempotency-record.ts'
 import type { AtLeast, Reached } from '../../src/engine/read-models/read-model.ts'
+import type { PetEvent } from '../../src/store/events.ts'
+import type { NewPet, PetId } from '../../src/store/pet.ts'
+import type { PetCommand, PetState } from '../../src/store/pet-stream.ts'
+import { petstore, streamOf } from '../store/petstore.ts'
 
 export const key = 'test-key'
 export const authorization = `Bearer ${key}`
@@ -42,7 +41,7 @@ class Scene {
   readonly atLeast: (AtLeast | undefined)[] = []
   readonly followed: FeedQuery[] = []
   readonly keys = new Map(Object.entries({ [key]: 'key-1', [otherKey]: 'key-2' }))
-  scopes: ReadonlySet<Scope> = new Set(['read', 'write', 'orders'])
+  scopes: ReadonlySet<string> = new Set(['read', 'write', 'orders'])
   isReadable = true
   isDraining = false
   isLive = true
@@ -65,7 +64,6 @@ class Scene {
 export class FakeServices extends Scene implements AppServices {
   /** What an app asks for once, when it is built. */
   rate: Rate | undefined
-  petQuota: PetQuota | undefined
   maxInFlightPerKey = 1000
 
   readonly readModel: RouteServices['readModel'] = {
@@ -86,12 +84,12 @@ export class FakeServices extends Scene implements AppServices {
       return { documents, count: shown.length, last, reached: this.#reached() }
     },
   }
-  readonly commands: CommandHandler<State, PetEvent> = {
-    handle: async (decider, command, options) => {
+  readonly commands: CommandHandler<State, PetCommand> = {
+    handle: async (command, options) => {
       this.handled.push(options)
       await this.beforeCommand(options)
       const record = this.decided.get(options.idempotency?.key ?? '')
-      if (record === undefined) return this.#decide(decider, command, options)
+      if (record === undefined) return this.#decide(command, options)
       if (record.fingerprint !== options.idempotency?.fingerprint) {
         throw new ServiceError('idempotency_key_reused', 'Something else was sent under this key before.')
       }
@@ -119,15 +117,15 @@ export class FakeServices extends Scene implements AppServices {
   get api() {
     const { readModel, commands, feed: events, maxInFlightPerKey } = this
     return {
+      definition: petstore as unknown as Definition,
       log: tokenScope,
       readModel,
-      commands,
+      commands: commands as CommandHandler<unknown, unknown>,
       events,
       maxInFlightPerKey,
       findKey: (candidate: string) => this.findKey(candidate),
       rate: this.rate && new RateLimit(this.rate),
       topic: 'petstore.pets',
-      petQuota: this.petQuota,
     }
   }
   readonly health = {
@@ -152,10 +150,10 @@ export class FakeServices extends Scene implements AppServices {
     const stream = streamOf(event)
     const before = this.#streamOf(stream)
     const version = before.version + 1
-    const state = petDecider.evolve(before.state, { event, version, time: this.time })
+    const state = petstore.stream.evolve(before.state, { event, version, time: this.time })
     this.events.push(event)
     this.streams.set(stream, { state, version })
-    for (const { json, ...rest } of [...pets.documents(state), ...orders.documents(state)]) {
+    for (const { json, ...rest } of documentsOf(petstore, state)) {
       if (json !== null) this.store({ ...rest, json, behind: stream })
     }
     return { state, version }
@@ -170,9 +168,8 @@ export class FakeServices extends Scene implements AppServices {
     Object.assign(this, new Scene())
   }
 
-  #decide<Command>(
-    decider: Decider<State, Command, PetEvent>,
-    command: (id: number) => Command,
+  #decide(
+    command: MakeCommand<PetCommand>,
     { stream: about, drawsId, idempotency, precondition }: CommandOptions,
   ): Handled<State> {
     const document = typeof about === 'object' ? this.documents.get(`${about.collection}/${about.id}`) : undefined
@@ -181,7 +178,7 @@ export class FakeServices extends Scene implements AppServices {
     const stream = typeof about === 'object' ? (document?.behind ?? '') : about
     const id = stream === 'new' || drawsId ? ++this.lastId : 0
     const before = this.#streamOf(stream === 'new' ? String(id) : stream)
-    const event = decider.decide(command(id), before.state)
+    const event = petstore.stream.decide(command({ id, time: this.time }), before.state)
     if (event === 'unchanged') return { outcome: 'unchanged', document: document?.json, reached }
     precondition?.(document?.json ?? '')
     if (event instanceof Rejected) throw ServiceError.own(event.code, event.message)
@@ -191,11 +188,11 @@ export class FakeServices extends Scene implements AppServices {
       const effect = { stream, id, version: after.version, time: this.time, parked: false }
       this.decided.set(idempotency.key, { partition: 0, ...idempotency, offset, ...effect })
     }
-    return { outcome: 'applied', ...after, position: { partition: 0, offset }, isReadable: this.isReadable }
+    return { outcome: 'applied', id, ...after, position: { partition: 0, offset }, isReadable: this.isReadable }
   }
 
   #streamOf(stream: string): { readonly state: State; readonly version: number } {
-    return this.streams.get(stream) ?? { state: petDecider.initialState, version: 0 }
+    return this.streams.get(stream) ?? { state: petstore.stream.initial, version: 0 }
   }
 
   async #beginRead(atLeast: AtLeast | undefined): Promise<void> {
@@ -214,7 +211,6 @@ const connections = { max: 1000, maxPerAddress: 1000, isTrustedProxy: () => fals
 export function openApp(services: AppServices = new FakeServices(), options: Partial<AppOptions> = {}) {
   return buildApp(services, {
     logger: false,
-    errors: storeErrors,
     logsWrites: false,
     probesInDetail: true,
     corsOrigins: [],
@@ -277,8 +273,4 @@ export function expectError(
   })
   const help = expect.stringMatching(`(^|, )</docs/errors#${code}>; rel="help"$`)
   expect(headers.link).toEqual(isExplained ? help : undefined)
-}
-
-function streamOf(event: PetEvent): string {
-  return String(event.type === 'PetCreated' ? event.pet.id : event.petId)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createPetIdempotency, placeOrderIdempotency } from '../../src/store/idempotency.ts'
 import type { PetId } from '../../src/store/pet.ts'
+import { createPetIdempotency, placeOrderIdempotency } from '../store/petstore.ts'
 import { expectError, otherKey, testServer } from './fake-services.ts'
 
 const server = testServer()

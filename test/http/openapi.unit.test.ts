@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, describe, expect, it } from 'vitest'
-import { storeErrors } from '../../src/store/errors.ts'
+import { petstore } from '../store/petstore.ts'
 import { authorization, FakeServices, openApp } from './fake-services.ts'
 
 const execute = promisify(execFile)
@@ -164,7 +164,7 @@ describe('/docs', () => {
   it('has a page of errors with an anchor for each code', async () => {
     const { body } = await app.inject('/docs/errors')
     const anchors = [...body.matchAll(/<dt id="(\w+)">/g)].map(([, code]) => code)
-    expect(anchors).toEqual([...storeErrors.keys()])
+    expect(anchors).toEqual([...petstore.errors.keys()])
   })
 
   it('is what the deprecation notice leads to', async () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { readCursor, writeCursor } from '../../src/engine/http/tokens.ts'
 import { orderStatuses } from '../../src/store/order.ts'
 import { type Pet, type PetId, petDocument, petStatuses } from '../../src/store/pet.ts'
-import { readCursor, writeCursor } from '../../src/engine/http/tokens.ts'
 import { anyCharacter } from '../lib/any-character.ts'
 import { expectError, testServer } from './fake-services.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { NewPet } from '../../src/store/pet.ts'
 import { tagOf } from '../../src/engine/http/conditions.ts'
+import type { NewPet } from '../../src/store/pet.ts'
 import { testServer } from './fake-services.ts'
 
 const server = testServer()

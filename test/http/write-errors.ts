@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { storeErrors } from '../../src/store/errors.ts'
+import { petstore } from '../store/petstore.ts'
 import { errorsReference } from './errors-reference.ts'
 
-writeFileSync(new URL('../../docs/errors.md', import.meta.url), errorsReference(storeErrors))
+writeFileSync(new URL('../../docs/errors.md', import.meta.url), errorsReference(petstore.errors))

@@ -1,5 +1,5 @@
-import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
 import { writeToken } from '../../src/engine/http/tokens.ts'
+import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
 import { type Exchange, type History, type LogRecord, type Order, type Pet, traceparentOf } from './history.ts'
 import { checkAgainstLog } from './judge.ts'
 import { textOf } from './prefixes.ts'

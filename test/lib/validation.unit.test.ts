@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
-import { Int64Schema, NewPetSchema, PetSchema } from '../../src/store/pet.ts'
+import { Int64Schema } from '../../src/engine/lib/int64-schema.ts'
 import { compileCheck } from '../../src/engine/lib/validation.ts'
+import { NewPetSchema, PetSchema } from '../../src/store/pet.ts'
 
 const valid = { name: 'Rex', categoryId: 7 }
 

@@ -43,7 +43,8 @@ function recordOf(draw: Draw, log: readonly AnyRecord[], consumer: ReferenceCons
   const kind = draw.kind === 'order' && !consumer.pets[stream] && choice % 5 > 0 ? 'pet' : draw.kind
   const version = consumer.versionOf(String(stream)) + 1 + off
   const isShared = !isSound || (kind === 'pet' && version === 1)
-  const identity = key === null ? {} : keyed(isShared ? `key ${key}` : `key ${stream}/${key}`)
+  const identity: ReturnType<typeof keyed> | Record<string, never> =
+    key === null ? {} : keyed(isShared ? `key ${key}` : `key ${stream}/${key}`)
   const context = { version, time: new Date(Date.UTC(2026, 10, 20, 9, choice % 60)).toISOString(), ...identity }
   switch (kind) {
     case 'pet':

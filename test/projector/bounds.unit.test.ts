@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { petStreams } from '../../src/store/service.ts'
 import { Applier } from '../../src/engine/projector/applier.ts'
 import { startOfPartition } from '../../src/engine/read-models/checkpoint.ts'
 import { textSets } from '../../src/engine/read-models/document.ts'
 import type { ProjectionStore } from '../../src/engine/read-models/projection-store.ts'
+import { petstore } from '../store/petstore.ts'
 import { everything, logger, openProjection, outcomesOf, project, summary } from './projecting.ts'
 import { altered, logOf, newerEvent, orderEvent, petCreated } from './records.ts'
 import { somePets } from './world.ts'
@@ -78,7 +78,7 @@ it('between two applies of a batch everything else has a turn of the event loop'
       return apply(...batch)
     },
   }
-  const applier = new Applier({ store: projection, definition: petStreams, log, logger })
+  const applier = new Applier({ store: projection, definition: petstore, log, logger })
   const records = logOf(somePets(1, 1500))
   let isDone = false
   const counting = (async () => {

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import type { EventLog } from '../../src/engine/log/event-log.ts'
 import { ServiceError } from '../../src/engine/lib/errors.ts'
+import type { EventLog } from '../../src/engine/log/event-log.ts'
 import { MemoryEventLog, MemoryLogData } from '../event-log/memory-event-log.ts'
 import { eventually } from '../lib/eventually.ts'
 import { everything, parkedIn } from './projecting.ts'

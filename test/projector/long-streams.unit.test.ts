@@ -1,5 +1,4 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { petStreams } from '../../src/store/service.ts'
 import type { LogRecord } from '../../src/engine/log/event-log.ts'
 import { Applier } from '../../src/engine/projector/applier.ts'
 import { startOfPartition } from '../../src/engine/read-models/checkpoint.ts'
@@ -9,6 +8,7 @@ import type { ReadModelStore } from '../../src/engine/read-models/store.ts'
 import { decodeEntry } from '../../src/engine/read-models/stream-history.ts'
 import { decodeRow } from '../../src/engine/read-models/stream-row.ts'
 import { memoryReadModels } from '../read-models/memory-store.ts'
+import { petstore } from '../store/petstore.ts'
 import { logger } from './projecting.ts'
 import { logOf, orderEvent, petCreated } from './records.ts'
 
@@ -52,7 +52,7 @@ it.each<[string, () => ReadModelStore]>([
       },
     }
     const log = { partitionFor: () => 0, endOffsets: async () => [], read: async () => ({ records: [], next: 0 }) }
-    const applier = new Applier({ store: measured, definition: petStreams, log, logger })
+    const applier = new Applier({ store: measured, definition: petstore, log, logger })
     let checkpoint = startOfPartition
     for (const records of longStream()) {
       const batch = { partition: 0, from: checkpoint.next, records, next: checkpoint.next + batchRecords }

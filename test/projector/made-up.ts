@@ -1,10 +1,12 @@
-import type { CloudEvent } from '../../src/engine/log/record-codec.ts'
-import type { Document, StreamDefinition } from '../../src/engine/projector/definition.ts'
+import { Type } from 'typebox'
+import type { Document } from '../../src/engine/definition/stream.ts'
+import { defineStream, type StreamDefinition } from '../../src/engine/definition/stream-definition.ts'
 import { homeIdOf } from '../../src/engine/read-models/stream-row.ts'
 import { type AnyRecord, record } from './records.ts'
 
 /** What can happen to the thing that a stream is about. `n` is the id of another document. */
 export interface Happening {
+  readonly type: 'Happening'
   readonly op: 'change' | 'remove' | 'show again' | 'show other' | 'remove other' | 'fail'
   readonly stream: string
   readonly n: number
@@ -20,15 +22,11 @@ interface Thing extends Pick<Happening, 'stream'> {
 const nothing: Thing = { stream: '', changes: 0, isRemoved: false, other: 0, removesOther: false }
 
 /** A kind of stream that does what no pet does: its document can be removed. */
-export const madeUp: StreamDefinition<Thing, Happening> = {
-  decode({ type, subject = '', data }: CloudEvent) {
-    if (type === 'made.Discarded') return { outcome: 'discard', offset: Number((data as { offset: number }).offset) }
-    if (type !== 'made.Happening') return { outcome: 'ignored' }
-    const { op, n } = data as Happening
-    return { outcome: 'event', event: { op, n, stream: subject }, id: n }
-  },
-  streamVersion: ({ streamversion }) => (Number.isSafeInteger(streamversion) ? (streamversion as number) : undefined),
-  initialState: nothing,
+export const madeUp: StreamDefinition<Thing, unknown, Happening> = defineStream<Thing, unknown, Happening>('made', {
+  collection: 'pets',
+  source: '/made-up',
+  initial: nothing,
+  decide: () => 'unchanged',
   evolve(thing, { event: { op, stream, n } }) {
     if (op === 'fail') throw new Error('it fails')
     const changed = { ...thing, stream, changes: thing.changes + 1 }
@@ -36,9 +34,13 @@ export const madeUp: StreamDefinition<Thing, Happening> = {
     if (op === 'show again') return { ...changed, isRemoved: false }
     return op === 'change' ? changed : { ...changed, other: n, removesOther: op === 'remove other' }
   },
-  codec: {
-    hidden: (thing) => JSON.stringify(thing),
-    read: ({ hidden }) => JSON.parse(hidden) as Thing,
+  events: {
+    Happening: {
+      version: 1,
+      description: 'Something happened',
+      data: Type.Object({ op: Type.String(), stream: Type.String(), n: Type.Integer() }),
+      examples: [],
+    },
   },
   projections: [
     {
@@ -46,37 +48,29 @@ export const madeUp: StreamDefinition<Thing, Happening> = {
       version: 1,
       documents({ stream, changes, isRemoved, other, removesOther }): Document[] {
         const id = homeIdOf(stream)
-        const indexes = [`parity:${changes % 2}`]
-        const others = {
-          ...{ collection: 'orders', id: other, indexes },
-          json: removesOther ? null : `{"id":${other},"changes":${changes}}`,
-        }
-        const own = {
-          collection: 'pets',
-          id: id ?? 0,
-          indexes,
-          json: isRemoved ? null : `{"id":${id},"changes":${changes}}`,
-        }
-        return [...(id === undefined ? [] : [own]), ...(other === 0 ? [] : [others])] as Document[]
+        const filters = { parity: String(changes % 2) }
+        const json = (of: number) => `{"id":${of},"changes":${changes}}`
+        const own = { collection: 'pets', id: id ?? 0, filters, json: isRemoved ? null : json(id ?? 0) }
+        const others = { collection: 'orders', id: other, filters, json: removesOther ? null : json(other) }
+        return [...(id === undefined ? [] : [own]), ...(other === 0 ? [] : [others])]
       },
     },
   ],
-  home: 'pets',
-}
+})
 
-export interface MadeUp extends Happening {
+export interface MadeUp extends Omit<Happening, 'type'> {
   readonly id: string
   readonly version: unknown
   readonly key?: string | undefined
 }
 
 export function happening({ stream, op, n, id, version, key }: MadeUp): AnyRecord {
-  const envelope = { specversion: '1.0', id, type: 'made.Happening', source: '/made-up', subject: stream }
-  const data = { streamversion: version, idempotencykey: key, data: { op, n } }
+  const envelope = { specversion: '1.0', id, type: 'made.Happening.v1', source: '/made-up', subject: stream }
+  const data = { streamversion: version, idempotencykey: key, data: { op, stream, n } }
   return record(JSON.stringify({ ...envelope, ...data }), stream)
 }
 
 export function madeUpDiscard(stream: string, offset: number): AnyRecord {
-  const envelope = { specversion: '1.0', id: `discard ${offset}`, type: 'made.Discarded', source: '/made-up' }
+  const envelope = { specversion: '1.0', id: `discard ${offset}`, type: 'made.EventDiscarded.v1', source: '/made-up' }
   return record(JSON.stringify({ ...envelope, subject: stream, data: { offset } }), stream)
 }

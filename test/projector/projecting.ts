@@ -1,6 +1,5 @@
 import { pino } from 'pino'
 import { expect } from 'vitest'
-import { petStreams } from '../../src/store/service.ts'
 import type { LogRecord, Offset } from '../../src/engine/log/event-log.ts'
 import { Applier } from '../../src/engine/projector/applier.ts'
 import { type Checkpoint, noRecords, startOfPartition } from '../../src/engine/read-models/checkpoint.ts'
@@ -12,12 +11,13 @@ import type { ProjectionStore } from '../../src/engine/read-models/projection-st
 import type { ReadModelStore } from '../../src/engine/read-models/store.ts'
 import { itemsIn } from '../read-models/contract/samples.ts'
 import { memoryReadModels } from '../read-models/memory-store.ts'
+import { petstore } from '../store/petstore.ts'
 import { type AnyRecord, logOf } from './records.ts'
 
 export const logger = pino({ level: 'silent' })
 
 /** Read models of partition 0 in memory, to which records are applied without a log and a projector. */
-export async function openProjection(partitionFor: (key: string) => number = () => 0, definition = petStreams) {
+export async function openProjection(partitionFor: (key: string) => number = () => 0, definition = petstore) {
   const store = memoryReadModels()
   await store.generations.start({ name: 'generation', logId: 'log' }, undefined)
   const applied: LogRecord[] = []
@@ -67,7 +67,7 @@ function exact({ projection, inspection }: ReadModelStore): ProjectionStore {
   }
 }
 
-export async function project(records: readonly AnyRecord[], cuts: readonly Offset[] = [], definition = petStreams) {
+export async function project(records: readonly AnyRecord[], cuts: readonly Offset[] = [], definition = petstore) {
   const projection = await openProjection(undefined, definition)
   await projection.apply(records, cuts)
   return projection

@@ -1,14 +1,14 @@
 import { expect, onTestFinished, vi } from 'vitest'
-import { petStreams } from '../../src/store/service.ts'
 import type { EventLog } from '../../src/engine/log/event-log.ts'
 import { type RebuildOptions, rebuild } from '../../src/engine/projector/rebuild.ts'
 import { MemoryEventLog, MemoryLogData } from '../event-log/memory-event-log.ts'
+import { petstore } from '../store/petstore.ts'
 import { logger } from './projecting.ts'
 import type { AnyRecord } from './records.ts'
 import { disturbed, runningWorld, type World, withMethods } from './world.ts'
 
 export function startRebuild({ log, store }: Pick<World, 'log' | 'store'>, over: Partial<RebuildOptions> = {}) {
-  return rebuild({ log, store, definition: petStreams, group: 'rebuild', logger, ...over })
+  return rebuild({ log, store, definition: petstore, group: 'rebuild', logger, ...over })
 }
 
 /** A world whose read models are caught up with some pets, and whose projector has stopped. */

@@ -1,9 +1,9 @@
-import type { EventContext } from '../../src/engine/commands/event-writer.ts'
-import { encodeDiscard, encodeEvent } from '../../src/store/event-codec.ts'
+import type { EventContext as OfStream } from '../../src/engine/definition/event-codec.ts'
+import type { LogRecord, NewRecord, Offset } from '../../src/engine/log/event-log.ts'
 import type { OrderEvent } from '../../src/store/events.ts'
 import type { OrderId } from '../../src/store/order.ts'
 import type { NewPet, PetId } from '../../src/store/pet.ts'
-import type { LogRecord, NewRecord, Offset } from '../../src/engine/log/event-log.ts'
+import { encodeEvent, petstore } from '../store/petstore.ts'
 
 /** A record before it has its place in a log. */
 export type AnyRecord = Omit<LogRecord, 'offset'>
@@ -22,6 +22,7 @@ export function asText(records: readonly AnyRecord[]): NewRecord[] {
   return records.map(({ key, value }) => ({ key: text(key), value: text(value), headers: {} }))
 }
 
+type EventContext = Omit<OfStream, 'stream'>
 const context: EventContext = { eventId: 'event', version: 1, time: '2026-11-20T09:30:00.000Z' }
 
 export function petCreated(pet: Partial<NewPet> & { id: number }, over: Partial<EventContext> = {}): AnyRecord {
@@ -42,7 +43,7 @@ export function orderEvent(
 }
 
 export function discard(stream: string, offset: Offset): AnyRecord {
-  const { key, value } = encodeDiscard({ stream, offset }, new Date(0))
+  const { key, value } = petstore.events.encodeDiscard({ stream, offset }, new Date(0))
   return record(value.replace(/"id":"[^"]*"/, `"id":"discard ${offset}"`), key) // the same each time
 }
 

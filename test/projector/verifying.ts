@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
-import { petStreams } from '../../src/store/service.ts'
 import { type VerifyOptions, verify } from '../../src/engine/projector/verify.ts'
 import { openSqliteReadModels } from '../../src/engine/read-models/sqlite/sqlite-read-models.ts'
+import { petstore } from '../store/petstore.ts'
 import { logger } from './projecting.ts'
 import { type AnyRecord, discard, keyed, newerEvent, orderEvent, petCreated, record } from './records.ts'
 import { openWorld, somePets, untilCaughtUp, type World } from './world.ts'
@@ -10,7 +10,7 @@ import { openWorld, somePets, untilCaughtUp, type World } from './world.ts'
 export function startVerify({ log, store }: Pick<World, 'log' | 'store'>, over: Partial<VerifyOptions> = {}) {
   const scratch = openSqliteReadModels({ file: ':memory:', version: 'scratch', home: 'pets' })
   onTestFinished(() => scratch.close())
-  return verify({ log, store, scratch, definition: petStreams, group: 'verify', logger, askMs: 20, ...over })
+  return verify({ log, store, scratch, definition: petstore, group: 'verify', logger, askMs: 20, ...over })
 }
 
 /** Records of every kind: applied, duplicate, superseded, parked, behind it, skipped, discarded, taken up. Ids begin at `id`. */

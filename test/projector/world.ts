@@ -1,16 +1,16 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished } from 'vitest'
-import { petStreams } from '../../src/store/service.ts'
+import { ServiceError } from '../../src/engine/lib/errors.ts'
 import type { EventLog } from '../../src/engine/log/event-log.ts'
 import { openSqliteEventLog } from '../../src/engine/log/sqlite/sqlite-event-log.ts'
-import { ServiceError } from '../../src/engine/lib/errors.ts'
 import { Projector, type ProjectorOptions } from '../../src/engine/projector/projector.ts'
 import { openSqliteReadModels } from '../../src/engine/read-models/sqlite/sqlite-read-models.ts'
 import type { ReadModelStore } from '../../src/engine/read-models/store.ts'
 import { Tracker, type TrackerOptions } from '../../src/engine/read-models/tracker.ts'
 import { eventually } from '../lib/eventually.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
+import { petstore } from '../store/petstore.ts'
 import { everything, logger } from './projecting.ts'
 import { type AnyRecord, asText, petCreated } from './records.ts'
 
@@ -34,7 +34,7 @@ export function openWorld() {
   async function start({ tracking = { lookMs: 20 }, ...over }: StartOptions = {}) {
     const tracker = new Tracker((over.store ?? store).generations, tracking)
     const group = `group ${groups++}` // of its own, so that two projectors hold the partition at once
-    const projector = await Projector.start({ log, store, tracker, definition: petStreams, group, logger, ...over })
+    const projector = await Projector.start({ log, store, tracker, definition: petstore, group, logger, ...over })
     running.push(projector, tracker)
     return projector
   }

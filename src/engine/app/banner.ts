@@ -1,32 +1,46 @@
 import { resolve } from 'node:path'
+import type { Definition } from '../definition/definition.ts'
+import { withArticle } from '../definition/words.ts'
+import { exampleOf } from '../http/command-schemas.ts'
+import { exactJson } from '../lib/exact-json.ts'
 import type { Config } from './config.ts'
 import type { Service } from './service.ts'
 
 /** What a newcomer sees in embedded mode: where everything is, and commands that work when pasted. */
 export function banner(
+  { service, home }: Definition,
   { url, issuedKey }: Pick<Service, 'url' | 'issuedKey'>,
   { dataDir, apiKeysFile, apiKeys }: Pick<Config, 'dataDir' | 'apiKeysFile' | 'apiKeys'>,
 ): string {
-  const issueAnother = `$(API_KEYS_FILE=${quoted(apiKeysFile)} npm run --silent petstore -- keys issue --name me)`
+  const { name, title, commands } = service
+  const variable = `${name.toUpperCase().replaceAll('-', '_')}_KEY`
+  const issueAnother = `$(API_KEYS_FILE=${quoted(apiKeysFile)} npm run --silent ${name} -- keys issue --name me)`
   const shownBefore = `You were shown your API key when it was issued${apiKeys.length > 0 ? ', or set it in API_KEYS' : ''}.`
   const [origin, key] =
     issuedKey === undefined
       ? [`${shownBefore} This issues another one:`, issueAnother]
       : ['Your API key, shown only once:', issuedKey]
+  const first = commands.find(({ creates, body }) => creates === home.collection && body !== undefined)
+  const adding =
+    first?.body === undefined
+      ? ''
+      : `
+  curl -H "Authorization: Bearer $${variable}" -H 'Content-Type: application/json' \\
+    -d '${exactJson(exampleOf(first.body))}' ${url}${first.path}`
+  const all = `ist all ${home.collection}:`
+  const steps = first === undefined ? `L${all}` : `Add ${withArticle(home.noun)}, then l${all}`
   return `
-  The pet store is open: ${url}
-  Documentation:         ${url}/docs
-  Data:                  ${resolve(dataDir)}
+  ${title} is open: ${url}
+  Documentation:  ${url}/docs
+  Data:           ${resolve(dataDir)}
 
   ${origin}
 
-  export PETSTORE_KEY=${key}
+  export ${variable}=${key}
 
-  Add a pet, then list all pets:
-
-  curl -H "Authorization: Bearer $PETSTORE_KEY" -H 'Content-Type: application/json' \\
-    -d '{"name":"Rex","categoryId":7}' ${url}/v1/pets
-  curl -H "Authorization: Bearer $PETSTORE_KEY" ${url}/v1/pets
+  ${steps}
+${adding}
+  curl -H "Authorization: Bearer $${variable}" ${url}${home.path}
 
 `
 }

@@ -1,11 +1,12 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { pino } from 'pino'
+import type { Definition } from '../definition/definition.ts'
 import { expiryOf, readKeys, whyUnreadable } from '../keys/key-file.ts'
-import { checkKafka } from '../log/kafka/check-kafka.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { lockFile } from '../lib/file-lock.ts'
 import { type Finding, failed, ok } from '../lib/finding.ts'
+import { checkKafka } from '../log/kafka/check-kafka.ts'
 import { checkRedis } from '../read-models/redis/check-redis.ts'
 import { type Config, readConfig } from './config.ts'
 import { openStorageBeside, prepareProcess } from './storage.ts'
@@ -15,10 +16,10 @@ const spaceLeastBytes = 64 * 1024 ** 2
 const logger = pino({ level: 'silent' })
 
 /** Looks at all that the service needs, and changes nothing. Nothing else is looked at if the settings cannot be read, or the folder cannot be used. */
-export async function checkUp(environment: NodeJS.ProcessEnv): Promise<Finding[]> {
+export async function checkUp(definition: Definition, environment: NodeJS.ProcessEnv): Promise<Finding[]> {
   const node = ok('Node', process.versions.node)
   try {
-    const config = readConfig(environment)
+    const config = readConfig(definition, environment)
     prepareProcess(config)
     const settings = ok(
       'settings',
@@ -26,7 +27,7 @@ export async function checkUp(environment: NodeJS.ProcessEnv): Promise<Finding[]
     )
     const folder = checkFolder(config)
     if (folder.some(({ state }) => state === 'failed')) return [node, settings, ...folder]
-    return [node, settings, ...folder, checkKeys(config), ...(await checkStorage(config))]
+    return [node, settings, ...folder, checkKeys(definition, config), ...(await checkStorage(definition, config))]
   } catch (error) {
     return [node, failed('settings', error)]
   }
@@ -73,7 +74,7 @@ function isLocked(file: string): boolean {
   return lock === undefined
 }
 
-function checkKeys({ apiKeysFile, apiKeys }: Config): Finding {
+function checkKeys({ service: { name } }: Definition, { apiKeysFile, apiKeys }: Config): Finding {
   const what = 'API keys'
   try {
     const issued = readKeys(apiKeysFile)
@@ -81,14 +82,14 @@ function checkKeys({ apiKeysFile, apiKeys }: Config): Finding {
     if (problem !== undefined) return { what, state: 'warning', detail: problem }
     const time = timeOfDay().getTime()
     const count = (issued ?? []).filter((key) => expiryOf(key) > time).length + apiKeys.length
-    const detail = 'None is valid: issue one with npm run petstore -- keys issue --name NAME.'
+    const detail = `None is valid: issue one with npm run ${name} -- keys issue --name NAME.`
     return count > 0 ? ok(what, `${count}`) : { what, state: 'warning', detail }
   } catch (error) {
     return failed(what, error)
   }
 }
 
-async function checkStorage(config: Config): Promise<Finding[]> {
+async function checkStorage(definition: Definition, config: Config): Promise<Finding[]> {
   const { brokers, dataDir } = config
   if (brokers !== undefined) {
     const [kafka, redis] = await Promise.all([
@@ -101,7 +102,7 @@ async function checkStorage(config: Config): Promise<Finding[]> {
   if (!existsSync(file))
     return [ok('event log', `is not there yet: the first start makes it in ${dirname(resolve(file))}`)]
   try {
-    const storage = await openStorageBeside(config, logger)
+    const storage = await openStorageBeside(definition, config, logger)
     const [end] = await storage.log.endOffsets().finally(() => storage.close())
     return [ok('event log', `has ${end} events`)]
   } catch (error) {

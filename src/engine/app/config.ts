@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import { join } from 'node:path'
+import type { Definition } from '../definition/definition.ts'
 import { isLoopback } from '../http/health.ts'
 import { readBrokers } from './broker-config.ts'
 import { ConfigError, list, readVariables } from './environment.ts'
@@ -10,8 +11,8 @@ export type Config = ReturnType<typeof readConfig>
 const givenKeyLengthMin = 20
 
 /** Throws ConfigError. An empty variable counts as not set. */
-export function readConfig(environment: NodeJS.ProcessEnv) {
-  const variables = readVariables(environment)
+export function readConfig({ service: { name, stream } }: Definition, environment: NodeJS.ProcessEnv) {
+  const variables = readVariables(environment, { topic: `${name}.${stream.collection}`, prefix: name })
   const { ROLE: role, READ_MODEL_SHARDS: shards, KAFKA_PARTITIONS: partitions } = variables
   const brokers = readBrokers(variables)
   if (brokers === undefined && role !== 'all') {
@@ -47,7 +48,6 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     maxConnectionsPerAddress: variables.MAX_CONNECTIONS_PER_ADDRESS,
     maxInFlightPerKey: variables.MAX_IN_FLIGHT_PER_KEY,
     rate: readRate(variables.RATE_LIMIT),
-    petsPerKeyAndDay: variables.PETS_PER_KEY_AND_DAY,
     isTrustedProxy: readProxies(trustedProxies),
     readModelGraceSeconds: variables.READ_MODEL_GRACE_SECONDS,
     readModelShards: shards,
@@ -70,7 +70,7 @@ function readPublicUrl(text: string | undefined): string {
   if (text === undefined) return ''
   const address = readAddress(text)?.href.replace(/\/+$/, '')
   if (address === undefined || address.endsWith('/v1')) {
-    throw new ConfigError(`PUBLIC_URL=${text} must be an address such as https://petstore.example, without /v1.`)
+    throw new ConfigError(`PUBLIC_URL=${text} must be an address such as https://shop.example, without /v1.`)
   }
   return address
 }

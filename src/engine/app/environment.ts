@@ -20,73 +20,78 @@ function optionalText(pattern?: Pattern) {
 const port = '([1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])'
 const broker = `[^,:\\s]+:${port}`
 
-/** Every environment variable that this service reads. A test compares docs/configuration.md with this list. */
-export const Environment = Type.Object({
-  ROLE: Type.Enum(['all', 'api', 'projector'], { default: 'all' }),
-  HOST: text('127.0.0.1'),
-  PORT: integer(3000, [0, 65_535]),
-  ADMIN_PORT: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535 })),
-  CORS_ORIGINS: optionalText(),
-  PUBLIC_URL: optionalText(),
-  DATA_DIR: text('./data'),
-  API_KEYS_FILE: optionalText(),
-  API_KEYS: optionalText(),
-  LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' }),
-  LOG_REQUESTS: Type.Boolean({ default: false }),
-  APPEND_TIMEOUT_MS: integer(5000, [1000, 60_000]),
-  MAX_CONNECTIONS: integer(2000, [1, 1_000_000]),
-  MAX_CONNECTIONS_PER_ADDRESS: integer(1000, [1, 1_000_000]),
-  MAX_IN_FLIGHT_PER_KEY: integer(1000, [1, 1_000_000]),
-  RATE_LIMIT: optionalText({
-    pattern: '^[1-9]\\d{0,8}/[1-9]\\d{0,5}$',
-    description: 'requests/seconds, such as 100/60',
-  }),
-  PETS_PER_KEY_AND_DAY: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
-  TRUST_PROXY: optionalText(),
-  READ_MODEL_GRACE_SECONDS: integer(3600, [5, 31_536_000]),
-  READ_MODEL_SHARDS: integer(1, [1, 64]),
-  PROJECTOR_STALL_SECONDS: integer(30, [1, 3600]),
-  KAFKA_BROKERS: optionalText({
-    pattern: `^${broker}(,\\s*${broker})*$`,
-    description: 'host:port, several separated by commas',
-  }),
-  KAFKA_TOPIC: text('petstore.pets', {
-    pattern: '^(?!\\.{1,2}$)[a-zA-Z0-9._-]{1,200}$',
-    description: 'a topic name of letters, digits, dots, underscores and hyphens',
-  }),
-  KAFKA_PARTITIONS: integer(6, [1, 1000]),
-  KAFKA_REPLICATION_FACTOR: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-  KAFKA_TLS: Type.Boolean({ default: false }),
-  KAFKA_TLS_CA_FILE: optionalText(),
-  KAFKA_TLS_CERT_FILE: optionalText(),
-  KAFKA_TLS_KEY_FILE: optionalText(),
-  KAFKA_SASL_MECHANISM: Type.Optional(Type.Enum(['plain', 'scram-sha-256', 'scram-sha-512'])),
-  KAFKA_SASL_USERNAME: optionalText(),
-  KAFKA_SASL_PASSWORD: optionalText(),
-  REDIS_URL: optionalText({ pattern: '^rediss?://\\S+$', description: 'redis://… or, with TLS, rediss://…' }),
-  REDIS_TLS_CA_FILE: optionalText(),
-  REDIS_TLS_CERT_FILE: optionalText(),
-  REDIS_TLS_KEY_FILE: optionalText(),
-  REDIS_PREFIX: text('petstore', { pattern: '^[^{}\\s]+$', description: 'a prefix without braces and white space' }),
-})
+/** What the names of a service make the defaults. */
+export interface NamedDefaults {
+  readonly topic: string
+  readonly prefix: string
+}
 
-export type Variables = Static<typeof Environment>
+/** Every environment variable that a service reads. A test compares docs/configuration.md with this list. */
+export const environmentOf = ({ topic, prefix }: NamedDefaults) =>
+  Type.Object({
+    ROLE: Type.Enum(['all', 'api', 'projector'], { default: 'all' }),
+    HOST: text('127.0.0.1'),
+    PORT: integer(3000, [0, 65_535]),
+    ADMIN_PORT: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535 })),
+    CORS_ORIGINS: optionalText(),
+    PUBLIC_URL: optionalText(),
+    DATA_DIR: text('./data'),
+    API_KEYS_FILE: optionalText(),
+    API_KEYS: optionalText(),
+    LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' }),
+    LOG_REQUESTS: Type.Boolean({ default: false }),
+    APPEND_TIMEOUT_MS: integer(5000, [1000, 60_000]),
+    MAX_CONNECTIONS: integer(2000, [1, 1_000_000]),
+    MAX_CONNECTIONS_PER_ADDRESS: integer(1000, [1, 1_000_000]),
+    MAX_IN_FLIGHT_PER_KEY: integer(1000, [1, 1_000_000]),
+    RATE_LIMIT: optionalText({
+      pattern: '^[1-9]\\d{0,8}/[1-9]\\d{0,5}$',
+      description: 'requests/seconds, such as 100/60',
+    }),
+    TRUST_PROXY: optionalText(),
+    READ_MODEL_GRACE_SECONDS: integer(3600, [5, 31_536_000]),
+    READ_MODEL_SHARDS: integer(1, [1, 64]),
+    PROJECTOR_STALL_SECONDS: integer(30, [1, 3600]),
+    KAFKA_BROKERS: optionalText({
+      pattern: `^${broker}(,\\s*${broker})*$`,
+      description: 'host:port, several separated by commas',
+    }),
+    KAFKA_TOPIC: text(topic, {
+      pattern: '^(?!\\.{1,2}$)[a-zA-Z0-9._-]{1,200}$',
+      description: 'a topic name of letters, digits, dots, underscores and hyphens',
+    }),
+    KAFKA_PARTITIONS: integer(6, [1, 1000]),
+    KAFKA_REPLICATION_FACTOR: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+    KAFKA_TLS: Type.Boolean({ default: false }),
+    KAFKA_TLS_CA_FILE: optionalText(),
+    KAFKA_TLS_CERT_FILE: optionalText(),
+    KAFKA_TLS_KEY_FILE: optionalText(),
+    KAFKA_SASL_MECHANISM: Type.Optional(Type.Enum(['plain', 'scram-sha-256', 'scram-sha-512'])),
+    KAFKA_SASL_USERNAME: optionalText(),
+    KAFKA_SASL_PASSWORD: optionalText(),
+    REDIS_URL: optionalText({ pattern: '^rediss?://\\S+$', description: 'redis://… or, with TLS, rediss://…' }),
+    REDIS_TLS_CA_FILE: optionalText(),
+    REDIS_TLS_CERT_FILE: optionalText(),
+    REDIS_TLS_KEY_FILE: optionalText(),
+    REDIS_PREFIX: text(prefix, { pattern: '^[^{}\\s]+$', description: 'a prefix without braces and white space' }),
+  })
+
+export type Variables = Static<ReturnType<typeof environmentOf>>
 
 /** A problem with the environment; the message names the variable. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-const checkEnvironment = compileCheck(Environment)
-
 /** Throws ConfigError. An empty variable counts as not set. */
-export function readVariables(environment: NodeJS.ProcessEnv): Variables {
-  const read = Object.entries(Environment.properties).map(([name, schema]) => {
+export function readVariables(environment: NodeJS.ProcessEnv, defaults: NamedDefaults): Variables {
+  const schema = environmentOf(defaults)
+  const read = Object.entries<TSchema & { default?: unknown }>(schema.properties).map(([name, variable]) => {
     const text = environment[name]
-    return [name, text ? parse(text, schema) : 'default' in schema ? schema.default : undefined]
+    return [name, text ? parse(text, variable) : variable.default]
   })
   const variables = Object.fromEntries(read.filter(([, value]) => value !== undefined))
-  const problem = checkEnvironment(variables)
+  const problem = compileCheck(schema)(variables)
   if (problem !== undefined) throw new ConfigError(problem)
   return variables as Variables
 }

@@ -1,6 +1,6 @@
-import type { EventLog } from '../log/event-log.ts'
 import type { Check, Health } from '../http/health.ts'
 import type { Warning } from '../lib/warning.ts'
+import type { EventLog } from '../log/event-log.ts'
 import { parkedIn } from '../projector/lag-meter.ts'
 import type { IncompleteGenerations } from '../read-models/incomplete.ts'
 import { shardOf } from '../read-models/shards.ts'

@@ -1,11 +1,11 @@
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
 import type { EventFeed } from '../feed/event-feed.ts'
-import type { EventLog } from '../log/event-log.ts'
-import type { GroupCommit } from '../log/group-commit.ts'
 import type { Metrics } from '../http/health.ts'
 import type { Traffic } from '../http/traffic.ts'
 import { release } from '../lib/release.ts'
 import type { Warning } from '../lib/warning.ts'
+import type { EventLog } from '../log/event-log.ts'
+import type { GroupCommit } from '../log/group-commit.ts'
 import { type Lag, type PartitionLag, parkedIn } from '../projector/lag-meter.ts'
 import type { IncompleteGenerations } from '../read-models/incomplete.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
@@ -29,14 +29,15 @@ export interface MetricsSources {
 type Definitions = Readonly<Record<string, Definition>>
 
 /**
- * What operators watch, in the text format of Prometheus. Values are taken when they are asked for, from the last look
+ * What operators watch, in the text format of Prometheus; the names begin with that of the service. Values are taken when they are asked for, from the last look
  * of the lag meter; what that does not know has no line, so that no stale or made-up figure is drawn.
  */
-export function serviceMetrics(sources: MetricsSources): Metrics {
+export function serviceMetrics(service: string, sources: MetricsSources): Metrics {
   const registry = new Registry() // not the global one, which outlives a service closed in this process
   collectDefaultMetrics({ register: registry })
   const definitions = { ...projectionMetrics(sources), ...apiMetrics(sources), ...processMetrics(sources) }
-  for (const [name, { type, help, read }] of Object.entries(definitions)) {
+  for (const [metricOf, { type, help, read }] of Object.entries(definitions)) {
+    const name = `${service}_${metricOf}`
     const values = () => read().map(({ suffix = '', ...sample }) => ({ ...sample, metricName: name + suffix }))
     // The metrics of prom-client itself would have to be told each value.
     const metric = { name, get: async () => ({ name, help, type, aggregator: 'sum', values: values() }) }
@@ -47,10 +48,8 @@ export function serviceMetrics(sources: MetricsSources): Metrics {
 
 function processMetrics({ output }: MetricsSources): Definitions {
   return {
-    petstore_log_lines_lost_total: counter('Lines of the log that could not be written', () => [
-      { value: output.lost },
-    ]),
-    petstore_build_info: gauge('Always 1: the release of this process, and that of Node', () => [
+    log_lines_lost_total: counter('Lines of the log that could not be written', () => [{ value: output.lost }]),
+    build_info: gauge('Always 1: the release of this process, and that of Node', () => [
       { labels: { version: release, node: process.versions.node }, value: 1 },
     ]),
   }
@@ -65,50 +64,47 @@ function projectionMetrics({ lag: source, log, shards, output }: MetricsSources)
   const byPartition = (figureOf: (lag: PartitionLag) => number) => () =>
     partitions().map((lag) => ({ labels: { partition: lag.partition }, value: figureOf(lag) }))
   return {
-    petstore_projection_lag_events: gauge(
+    projection_lag_events: gauge(
       'Records in the log that the read models do not have yet',
       byPartition(({ events }) => events),
     ),
-    petstore_projection_lag_seconds: gauge(
+    projection_lag_seconds: gauge(
       'For how long the read models have been behind the log, as seen by this process',
       byPartition(({ seconds }) => seconds),
     ),
-    petstore_projection_records_total: counter(
+    projection_records_total: counter(
       'Records handled for the active read models, by what became of them; those parked are a gauge of their own',
       () =>
         partitions().flatMap(({ partition, checkpoint: { counts } }) =>
           outcomes.map((outcome) => ({ labels: { partition, outcome }, value: counts[outcome] })),
         ),
     ),
-    petstore_parked_events: figure(
+    parked_events: figure(
       'Events that could not be applied and wait for an operator',
       () => known() && parkedIn(partitions()),
     ),
-    petstore_rebuild_lag_events: figure(
+    rebuild_lag_events: figure(
       'Records in the log that read models being built do not have yet',
       () => known()?.rebuildEvents,
     ),
-    petstore_undecodable_batches: figure(
+    undecodable_batches: figure(
       'Partitions that this process cannot read on, since a batch of records cannot be decoded',
       () => log.undecodable.length,
     ),
-    petstore_read_models_incomplete_total: counter(
+    read_models_incomplete_total: counter(
       'Generations of read models that this process found to lack something that was put into them',
       () => [{ value: shards.reduce((sum, { incomplete }) => sum + incomplete.count, 0) }],
     ),
-    petstore_warnings: gauge(
-      'What an operator should see to before it does harm; no line where there is nothing',
-      () => [
-        ...countByCode('event_log', log.warnings),
-        ...countByCode('read_models', ofReadModels()),
-        ...countByCode('log_output', output.warnings),
-      ],
-    ),
-    petstore_event_log_up: figure('Whether the log answered when last looked at', () => {
+    warnings: gauge('What an operator should see to before it does harm; no line where there is nothing', () => [
+      ...countByCode('event_log', log.warnings),
+      ...countByCode('read_models', ofReadModels()),
+      ...countByCode('log_output', output.warnings),
+    ]),
+    event_log_up: figure('Whether the log answered when last looked at', () => {
       const { lag } = source
       return upOf(lag.status === 'known' || lag.logAnswers)
     }),
-    petstore_read_models_up: figure('Whether the read models answered when last looked at', () => {
+    read_models_up: figure('Whether the read models answered when last looked at', () => {
       const { lag } = source
       return upOf(lag.status === 'known' || lag.readModelsAnswer)
     }),
@@ -126,32 +122,27 @@ function upOf(answers: boolean | undefined): number | undefined {
 
 function apiMetrics({ feed, appender, traffic }: MetricsSources): Definitions {
   return {
-    petstore_feed_followers: figure('Clients that follow the events of GET /v1/events', () => feed?.followers),
-    petstore_write_queue_records: figure(
-      'Records that wait for the log, or are on their way to it',
-      () => appender?.queued,
-    ),
-    petstore_append_batch_records: histogram('Records in each append to the log', () =>
+    feed_followers: figure('Clients that follow the events of GET /v1/events', () => feed?.followers),
+    write_queue_records: figure('Records that wait for the log, or are on their way to it', () => appender?.queued),
+    append_batch_records: histogram('Records in each append to the log', () =>
       appender === undefined ? [] : [[appender.appendRecords]],
     ),
-    petstore_append_duration_seconds: histogram('How long each append to the log took', () =>
+    append_duration_seconds: histogram('How long each append to the log took', () =>
       appender === undefined ? [] : [[appender.appendSeconds]],
     ),
-    petstore_http_requests_total: counter(
-      'Requests that were answered, by route; 499 where the client left first',
-      () =>
-        traffic.counts.flatMap(({ route, method, byStatus }) =>
-          [...byStatus].map(([status, value]) => ({ labels: { route, method, status }, value })),
-        ),
+    http_requests_total: counter('Requests that were answered, by route; 499 where the client left first', () =>
+      traffic.counts.flatMap(({ route, method, byStatus }) =>
+        [...byStatus].map(([status, value]) => ({ labels: { route, method, status }, value })),
+      ),
     ),
-    petstore_http_request_duration_seconds: histogram('Time from taking a request up to its answer', () =>
+    http_request_duration_seconds: histogram('Time from taking a request up to its answer', () =>
       traffic.counts.flatMap(({ route, method, seconds }) => (seconds ? [[seconds, { route, method }]] : [])),
     ),
-    petstore_http_requests_in_flight: figure(
+    http_requests_in_flight: figure(
       'Requests that are not answered yet, followers of the events and this request among them',
       () => traffic.inFlight,
     ),
-    petstore_http_refusals_total: counter('Error answers, by their code', () =>
+    http_refusals_total: counter('Error answers, by their code', () =>
       [...traffic.refusals].map(([code, value]) => ({ labels: { code }, value })),
     ),
   }

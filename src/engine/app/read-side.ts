@@ -1,5 +1,5 @@
-import type { EventLog } from '../log/event-log.ts'
 import type { Check } from '../http/health.ts'
+import type { EventLog } from '../log/event-log.ts'
 import { ProvenReadModel, type ReadModelState } from '../read-models/proven-read-model.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
 import { ShardedReadModel } from '../read-models/shards.ts'

@@ -1,19 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { createCommandHandler } from '../commands/execution.ts'
+import { IdAllocator } from '../commands/id-allocator.ts'
+import type { Definition } from '../definition/definition.ts'
+import { EventFeed } from '../feed/event-feed.ts'
+import { type ApiServices, buildAdminApp, buildApp } from '../http/app.ts'
+import { RateLimit } from '../http/key-limits.ts'
+import { drain } from '../http/server.ts'
+import { Traffic } from '../http/traffic.ts'
 import { issueKey } from '../keys/api-keys.ts'
 import { readKeys } from '../keys/key-file.ts'
 import { type KeyRing, openKeyRing } from '../keys/key-ring.ts'
-import { createCommandHandler } from '../commands/execution.ts'
-import { IdAllocator } from '../commands/id-allocator.ts'
-import { EventFeed } from '../feed/event-feed.ts'
-import { defaultLimits, GroupCommit } from '../log/group-commit.ts'
-import { type ApiServices, buildAdminApp, buildApp } from '../http/app.ts'
-import { PetQuota, RateLimit } from '../http/key-limits.ts'
-import { drain } from '../http/server.ts'
-import { Traffic } from '../http/traffic.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { Tracing } from '../lib/tracing.ts'
+import { defaultLimits, GroupCommit } from '../log/group-commit.ts'
 import { startRetention } from '../read-models/retention.ts'
 import type { Config } from './config.ts'
 import { connectionLimits } from './connection-limits.ts'
@@ -21,8 +22,6 @@ import { ConfigError } from './environment.ts'
 import { serviceHealth } from './health.ts'
 import type { LogOutput } from './log-output.ts'
 import { serviceMetrics } from './metrics.ts'
-import { storeErrors } from '../../store/errors.ts'
-import { petKind, petStreams } from '../../store/service.ts'
 import { openReadSide } from './read-side.ts'
 import { startProjectors, type TrackedShard, trackShards, watchLag } from './shards.ts'
 import { openStorage, type Storage } from './storage.ts'
@@ -46,14 +45,16 @@ const idleMs = 500
 
 /** Wires the parts together as configured, and starts them. `output` is where `logger` writes to. */
 export async function startService(
+  definition: Definition,
   config: Config,
   logger: Logger,
   output: Pick<LogOutput, 'lost' | 'warnings'>,
 ): Promise<Service> {
-  const storage = await openStorage(config, logger)
+  const storage = await openStorage(definition, config, logger)
   const shards = trackShards(storage, logger)
   const tracing = Tracing.find(config.brokers?.kafka.topic)
-  const projectors = config.role === 'api' ? undefined : await startProjectors(shards, storage.group, logger, tracing)
+  const projectors =
+    config.role === 'api' ? undefined : await startProjectors(definition, shards, storage.group, logger, tracing)
   const generations = storage.stores.map((store) => store.generations)
   const stopRetention = startRetention(generations, {
     logId: storage.log.logId,
@@ -61,7 +62,7 @@ export async function startService(
     prunes: projectors !== undefined,
     logger,
   })
-  const api = config.role === 'projector' ? undefined : startApi(config, storage, shards, logger, tracing)
+  const api = config.role === 'projector' ? undefined : startApi(definition, config, storage, shards, logger, tracing)
   const lag = watchLag(shards, config.projectorStallSeconds * 1000, projectors)
   const health = serviceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag, output })
   const traffic = new Traffic()
@@ -69,7 +70,7 @@ export async function startService(
   const probed = {
     health,
     traffic,
-    metrics: serviceMetrics({
+    metrics: serviceMetrics(definition.service.name, {
       ...{ lag, log: storage.log, feed: api?.events, appender: api?.appender, shards, traffic, output },
     }),
     draining: () => draining,
@@ -78,14 +79,14 @@ export async function startService(
   const app = await buildApp(
     { api: api?.services, ...probed },
     {
-      ...{ logger, errors: storeErrors, logsWrites, probesInDetail, corsOrigins, publicUrl },
+      ...{ logger, logsWrites, probesInDetail, corsOrigins, publicUrl },
       connections: connectionLimits(config),
     },
   )
   const admin = adminPort === undefined ? undefined : await buildAdminApp(probed, logger)
   if (admin !== undefined) await listen(admin, 'ADMIN_PORT', host, adminPort ?? 0)
   const url = await listen(app, 'PORT', host, port)
-  const issuedKey = api && issueFirstKey(config, api.keys, logger)
+  const issuedKey = api && issueFirstKey(definition, config, api.keys, logger)
 
   async function close(): Promise<void> {
     draining = true
@@ -123,6 +124,7 @@ async function listen(app: FastifyInstance, variable: string, host: string, port
 }
 
 function startApi(
+  definition: Definition,
   config: Config,
   { log }: Storage,
   shards: readonly TrackedShard[],
@@ -139,13 +141,14 @@ function startApi(
     log,
     appender,
     ids: new IdAllocator(log),
-    kind: petKind,
+    definition,
     now: timeOfDay,
     timeoutMs,
     tracing,
   })
-  const events = new EventFeed({ definition: petStreams, log, readModel })
+  const events = new EventFeed({ definition, log, readModel })
   const services: ApiServices = {
+    definition,
     findKey: keys.findOrLook,
     readModel,
     commands,
@@ -155,7 +158,6 @@ function startApi(
     maxInFlightPerKey: config.maxInFlightPerKey,
     rate: config.rate && new RateLimit(config.rate),
     topic: config.brokers?.kafka.topic ?? null,
-    petQuota: config.petsPerKeyAndDay === undefined ? undefined : new PetQuota(config.petsPerKeyAndDay, timeOfDay),
   }
   async function close(): Promise<void> {
     await appender.close()
@@ -166,15 +168,20 @@ function startApi(
 }
 
 /** Embedded mode works at once: the first start issues a key if there is none. */
-function issueFirstKey({ brokers, apiKeysFile }: Config, keys: KeyRing, logger: Logger): string | undefined {
+function issueFirstKey(
+  { service: { name } }: Definition,
+  { brokers, apiKeysFile }: Config,
+  keys: KeyRing,
+  logger: Logger,
+): string | undefined {
   if (keys.size > 0) return undefined
   if (brokers !== undefined || readKeys(apiKeysFile) !== undefined) {
     logger.warn(
-      `there is no valid API key in ${apiKeysFile}: issue one with 'npm run petstore -- keys issue --name NAME'`,
+      `there is no valid API key in ${apiKeysFile}: issue one with 'npm run ${name} -- keys issue --name NAME'`,
     )
     return undefined
   }
-  const { key } = issueKey(apiKeysFile, { name: 'first start' }, timeOfDay())
+  const { key } = issueKey(apiKeysFile, { service: name, name: 'first start' }, timeOfDay())
   keys.follow()
   return key
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { Definition } from '../definition/definition.ts'
 import { auditTo } from '../lib/audit.ts'
 import type { Tracing } from '../lib/tracing.ts'
 import { type Lag, LagMeter } from '../projector/lag-meter.ts'
@@ -7,7 +8,6 @@ import { type Stall, StallWatch } from '../projector/stall-watch.ts'
 import { IncompleteGenerations } from '../read-models/incomplete.ts'
 import { type Shard, shardOf, shardsOf, withOneSubscription } from '../read-models/shards.ts'
 import { Tracker } from '../read-models/tracker.ts'
-import { petStreams } from '../../store/service.ts'
 import type { Storage } from './storage.ts'
 
 /** A shard of the read models, as one process follows it. There is one shard unless READ_MODEL_SHARDS is higher. */
@@ -34,6 +34,7 @@ export type Projectors = Awaited<ReturnType<typeof startProjectors>>
 
 /** One projector per shard, on a shared subscription: an unavailable shard delays only its own partitions. */
 export async function startProjectors(
+  definition: Definition,
   shards: readonly TrackedShard[],
   group: string,
   logger: Logger,
@@ -42,7 +43,7 @@ export async function startProjectors(
   const audit = auditTo(logger)
   const discarded = (details: object) => audit('event discarded', details)
   const projectors = await Promise.all(
-    shards.map((shard) => Projector.start({ ...shard, definition: petStreams, group, logger, discarded, tracing })),
+    shards.map((shard) => Projector.start({ ...shard, definition, group, logger, discarded, tracing })),
   )
   return {
     get state() {

@@ -1,14 +1,15 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import type { Definition } from '../definition/definition.ts'
+import { isDiskFull } from '../lib/durable-files.ts'
+import { lockFile } from '../lib/file-lock.ts'
 import type { EventLog } from '../log/event-log.ts'
 import { openKafkaEventLog } from '../log/kafka/kafka-event-log.ts'
 import { tuneProcess } from '../log/kafka/process-tuning.ts'
 import { copySqliteEventLog } from '../log/sqlite/copy-log.ts'
 import { openSqliteEventLog } from '../log/sqlite/sqlite-event-log.ts'
-import { isDiskFull } from '../lib/durable-files.ts'
-import { lockFile } from '../lib/file-lock.ts'
-import { readModelVersion, versionOfLog } from '../projector/definition.ts'
+import { versionOfLog } from '../projector/definition.ts'
 import { openRedisReadModels } from '../read-models/redis/redis-read-models.ts'
 import { type Stores, shardVersions } from '../read-models/shards.ts'
 import { openSqliteReadModels } from '../read-models/sqlite/sqlite-read-models.ts'
@@ -16,7 +17,6 @@ import type { ReadModelStore } from '../read-models/store.ts'
 import type { Config } from './config.ts'
 import { openDataFolder } from './data-folder.ts'
 import { ConfigError } from './environment.ts'
-import { petStreams } from '../../store/service.ts'
 
 /** Log and read models, as configured. */
 export interface Storage {
@@ -32,8 +32,6 @@ export interface Storage {
   close(): Promise<void>
 }
 
-const { home } = petStreams
-const version = readModelVersion(petStreams.projections)
 /** How long the command line waits for brokers. */
 const openTimeoutMs = 8000
 /** Least time for Redis, if Kafka took most of it. */
@@ -46,18 +44,18 @@ export function prepareProcess({ brokers, role }: Pick<Config, 'brokers' | 'role
 }
 
 /** Opens Kafka and Redis, or the files of the single process that serves embedded mode. */
-export async function openStorage(config: Config, logger: Logger): Promise<Storage> {
-  if (config.brokers !== undefined) return openBrokers(config, config.brokers, logger)
+export async function openStorage(definition: Definition, config: Config, logger: Logger): Promise<Storage> {
+  if (config.brokers !== undefined) return openBrokers(definition, config, config.brokers, logger)
   openDataFolder(config.dataDir)
-  return orDiskFull(config, () => openAlone(config))
+  return orDiskFull(config, () => openAlone(definition, config))
 }
 
-function openAlone(config: Config): Storage {
+function openAlone(definition: Definition, config: Config): Storage {
   const lock = lockFile(join(config.dataDir, 'server.lock'), 0)
   if (lock === undefined) {
     throw new ConfigError(`Another server is using ${config.dataDir}: stop it, or set DATA_DIR to another folder.`)
   }
-  const files = openFiles(config, true)
+  const files = openFiles(definition, config, true)
   async function close(): Promise<void> {
     await files.close()
     lock?.[Symbol.dispose]()
@@ -66,10 +64,10 @@ function openAlone(config: Config): Storage {
 }
 
 /** Opens existing storage only, also beside a running process. Waits less long for brokers than `openStorage`. */
-export async function openStorageBeside(config: Config, logger: Logger): Promise<Storage> {
-  if (config.brokers !== undefined) return openBrokers(config, config.brokers, logger, openTimeoutMs)
+export async function openStorageBeside(definition: Definition, config: Config, logger: Logger): Promise<Storage> {
+  if (config.brokers !== undefined) return openBrokers(definition, config, config.brokers, logger, openTimeoutMs)
   expectEmbeddedLog(config)
-  return orDiskFull(config, () => openFiles(config, false))
+  return orDiskFull(config, () => openFiles(definition, config, false))
 }
 
 /** SQLite needs some space even to read. */
@@ -91,8 +89,8 @@ function expectEmbeddedLog(config: Config): void {
 }
 
 /** Opens empty read models in a file of their own. */
-export function openScratch(file: string): ReadModelStore {
-  return openSqliteReadModels({ file, version, home, isOwner: true })
+export function openScratch({ version, home }: Definition, file: string): ReadModelStore {
+  return openSqliteReadModels({ file, version, home: home.collection, isOwner: true })
 }
 
 /** Copies the embedded log to a folder as it is now, also beside a process that serves it. Returns how many events it has. */
@@ -105,7 +103,8 @@ function eventLogFile({ dataDir }: Pick<Config, 'dataDir'>): string {
   return join(dataDir, 'event-log.db')
 }
 
-function openFiles(config: Config, isOwner: boolean): Storage {
+function openFiles({ version, stream }: Definition, config: Config, isOwner: boolean): Storage {
+  const { collection: home } = stream
   const log = openSqliteEventLog({ file: eventLogFile(config) })
   const file = join(config.dataDir, 'read-models.db')
   const store = openSqliteReadModels({ file, version, home, isOwner })
@@ -114,6 +113,7 @@ function openFiles(config: Config, isOwner: boolean): Storage {
 }
 
 async function openBrokers(
+  { version, stream: { collection: home } }: Definition,
   { appendTimeoutMs, readModelShards: shards }: Config,
   { kafka, redis }: NonNullable<Config['brokers']>,
   logger: Logger,

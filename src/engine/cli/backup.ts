@@ -4,17 +4,18 @@ import type { Command } from 'commander'
 import { type Config, readConfig } from '../app/config.ts'
 import { ConfigError } from '../app/environment.ts'
 import { copyEmbeddedLog } from '../app/storage.ts'
+import type { Definition } from '../definition/definition.ts'
 import { isDiskFull, makeFolder, sync } from '../lib/durable-files.ts'
 import { addAction, type Outcome } from './output.ts'
 
-export function addBackupCommand(program: Command): void {
+export function addBackupCommand(program: Command, definition: Definition): void {
   const description = 'Copy the embedded log and the API keys to a new folder, while the service runs'
-  addAction(program.command('backup <folder>'), description, backup)
+  addAction(program.command('backup <folder>'), description, (folder: string) => backup(definition, folder))
 }
 
 /** The read models are left out: the next start builds them from the log. */
-function backup(folder: string): Outcome {
-  const config = readConfig(process.env)
+function backup(definition: Definition, folder: string): Outcome {
+  const config = readConfig(definition, process.env)
   if (config.brokers !== undefined) {
     const { topic } = config.brokers.kafka
     throw new ConfigError(

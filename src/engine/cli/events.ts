@@ -2,10 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { Logger } from 'pino'
 import { ConfigError } from '../app/environment.ts'
-import { petStreams } from '../../store/service.ts'
 import { openReadSide, type ReadSide } from '../app/read-side.ts'
 import { trackShards } from '../app/shards.ts'
 import type { Storage } from '../app/storage.ts'
+import type { Definition } from '../definition/definition.ts'
+import { discardedName, typeOf } from '../definition/event-schemas.ts'
 import { FairTurns } from '../feed/fair-turns.ts'
 import { SettledEvents, type SettledRecord } from '../feed/settled-events.ts'
 import type { Offset, Position } from '../log/event-log.ts'
@@ -16,9 +17,11 @@ import { withStorage } from './storage.ts'
 
 interface Options {
   readonly follow?: boolean
-  readonly pet?: string
+  /** From the option named by the noun of the service. */
+  readonly stream?: string | undefined
   readonly from?: string
   readonly json?: boolean
+  readonly [noun: string]: unknown
 }
 
 const recordsMax = 500
@@ -28,31 +31,41 @@ const lookMs = 200
 const settleMs = 1000
 const readModelsMs = 3000
 
-export function addEventsCommand(program: Command): void {
+export function addEventsCommand(program: Command, definition: Definition): void {
+  const { noun } = definition.home
   program
     .command('events')
     .description('Show the events in the log, and what became of each')
     .option('--follow', 'show what comes from now on, until interrupted')
-    .option('--pet <id>', 'only the events of one pet')
+    .option(`--${noun} <id>`, `only the events of one ${noun}`)
     .option('--from <partition/offset>', 'begin there, in that partition only')
     .option('--json', 'print JSON, one event a line')
-    .action(showEvents)
+    .action((options: Options) => showEvents(definition, { ...options, stream: options[noun] as string | undefined }))
 }
 
-async function showEvents(options: Options): Promise<void> {
+async function showEvents(definition: Definition, options: Options): Promise<void> {
   const from = options.from === undefined ? undefined : readPosition(options.from)
-  await withStorage(async (storage, logger) => {
+  await withStorage(definition, async (storage, logger) => {
     const { log } = storage
     const ends = await log.endOffsets()
     const firstOf = (partition: number) => from?.offset ?? (options.follow ? (ends[partition] ?? 0) : 0)
-    const places = partitionsOf(storage, from, options.pet).map((partition) => ({
+    const places = partitionsOf(storage, from, options.stream).map((partition) => ({
       partition,
       next: firstOf(partition),
     }))
     const line = eventColumns()
-    const isRead = options.json || (await print(line(['EVENT', 'TIME', 'TYPE', 'PET', 'VERSION', 'OUTCOME'])))
-    await withSettledEvents(storage, logger, async (settled) => {
-      const showing = { settled, turns: new FairTurns(), options, line, isRead }
+    const isRead =
+      options.json ||
+      (await print(line(['EVENT', 'TIME', 'TYPE', definition.home.noun.toUpperCase(), 'VERSION', 'OUTCOME'])))
+    await withSettledEvents(definition, storage, logger, async (settled) => {
+      const showing = {
+        discardType: typeOf(definition.service.name, discardedName, 1),
+        settled,
+        turns: new FairTurns(),
+        options,
+        line,
+        isRead,
+      }
       const showAll = (until: readonly Offset[]) =>
         Promise.all(places.map((place) => showUpTo(until[place.partition] ?? 0, place, showing)))
       await showAll(ends)
@@ -70,7 +83,7 @@ function readPosition(text: string): Position {
   return { partition: Number(partition), offset: Number(offset) }
 }
 
-function partitionsOf({ log }: Storage, from: Position | undefined, pet: string | undefined): number[] {
+function partitionsOf({ log }: Storage, from: Position | undefined, stream: string | undefined): number[] {
   if (from !== undefined && from.partition >= log.partitions) {
     throw new ConfigError(
       `--from ${from.partition}/${from.offset}: the log has ${log.partitions} partitions, from 0 on.`,
@@ -80,12 +93,13 @@ function partitionsOf({ log }: Storage, from: Position | undefined, pet: string 
   return all.filter(
     (partition) =>
       (from === undefined || from.partition === partition) &&
-      (pet === undefined || log.partitionFor(pet) === partition),
+      (stream === undefined || log.partitionFor(stream) === partition),
   )
 }
 
 /** Without read models, every event is shown as waiting for them. */
 async function withSettledEvents(
+  definition: Definition,
   storage: Storage,
   logger: Logger,
   work: (settled: SettledEvents) => Promise<void>,
@@ -96,7 +110,7 @@ async function withSettledEvents(
   try {
     await untilReadable(readSide)
     const { readModel } = readSide
-    await work(new SettledEvents({ definition: petStreams, log, readModel }))
+    await work(new SettledEvents({ definition, log, readModel }))
   } finally {
     readSide.close()
     await Promise.all(shards.map(({ tracker }) => tracker.close()))
@@ -109,6 +123,8 @@ async function untilReadable(readSide: ReadSide): Promise<void> {
 }
 
 interface Showing {
+  /** The CloudEvents type of an operator's decision. */
+  readonly discardType: string
   readonly settled: SettledEvents
   readonly turns: FairTurns
   readonly options: Options
@@ -123,15 +139,15 @@ async function showUpTo(
   place: { readonly partition: number; next: Offset },
   showing: Showing,
 ): Promise<void> {
-  const { settled, turns, options, line } = showing
+  const { settled, turns } = showing
   const { partition } = place
   while (place.next < end && showing.isRead) {
     const { records, next } = await turns.take('events', () =>
       settled.read(partition, place.next, recordsMax, { timeoutMs: settleMs }),
     )
     for (const each of records) {
-      const isWanted = options.follow || each.record.offset < end
-      if (isWanted && showing.isRead) showing.isRead = await showRecord(partition, each, options, line)
+      const isWanted = showing.options.follow || each.record.offset < end
+      if (isWanted && showing.isRead) showing.isRead = await showRecord(partition, each, showing)
     }
     if (next === place.next) await delay(lookMs)
     place.next = next
@@ -142,20 +158,19 @@ async function showUpTo(
 async function showRecord(
   partition: number,
   { record, event, outcome }: SettledRecord,
-  { pet, json }: Options,
-  line: Showing['line'],
+  { options: { stream: wanted, json }, line, discardType }: Showing,
 ): Promise<boolean> {
   const { offset, key, value } = record
   const stream = event?.stream ?? String(key ?? '')
-  if (pet !== undefined && stream !== pet) return true
+  if (wanted !== undefined && stream !== wanted) return true
   if (json) {
     // As it stands in the log, so that no number loses a digit. Line breaks are of no meaning between the parts of JSON.
     const text = event === undefined ? 'null' : eventText(value).replaceAll(/[\r\n]/g, ' ')
     return await print(`{"partition":${partition},"offset":${offset},"outcome":"${outcome}","event":${text}}`)
   }
-  const { type, time, version } = event?.discards === undefined ? (event ?? nothingRead) : discard
+  const { type, time, version } =
+    event?.discards === undefined ? (event ?? nothingRead) : { ...nothingRead, type: discardType }
   return await print(line([`${partition}/${offset}`, time, type, stream, String(version ?? ''), outcome]))
 }
 
 const nothingRead = { type: '', time: '', version: undefined }
-const discard = { ...nothingRead, type: 'petstore.EventDiscarded.v1' }

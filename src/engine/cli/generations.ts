@@ -1,18 +1,21 @@
-import { petStreams } from '../../store/service.ts'
 import type { Storage } from '../app/storage.ts'
+import type { Definition } from '../definition/definition.ts'
 import type { EventLog } from '../log/event-log.ts'
 import type { Contents } from '../read-models/inspection.ts'
 import { logOfShard, shardNamed } from '../read-models/shards.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 
 /** Every version that is stored, whichever release wrote it: those of this release first. Times are as in RFC 3339. */
-export async function describeGenerations({ stores, log, versions: own, openVersion }: Storage) {
+export async function describeGenerations(
+  definition: Definition,
+  { stores, log, versions: own, openVersion }: Storage,
+) {
   const stored = await stores[0].generations.versions()
   const names = new Set([...own, ...stored.map(({ version }) => version)])
   const generations = await Promise.all(
     [...names].map(async (version) => {
       const store = await openVersion(version)
-      return await generationsIn(store, version, log).finally(() => store.close())
+      return await generationsIn(definition, store, version, log).finally(() => store.close())
     }),
   )
   const versions = stored.map(({ version, renewed }) => ({
@@ -23,7 +26,7 @@ export async function describeGenerations({ stores, log, versions: own, openVers
   return { versions, generations: generations.flat() }
 }
 
-async function generationsIn(store: ReadModelStore, version: string, log: EventLog) {
+async function generationsIn(definition: Definition, store: ReadModelStore, version: string, log: EventLog) {
   const { shard, shards } = shardNamed(version)
   const ends = await logOfShard(log, shard, shards).endOffsets()
   const end = ends.reduce((sum, each) => sum + each, 0)
@@ -42,7 +45,7 @@ async function generationsIn(store: ReadModelStore, version: string, log: EventL
       since: timeOf(since),
       position,
       lag,
-      documents: documentsIn(contents),
+      documents: documentsIn(definition, contents),
       parked,
     })
   }
@@ -50,9 +53,9 @@ async function generationsIn(store: ReadModelStore, version: string, log: EventL
 }
 
 /** Keyed by collection; undefined where another release wrote them in a way that this one does not know. */
-function documentsIn({ sizes }: Contents): Readonly<Record<string, number>> | undefined {
+function documentsIn({ resources }: Definition, { sizes }: Contents): Readonly<Record<string, number>> | undefined {
   if (sizes.size === 0) return undefined
-  return Object.fromEntries(petStreams.projections.map(({ name }) => [name, sizes.get(name)?.recorded ?? 0]))
+  return Object.fromEntries(resources.map(({ collection }) => [collection, sizes.get(collection)?.recorded ?? 0]))
 }
 
 function timeOf(milliseconds: number): string {

@@ -1,29 +1,37 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { type IssuedKey, issueKey, type NewKey, revokeKey, rotateKey } from '../keys/api-keys.ts'
-import { readKeys, type Scope, scopes, whyUnreadable } from '../keys/key-file.ts'
-import { readKeyUse } from '../keys/key-use.ts'
 import { readConfig } from '../app/config.ts'
+import type { Definition } from '../definition/definition.ts'
+import { type IssuedKey, issueKey, type NewKey, revokeKey, rotateKey } from '../keys/api-keys.ts'
+import { readKeys, whyUnreadable } from '../keys/key-file.ts'
+import { readKeyUse } from '../keys/key-use.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { asksFirst, confirm } from './confirm.ts'
 import { addAction, type Outcome, operator, table } from './output.ts'
 
-export function addKeyCommands(program: Command): void {
+export function addKeyCommands(program: Command, definition: Definition): void {
+  const { scopes } = definition
   const keys = program.command('keys').description('API keys: running instances follow every change within a second')
   const issuing = keys
     .command('issue')
     .option('--name <name>', 'whom the key is for')
-    .option('--scopes <list>', `what it is for, of ${scopes.join(', ')}: all, if nothing is said`, readScopes)
+    .option('--scopes <list>', `what it is for, of ${scopes.join(', ')}: all, if nothing is said`, (text) =>
+      readScopes(scopes, text),
+    )
     .option('--expires <time>', 'how long it is valid, as 90d, 24h or 30m', readDuration)
     .option('--rotate <id>', 'the key that it takes the place of: it has the same owner')
     .option('--overlap <time>', 'how long that one stays valid', readDuration)
-  addAction(issuing, 'Make a key and print it; only its hash is stored', issue)
-  addAction(keys.command('list'), 'List the keys', list)
-  addAction(asksFirst(keys.command('revoke <id>')), 'Revoke a key by its id', revoke)
+  addAction(issuing, 'Make a key and print it; only its hash is stored', (options: IssueOptions, command: Command) =>
+    issue(definition, options, command),
+  )
+  addAction(keys.command('list'), 'List the keys', () => list(definition))
+  addAction(asksFirst(keys.command('revoke <id>')), 'Revoke a key by its id', (id: string, options: RevokeOptions) =>
+    revoke(definition, id, options),
+  )
 }
 
 interface IssueOptions {
   readonly name?: string
-  readonly scopes?: readonly Scope[]
+  readonly scopes?: readonly string[]
   readonly expires?: number
   readonly rotate?: string
   readonly overlap?: number
@@ -32,34 +40,38 @@ interface IssueOptions {
 
 const overlapMs = 86_400_000
 
-function issue({ rotate, overlap, json, expires, ...given }: IssueOptions, command: Command): Outcome {
+function issue(
+  definition: Definition,
+  { rotate, overlap, json, expires, ...given }: IssueOptions,
+  command: Command,
+): Outcome {
   const now = timeOfDay()
   const expiresAt = expires === undefined ? undefined : new Date(now.getTime() + expires)
-  const options = { ...given, issuedBy: operator(), ...(expiresAt && { expiresAt }) }
+  const options = { ...given, service: definition.service.name, issuedBy: operator(), ...(expiresAt && { expiresAt }) }
   if (rotate === undefined) {
     if (overlap !== undefined) command.error('error: --overlap says how long the key of --rotate stays valid')
     if (options.name === undefined) command.error("error: required option '--name <name>' not specified")
-    return show(issueKey(keyFile(), options as NewKey, now), json)
+    return show(definition, issueKey(keyFile(definition), options as NewKey, now), json)
   }
   const overlapUntil = new Date(now.getTime() + (overlap ?? overlapMs))
-  const issued = rotateKey(keyFile(), rotate, options, { now, overlapUntil })
-  if (issued === undefined) throw unknownKey(rotate)
+  const issued = rotateKey(keyFile(definition), rotate, options, { now, overlapUntil })
+  if (issued === undefined) throw unknownKey(definition, rotate)
   process.stderr.write(`Key ${rotate} is valid until ${overlapUntil.toISOString()}.\n`)
-  return show(issued, json)
+  return show(definition, issued, json)
 }
 
-function show({ id, name, key, expiresAt }: IssuedKey, json: boolean | undefined): Outcome {
-  const problem = whyUnreadable(keyFile())
+function show(definition: Definition, { id, name, key, expiresAt }: IssuedKey, json: boolean | undefined): Outcome {
+  const problem = whyUnreadable(keyFile(definition))
   if (problem !== undefined) process.stderr.write(`Warning: ${problem}\n`)
   const until = expiresAt === undefined ? '' : `, valid until ${expiresAt}`
   if (!json) process.stderr.write(`Key ${id} for ${name}${until}, shown this once:\n`)
   return { json: { id, name, key, expiresAt }, text: key }
 }
 
-function list(): Outcome {
-  const used = readKeyUse(keyFile())
-  const keys = (readKeys(keyFile()) ?? []).map(({ sha256: _, ...key }) => ({
-    scopes: [...scopes],
+function list(definition: Definition): Outcome {
+  const used = readKeyUse(keyFile(definition))
+  const keys = (readKeys(keyFile(definition)) ?? []).map(({ sha256: _, ...key }) => ({
+    scopes: [...definition.scopes],
     owner: key.id,
     ...key,
     lastUsedAt: used[key.id],
@@ -76,26 +88,30 @@ function toMinute(time: string | undefined): string {
   return time === undefined ? 'never' : time.slice(0, 16).replace('T', ' ')
 }
 
-async function revoke(id: string, options: { readonly yes?: boolean }): Promise<Outcome> {
-  const found = readKeys(keyFile())?.find((key) => key.id === id)
-  if (found === undefined) throw unknownKey(id)
+interface RevokeOptions {
+  readonly yes?: boolean
+}
+
+async function revoke(definition: Definition, id: string, options: RevokeOptions): Promise<Outcome> {
+  const found = readKeys(keyFile(definition))?.find((key) => key.id === id)
+  if (found === undefined) throw unknownKey(definition, id)
   await confirm(`Key ${id} of ${found.name} will be revoked.`, options)
-  if (!revokeKey(keyFile(), id)) throw unknownKey(id)
+  if (!revokeKey(keyFile(definition), id)) throw unknownKey(definition, id)
   return { json: { id, revoked: true }, text: `Key ${id} is revoked.` }
 }
 
-function unknownKey(id: string): Error {
-  return new Error(`There is no key with the id ${id}; 'npm run petstore -- keys list' shows them.`)
+function unknownKey({ service: { name } }: Definition, id: string): Error {
+  return new Error(`There is no key with the id ${id}; 'npm run ${name} -- keys list' shows them.`)
 }
 
-function keyFile(): string {
-  return readConfig(process.env).apiKeysFile
+function keyFile(definition: Definition): string {
+  return readConfig(definition, process.env).apiKeysFile
 }
 
-function readScopes(text: string): Scope[] {
+function readScopes(scopes: readonly string[], text: string): string[] {
   const named = text.split(',').map((scope) => scope.trim())
-  const isScope = (name: string): name is Scope => (scopes as readonly string[]).includes(name)
-  if (!named.every(isScope)) throw new InvalidArgumentError(`They are ${scopes.join(', ')}, separated by commas.`)
+  if (!named.every((scope) => scopes.includes(scope)))
+    throw new InvalidArgumentError(`They are ${scopes.join(', ')}, separated by commas.`)
   return [...new Set(named)]
 }
 

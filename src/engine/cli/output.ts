@@ -36,12 +36,12 @@ export function print(text: string): Promise<boolean> {
  * What is not printed ends no command, which may be changing something. Those who read standard output have seen enough
  * when they close it, as `head` does; otherwise the exit code tells that the output is not whole.
  */
-export function outliveOutput(): void {
+export function outliveOutput(name: string): void {
   let isTold = false
   process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
     if (code === 'EPIPE' || isTold) return
     isTold = true
-    process.stderr.write(`petstore: standard output cannot be written: ${message}\n`)
+    process.stderr.write(`${name}: standard output cannot be written: ${message}\n`)
     process.once('exit', () => {
       process.exitCode ||= exitCodes.notAsItShouldBe
     })

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { encodeDiscard } from '../../store/event-codec.ts'
-import type { EventLog, Offset, Position } from '../log/event-log.ts'
-import { RecordGoneError, readAt } from '../log/read-at.ts'
+import type { Definition } from '../definition/definition.ts'
 import { auditTo } from '../lib/audit.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { ServiceError } from '../lib/errors.ts'
+import type { EventLog, Offset, Position } from '../log/event-log.ts'
+import { RecordGoneError, readAt } from '../log/read-at.ts'
 import { behindParked } from '../projector/classify.ts'
 import type { TextSet } from '../read-models/document.ts'
 import type { Inspection, ScannedPage } from '../read-models/inspection.ts'
@@ -28,18 +28,32 @@ export interface ParkedEvent extends Position {
   readonly first: Offset
 }
 
-export function addParkedCommands(program: Command): void {
+export function addParkedCommands(program: Command, definition: Definition): void {
   const parked = program
     .command('parked')
     .description('Events that could not be applied. Later ones of the same stream wait behind them')
-  addAction(parked.command('list'), 'List them, in the order of the log', list)
-  addAction(parked.command('show <partition/offset>'), 'Show one: why it could not be applied, and its value', show)
+  addAction(parked.command('list'), 'List them, in the order of the log', (options: JsonOption) =>
+    list(definition, options),
+  )
+  addAction(
+    parked.command('show <partition/offset>'),
+    'Show one: why it could not be applied, and its value',
+    (place: string) => show(definition, place),
+  )
   const discarding = 'Discard the first one of a stream for good, and have those behind it applied. Recorded in the log'
-  addAction(asksFirst(parked.command('discard <partition/offset>')), discarding, discard)
+  addAction(
+    asksFirst(parked.command('discard <partition/offset>')),
+    discarding,
+    (place: string, options: DiscardOptions) => discard(definition, place, options),
+  )
 }
 
-async function list({ json }: { readonly json?: boolean }): Promise<Outcome> {
-  return await withStorage(async ({ stores, log }) => {
+interface JsonOption {
+  readonly json?: boolean
+}
+
+async function list(definition: Definition, { json }: JsonOption): Promise<Outcome> {
+  return await withStorage(definition, async ({ stores, log }) => {
     const events = await allParked(stores)
     if (events.length === 0) return { json: [], text: 'No event is parked.' }
     const rows = events.map((event) => [placeOf(event), event.stream, event.reason])
@@ -51,8 +65,8 @@ async function list({ json }: { readonly json?: boolean }): Promise<Outcome> {
   })
 }
 
-async function show(place: string): Promise<Outcome> {
-  return await withStorage(async ({ stores, log }) => {
+async function show(definition: Definition, place: string): Promise<Outcome> {
+  return await withStorage(definition, async ({ stores, log }) => {
     const event = await expectParked(stores, place)
     const [value = null] = await valuesOf(log, [event])
     const { stream, reason } = event
@@ -83,12 +97,16 @@ async function valuesOf(log: EventLog, events: readonly ParkedEvent[]): Promise<
   return events.map((event) => values.get(placeOf(event)) ?? null)
 }
 
-async function discard(place: string, options: { readonly yes?: boolean }): Promise<Outcome> {
-  await withStorage(async ({ stores, log }, logger) => {
+interface DiscardOptions {
+  readonly yes?: boolean
+}
+
+async function discard(definition: Definition, place: string, options: DiscardOptions): Promise<Outcome> {
+  await withStorage(definition, async ({ stores, log }, logger) => {
     const event = await expectParked(stores, place)
     expectFirst(event)
     await confirm(`Event ${place} of the stream ${inOneLine(event.stream)} will be discarded.`, options)
-    await log.append(event.partition, [encodeDiscard(event, timeOfDay())])
+    await log.append(event.partition, [definition.events.encodeDiscard(event, timeOfDay())])
     auditTo(logger)('event discarded', { event: place, stream: event.stream, actor: operator() })
     await untilDiscarded(stores, event)
   })
@@ -125,7 +143,7 @@ async function firstOf(stores: Stores, stream: string): Promise<Offset | undefin
 async function expectParked(stores: Stores, place: string): Promise<ParkedEvent> {
   const event = (await allParked(stores)).find((each) => placeOf(each) === place)
   if (event !== undefined) return event
-  throw new Error(`No event is parked at ${place}; 'npm run petstore -- parked list' shows those that are.`)
+  throw new Error(`No event is parked at ${place}; 'parked list' shows those that are.`)
 }
 
 function placeOf({ partition, offset }: Position): string {

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { Logger } from 'pino'
-import { petStreams } from '../../store/service.ts'
+import type { TSchema } from 'typebox'
 import { openScratch } from '../app/storage.ts'
-import { orderStatuses } from '../../store/order.ts'
-import { petStatuses } from '../../store/pet.ts'
+import type { Definition } from '../definition/definition.ts'
+import { indexOf } from '../definition/shown-documents.ts'
+import { listed } from '../definition/words.ts'
 import { auditTo } from '../lib/audit.ts'
 import { rebuild } from '../projector/rebuild.ts'
 import { type Difference, type Verification, verify } from '../projector/verify.ts'
@@ -30,22 +31,42 @@ import { inActive, withStorage } from './storage.ts'
 const shownDifferences = 50
 const rebuilt = 'Rebuilt: the new generation has taken over.'
 
-export function addReadModelCommands(program: Command): void {
+export function addReadModelCommands(program: Command, definition: Definition): void {
+  const collections = definition.resources.map(({ collection }) => collection)
+  const filters = [...new Set(definition.resources.flatMap(({ filters = {} }) => Object.keys(filters)))]
   const listing = 'List the generations of every version of the read models: state, position, lag, size'
-  addAction(program.command('generations'), listing, listGenerations)
+  addAction(program.command('generations'), listing, () => listGenerations(definition))
   const rebuilding = 'Build the read models anew from the log, beside the live ones, and have them take over'
-  addAction(program.command('rebuild'), rebuilding, runRebuild)
+  addAction(program.command('rebuild'), rebuilding, (options: JsonOption) => runRebuild(definition, options))
   const verifying = 'Compare everything in the live read models with the log; exit code 1 where they differ'
-  addAction(program.command('verify').option('--repair', 'rebuild where they differ'), verifying, runVerify)
-  addAction(program.command('stats'), 'Show how many pets and orders there are, by status', countByStatus)
+  addAction(
+    program.command('verify').option('--repair', 'rebuild where they differ'),
+    verifying,
+    (options: VerifyOptions) => runVerify(definition, options),
+  )
+  addAction(
+    program.command('stats'),
+    `Show how many ${listed(collections, 'and')} there are, by ${listed(filters, 'and')}`,
+    () => countAll(definition),
+  )
 }
 
-async function listGenerations(): Promise<Outcome> {
-  const described = await withStorage(describeGenerations)
+async function listGenerations(definition: Definition): Promise<Outcome> {
+  const described = await withStorage(definition, (storage) => describeGenerations(definition, storage))
+  const collections = definition.resources.map(({ collection }) => collection)
   const generations = table(
-    ['VERSION', 'GENERATION', 'STATE', 'SINCE', 'POSITION', 'LAG', 'PETS', 'ORDERS', 'PARKED'],
+    [
+      'VERSION',
+      'GENERATION',
+      'STATE',
+      'SINCE',
+      'POSITION',
+      'LAG',
+      ...collections.map((each) => each.toUpperCase()),
+      'PARKED',
+    ],
     described.generations.map(({ version, name, state, since, position, lag, documents, parked }) => {
-      const figures = [position, lag, documents?.pets, documents?.orders, parked]
+      const figures = [position, lag, ...collections.map((each) => documents?.[each]), parked]
       return [version, name, state, since, ...figures.map((figure) => String(figure ?? '?'))]
     }),
   )
@@ -60,7 +81,7 @@ async function listGenerations(): Promise<Outcome> {
 }
 
 interface ShardWork extends Shard {
-  readonly definition: typeof petStreams
+  readonly definition: Definition
   readonly group: string
   readonly logger: Logger
   /** Shows how far a step of the work is. */
@@ -68,24 +89,32 @@ interface ShardWork extends Shard {
 }
 
 /** One shard after the other: each takes its part of the log, so all of it is read once. */
-async function withEachShard<T>(json: boolean, work: (shard: ShardWork) => Promise<T>): Promise<T[]> {
+async function withEachShard<T>(
+  definition: Definition,
+  json: boolean,
+  work: (shard: ShardWork) => Promise<T>,
+): Promise<T[]> {
   const progress = showProgress(json)
-  return await withStorage(async ({ log, stores, group }, logger) => {
+  return await withStorage(definition, async ({ log, stores, group }, logger) => {
     const results: T[] = []
     for (const [shard, parts] of shardsOf(stores, log).entries()) {
       const name = stores.length === 1 ? '' : ` shard ${shard + 1} of ${stores.length}`
       const update: Progress['update'] = (step, ...figures) => progress.update(`${step}${name}`, ...figures)
-      results.push(await work({ ...parts, definition: petStreams, group, logger, update }))
+      results.push(await work({ ...parts, definition, group, logger, update }))
     }
     return results
   }).finally(() => progress.end())
 }
 
-async function runRebuild({ json = false }: { json?: boolean }): Promise<Outcome> {
+interface JsonOption {
+  readonly json?: boolean
+}
+
+async function runRebuild(definition: Definition, { json = false }: JsonOption): Promise<Outcome> {
   const interrupted = new AbortController()
   // Each time: npm passes on what the terminal has sent here too, and the second one must not end this at once.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
-  await withEachShard(json, async ({ update, ...shard }) => {
+  await withEachShard(definition, json, async ({ update, ...shard }) => {
     const progress = (done: number, total: number) => update('rebuild', done, total)
     if ((await rebuild({ ...shard, progress, signal: interrupted.signal })) === 'activated') {
       auditTo(shard.logger)('read models rebuilt', { actor: operator() })
@@ -96,21 +125,25 @@ async function runRebuild({ json = false }: { json?: boolean }): Promise<Outcome
   return { json: { outcome: 'activated' }, text: rebuilt }
 }
 
-async function runVerify({ json = false, repair = false }: { json?: boolean; repair?: boolean }): Promise<Outcome> {
-  const results = await withEachShard(json, verifyShard)
+interface VerifyOptions extends JsonOption {
+  readonly repair?: boolean
+}
+
+async function runVerify(definition: Definition, { json = false, repair = false }: VerifyOptions): Promise<Outcome> {
+  const results = await withEachShard(definition, json, verifyShard)
   const differences = results.flatMap((result) => result.differences)
   const compared = results.reduce((sum, result) => sum + result.compared, 0)
   const generation = results.map((result) => result.generation).join(' ')
   if (!json) await print(describeVerification({ generation, differences, compared })) // before a rebuild, which may fail
   const repaired = repair && differences.length > 0
-  if (repaired) await runRebuild({ json })
+  if (repaired) await runRebuild(definition, { json })
   else if (differences.length > 0) process.exitCode = exitCodes.notAsItShouldBe
   return { json: { generation, differences, compared, repaired }, text: repaired ? rebuilt : '' }
 }
 
 async function verifyShard({ group, update, ...shard }: ShardWork): Promise<Verification> {
-  using folder = mkdtempDisposableSync(join(tmpdir(), 'petstore-verify-'))
-  const scratch = openScratch(join(folder.path, 'read-models.db'))
+  using folder = mkdtempDisposableSync(join(tmpdir(), `${shard.definition.service.name}-verify-`))
+  const scratch = openScratch(shard.definition, join(folder.path, 'read-models.db'))
   const ownGroup = `${group}.verify.${randomUUID()}`
   const verifying = verify({ ...shard, scratch, group: ownGroup, progress: update })
   return await verifying.finally(() => scratch.close())
@@ -131,17 +164,23 @@ function describeDifference({ where, id, expected = 'nothing', found = 'nothing'
 }
 
 /** From the recorded sizes, which every read proves. */
-async function countByStatus(): Promise<Outcome> {
-  const contents = await withStorage(({ stores }) =>
+async function countAll(definition: Definition): Promise<Outcome> {
+  const contents = await withStorage(definition, ({ stores }) =>
     inActive(stores, ({ inspection }, name) => inspection.contents(name)),
   )
   const count = (set: string) => contents.reduce((sum, { sizes }) => sum + (sizes.get(set)?.recorded ?? 0), 0)
-  const stats = Object.entries({ pets: petStatuses, orders: orderStatuses }).map(([collection, statuses]) => {
-    const byStatus = statuses.map((status) => [status, count(setName(collection, `status:${status}`))] as const)
-    return [collection, { total: count(collection), ...Object.fromEntries(byStatus) }] as const
+  const stats = definition.resources.map(({ collection, filters = {} }) => {
+    const counts = Object.entries(filters).flatMap(([filter, values]) =>
+      valuesOf(values).map((value) => [value, count(setName(collection, indexOf(filter, value)))] as const),
+    )
+    return [collection, { total: count(collection), ...Object.fromEntries(counts) }] as const
   })
   const rows = stats.flatMap(([collection, counts]) =>
-    Object.entries(counts).map(([status, n]) => [collection, status, String(n)]),
+    Object.entries(counts).map(([value, n]) => [collection, value, String(n)]),
   )
   return { json: Object.fromEntries(stats), text: table(['', 'STATUS', 'COUNT'], rows) }
+}
+
+function valuesOf({ enum: values = [] }: TSchema & { enum?: readonly string[] }): readonly string[] {
+  return values
 }

@@ -1,16 +1,20 @@
 import { type Logger, pino } from 'pino'
 import { readConfig } from '../app/config.ts'
 import { openStorageBeside, prepareProcess, type Storage } from '../app/storage.ts'
+import type { Definition } from '../definition/definition.ts'
 import { noReadModels } from '../lib/errors.ts'
 import type { Stores } from '../read-models/shards.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 
 /** Opens log and read models for one command; logs errors to standard error. */
-export async function withStorage<T>(work: (storage: Storage, logger: Logger) => Promise<T>): Promise<T> {
-  const config = readConfig({ ...process.env, ROLE: '' })
+export async function withStorage<T>(
+  definition: Definition,
+  work: (storage: Storage, logger: Logger) => Promise<T>,
+): Promise<T> {
+  const config = readConfig(definition, { ...process.env, ROLE: '' })
   prepareProcess(config)
   const logger = pino({ level: process.env.LOG_LEVEL || 'error' }, process.stderr)
-  const storage = await openStorageBeside(config, logger)
+  const storage = await openStorageBeside(definition, config, logger)
   return await work(storage, logger).finally(() => storage.close())
 }
 

@@ -1,10 +1,9 @@
-import type { Position } from '../log/event-log.ts'
 import { ServiceError } from '../lib/errors.ts'
+import type { Position } from '../log/event-log.ts'
 import type { DocumentId } from '../read-models/document.ts'
 import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
 import type { AtLeast, Reached, Wait } from '../read-models/read-model.ts'
 import type { StreamId } from '../read-models/stream-row.ts'
-import type { Decider } from './decider.ts'
 import type { Target, WriteRequest } from './event-writer.ts'
 
 export interface CommandOptions extends Omit<WriteRequest, 'stream'> {
@@ -24,6 +23,8 @@ export interface CommandOptions extends Omit<WriteRequest, 'stream'> {
 export type Handled<State> =
   | {
       readonly outcome: 'applied'
+      /** The id drawn for what the command created; 0 if none was drawn. */
+      readonly id: number
       /** The state right after the event. */
       readonly state: State
       readonly version: number
@@ -38,21 +39,21 @@ export type Handled<State> =
   /** An earlier request with the same idempotency key did it. */
   | { readonly outcome: 'replayed'; readonly record: IdempotencyRecord; readonly position: Position }
 
-export interface CommandHandler<State, Event> {
+/** Makes a command from what is known only once it is handled. */
+export type MakeCommand<Command> = (drawn: { readonly id: number; readonly time: string }) => Command
+
+export interface CommandHandler<State, Command> {
   /**
    * Load, decide, append, await, answer; repeated if a competing event came first. `command` makes the command from the
-   * id drawn for it (0 if none is drawn), which for a new stream is also the id of the stream.
+   * id drawn for it (0 if none is drawn), which for a new stream is also the id of the stream, and from the time that the
+   * event will carry (RFC 3339, UTC).
    * In this order: there is no such document; nothing to do; what `precondition` throws of the document as it
    * was loaded; and what the decider rejects. Throws ServiceError further: idempotency_key_reused;
    * stream_parked, event_parked, conflict; what reading throws, if that was before anything was appended; what appending
    * throws; append_outcome_unknown (an UnknownOutcome) also for an event that is stored but whose outcome is not known in
    * time.
    */
-  handle<Command>(
-    decider: Decider<State, Command, Event>,
-    command: (id: number) => Command,
-    options: CommandOptions,
-  ): Promise<Handled<State>>
+  handle(command: MakeCommand<Command>, options: CommandOptions): Promise<Handled<State>>
 }
 
 /** The append_outcome_unknown error of a command. */

@@ -1,33 +1,21 @@
 import { randomUUIDv7 } from 'node:crypto'
-import type { EventLog, NewRecord, Position, Recorded } from '../log/event-log.ts'
-import { notSentInTime } from '../log/failures.ts'
-import type { GroupCommit } from '../log/group-commit.ts'
+import type { AnyEvent, Recorded } from '../definition/stream.ts'
+import type { StreamDefinition } from '../definition/stream-definition.ts'
 import { endWith, readSpanContext, type Tracing, traceparentOf } from '../lib/tracing.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
+import type { EventLog, Position } from '../log/event-log.ts'
+import { notSentInTime } from '../log/failures.ts'
+import type { GroupCommit } from '../log/group-commit.ts'
 import type { IdempotencyKey } from '../read-models/idempotency-record.ts'
 import type { StreamId } from '../read-models/stream-row.ts'
 import type { IdAllocator } from './id-allocator.ts'
 import { eventIdOf, type Idempotency } from './idempotency.ts'
 
-export interface EventContext {
-  /** CloudEvents id: unique per event. */
-  readonly eventId: string
-  /** The version of the stream after the event. */
-  readonly version: number
-  /** RFC 3339, UTC. */
-  readonly time: string
-  /** W3C Trace Context: what wrote the event, or the request if nothing is traced. */
-  readonly traceparent?: string | undefined
-  /** Present if the request had an Idempotency-Key. */
-  readonly idempotency?: Idempotency | undefined
-}
-
-export interface EventWriterParts<Event> {
+export interface EventWriterParts<State, Event extends AnyEvent> {
+  readonly definition: StreamDefinition<State, unknown, Event>
   readonly log: Pick<EventLog, 'partitionFor'>
   readonly appender: Pick<GroupCommit, 'gathering' | 'append'>
   readonly ids: IdAllocator
-  readonly kind: { encode(event: Event, context: EventContext): NewRecord }
-  readonly now: () => Date
   /** Undefined: nothing is traced. */
   readonly tracing?: Tracing | undefined
 }
@@ -58,10 +46,10 @@ export interface Written<Event> extends Target, Recorded<Event> {
 }
 
 /** Chooses partitions, draws ids and appends. */
-export class EventWriter<Event> {
-  readonly #parts: EventWriterParts<Event>
+export class EventWriter<State, Event extends AnyEvent> {
+  readonly #parts: EventWriterParts<State, Event>
 
-  constructor(parts: EventWriterParts<Event>) {
+  constructor(parts: EventWriterParts<State, Event>) {
     this.#parts = parts
   }
 
@@ -92,14 +80,14 @@ export class EventWriter<Event> {
   async append(
     request: WriteRequest,
     target: Target,
-    event: Event,
-    version: number,
+    recorded: Recorded<Event>,
     deadline: number,
   ): Promise<Written<Event>> {
-    const { kind, now, appender, tracing } = this.#parts
-    const { stream, idempotency } = request
-    const { partition } = target
-    const eventId = stream === 'new' && idempotency ? eventIdOf(idempotency) : randomUUIDv7()
+    const { definition, appender, tracing } = this.#parts
+    const { event, version, time } = recorded
+    const { stream: about, idempotency } = request
+    const { partition, stream } = target
+    const eventId = about === 'new' && idempotency ? eventIdOf(idempotency) : randomUUIDv7()
     const span = tracing?.startOfEvent({
       operation: 'append',
       parent: readSpanContext(request.traceparent),
@@ -107,11 +95,10 @@ export class EventWriter<Event> {
       attributes: { 'messaging.message.id': eventId },
     })
     const traceparent = span === undefined ? request.traceparent : traceparentOf(span)
-    const time = now().toISOString()
-    const record = kind.encode(event, { eventId, version, time, traceparent, idempotency })
+    const record = definition.events.encode(event, { stream, eventId, version, time, traceparent, idempotency })
     const appended = appender.append(partition, record, deadline)
     const position = await (span === undefined ? appended : endWith(span, appended))
-    return { ...target, eventId, event, version, time, key: this.keyOf(request), position }
+    return { ...target, ...recorded, eventId, key: this.keyOf(request), position }
   }
 
   /** The id drawn for this target turned out to be taken. */

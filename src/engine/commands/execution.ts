@@ -1,36 +1,44 @@
-import type { EventLog } from '../log/event-log.ts'
+import { Rejected } from '../definition/rejected.ts'
+import type { AnyEvent, Recorded } from '../definition/stream.ts'
+import type { StreamDefinition } from '../definition/stream-definition.ts'
 import { ServiceError } from '../lib/errors.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
+import type { EventLog } from '../log/event-log.ts'
 import type { DocumentId } from '../read-models/document.ts'
 import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
 import type { AtLeast, FoundStream, ReadModel } from '../read-models/read-model.ts'
 import type { StreamQuery } from '../read-models/stored-reads.ts'
-import type { StateCodec, StreamRow } from '../read-models/stream-row.ts'
-import { type CommandHandler, type CommandOptions, type Handled, UnknownOutcome } from './command-handler.ts'
-import { type Decider, Rejected } from './decider.ts'
+import type { StreamRow } from '../read-models/stream-row.ts'
+import {
+  type CommandHandler,
+  type CommandOptions,
+  type Handled,
+  type MakeCommand,
+  UnknownOutcome,
+} from './command-handler.ts'
 import { EventWriter, type EventWriterParts, type Target, type WriteRequest, type Written } from './event-writer.ts'
 import { awaitOutcome, type Learned, nothingLoaded } from './outcome.ts'
 import { conflict, eventParked, keyReused, outcomeUnknown, streamParked, unsettledKey } from './refusals.ts'
 import { Turns } from './turns.ts'
 import { Unsettled, type UnsettledEvent } from './unsettled.ts'
 
-export interface CommandHandlerParts<State, Event> extends EventWriterParts<Event> {
+export interface CommandHandlerParts<State, Command, Event extends AnyEvent> extends EventWriterParts<State, Event> {
+  readonly definition: StreamDefinition<State, Command, Event>
   readonly log: Pick<EventLog, 'partitionFor' | 'endOffsets'>
   readonly readModel: Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf'>
-  /** How this kind of stream is stored and written. */
-  readonly kind: EventWriterParts<Event>['kind'] & { readonly codec: StateCodec<State> }
+  readonly now: () => Date
   /** Time limit for a command, from its call until its event has an outcome: for waiting, appending and learning together. */
   readonly timeoutMs: number
 }
 
-export function createCommandHandler<State, Event>(
-  parts: CommandHandlerParts<State, Event>,
-): CommandHandler<State, Event> {
+export function createCommandHandler<State, Command, Event extends AnyEvent>(
+  parts: CommandHandlerParts<State, Command, Event>,
+): CommandHandler<State, Command> {
   const { readModel, timeoutMs } = parts
   const common = { ...parts, writer: new EventWriter(parts), unsettled: new Unsettled<Event>() }
   const turns = new Turns()
   return {
-    async handle(decider, command, options) {
+    async handle(command, options) {
       const { stream: about, idempotency, atLeast } = options
       const deadline = performance.now() + timeoutMs
       if (typeof about === 'object') {
@@ -38,13 +46,13 @@ export function createCommandHandler<State, Event>(
         if (loaded.document === undefined) return { outcome: 'not_found', reached: loaded.reached }
         const { stream } = loaded.document
         const request = { ...options, stream }
-        const execution = new Execution({ ...common, decider, command, options, request, deadline, document: about })
+        const execution = new Execution({ ...common, command, options, request, deadline, document: about })
         // Another command of the stream may have changed what was loaded before its turn.
         const run = (hasWaited: boolean) => execution.run(hasWaited ? undefined : loaded)
         return await turns.take(stream, deadline - performance.now(), run, conflict)
       }
       const request = { ...options, stream: about }
-      const execution = new Execution({ ...common, decider, command, options, request, deadline, document: undefined })
+      const execution = new Execution({ ...common, command, options, request, deadline, document: undefined })
       const turn = about === 'new' ? idempotency?.key : about
       if (turn === undefined) return await execution.run()
       return await turns.take(turn, timeoutMs, () => execution.run(), conflict)
@@ -63,11 +71,10 @@ async function load(
   return await readModel.load(query, { positions, wait: { ...wait, timeoutMs: Math.min(wait.timeoutMs, leftMs) } })
 }
 
-interface ExecutionParts<State, Command, Event> extends CommandHandlerParts<State, Event> {
-  readonly writer: EventWriter<Event>
+interface ExecutionParts<State, Command, Event extends AnyEvent> extends CommandHandlerParts<State, Command, Event> {
+  readonly writer: EventWriter<State, Event>
   readonly unsettled: Unsettled<Event>
-  readonly decider: Decider<State, Command, Event>
-  readonly command: (id: number) => Command
+  readonly command: MakeCommand<Command>
   readonly options: CommandOptions
   readonly request: WriteRequest
   /** When the time limit ends, in the time of `performance.now()`. */
@@ -77,7 +84,7 @@ interface ExecutionParts<State, Command, Event> extends CommandHandlerParts<Stat
 }
 
 /** A command being handled. */
-class Execution<State, Command, Event> {
+class Execution<State, Command, Event extends AnyEvent> {
   readonly #parts: ExecutionParts<State, Command, Event>
   /**
    * A new stream without a key has no competitor: it needs no state, and may be answered before its outcome is known.
@@ -105,11 +112,12 @@ class Execution<State, Command, Event> {
       if (basis.parked !== undefined) throw streamParked()
       target ??= await writer.target(request, this.#deadline)
       const before = this.#read(basis.row)
-      const event = this.#decide(target, before.state, basis)
+      const time = this.#parts.now().toISOString()
+      const event = this.#decide(target, time, before.state, basis)
       if (event === 'unchanged') {
         return { outcome: 'unchanged', document: basis.document?.json, reached: basis.reached }
       }
-      const written = await this.#append(target, event, before.version + 1)
+      const written = await this.#append(target, { event, version: before.version + 1, time })
       const learned = await this.#learn(written, request.idempotency?.fingerprint)
       const { outcome } = learned
       if (outcome !== 'superseded' && outcome !== 'duplicate') return this.#answer(before.state, written, learned)
@@ -188,26 +196,24 @@ class Execution<State, Command, Event> {
   }
 
   #read(row: StreamRow | undefined): { readonly state: State; readonly version: number } {
-    const { kind, decider } = this.#parts
-    return row === undefined
-      ? { state: decider.initialState, version: 0 }
-      : { state: kind.codec.read(row), version: row.version }
+    const { stream, codec } = this.#parts.definition
+    return row === undefined ? { state: stream.initial, version: 0 } : { state: codec.read(row), version: row.version }
   }
 
-  #decide({ id }: Target, state: State, { document }: FoundStream): Event | 'unchanged' {
-    const { decider, command, options } = this.#parts
-    const decision = decider.decide(command(id), state)
+  #decide({ id }: Target, time: string, state: State, { document }: FoundStream): Event | 'unchanged' {
+    const { definition, command, options } = this.#parts
+    const decision = definition.stream.decide(command({ id, time }), state)
     if (decision === 'unchanged') return decision
     options.precondition?.(document?.json ?? '')
     if (decision instanceof Rejected) throw ServiceError.own(decision.code, decision.message)
     return decision
   }
 
-  async #append(target: Target, event: Event, version: number): Promise<Written<Event>> {
+  async #append(target: Target, recorded: Recorded<Event>): Promise<Written<Event>> {
     const { writer, options, request } = this.#parts
     if (this.#leftMs <= 0) throw conflict()
     try {
-      const written = await writer.append(request, target, event, version, this.#deadline)
+      const written = await writer.append(request, target, recorded, this.#deadline)
       if (this.#hasNoCompetitor && !this.#isDurable) this.#deadline = performance.now() + options.wait.timeoutMs
       this.#isDurable = true
       return written
@@ -220,10 +226,11 @@ class Execution<State, Command, Event> {
   #answer(before: State, written: Written<Event>, { outcome, stream: { row }, cause }: Learned): Handled<State> {
     if (outcome === 'parked' || outcome === 'discarded') throw eventParked()
     if (outcome !== 'applied' && !(outcome === 'late' && this.#hasNoCompetitor)) throw outcomeUnknown(written, cause)
-    const { version, position } = written
+    const { id, version, position } = written
     // The stored document, if it still has this version. If the log has lost its end, `before` no longer exists.
-    const state = row?.version === version ? this.#read(row).state : this.#parts.decider.evolve(before, written)
-    return { outcome: 'applied', state, version, position, isReadable: outcome === 'applied' }
+    const state =
+      row?.version === version ? this.#read(row).state : this.#parts.definition.stream.evolve(before, written)
+    return { outcome: 'applied', id, state, version, position, isReadable: outcome === 'applied' }
   }
 }
 

@@ -1,7 +1,7 @@
+import { ServiceError } from '../lib/errors.ts'
 import type { EventLog, Position } from '../log/event-log.ts'
 import { RecordGoneError } from '../log/read-at.ts'
 import { eventText } from '../log/record-codec.ts'
-import { ServiceError } from '../lib/errors.ts'
 import { readEvent } from '../projector/stream-event.ts'
 import type { AtLeast, Reached, ReadModel } from '../read-models/read-model.ts'
 import { isEntryOf, type VersionEntry } from '../read-models/stream-history.ts'

@@ -1,7 +1,7 @@
-import type { EventLog, LogRecord, Offset } from '../log/event-log.ts'
-import { readAt } from '../log/read-at.ts'
 import { ServiceError } from '../lib/errors.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
+import type { EventLog, LogRecord, Offset } from '../log/event-log.ts'
+import { readAt } from '../log/read-at.ts'
 import type { FairTurns } from './fair-turns.ts'
 
 /** Who reads the events of a stream. */

@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { asyncApiDocument } from '../../store/asyncapi.ts'
-import { type ErrorTable, errorTable } from '../definition/errors.ts'
+import { asyncApiDocument } from '../definition/asyncapi.ts'
+import { errorTable } from '../definition/errors.ts'
 import type { Tracing } from '../lib/tracing.ts'
 import { requireApiKey } from './auth.ts'
+import { addCommandRoutes } from './command-routes.ts'
 import type { ConnectionLimits } from './connections.ts'
 import { preflightAnswer } from './cors.ts'
 import { addDocs } from './docs.ts'
@@ -13,11 +14,10 @@ import { addHealthRoutes, type ProbedServices } from './health.ts'
 import { limitInFlight, limitRate } from './key-limits.ts'
 import { loggedPath, messageProblem } from './messages.ts'
 import { addOpenApi } from './openapi.ts'
-import { addOrderRoutes } from '../../store/orders.ts'
-import { addPetRoutes } from '../../store/pets.ts'
 import { logRefusals } from './refusals.ts'
 import { traceRequests } from './request-spans.ts'
 import { compileRequestCheck, readOnlyJson } from './request-values.ts'
+import { addResourceRoutes } from './resource-routes.ts'
 import { newServer, type ServerOptions } from './server.ts'
 
 declare module 'fastify' {
@@ -42,8 +42,6 @@ export interface AppServices extends ProbedServices {
 
 export interface AppOptions {
   readonly logger: Logger | false
-  /** All errors of the engine and of the service. */
-  readonly errors: ErrorTable
   /** Whether to log each write, with its API key and address. */
   readonly logsWrites: boolean
   /** Whether requests from this machine itself get the details of probes, and the metrics, on the port of the API. */
@@ -58,12 +56,13 @@ export interface AppOptions {
 /** The HTTP server, ready to listen or to receive injected requests. Closing it finishes its current requests. */
 export async function buildApp(
   services: AppServices,
-  { logger, errors, logsWrites, probesInDetail, corsOrigins, publicUrl, connections }: AppOptions,
+  { logger, logsWrites, probesInDetail, corsOrigins, publicUrl, connections }: AppOptions,
 ): Promise<FastifyInstance> {
   const basePath = publicUrl === '' ? '' : new URL(publicUrl).pathname.replace(/\/$/, '')
+  const errors = services.api?.definition.errors ?? errorTable([], {})
   const errorsPage = services.api === undefined ? undefined : `${basePath}/docs/errors`
   const app = newApp(services, { logger, errors, connections, corsOrigins: new Set(corsOrigins), errorsPage })
-  app.decorate('basePath', basePath)
+  app.decorate('basePath', basePath).decorate('realm', services.api?.definition.service.name ?? '')
   if (logger) addRequestLog(app, logger, logsWrites)
   addHealthRoutes(app, services, { detailsFor: probesInDetail ? 'local requests' : 'nobody' })
   if (services.api !== undefined) await addApi(app, services.api, publicUrl)
@@ -104,10 +103,10 @@ function newApp(
 }
 
 async function addApi(app: FastifyInstance, api: ApiServices, publicUrl: string): Promise<void> {
-  await addOpenApi(app, publicUrl, app.errors)
-  const asyncApi = JSON.stringify(asyncApiDocument(api.topic))
+  await addOpenApi(app, publicUrl, api.definition)
+  const asyncApi = JSON.stringify(asyncApiDocument(api.definition, api.topic))
   app.get('/asyncapi.json', { schema: { hide: true } }, (_request, reply) => reply.type(jsonType).send(asyncApi))
-  addDocs(app, app.errors)
+  addDocs(app, api.definition)
   await app.register(
     async (v1) => {
       if (api.tracing !== undefined) traceRequests(v1, api.tracing)
@@ -115,8 +114,8 @@ async function addApi(app: FastifyInstance, api: ApiServices, publicUrl: string)
       await requireApiKey(v1, api.findKey)
       if (api.rate !== undefined) limitRate(v1, api.rate)
       limitInFlight(v1, api.maxInFlightPerKey)
-      addPetRoutes(v1, api)
-      addOrderRoutes(v1, api)
+      addResourceRoutes(v1, api)
+      addCommandRoutes(v1, api)
       addEventRoutes(v1, api)
     },
     { prefix: '/v1' },

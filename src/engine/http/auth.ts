@@ -1,6 +1,5 @@
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
-import type { Scope } from '../keys/key-file.ts'
 import type { KeyHolder } from '../keys/key-ring.ts'
 import { ServiceError } from '../lib/errors.ts'
 import { connectionOf } from './connection.ts'
@@ -10,6 +9,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The holder of the API key. Undefined only if no key was needed, or none was valid. */
     holder: KeyHolder | undefined
+  }
+  interface FastifyInstance {
+    /** What API keys are for (RFC 9110 section 11.5): the name of the service. */
+    realm: string
   }
 }
 
@@ -53,9 +56,9 @@ function letIn(request: FastifyRequest, holder: KeyHolder | undefined): boolean 
 }
 
 // RFC 6750 section 3.1: no error code if no key was sent, or another scheme was used.
-function challenge({ headers }: FastifyRequest): string {
+function challenge({ headers, server }: FastifyRequest): string {
   const sentKey = /^bearer +\S/i.test(headers.authorization ?? '')
-  return sentKey ? 'Bearer realm="petstore", error="invalid_token"' : 'Bearer realm="petstore"'
+  return `Bearer realm="${server.realm}"${sentKey ? ', error="invalid_token"' : ''}`
 }
 
 /** The holder of the API key, on a route that needs one. */
@@ -71,19 +74,19 @@ export async function isStillValid({ headers }: FastifyRequest, find: FindKey): 
 }
 
 /** A hook of a route: accepts a request only if its API key has the scope. */
-export function requireScope(scope: Scope): onRequestHookHandler {
+export function requireScope(scope: string): onRequestHookHandler {
   return (_request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => done(problemOf(scope, reply))
 }
 
 /** Throws ServiceError insufficient_scope unless the API key has the scope. */
-export function checkScope(scope: Scope, reply: FastifyReply): void {
+export function checkScope(scope: string, reply: FastifyReply): void {
   const problem = problemOf(scope, reply)
   if (problem !== undefined) throw problem
 }
 
 /** RFC 6750 section 3.1. */
-function problemOf(scope: Scope, reply: FastifyReply): ServiceError | undefined {
-  if (holderOf(reply.request).scopes.has(scope)) return undefined
-  reply.header('www-authenticate', `Bearer realm="petstore", error="insufficient_scope", scope="${scope}"`)
+function problemOf(scope: string, reply: FastifyReply): ServiceError | undefined {
+  if (holderOf(reply.request).scopes?.has(scope) ?? true) return undefined
+  reply.header('www-authenticate', `Bearer realm="${reply.server.realm}", error="insufficient_scope", scope="${scope}"`)
   return new ServiceError('insufficient_scope', `This API key lacks the scope ${scope}.`)
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { FastifyInstance } from 'fastify'
-import type { ErrorTable } from '../definition/errors.ts'
-import { errorsPage } from './errors-page.ts'
+import type { Definition } from '../definition/definition.ts'
+import { errorsPage, escapeHtml } from './errors-page.ts'
 
 /** Nothing from another host, no inline script or style; Swagger UI draws its icons from data: URLs. */
 const contentSecurityPolicy =
@@ -27,7 +27,7 @@ const ownFiles = { 'page.css': css, 'page.js': javascript, 'exact-json.js': java
  * `/docs` shows `/openapi.json`, and `/` leads there. All addresses in it are relative, so that it works under any prefix
  * that a proxy takes away. All of it is kept in memory: a request costs no file descriptor.
  */
-export function addDocs(app: FastifyInstance, errors: ErrorTable): void {
+export function addDocs(app: FastifyInstance, { service: { title }, errors }: Definition): void {
   const { resolve } = createRequire(import.meta.url)
   const ownFile = (name: string) => readFileSync(new URL(`docs-page/${name}`, import.meta.url))
   function serve(url: string, type: string, content: string | Buffer): void {
@@ -39,8 +39,8 @@ export function addDocs(app: FastifyInstance, errors: ErrorTable): void {
   for (const [url, docs] of Object.entries({ '/': 'docs', '/docs/': '../docs' })) {
     app.get(url, { schema: { hide: true } }, (_request, reply) => reply.redirect(docs))
   }
-  serve('/docs', html, ownFile('index.html'))
-  serve('/docs/errors', html, errorsPage(errors))
+  serve('/docs', html, ownFile('index.html').toString().replace('%title%', escapeHtml(title)))
+  serve('/docs/errors', html, errorsPage(title, errors))
   for (const [name, type] of Object.entries(ownFiles)) serve(`/docs/static/${name}`, type, ownFile(name))
   for (const [name, type] of Object.entries(viewerFiles)) {
     serve(`/docs/static/${name}`, type, readFileSync(resolve(`@fastify/swagger-ui/static/${name}`)))

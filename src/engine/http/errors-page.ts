@@ -2,7 +2,7 @@ import type { ErrorTable } from '../definition/errors.ts'
 import type { ErrorFacts } from '../lib/engine-errors.ts'
 
 /** The error table as a page, with an anchor for each code. */
-export function errorsPage(errors: ErrorTable): string {
+export function errorsPage(title: string, errors: ErrorTable): string {
   const entries = [...errors].map(([code, { status, retry, effect, meaning }]) =>
     [
       `<dt id="${code}"><a href="#${code}"><code>${code}</code></a></dt>`,
@@ -14,7 +14,7 @@ export function errorsPage(errors: ErrorTable): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Errors of Petstore Animals</title>
+<title>Errors of ${escapeHtml(title)}</title>
 <link rel="stylesheet" href="static/page.css">
 <link rel="icon" type="image/png" href="static/favicon-32x32.png">
 </head>
@@ -36,8 +36,11 @@ export function retryText(retry: ErrorFacts['retry']): string {
   return typeof retry === 'number' ? `yes, after ${retry} s` : retry
 }
 
+export function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
 /** Markdown as meanings have it: text and code. */
 function toHtml(markdown: string): string {
-  const escaped = markdown.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-  return escaped.replace(/`([^`]+)`/g, '<code>$1</code>')
+  return escapeHtml(markdown).replace(/`([^`]+)`/g, '<code>$1</code>')
 }

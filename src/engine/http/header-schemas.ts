@@ -112,4 +112,4 @@ export const createdHeaders = (noun: string, path: string, more: object = {}) =>
 export const retryAfter = {
   'Retry-After': { type: 'integer', minimum: 0, description: 'Seconds to wait before the next attempt' },
 }
-export const challenge = (more: string) => header({ pattern: '^Bearer ' }, `\`Bearer realm="petstore"\`, ${more}`)
+export const challenge = (more: string) => header({ pattern: '^Bearer ' }, `\`Bearer realm="…"\`, ${more}`)

@@ -1,30 +1,44 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
-import type { ErrorTable } from '../definition/errors.ts'
-import { referringTo } from '../lib/named-schemas.ts'
+import type { Definition } from '../definition/definition.ts'
+import { referringTo, titledIn, titleOf } from '../lib/named-schemas.ts'
 import { jsonType } from './error-replies.ts'
-import { eventAnswerSchemas, eventsTag } from './events.ts'
+import { eventsTag, namedEventSchemas } from './event-route-schemas.ts'
 import { cursorForm } from './header-schemas.ts'
-import { orderSchemas, ordersTag } from '../../store/orders.ts'
-import { petSchemas, petsTag } from '../../store/pets.ts'
-import { ErrorCodeSchema, ErrorSchema } from './schema-parts.ts'
+import { ErrorCodeSchema, ErrorSchema, listSchema } from './schema-parts.ts'
+
+type Named = Readonly<Record<string, object>>
 
 /** The schemas that the document names; wherever one is used it is referred to (decision 0052 has the rule for names). */
-const named: Readonly<Record<string, object>> = {
-  ...petSchemas,
-  ...orderSchemas,
-  ...eventAnswerSchemas,
-  Error: ErrorSchema,
-  ErrorCode: ErrorCodeSchema,
+function namedSchemas(definition: Definition): Named {
+  const { resources, service } = definition
+  const lists = resources.map((resource) => listSchema(resource))
+  return {
+    ...titledIn([
+      ...lists.map(({ response, querystring }) => [response[200].content, querystring]),
+      ...service.commands.map(({ body }) => body),
+    ]),
+    ...namedEventSchemas(definition),
+    Error: ErrorSchema,
+    ErrorCode: ErrorCodeSchema,
+  }
 }
-const withReferences = referringTo(named)
 
 /** `/openapi.json`, made from the schemas of the routes added after this. */
-export async function addOpenApi(app: FastifyInstance, publicUrl: string, errors: ErrorTable): Promise<void> {
-  const schemas = Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, componentOf(name, schema)]))
+export async function addOpenApi(app: FastifyInstance, publicUrl: string, definition: Definition): Promise<void> {
+  const { service, resources, errors } = definition
+  const named = namedSchemas(definition)
+  const withReferences = referringTo(named)
+  const closed = new Set(service.commands.map(({ body }) => titleOf(body ?? {})))
+  const schemas: Record<string, object> = Object.fromEntries(
+    Object.entries(named).map(([name, schema]) => {
+      const open = 'properties' in schema && !closed.has(name) ? isOpen : {}
+      return [name, { ...withReferences(schema), title: name, ...open }]
+    }),
+  )
   schemas.ErrorCode = { enum: [...errors.keys()], ...schemas.ErrorCode }
-  const title = 'Petstore Animals'
-  const description = 'A pet store: list its pets, add one, read one; in beta, order them and follow their events.'
+  const { title, version, description } = service
+  const tags = [...new Map(resources.map(({ tag }) => [tag.name, tag])).values()]
   const license = { name: 'MIT', identifier: 'MIT' }
   const apiKey = 'The API key, as `Authorization: Bearer <API key>`'
   // Generators refuse these addresses if they are relative.
@@ -35,14 +49,14 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string, errors
       openapi: '3.1.0',
       info: {
         title,
-        version: '1.0.0',
+        version,
         description,
         license,
         contact: { name: title, ...linked({ url: `${publicUrl}/docs` }) },
       },
       servers: [{ url: `${publicUrl}/v1` }],
       ...docs('What each error code means', '/docs/errors'),
-      tags: [petsTag, ordersTag, { ...eventsTag, ...docs('The topic, as AsyncAPI', '/asyncapi.json') }],
+      tags: [...tags, { ...eventsTag, ...docs('The topic, as AsyncAPI', '/asyncapi.json') }],
       components: {
         securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: apiKey } },
         schemas,
@@ -52,19 +66,14 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string, errors
   })
   let text: string | undefined
   app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
-    text ??= JSON.stringify(completeParameters(app.swagger() as Document))
+    text ??= JSON.stringify(completeParameters(app.swagger() as Document, named))
     reply.type(jsonType)
     return text
   })
 }
 
-const ofRequests: ReadonlySet<string> = new Set(['PetInput', 'OrderInput', 'OrderChange'])
-
 /** Answers may have more members in a later release. Generators that are not told make clients that refuse those. */
-function componentOf(name: string, schema: object): object {
-  const open = 'properties' in schema && !ofRequests.has(name) ? { additionalProperties: true } : {}
-  return { ...withReferences(schema), title: name, ...open }
-}
+const isOpen = { additionalProperties: true }
 
 interface Parameter {
   readonly name: string
@@ -79,7 +88,7 @@ interface Document {
  * A parameter whose schema is a reference has its description there, and viewers show only its own. A cursor has its form
  * here alone: a request with another one is refused where it is read, by a code of its own.
  */
-function completeParameters(document: Document): Document {
+function completeParameters(document: Document, named: Named): Document {
   const operations = Object.values(document.paths ?? {}).flatMap((methods) => Object.values(methods))
   for (const parameter of operations.flatMap(({ parameters = [] }) => parameters)) {
     const schema = named[parameter.schema?.$ref?.split('/').at(-1) ?? '']

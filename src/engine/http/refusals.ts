@@ -5,12 +5,7 @@ import type { EngineErrorCode } from '../lib/engine-errors.ts'
 import { ServiceError } from '../lib/errors.ts'
 
 /** Codes of requests refused because of who sends them, not what they ask for. */
-const codes: ReadonlySet<string> = new Set<EngineErrorCode>([
-  'unauthorized',
-  'insufficient_scope',
-  'too_many_requests',
-  'quota_exceeded',
-])
+const codes: ReadonlySet<string> = new Set<EngineErrorCode>(['unauthorized', 'insufficient_scope', 'too_many_requests'])
 
 declare module 'fastify' {
   interface FastifyRequest {

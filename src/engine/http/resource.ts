@@ -1,44 +1,31 @@
 import type { FastifyReply } from 'fastify'
-import type { CommandHandler, CommandOptions, Handled } from '../commands/command-handler.ts'
-import type { PetEvent } from '../../store/events.ts'
-import { type PetCommand, type PetState, petDecider } from '../../store/pet-stream.ts'
-import type { Position } from '../log/event-log.ts'
+import type { CommandHandler } from '../commands/command-handler.ts'
+import type { Definition, NamedResource } from '../definition/definition.ts'
 import { notFoundCode } from '../definition/errors.ts'
+import { indexOf } from '../definition/shown-documents.ts'
 import { ServiceError } from '../lib/errors.ts'
 import type { Int64 } from '../lib/int64.ts'
+import type { Position } from '../log/event-log.ts'
 import type { DocumentId } from '../read-models/document.ts'
 import type { AtLeast, Reached, ReadModel, Wait } from '../read-models/read-model.ts'
 import { checkIfMatch, isNamed, readConditions, tagOf } from './conditions.ts'
 import { jsonType } from './error-replies.ts'
 import { readPrefer } from './headers.ts'
-import type { PetQuota } from './key-limits.ts'
-import { traceparentOfRequest } from './request-spans.ts'
 import { pageLimit } from './schema-parts.ts'
 import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from './tokens.ts'
 
 /** What the routes use. */
 export interface RouteServices {
+  readonly definition: Definition
   readonly readModel: Pick<ReadModel, 'find' | 'page'>
-  readonly commands: CommandHandler<PetState | undefined, PetEvent>
+  readonly commands: CommandHandler<unknown, unknown>
   readonly log: TokenScope
-  /** Undefined: no quota. */
-  readonly petQuota: PetQuota | undefined
-}
-
-/** A kind of document that is listed page by page, and found by id. Documents are sent as stored, unparsed. */
-export interface Resource {
-  readonly collection: string
-  readonly path: string
-  /** Prefix of the cursors of its lists. */
-  readonly list: string
-  /** The word for one of them. */
-  readonly noun: 'pet' | 'order'
 }
 
 /** A request about a resource while it is being answered. */
 export interface Exchange {
   readonly services: RouteServices
-  readonly resource: Resource
+  readonly resource: NamedResource
   readonly reply: FastifyReply
   /** What the request's Consistency-Token requires of its answer. */
   readonly atLeast: AtLeast | undefined
@@ -52,7 +39,7 @@ export interface Exchange {
  */
 export function readExchange(
   services: RouteServices,
-  resource: Resource,
+  resource: NamedResource,
   reply: FastifyReply,
   { waitsAsPreferred = false } = {},
 ): Exchange {
@@ -105,29 +92,59 @@ export function addressOf({ server }: FastifyReply, path: string): string {
   return `${server.basePath}${path}`
 }
 
+export interface PageParameters {
+  readonly limit?: number
+  readonly cursor?: string
+  /** Values of filters by their names: one at most. */
+  readonly [filter: string]: unknown
+}
+
 /** Answers a GET of a list. */
 export async function replyWithPage(
   services: RouteServices,
-  resource: Resource,
-  query: { readonly limit?: number; readonly status?: string; readonly cursor?: string },
+  resource: NamedResource,
+  { limit = pageLimit.default, cursor, ...filters }: PageParameters,
   reply: FastifyReply,
 ): Promise<string> {
-  const { limit = pageLimit.default, status, cursor } = query
-  const list = resource.list + (status ?? '')
+  const filter = oneOf(filters)
+  const list = listName(services.definition, resource, filter)
   const conditions = readConditions(reply.request.headers)
   const after = cursor === undefined ? 0 : readCursor(cursor, list)
   const exchange = readExchange(services, resource, reply)
-  const index = status === undefined ? undefined : `status:${status}`
+  const index = filter && indexOf(...filter)
   const page = { collection: resource.collection, index, after, limit }
   const { documents, last, reached } = await services.readModel.page(page, exchange.atLeast)
   addReached(exchange, reached)
   checkIfMatch(conditions)
   if (last !== undefined) {
-    const filter = status === undefined ? '' : `&status=${status}`
-    addNext(reply, `${resource.path}?limit=${limit}${filter}&cursor=${writeCursor(last, list)}`)
+    const chosen = filter === undefined ? '' : `&${filter[0]}=${filter[1]}`
+    addNext(reply, `${resource.path}?limit=${limit}${chosen}&cursor=${writeCursor(last, list)}`)
   }
   reply.type(jsonType)
   return `[${documents}]`
+}
+
+type Filter = readonly [name: string, value: string]
+
+/** No set holds the documents that two filters choose. */
+function oneOf(filters: Readonly<Record<string, unknown>>): Filter | undefined {
+  const [filter, other] = Object.entries(filters)
+  if (other !== undefined) {
+    throw new ServiceError('invalid_request', `query: ${filter?.[0]} and ${other[0]} cannot be used together`)
+  }
+  return filter && [filter[0], String(filter[1])]
+}
+
+/** What a cursor belongs to. The first filter is told from the others by having no name: old cursors have none. */
+function listName(
+  { home }: Definition,
+  { collection, filters = {} }: NamedResource,
+  filter: Filter | undefined,
+): string {
+  const prefix = collection === home.collection ? '' : `${collection}:`
+  if (filter === undefined) return prefix
+  const [first] = Object.keys(filters)
+  return prefix + (filter[0] === first ? filter[1] : indexOf(...filter))
 }
 
 /** The link to the next page (RFC 8288). */
@@ -138,7 +155,7 @@ export function addNext(reply: FastifyReply, path: string): void {
 /** Answers a GET of one document. */
 export async function replyWithDocument(
   services: RouteServices,
-  resource: Resource,
+  resource: NamedResource,
   id: Int64,
   reply: FastifyReply,
 ): Promise<string | FastifyReply> {
@@ -179,20 +196,6 @@ export function notFound({ resource: { noun } }: Exchange, id: Int64): ServiceEr
   return ServiceError.own(notFoundCode(noun), `There is no ${noun} ${id}.`)
 }
 
-type Request = Pick<CommandOptions, 'stream' | 'drawsId' | 'idempotency' | 'precondition'>
-
-/** Handles a command, which never leaves a stream without its pet. */
-export async function handle(
-  { services, reply, atLeast, wait }: Exchange,
-  command: (id: number) => PetCommand,
-  request: Request,
-): Promise<Handled<PetState>> {
-  const traceparent = traceparentOfRequest(reply.request)
-  const handled = await services.commands.handle(petDecider, command, { ...request, traceparent, atLeast, wait })
-  if (handled.outcome === 'applied' && handled.state === undefined) throw new Error('a command left no pet')
-  return handled as Handled<PetState>
-}
-
 /** Answers a command with the JSON of the resulting document. */
 export function replyToCommand(exchange: Exchange, json: string, included: Position | Reached): string {
   exchange.reply.type(jsonType)
@@ -201,22 +204,8 @@ export function replyToCommand(exchange: Exchange, json: string, included: Posit
   return json
 }
 
-export type Created = Extract<Handled<PetState>, { outcome: 'applied' | 'replayed' }>
-
-/** What comes of a command that always creates something. */
-export function created(handled: Handled<PetState>): Created {
-  if (handled.outcome === 'applied' || handled.outcome === 'replayed') return handled
-  throw new Error('the command created nothing')
-}
-
-/** 201, with the JSON of the document that was created now, or by an earlier request under the Idempotency-Key. */
-export function replyWithCreated(
-  exchange: Exchange,
-  { outcome, position }: Created,
-  { id, json }: { readonly id: number; readonly json: string },
-): string {
-  const { reply, resource } = exchange
-  if (outcome === 'replayed') reply.header('idempotency-replayed', 'true')
-  reply.code(201).header('location', addressOf(reply, `${resource.path}/${id}`))
-  return replyToCommand(exchange, json, position)
+/** 204: what the command was about is removed. */
+export function replyWithNothing(exchange: Exchange, included: Position | Reached): FastifyReply {
+  addToken(exchange, included)
+  return exchange.reply.code(204).send()
 }

@@ -1,6 +1,10 @@
-import { type TProperties, type TSchema, Type } from 'typebox'
+import { type TProperties, Type } from 'typebox'
+import type { NamedResource } from '../definition/definition.ts'
 import { notFoundCode, notFoundError } from '../definition/errors.ts'
+import type { Resource, Texts } from '../definition/service.ts'
 import { type EngineErrorCode, type ErrorFacts, engineErrors } from '../lib/engine-errors.ts'
+import { Int64Schema } from '../lib/int64-schema.ts'
+import { titleOf } from '../lib/named-schemas.ts'
 import { challenge, header, headers, pageHeaders, requestHeaders, retryAfter, taggedHeaders } from './header-schemas.ts'
 
 export const pageLimit = { minimum: 1, maximum: 100, default: 20 } as const
@@ -72,11 +76,16 @@ export const anyOperation = {
 }
 
 /** Answers of every command. */
-export const anyCommand = {
+export const anyWrite = {
   ...anyOperation,
+  503: unavailable('event_log_unavailable', 'The event log does not answer; nothing was stored.'),
+}
+
+/** Answers of every command that has a body. */
+export const anyCommand = {
+  ...anyWrite,
   413: error('Body larger than 16 KiB', 'payload_too_large', 'The body is larger than 16 KiB.'),
   415: error('Body is not application/json', 'unsupported_media_type', 'The body must be application/json.'),
-  503: unavailable('event_log_unavailable', 'The event log does not answer; nothing was stored.'),
 }
 
 /** The common part of the schemas of all operations. */
@@ -92,39 +101,69 @@ export function pageQuery<Filters extends TProperties>(noun: string, filters: Fi
   )
 }
 
+/** Where the document has an operation, and whether it may still change. */
+export function partOf({ tag, isBeta }: Pick<Resource, 'tag' | 'isBeta'>) {
+  return { tags: [tag.name], ...(isBeta ? { 'x-stability': 'beta' } : {}) }
+}
+
+export function textsOf({ operationId, summary, description }: Texts) {
+  return { operationId, summary, description }
+}
+
+export function calledOf({ noun, called }: NamedResource) {
+  return called ?? { one: noun, several: `${noun}s` }
+}
+
+/** The name of the parameter that has the id of a document. */
+export const idNameOf = ({ noun }: NamedResource) => `${noun}Id`
+
+/** The id in an example. */
+export function idOf(example: object): number {
+  return 'id' in example ? Number(example.id) : 0
+}
+
+export function idParameter(resource: NamedResource) {
+  const description = `Identifier of the ${calledOf(resource).one}`
+  return Type.Object({ [idNameOf(resource)]: Int64Schema({ description, examples: [idOf(resource.example)] }) })
+}
+
 /** A GET of a page of documents. */
-export function listSchema<Status extends TSchema>(
-  noun: string,
-  status: Status,
-  { schema, example, unavailable }: { schema: object; example: unknown; unavailable: Answer },
-) {
+export function listSchema(resource: NamedResource) {
+  const { filters = {}, list, schema, example } = resource
+  const { several } = calledOf(resource)
+  const all = Type.Array(schema, { title: `${titleOf(schema)}s`, description: `A list of ${several}` })
+  const optional = Object.fromEntries(Object.entries(filters).map(([name, values]) => [name, Type.Optional(values)]))
   return {
     ...anySchema,
-    querystring: pageQuery(noun, { status: Type.Optional(status) }),
+    ...partOf(resource),
+    ...textsOf(list),
+    querystring: pageQuery(several, optional),
     headers: headers(requestHeaders.consistency()),
     response: {
       ...anyOperation,
-      200: answer(`The list of ${noun}`, schema, example, pageHeaders),
+      200: answer(list.answer ?? `The list of ${several}`, all, [example], pageHeaders),
       400: invalid('query: limit must be <= 100'),
-      503: unavailable,
+      503: unreadable,
     },
   }
 }
 
 /** A GET of one document by its id. */
-export function findSchema(
-  noun: string,
-  { idName, schema, example, notFound }: { idName: string; schema: object; example: unknown; notFound: Answer },
-) {
+export function findSchema(resource: NamedResource) {
+  const { noun, find, schema, example } = resource
+  const { one } = calledOf(resource)
   return {
     ...anySchema,
+    ...partOf(resource),
+    ...textsOf(find),
+    params: idParameter(resource),
     headers: headers({ ...requestHeaders.ifNoneMatch, ...requestHeaders.consistency() }),
     response: {
       ...anyOperation,
-      200: answer(`The requested ${noun}`, schema, example, taggedHeaders),
+      200: answer(find.answer ?? `The requested ${one}`, schema, example, taggedHeaders),
       304: { type: 'null', description: 'The client already has the current state', headers: taggedHeaders }, // no body
-      400: invalid(`path: ${idName} must be an integer from -9223372036854775808 to 9223372036854775807`),
-      404: notFound,
+      400: invalid(`path: ${idNameOf(resource)} must be an integer from -9223372036854775808 to 9223372036854775807`),
+      404: notFound(noun, idOf(example)),
       503: rebuilding,
     },
   }

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
-import type { Offset, Position } from '../log/event-log.ts'
 import { ServiceError } from '../lib/errors.ts'
+import type { Offset, Position } from '../log/event-log.ts'
 
 /**
  * Text for clients to send back unchanged: base64url of the content and its checksum. The checksum detects damage; it

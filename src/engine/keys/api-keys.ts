@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { changeKeys, hashKey, type Scope, type StoredKey } from './key-file.ts'
+import { changeKeys, hashKey, type StoredKey } from './key-file.ts'
 
 const checksumLength = 8
 
@@ -13,9 +13,11 @@ export interface IssuedKey {
 }
 
 export interface NewKey {
+  /** The name of the service: the key begins with it. */
+  readonly service: string
   readonly name: string
   /** Every scope if omitted. */
-  readonly scopes?: readonly Scope[] | undefined
+  readonly scopes?: readonly string[] | undefined
   readonly expiresAt?: Date | undefined
   /** A user of the operating system. */
   readonly issuedBy?: string | undefined
@@ -34,7 +36,7 @@ export function issueKey(path: string, key: NewKey, now: Date): IssuedKey {
 export function rotateKey(
   path: string,
   id: string,
-  key: Partial<NewKey>,
+  key: Partial<NewKey> & Pick<NewKey, 'service'>,
   { now, overlapUntil }: { readonly now: Date; readonly overlapUntil: Date },
 ): IssuedKey | undefined {
   let issued: IssuedKey | undefined
@@ -54,8 +56,13 @@ function earliest(one: string | undefined, other: string): string {
   return one !== undefined && one < other ? one : other
 }
 
-function makeKey({ name, scopes, expiresAt, issuedBy }: NewKey, now: Date) {
-  const issued = { id: randomBytes(4).toString('hex'), name, key: newSecret(), expiresAt: expiresAt?.toISOString() }
+function makeKey({ service, name, scopes, expiresAt, issuedBy }: NewKey, now: Date) {
+  const issued = {
+    id: randomBytes(4).toString('hex'),
+    name,
+    key: newSecret(service),
+    expiresAt: expiresAt?.toISOString(),
+  }
   const stored: StoredKey = {
     id: issued.id,
     name,
@@ -72,8 +79,8 @@ function makeKey({ name, scopes, expiresAt, issuedBy }: NewKey, now: Date) {
  * 256 random bits between a prefix and a checksum, for scanners of leaked secrets. A text is a key only if its last
  * eight characters are the CRC-32 of everything before them. Keys of earlier releases begin with `pk_`.
  */
-function newSecret(): string {
-  const secret = `petstore_${randomBytes(32).toString('base64url')}`
+function newSecret(service: string): string {
+  const secret = `${service}_${randomBytes(32).toString('base64url')}`
   return secret + checksumOf(secret)
 }
 

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { auditTo } from '../lib/audit.ts'
 import { hasChecksum } from './api-keys.ts'
-import { expiryOf, hashKey, readKeys, type Scope, type StoredKey, scopes } from './key-file.ts'
+import { expiryOf, hashKey, readKeys, type StoredKey } from './key-file.ts'
 import { noteKeyUse } from './key-use.ts'
 
 /** The client behind a valid key. */
@@ -10,7 +10,8 @@ export interface KeyHolder {
   readonly keyId: string
   /** The id of the owner's first key: it stays the same when keys are rotated. */
   readonly owner: string
-  readonly scopes: ReadonlySet<Scope>
+  /** Undefined: every one. */
+  readonly scopes: ReadonlySet<string> | undefined
 }
 
 /** The keys that are valid now. */
@@ -35,10 +36,12 @@ const logIntervalMs = 10_000
 
 /** The keys of the file, kept up to date as it changes, and the keys given in plain text. Throws as `readKeys` does. */
 export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }: RingOptions) {
-  const all = new Set(scopes)
   const givenKeys = given.map((key): [string, ValidKey] => {
     const id = `given-${hashKey(key).slice(0, 8)}`
-    return [hashKey(key), { keyId: id, owner: id, scopes: all, isStored: false, expiresAt: Number.POSITIVE_INFINITY }]
+    return [
+      hashKey(key),
+      { keyId: id, owner: id, scopes: undefined, isStored: false, expiresAt: Number.POSITIVE_INFINITY },
+    ]
   })
   const audit = auditTo(logger)
   const use = noteKeyUse(path, now, logger)
@@ -149,8 +152,8 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
 }
 
 function validKey(key: StoredKey): ValidKey {
-  const { id, owner = id, scopes: given = scopes } = key
-  return { keyId: id, owner, scopes: new Set(given), isStored: true, expiresAt: expiryOf(key) }
+  const { id, owner = id, scopes } = key
+  return { keyId: id, owner, scopes: scopes && new Set(scopes), isStored: true, expiresAt: expiryOf(key) }
 }
 
 /**

@@ -20,7 +20,7 @@ const setback = (status: number, retry: 'yes' | number, meaning: string) =>
 /**
  * The errors of every service, in the order of the reference; those of one service are in its definition. A code is
  * stable and never reused. append_outcome_unknown has no Retry-After: a client that retries automatically may store the
- * same pet twice.
+ * same thing twice.
  */
 export const engineErrors = {
   invalid_request: refusal(
@@ -31,7 +31,7 @@ export const engineErrors = {
   invalid_json: refusal(400, 'The body is empty, not UTF-8, not JSON, or nested too deeply to be read.'),
   invalid_cursor: refusal(
     400,
-    'The cursor is damaged, or belongs to another list or another status filter. Start again at the first page.',
+    'The cursor is damaged, or belongs to another list or another filter. Start again at the first page.',
   ),
   invalid_idempotency_key: refusal(
     400,
@@ -48,10 +48,7 @@ export const engineErrors = {
     'There is no API key, more than one `Authorization` header, or the key is not valid. `WWW-Authenticate` names ' +
       'the scheme.',
   ),
-  insufficient_scope: refusal(
-    403,
-    'The API key lacks the scope that `WWW-Authenticate` names: `read`, `write` or `orders`.',
-  ),
+  insufficient_scope: refusal(403, 'The API key lacks the scope that `WWW-Authenticate` names.'),
   route_not_found: refusal(404, 'There is nothing at this path.'),
   method_not_allowed: refusal(
     405,
@@ -88,12 +85,6 @@ export const engineErrors = {
       '(`MAX_IN_FLIGHT_PER_KEY`), or its rate limit (`RATE_LIMIT`). For a rate limit `Retry-After` says when the ' +
       'next request is allowed.',
   ),
-  quota_exceeded: setback(
-    429,
-    'yes',
-    'This API key has added as many pets today as it may (`PETS_PER_KEY_AND_DAY`). `Retry-After` says when the day ' +
-      'ends (UTC). A pet counted today can still be retried under its `Idempotency-Key`.',
-  ),
   headers_too_large: refusal(
     431,
     'The request line and the headers together, or the trailers, are larger than 16 KiB.',
@@ -117,24 +108,23 @@ export const engineErrors = {
   conflict: setback(
     503,
     1,
-    'The time was up before the request could take effect: others changed the same pet or its orders first or had ' +
-      'every id that was drawn, an earlier request under the `Idempotency-Key` is not settled, or reading took too ' +
-      'long.',
+    'The time was up before the request could take effect: others changed the same thing first or had every ' +
+      'id that was drawn, an earlier request under the `Idempotency-Key` is not settled, or reading took too long.',
   ),
   stream_parked: setback(
     503,
     'yes',
-    'An event of this pet is parked. Nothing can follow it until an operator resolves it.',
+    'An earlier event of the same thing is parked. Nothing can follow it until an operator resolves it.',
   ),
   event_log_unavailable: setback(
     503,
     2,
-    'The event log did not take the write, or could not be read. Pets and orders can still be read.',
+    'The event log did not take the write, or could not be read. What was stored before can still be read, but for events.',
   ),
   read_model_unavailable: setback(
     503,
     1,
-    'The read models could not be read. Pets can still be added without an `Idempotency-Key`.',
+    'The read models could not be read. New things can still be added without an `Idempotency-Key`.',
   ),
   read_model_rebuilding: setback(
     503,
@@ -149,7 +139,7 @@ export const engineErrors = {
     effect: 'unknown',
     meaning:
       'The event log did not confirm in time that it stored the event, or the outcome of the event was not known in ' +
-      'time. After `POST /v1/store/orders`, `Location` names the order that may exist.',
+      'time. `Location`, if there is one, names what may exist now.',
   },
 } as const satisfies Record<string, ErrorFacts>
 

@@ -41,3 +41,13 @@ export function exactInteger(source: string): bigint | undefined {
   const kept = digits.slice(0, shift)
   return /^0*$/.test(digits.slice(shift)) ? BigInt(sign + (kept || '0')) : undefined
 }
+
+/** Missing in TypeScript's lib, as is `context` above (ECMAScript stage 4, in Node since 21). */
+const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
+
+/** JSON text with every digit of a bigint. Throws TypeError for what is no JSON. */
+export function exactJson(value: unknown): string {
+  const text = JSON.stringify(value, (_key, part) => (typeof part === 'bigint' ? rawJSON(String(part)) : part))
+  if (text === undefined) throw new TypeError(`${typeof value} cannot be written as JSON`)
+  return text
+}

@@ -130,12 +130,3 @@ export interface EventLog {
   /** Ends every subscription, then releases the resources of the log. */
   close(): Promise<void>
 }
-
-/** An event that took effect in its stream. */
-export interface Recorded<Event> {
-  readonly event: Event
-  /** The version of the stream after it. */
-  readonly version: number
-  /** RFC 3339, as the event has it; '' if it has none. */
-  readonly time: string
-}

@@ -1,5 +1,5 @@
 import { parseExactJson } from '../lib/exact-json.ts'
-import type { NewRecord, Offset } from './event-log.ts'
+import type { NewRecord } from './event-log.ts'
 
 /** CloudEvents 1.0 in structured JSON mode: the part that this service reads (docs/events.md). */
 export interface CloudEvent {
@@ -10,23 +10,14 @@ export interface CloudEvent {
   /** As found; should be RFC 3339. */
   readonly time?: string | undefined
   readonly data?: unknown
+  /** What the `QuickReader` made of the data, in place of it. */
+  readonly quick?: unknown
   /** Extension attributes as found, by name. */
   readonly traceparent?: unknown
   readonly streamversion?: unknown
   readonly idempotencykey?: unknown
   readonly requestfingerprint?: unknown
 }
-
-/** What the event of a stream means to the release that reads it. */
-export type Decoded<Event> =
-  /** `id`: the id of what the event creates or changes. */
-  | { readonly outcome: 'event'; readonly event: Event; readonly id: number }
-  /** An operator's decision to discard the parked event at `offset` of the same stream. */
-  | { readonly outcome: 'discard'; readonly offset: Offset }
-  /** A known type with data that cannot be read; or a type that a newer release may know, if it has a stream version. */
-  | { readonly outcome: 'unreadable' | 'newer_type'; readonly reason: string }
-  /** Not an event of a stream: another program's type, or a discard that cannot be read. */
-  | { readonly outcome: 'ignored' }
 
 /** An event to write. Only the subject may need escapes in JSON. */
 export interface NewCloudEvent {
@@ -61,9 +52,10 @@ export function writeCloudEvent(event: NewCloudEvent): NewRecord {
 }
 
 /**
- * Parses JSON text of a known form faster than `JSON.parse`. Undefined for any other text, which may be just as valid.
+ * Reads the data of a type, as JSON text of a known form, faster than `JSON.parse` and a schema. Undefined for any other
+ * text, which may be just as valid.
  */
-export type QuickReader = (text: string) => unknown
+export type QuickReader = (type: string, json: string) => unknown
 
 /** Bytes: ten times the longest event of this service. A longer value of another program costs no time to read. */
 export const recordValueMax = 16 * 1024
@@ -76,11 +68,11 @@ export function eventText(value: Uint8Array | null): string {
 }
 
 /** The event in a record value, or undefined if there is no readable one. `data` is not interpreted. */
-export function readCloudEvent(value: Uint8Array | null, readData?: QuickReader): CloudEvent | undefined {
+export function readCloudEvent(value: Uint8Array | null, quickly?: QuickReader): CloudEvent | undefined {
   if (value === null || value.length > recordValueMax) return undefined
   try {
     const text = utf8.decode(value)
-    return readOwnForm(text, readData) ?? readAnyForm(text)
+    return readOwnForm(text, quickly) ?? readAnyForm(text)
   } catch {
     return undefined // not UTF-8 or not JSON: not an event
   }
@@ -95,7 +87,7 @@ const ownForm = new RegExp(
 )
 
 /** Undefined for any other form. The event may still be valid, since it can be written in many ways. */
-function readOwnForm(text: string, readData?: QuickReader): CloudEvent | undefined {
+function readOwnForm(text: string, quickly?: QuickReader): CloudEvent | undefined {
   const match = ownForm.exec(text)
   if (match === null) return undefined
   const [
@@ -112,9 +104,22 @@ function readOwnForm(text: string, readData?: QuickReader): CloudEvent | undefin
     json = '',
   ] = match
   try {
-    const data = readData?.(json) ?? parseExactJson(json)
+    const quick = quickly?.(type, json)
+    const data = quick === undefined ? parseExactJson(json) : undefined
     const streamversion = version === undefined ? undefined : Number(version)
-    return { id, type, source, subject, time, traceparent, idempotencykey, requestfingerprint, streamversion, data }
+    return {
+      id,
+      type,
+      source,
+      subject,
+      time,
+      traceparent,
+      idempotencykey,
+      requestfingerprint,
+      streamversion,
+      data,
+      quick,
+    }
   } catch {
     return undefined // the data may end earlier and be followed by other members
   }
@@ -122,7 +127,8 @@ function readOwnForm(text: string, readData?: QuickReader): CloudEvent | undefin
 
 function readAnyForm(text: string): CloudEvent | undefined {
   const event = parseExactJson(text)
-  return isCloudEvent(event) ? { ...event, time: typeof event.time === 'string' ? event.time : undefined } : undefined
+  if (!isCloudEvent(event)) return undefined
+  return { ...event, time: typeof event.time === 'string' ? event.time : undefined, quick: undefined }
 }
 
 function isCloudEvent(value: unknown): value is CloudEvent {

@@ -1,5 +1,5 @@
-import type { Offset } from '../log/event-log.ts'
 import { readSpanContext, type Tracing } from '../lib/tracing.ts'
+import type { Offset } from '../log/event-log.ts'
 import type { ReadBatch } from './classify.ts'
 
 /** Nobody follows a trace that is older, and a replay of a long log would make a span of each of its events. */

@@ -1,25 +1,27 @@
+import type { ShownDocument } from '../definition/shown-documents.ts'
+import type { AnyEvent } from '../definition/stream.ts'
+import { IdTakenError } from '../lib/errors.ts'
 import type { Offset, RecordBatch } from '../log/event-log.ts'
 import { recordIdentity } from '../log/record-identity.ts'
-import { IdTakenError } from '../lib/errors.ts'
 import type { Checkpoint, Counts } from '../read-models/checkpoint.ts'
 import type { DocumentId } from '../read-models/document.ts'
 import { encodeIdempotencyRecord, type IdempotencyRecord, keyId } from '../read-models/idempotency-record.ts'
 import type { ParkedStream } from '../read-models/parked-stream.ts'
 import type { Batch } from '../read-models/projection-store.ts'
 import { encodeEntry } from '../read-models/stream-history.ts'
-import type { StreamId, StreamRow } from '../read-models/stream-row.ts'
-import type { Rules, ShownDocument } from './definition.ts'
+import { homeIdOf, type StreamId, type StreamRow } from '../read-models/stream-row.ts'
+import type { Rules } from './definition.ts'
 import { ParkedQueue } from './parked-queue.ts'
 import type { Discard, StreamEvent } from './stream-event.ts'
 import { StreamState, type TextEdits } from './stream-state.ts'
 
 /** Consecutive records of one partition, each with the event that it holds; undefined for records to skip. */
-export interface ReadBatch<Event = unknown> extends Pick<RecordBatch, 'partition' | 'records' | 'next'> {
+export interface ReadBatch<Event = AnyEvent> extends Pick<RecordBatch, 'partition' | 'records' | 'next'> {
   readonly events: readonly (StreamEvent<Event> | Discard | undefined)[]
 }
 
 /** State of the partition before a batch that matters to its records. */
-export abstract class Known<Event = unknown> {
+export abstract class Known<Event = AnyEvent> {
   /** The rows of the streams that were looked up; any other stream is assumed to be new, with nothing parked. */
   readonly rows = new Map<StreamId, StreamRow | undefined>()
   readonly parked = new Map<StreamId, ParkedStream>()
@@ -46,7 +48,7 @@ export function documentName({ collection, id }: DocumentId): string {
  * Determines the outcome of each record, in log order, by the rules of docs/events.md. The outcome depends on the log
  * alone, not on how it is split into batches. Throws only what `takeUp` throws.
  */
-export async function classify<State, Event>(
+export async function classify<State, Event extends AnyEvent>(
   rules: Rules<State, Event>,
   known: Known<Event>,
   expected: Checkpoint,
@@ -63,14 +65,15 @@ export async function classify<State, Event>(
 }
 
 type Outcome =
-  | { readonly outcome: 'applied' | 'duplicate' | 'superseded' | 'discarded' }
-  | { readonly outcome: 'parked'; readonly reason: string }
+  /** `created`: the id of the first document that was shown by this event, but for the stream's own. */
+  | { readonly outcome: 'applied'; readonly created: number | undefined }
+  | { readonly outcome: 'duplicate' | 'superseded' | 'discarded'; readonly created?: undefined }
+  | { readonly outcome: 'parked'; readonly reason: string; readonly created?: undefined }
 
-const applied: Outcome = { outcome: 'applied' }
 /** Why an event waits that may well be applied later. */
 export const behindParked = 'an earlier event of this stream is parked'
 
-class Classifier<State, Event> {
+class Classifier<State, Event extends AnyEvent> {
   readonly counts: { -readonly [Name in keyof Counts]: number }
   readonly #rules: Rules<State, Event>
   readonly #known: Known<Event>
@@ -153,13 +156,14 @@ class Classifier<State, Event> {
 
   /** The outcome of an event with no parked event before it. */
   #decide(event: StreamEvent<Event>): Outcome {
-    const { version, key, offset, fingerprint, stream: name, decoded, time } = event
+    const { version, key, offset, fingerprint, stream: name, time } = event
     const stream = this.#stream(name)
     if (version !== stream.version + 1) return { outcome: 'superseded' }
     if (key !== undefined && (this.#known.decidedKeys.has(key) || this.#keys.has(key))) return { outcome: 'duplicate' }
     const result = this.#apply(stream, event, version)
     if (key !== undefined && result.outcome !== 'duplicate') {
-      const [id, parked] = [decoded.outcome === 'event' ? decoded.id : 0, result.outcome === 'parked']
+      const parked = result.outcome === 'parked'
+      const id = parked ? 0 : (result.created ?? homeIdOf(name) ?? 0)
       const decision = { offset, fingerprint, stream: name, id, version, time, parked }
       this.#keys.set(key, { partition: this.#partition, key, ...decision })
     }
@@ -170,12 +174,14 @@ class Classifier<State, Event> {
   #apply(stream: StreamState<State, Event>, event: StreamEvent<Event>, version: number): Outcome {
     const { id, decoded, time, offset } = event
     if (decoded.outcome !== 'event') return { outcome: 'parked', reason: decoded.reason }
+    let created: number | undefined
     try {
       stream.apply({ event: decoded.event, version, time }, encodeEntry(offset, id), (added) => {
         for (const document of added) this.#checkNew(document, stream, event.stream)
         for (const document of added) this.#addedDocuments.add(documentName(document))
+        created = added[0]?.id
       })
-      return applied
+      return { outcome: 'applied', created }
     } catch (error) {
       if (error instanceof IdTakenError) return { outcome: 'duplicate' } // its writer draws another id (decision 0048)
       return { outcome: 'parked', reason: error instanceof Error ? error.message : String(error) }
@@ -186,7 +192,7 @@ class Classifier<State, Event> {
   #checkNew(document: ShownDocument, stream: StreamState<State, Event>, streamName: StreamId): void {
     const { collection, id } = document
     const name = documentName(document)
-    if (collection === this.#rules.definition.home) throw new Error(`${name} belongs to the stream ${id}`)
+    if (collection === this.#rules.definition.stream.collection) throw new Error(`${name} belongs to the stream ${id}`)
     if (this.#rules.log.partitionFor(String(id)) !== this.#partition)
       throw new Error(`${name} belongs to another partition`)
     if (streamName.includes('\0')) throw new Error(`${name} belongs to a stream whose name no document can hold`)

@@ -1,5 +1,5 @@
-import type { EventLog, Offset } from '../log/event-log.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
+import type { EventLog, Offset } from '../log/event-log.ts'
 import { type Checkpoint, startOfPartition } from '../read-models/checkpoint.ts'
 import type { Checkpoints, Generations } from '../read-models/generations.ts'
 import type { Look, Tracker } from '../read-models/tracker.ts'

@@ -68,7 +68,7 @@ export class Lookup extends Known {
 
   /** Something assumed to be new exists. */
   async learn({ streams, documents }: Extract<ApplyResult, { outcome: 'exist' }>): Promise<void> {
-    const isHome = ({ collection }: { collection: string }) => collection === this.#options.definition.home
+    const isHome = ({ collection }: { collection: string }) => collection === this.#options.definition.stream.collection
     const shown = documents.filter(isHome).map(({ id }) => String(id))
     const unknown = [...new Set([...streams, ...shown])].filter((stream) => !this.rows.has(stream))
     const taken = documents.filter((document) => !isHome(document)).map(documentName)

@@ -1,12 +1,14 @@
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
+import type { Decoded } from '../definition/event-codec.ts'
+import type { AnyEvent } from '../definition/stream.ts'
 import type { LogRecord, Offset } from '../log/event-log.ts'
-import { type Decoded, readCloudEvent } from '../log/record-codec.ts'
+import { readCloudEvent } from '../log/record-codec.ts'
 import type { StreamId } from '../read-models/stream-row.ts'
 import type { Rules } from './definition.ts'
 
 /** An event of a stream: what its record says by itself, before the rest of the log is considered. */
-export interface StreamEvent<Event = unknown> {
+export interface StreamEvent<Event = AnyEvent> {
   readonly offset: Offset
   /** The CloudEvents id. */
   readonly id: string
@@ -39,20 +41,20 @@ const attributeMax = 64
 const timeMax = 40
 
 /** Undefined for a record to skip: not an event of a stream (docs/events.md), or not in the partition of its stream. */
-export function readEvent<Event>(
-  { log, definition }: Rules<unknown, Event>,
+export function readEvent<Event extends AnyEvent>(
+  { log, definition: { events } }: Rules<unknown, Event>,
   partition: number,
   { offset, key: recordKey, value }: LogRecord,
 ): StreamEvent<Event> | Discard | undefined {
   if (recordKey === null || value === null || recordKey.length > recordKeyMax) return undefined
-  const envelope = readCloudEvent(value, definition.readData)
+  const envelope = readCloudEvent(value, events.quick)
   const stream = envelope?.subject
   if (envelope === undefined || stream === undefined) return undefined
   if (recordKey.toString() !== stream || !isUtf8(recordKey) || log.partitionFor(stream) !== partition) return undefined
-  const decoded = definition.decode(envelope)
+  const decoded = events.decode(envelope)
   if (decoded.outcome === 'ignored') return undefined
   if (decoded.outcome === 'discard') return { offset, stream, discards: decoded.offset }
-  const version = definition.streamVersion(envelope)
+  const version = events.streamVersion(envelope)
   if (decoded.outcome === 'newer_type' && version === undefined) return undefined
   const { id, type, idempotencykey, requestfingerprint, time: found = '' } = envelope
   const time = found.length > timeMax ? '' : found

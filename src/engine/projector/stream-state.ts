@@ -1,9 +1,10 @@
-import type { Recorded } from '../log/event-log.ts'
+import { documentsOf, type Shown, type ShownDocument } from '../definition/shown-documents.ts'
+import type { AnyEvent, Recorded } from '../definition/stream.ts'
+import type { StreamDefinition } from '../definition/stream-definition.ts'
 import type { DocumentId, StoredDocument } from '../read-models/document.ts'
 import type { DocumentChange } from '../read-models/projection-store.ts'
 import { chunkId, chunksOf, versionsPerChunk } from '../read-models/stream-history.ts'
 import { encodeRow, homeIdOf, type StreamId, type StreamRow } from '../read-models/stream-row.ts'
-import type { Document, ShownDocument, StreamDefinition } from './definition.ts'
 
 /** `TextChanges` being collected. */
 export type TextEdits = { readonly put: (readonly [id: string, text: string])[]; readonly removed: string[] }
@@ -15,6 +16,9 @@ export interface StreamEdits {
   readonly history: TextEdits
 }
 
+/** Characters of a state, besides the home document: each command of the stream loads them. */
+const stateMax = 16 * 1024
+
 /** A document as it is stored, and as it will be. */
 interface ChangedDocument {
   readonly before: ShownDocument | undefined
@@ -22,8 +26,8 @@ interface ChangedDocument {
 }
 
 /** One stream while a batch is classified. Its state is folded in memory, so that many events are one change. */
-export class StreamState<State, Event> {
-  readonly #definition: StreamDefinition<State, Event>
+export class StreamState<State, Event extends AnyEvent> {
+  readonly #definition: StreamDefinition<State, unknown, Event>
   readonly #stream: StreamId
   readonly #homeId: number | undefined
   readonly #row: StreamRow | undefined
@@ -31,6 +35,8 @@ export class StreamState<State, Event> {
   /** The entries of all versions behind the chunks of the row. */
   readonly #entries: string[]
   #state: State
+  /** What is stored of the state besides the home document. */
+  #hidden: string
   #isRemoved: boolean
   /** What the state shows now besides the home document. */
   #shown: readonly ChangedDocument[]
@@ -41,16 +47,17 @@ export class StreamState<State, Event> {
   #isChanged = false
 
   /** `row` is undefined if no event of the stream has taken effect yet. */
-  constructor(definition: StreamDefinition<State, Event>, stream: StreamId, row: StreamRow | undefined) {
+  constructor(definition: StreamDefinition<State, unknown, Event>, stream: StreamId, row: StreamRow | undefined) {
     this.#definition = definition
     this.#stream = stream
     this.#homeId = homeIdOf(stream)
     this.#row = row
     this.version = row?.version ?? 0
     this.#entries = row?.entries.slice() ?? []
-    this.#state = row === undefined ? definition.initialState : definition.codec.read(row)
+    this.#state = row === undefined ? definition.stream.initial : definition.codec.read(row)
+    this.#hidden = row?.hidden ?? ''
     this.#isRemoved = row?.isRemoved ?? false
-    this.#stored = row === undefined ? [] : this.#show(this.#state).filter(isThere)
+    this.#stored = row === undefined ? [] : documentsOf(definition, this.#state).filter(isThere)
     this.#documents = this.#stored.map((document) => ({ before: document, after: document }))
     this.#home = this.#documents.find(({ after }) => this.#isHome(after))
     this.#shown = this.#documents.filter((each) => each !== this.#home)
@@ -67,10 +74,10 @@ export class StreamState<State, Event> {
    * document.
    */
   apply(recorded: Recorded<Event>, entry: string, admit: (added: readonly ShownDocument[]) => void): void {
-    const state = this.#definition.evolve(this.#state, recorded)
-    let home: Document | undefined
+    const state = this.#definition.stream.evolve(this.#state, recorded)
+    let home: Shown | undefined
     const others: { readonly known: ChangedDocument | undefined; readonly document: ShownDocument }[] = []
-    for (const document of this.#show(state)) {
+    for (const document of documentsOf(this.#definition, state)) {
       if (this.#isHome(document)) home = document
       else {
         const known = this.#shown.find(({ after }) => isSame(after, document))
@@ -79,8 +86,10 @@ export class StreamState<State, Event> {
     }
     if (this.#isRemoved && home !== undefined && isThere(home))
       throw new Error(`${home.collection} ${home.id} is removed`)
+    const hidden = this.#hiddenOf(state, home)
     admit(others.flatMap(({ known, document }) => (known === undefined ? document : [])))
     this.#state = state
+    this.#hidden = hidden
     this.#shown = others.map(({ known, document }) => this.#put(known, document))
     if (home !== undefined && isThere(home)) this.#home = this.#put(this.#home, home)
     else if (home !== undefined) this.#isRemoved = true
@@ -123,8 +132,16 @@ export class StreamState<State, Event> {
       history.put.push([chunkId(this.#stream, chunk), entries.join(',')])
     }
     const entries = first === end ? this.#entries : this.#entries.slice((end - first) * versionsPerChunk)
-    const hidden = this.#definition.codec.hidden(this.#state)
-    return encodeRow({ version: this.version, isRemoved: this.#isRemoved, entries, hidden })
+    return encodeRow({ version: this.version, isRemoved: this.#isRemoved, entries, hidden: this.#hidden })
+  }
+
+  /** Throws if the state cannot be stored. */
+  #hiddenOf(state: State, home: Shown | undefined): string {
+    const shown = home ?? (this.#isRemoved ? undefined : this.#home?.after)
+    const hidden = this.#definition.codec.hidden(state, shown?.json ?? undefined)
+    if (hidden.length > stateMax) throw new Error(`the state has more than ${stateMax} characters`)
+    if (hidden.includes('\0')) throw new Error('the state contains NUL')
+    return hidden
   }
 
   #ofStream(document: ShownDocument): StoredDocument {
@@ -143,22 +160,15 @@ export class StreamState<State, Event> {
 
   /** Whether this is the document that shows the stream, and stores its row. */
   #isHome({ collection, id }: DocumentId): boolean {
-    return id === this.#homeId && collection === this.#definition.home
-  }
-
-  #show(state: State): readonly Document[] {
-    // A loop, since `flatMap` makes classifying 5 % slower.
-    const documents: Document[] = []
-    for (const projection of this.#definition.projections) documents.push(...projection.documents(state))
-    return documents
+    return id === this.#homeId && collection === this.#definition.stream.collection
   }
 }
 
-function isThere(document: Document): document is ShownDocument {
+function isThere(document: Shown): document is ShownDocument {
   return document.json !== null
 }
 
-function toBeThere(document: Document): ShownDocument {
+function toBeThere(document: Shown): ShownDocument {
   if (isThere(document)) return document
   throw new Error(`${document.collection} ${document.id} is not the document of the stream, and cannot be removed`)
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Position } from '../log/event-log.ts'
 import { ServiceError } from '../lib/errors.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
+import type { Position } from '../log/event-log.ts'
 import { AppliedPositions } from './applied-positions.ts'
 import type { DocumentId } from './document.ts'
 import type { IncompleteGenerations } from './incomplete.ts'

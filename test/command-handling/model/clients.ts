@@ -1,5 +1,5 @@
-import type { Position } from '../../../src/engine/log/event-log.ts'
 import { type TokenScope, writeToken } from '../../../src/engine/http/tokens.ts'
+import type { Position } from '../../../src/engine/log/event-log.ts'
 import { type Asked, Recorder } from '../../campaign/recorder.ts'
 import { type Exchange, isSuccess, type Operation, positionsOf } from '../../judge/history.ts'
 import type { ApiProcess } from './process.ts'

@@ -1,8 +1,6 @@
-import { petStreams } from '../../../src/store/service.ts'
 import { createCommandHandler } from '../../../src/engine/commands/execution.ts'
 import { IdAllocator } from '../../../src/engine/commands/id-allocator.ts'
-import { encodeEvent } from '../../../src/store/event-codec.ts'
-import { petStateCodec } from '../../../src/store/pet-stream.ts'
+import type { Definition } from '../../../src/engine/definition/definition.ts'
 import { EventFeed } from '../../../src/engine/feed/event-feed.ts'
 import type { EventLog } from '../../../src/engine/log/event-log.ts'
 import { defaultLimits, GroupCommit } from '../../../src/engine/log/group-commit.ts'
@@ -12,6 +10,7 @@ import { ProvenReadModel } from '../../../src/engine/read-models/proven-read-mod
 import type { ReadModelStore } from '../../../src/engine/read-models/store.ts'
 import { Tracker } from '../../../src/engine/read-models/tracker.ts'
 import { logger } from '../../projector/projecting.ts'
+import { petstore } from '../../store/petstore.ts'
 import { remoteLog } from './remote-log.ts'
 import { remoteStore } from './remote-store.ts'
 import { Routes } from './routes.ts'
@@ -76,18 +75,19 @@ export class ApiProcess extends Process {
       log,
       appender: new GroupCommit(log, defaultLimits),
       ids: new IdAllocator(log),
-      kind: { codec: petStateCodec, encode: encodeEvent },
+      definition: petstore,
       now: () => new Date(),
       timeoutMs,
     })
-    this.events = new EventFeed({ definition: petStreams, log, readModel: this.readModel })
+    this.events = new EventFeed({ definition: petstore, log, readModel: this.readModel })
     const { readModel, events } = this
+    const definition = petstore as unknown as Definition
     const services = {
       readModel,
       events,
       commands,
       log,
-      petQuota: undefined,
+      definition,
       rate: undefined,
       findKey: () => undefined,
     }
@@ -113,7 +113,7 @@ export class ProjectorProcess extends Process {
     this.#tracker = new Tracker(store.generations, { lookMs: 200 })
     // A group of its own: the one before it may still be at work.
     const group = `projector ${groups++}`
-    const options = { log, store, tracker: this.#tracker, definition: petStreams, group, logger }
+    const options = { log, store, tracker: this.#tracker, definition: petstore, group, logger }
     this.#projector = Projector.start(options)
   }
 
@@ -130,6 +130,6 @@ export class RebuildProcess extends Process {
   constructor(shared: Shared) {
     super(shared)
     const { log, store } = this
-    this.done = rebuild({ log, store, definition: petStreams, group: `rebuild ${groups++}`, logger })
+    this.done = rebuild({ log, store, definition: petstore, group: `rebuild ${groups++}`, logger })
   }
 }

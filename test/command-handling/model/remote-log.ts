@@ -1,5 +1,5 @@
-import type { EventLog, Offset, Subscription } from '../../../src/engine/log/event-log.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import type { EventLog, Offset, Subscription } from '../../../src/engine/log/event-log.ts'
 import { withMethods } from '../../projector/world.ts'
 import type { Wire } from './wire.ts'
 

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
+import { addCommandRoutes } from '../../../src/engine/http/command-routes.ts'
 import { addEventRoutes, type EventServices } from '../../../src/engine/http/events.ts'
-import { storeErrors } from '../../../src/store/errors.ts'
-import { addOrderRoutes } from '../../../src/store/orders.ts'
-import { addPetRoutes } from '../../../src/store/pets.ts'
+import { addResourceRoutes } from '../../../src/engine/http/resource-routes.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { petstore } from '../../store/petstore.ts'
 
 type Handler = (request: object, reply: Reply) => Promise<unknown>
 
@@ -18,10 +18,11 @@ export class Routes {
     const add = (method: string) => (path: string, _options: object, handler: Handler) => {
       this.#handlers.set(`${method} /v1${path.replace(/:\w+/, ':id')}`, handler)
     }
-    const app = { get: add('GET'), post: add('POST'), patch: add('PATCH') }
-    const instance = { withTypeProvider: () => app } as unknown as FastifyInstance
-    addPetRoutes(instance, services)
-    addOrderRoutes(instance, services)
+    const route = ({ method, url, handler }: { method: string; url: string; handler: Handler }) =>
+      add(method)(url, {}, handler)
+    const instance = { basePath: '', get: add('GET'), route } as unknown as FastifyInstance
+    addResourceRoutes(instance, services)
+    addCommandRoutes(instance, services)
     addEventRoutes(instance, services)
   }
 
@@ -34,7 +35,7 @@ export class Routes {
     const request = {
       headers: sent.headers,
       holder: { owner: 'owner', scopes: new Set(['read', 'write', 'orders']) },
-      params: { petId: Number(id), orderId: Number(id) },
+      params: id === undefined ? {} : { id: Number(id) },
       query: { ...query, limit: Number(limit) },
       body: sent.body && JSON.parse(String(sent.body)),
     }
@@ -43,7 +44,7 @@ export class Routes {
       const text = await handler(request, reply)
       return reply.sent(typeof text === 'string' ? text : null)
     } catch (error) {
-      const facts = error instanceof ServiceError ? storeErrors.get(error.code) : undefined
+      const facts = error instanceof ServiceError ? petstore.errors.get(error.code) : undefined
       if (facts === undefined) this.#foundBug(error)
       const { code, message } = error instanceof ServiceError ? error : { code: 'internal_error', message: '' }
       const { status } = facts ?? { status: 500 }

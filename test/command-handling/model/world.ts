@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { petStreams } from '../../../src/store/service.ts'
-import type { EventLog } from '../../../src/engine/log/event-log.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
-import { readModelVersion } from '../../../src/engine/projector/definition.ts'
+import type { EventLog } from '../../../src/engine/log/event-log.ts'
 import { RebuildError } from '../../../src/engine/projector/rebuild.ts'
 import { partitionsOf } from '../../event-log/contract/fixture.ts'
 import { RecordingSubscriber } from '../../event-log/recording-subscriber.ts'
@@ -11,6 +9,7 @@ import { Prefixes } from '../../judge/prefixes.ts'
 import { type AnyRecord, asText } from '../../projector/records.ts'
 import { MemoryData } from '../../read-models/memory-data.ts'
 import { memoryReadModels } from '../../read-models/memory-store.ts'
+import { petstore } from '../../store/petstore.ts'
 import { Clients } from './clients.ts'
 import { discardOf, firstEvents, foreignEvent, rivalOrders, rivalPets } from './foreign-events.ts'
 import { ApiProcess, ProjectorProcess, RebuildProcess, type Shared } from './process.ts'
@@ -40,7 +39,7 @@ export class World {
   constructor(log: EventLog, latenciesMs: readonly number[]) {
     let turn = 0
     this.log = log
-    this.store = memoryReadModels(this.#data, readModelVersion(petStreams.projections))
+    this.store = memoryReadModels(this.#data, petstore.version)
     const latencyMs = () => latenciesMs[turn++ % latenciesMs.length] ?? 1
     const foundBug = (error: unknown) => void this.bugs.push(error)
     this.#shared = { log, store: this.store, latencyMs, foundBug }

@@ -7,8 +7,8 @@ export const commandBugs: readonly PlantedBug[] = [
   {
     name: 'If-Match is judged by the document as it was before a rival came first',
     file: 'src/engine/commands/execution.ts',
-    text: 'const event = this.#decide(target, before.state, basis)',
-    becomes: 'const event = this.#decide(target, before.state, loaded ?? basis)',
+    text: 'const event = this.#decide(target, time, before.state, basis)',
+    becomes: 'const event = this.#decide(target, time, before.state, loaded ?? basis)',
     caughtBy: {
       file: 'test/command-handling/documents.unit.test.ts',
       title: 'is judged again when a rival came first',
@@ -68,9 +68,9 @@ export const commandBugs: readonly PlantedBug[] = [
   },
   {
     name: 'two holders of API keys share their idempotency keys',
-    file: 'src/store/idempotency.ts',
-    text: 'return idempotency([apiKeyOwner, idempotencyKey], [name, String(categoryId), status])',
-    becomes: 'return idempotency([idempotencyKey], [name, String(categoryId), status])',
+    file: 'src/engine/http/command-routes.ts',
+    text: 'return idempotency([owner, value, ...scope],',
+    becomes: 'return idempotency([value, ...scope],',
     caughtBy: {
       file: 'test/http/idempotency.unit.test.ts',
       title: 'is 422 for another body, and another request for another API key or pet',

@@ -21,10 +21,14 @@ export const httpBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a repeated request is told the order of today instead of its first answer',
-    file: 'src/store/orders.ts',
-    text: "const order = handled.outcome === 'replayed' ? firstPlaced(handled.record, petId) : orderIn(handled)",
-    becomes: `const ofToday = async (id: number) => JSON.parse((await services.readModel.find({ collection: 'orders', id })).document?.json ?? '') as Order
-  const order = handled.outcome === 'replayed' ? await ofToday(handled.record.id) : orderIn(handled)`,
+    file: 'src/engine/http/command-routes.ts',
+    text: '  return answer(sendable, exchange, asked, handled)',
+    becomes: `  if (handled.outcome === 'replayed' && route.key !== undefined) {
+    const { document: now } = await services.readModel.find({ collection: resource.collection, id: handled.record.id })
+    const key = { ...route.key, again: () => now?.json ?? '' }
+    return answer({ ...sendable, route: { ...route, key } }, exchange, asked, handled)
+  }
+  return answer(sendable, exchange, asked, handled)`,
     caughtBy: {
       file: 'test/http/idempotency.unit.test.ts',
       title: 'gets the order as it was placed again, whatever became of it since',
@@ -54,9 +58,9 @@ export const httpBugs: readonly PlantedBug[] = [
   },
   {
     name: 'the body of a request is asked for before it is known that its API key may write',
-    file: 'src/store/pets.ts',
-    text: "onRequest: [requireScope('write'), admitBody]",
-    becomes: "onRequest: [admitBody, requireScope('write')]",
+    file: 'src/engine/http/command-routes.ts',
+    text: 'onRequest: [requireScope(route.scope), admitBody]',
+    becomes: 'onRequest: [admitBody, requireScope(route.scope)]',
     caughtBy: {
       file: 'test/http/uninvited-body.unit.test.ts',
       title: 'a body for /v1/pets is not asked for where it would be refused',

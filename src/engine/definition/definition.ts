@@ -1,0 +1,50 @@
+import { type ErrorTable, errorTable } from './errors.ts'
+import { type EventSchemas, eventSchemas } from './event-schemas.ts'
+import type { Resource, Service } from './service.ts'
+import type { AnyEvent } from './stream.ts'
+import { defineStream, type StreamDefinition } from './stream-definition.ts'
+
+/** A service, and what derives from it. It is made once, and handed down. */
+export interface Definition<State = unknown, Command = unknown, Event extends AnyEvent = AnyEvent>
+  extends StreamDefinition<State, Command, Event> {
+  readonly service: Service<State, Command, Event>
+  readonly resources: readonly NamedResource[]
+  /** The resource that streams are. */
+  readonly home: NamedResource
+  readonly schemas: EventSchemas
+  readonly errors: ErrorTable
+  /** What API keys can be issued for. */
+  readonly scopes: readonly string[]
+  /** The version of its read models: code reads and fills only those of its own. */
+  readonly version: string
+}
+
+/** A resource and its collection. */
+export interface NamedResource extends Resource {
+  readonly collection: string
+}
+
+export function define<State, Command, Event extends AnyEvent>(
+  service: Service<State, Command, Event>,
+): Definition<State, Command, Event> {
+  const { name, stream, commands, errors } = service
+  const resources = Object.entries(service.resources).map(([collection, resource]) => ({ collection, ...resource }))
+  const home = resources.find(({ collection }) => collection === stream.collection)
+  if (home === undefined) throw new DefinitionError(`stream: there is no resource ${stream.collection}`)
+  const nouns = resources.map(({ noun }) => noun)
+  return {
+    ...defineStream(name, stream),
+    service,
+    resources,
+    home,
+    schemas: eventSchemas({ name, noun: home.noun, source: stream.source, events: stream.events }),
+    errors: errorTable(nouns, errors),
+    scopes: [...new Set(['read', ...commands.map(({ scope }) => scope)])],
+    version: stream.projections.map(({ name, version }) => `${name}-${version}`).join('.'),
+  }
+}
+
+/** A service that cannot be run as it is defined. The message names the place. */
+export class DefinitionError extends Error {
+  override readonly name = 'DefinitionError'
+}

@@ -1,0 +1,99 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import type { Int64 } from '../lib/int64.ts'
+import type { OwnErrors } from './errors.ts'
+import type { AnyEvent, Stream } from './stream.ts'
+
+/** All that the engine knows of a service. */
+export interface Service<State = unknown, Command = unknown, Event extends AnyEvent = AnyEvent> {
+  /** Begins the types of events and the names of metrics, topics and keys: lower case. */
+  readonly name: string
+  readonly title: string
+  /** The version of the HTTP interface. */
+  readonly version: string
+  readonly description: string
+  readonly stream: Stream<State, Command, Event>
+  /** Each by its collection. */
+  readonly resources: Readonly<Record<string, Resource>>
+  readonly commands: readonly CommandRoute<Command>[]
+  /** What `Rejected` may name, besides the errors of the engine. */
+  readonly errors: OwnErrors
+  /** More commands for operators. `url` is where the service is to be found. */
+  readonly cli?: readonly ServiceCommand[]
+}
+
+/** A kind of document that is listed page by page, and found by id. */
+export interface Resource {
+  /** Under /v1. */
+  readonly path: string
+  /** The word for one of them. */
+  readonly noun: string
+  /** The words for one and for several of them in documents, if they are others there. */
+  readonly called?: { readonly one: string; readonly several: string }
+  readonly tag: { readonly name: string; readonly description: string }
+  /** Whether it may still change; says so in the documents. */
+  readonly isBeta?: true
+  /** Has `title`, the name in documents, and begins with `id`. */
+  readonly schema: TObject
+  readonly example: object
+  /** Enumerations: each value is a set with a proof. A list has one of them at most. */
+  readonly filters?: Readonly<Record<string, TSchema>>
+  readonly list: Texts
+  readonly find: Texts & Deprecation
+  /** Only for the collection of the stream. */
+  readonly history?: Texts
+}
+
+/** What documents say of an operation. */
+export interface Texts {
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  /** By default the engine's words. */
+  readonly answer?: string
+}
+
+export interface Deprecation {
+  /** Since when: a date, RFC 3339 (RFC 9745). */
+  readonly deprecated?: string
+  /** When it will be removed: a date, RFC 3339 (RFC 8594). */
+  readonly sunset?: string
+}
+
+/** A route of a command. */
+export interface CommandRoute<Command, Body extends TSchema = TSchema> {
+  readonly method: 'POST' | 'PATCH' | 'DELETE'
+  /** Under /v1; a document is named by its last part, as `:petId`. */
+  readonly path: string
+  readonly scope: string
+  readonly texts: Texts
+  readonly body?: Body
+  /** Its stream: a new one; that of the document which the path names; or as the body says. */
+  readonly on: 'new' | { readonly document: string } | { stream(body: Static<Body>): Int64 }
+  /** The collection of the document that it creates: its id is drawn, the answer is 201 with Location. */
+  readonly creates?: string
+  /** The errors that it may be refused with, with an example of their message. */
+  readonly rejects: Readonly<Record<string, string>>
+  /** `id`: drawn, or the path's. `time`: what the event will carry, RFC 3339, UTC. */
+  command(asked: { readonly id: number; readonly time: string; readonly body: Static<Body> }): Command
+  /** Undefined: Idempotency-Key is ignored. */
+  readonly key?: {
+    /** What documents say that all requests under one key do. */
+    readonly text: string
+    /** Behind the owner of the API key and the key; by default the operation and the stream. The log keeps it for ever. */
+    scope?(body: Static<Body>): readonly string[]
+    /** What makes requests under one key the same. The log keeps it for ever. */
+    content(body: Static<Body>): readonly string[]
+    /** The first answer, from what is stored under the key. */
+    again(made: { readonly id: number; readonly time: string }, body: Static<Body>): string
+  }
+}
+
+export interface ServiceCommand {
+  readonly name: string
+  readonly summary: string
+  /**
+   * Resolves to what is printed. A RangeError, and what `parseArgs` of Node throws, tells of bad usage; an error caused by a
+   * failed `fetch` tells that the service is out of reach.
+   */
+  run(argv: readonly string[], url: string): Promise<string>
+}

@@ -1,0 +1,52 @@
+import type { AnyEvent, Document } from './stream.ts'
+import type { StreamDefinition } from './stream-definition.ts'
+
+/** A document that is shown. */
+export interface ShownDocument {
+  readonly collection: string
+  readonly id: number
+  readonly json: string
+  /** The indexes of the collection that have it too, as `indexOf` names them. */
+  readonly indexes: readonly string[]
+}
+/** As a state shows it; `json` is null where the document is removed. */
+export type Shown = ShownDocument | (Omit<ShownDocument, 'json'> & { readonly json: null })
+
+/** The documents of a state. Throws if one of them cannot be stored, or two are the same one. */
+export function documentsOf<State, Event extends AnyEvent>(
+  { stream: { projections } }: StreamDefinition<State, unknown, Event>,
+  state: State,
+): readonly Shown[] {
+  // Loops, since `flatMap` makes classifying 5 % slower.
+  const documents: Shown[] = []
+  for (const projection of projections) {
+    for (const document of projection.documents(state)) {
+      checkForm(document)
+      if (documents.some(({ id, collection }) => id === document.id && collection === document.collection))
+        throw new Error(`${document.collection} ${document.id} is shown twice`)
+      documents.push(withIndexes(document))
+    }
+  }
+  return documents
+}
+
+function withIndexes({ collection, id, json, filters = {} }: Document): Shown {
+  const indexes: string[] = []
+  for (const name in filters) indexes.push(indexOf(name, filters[name] ?? ''))
+  return { collection, id, json, indexes }
+}
+
+/** The index of the documents that have this value of a filter. */
+export function indexOf(filter: string, value: string): string {
+  return `${filter}:${value}`
+}
+
+/** A document that began otherwise would be served under another id, or not be told from its neighbour. */
+function checkForm({ collection, id, json }: Document): void {
+  if (json === null) return
+  const beginning = `{"id":${id}`
+  const isOfId = json.startsWith(beginning) && (json[beginning.length] === ',' || json[beginning.length] === '}')
+  if (!Number.isSafeInteger(id) || id < 1 || !isOfId)
+    throw new Error(`${collection} ${id} does not begin with its id: ${json.slice(0, 40)}`)
+  if (json.includes('\0')) throw new Error(`${collection} ${id} contains NUL`)
+}

@@ -1,0 +1,44 @@
+import { isDeepStrictEqual } from 'node:util'
+import { exactJson, parseExactJson } from '../lib/exact-json.ts'
+import type { Stream } from './stream.ts'
+
+/** How the state of a stream is stored: behind the document that shows the stream, which has a part of it or nothing. */
+export interface StateCodec<State> {
+  /** What has to be stored besides the document: text without NUL. */
+  hidden(state: State, document: string | undefined): string
+  read(stored: { readonly document: string | undefined; readonly hidden: string }): State
+}
+
+/** Comes before a text that does not begin with the document. */
+const wholeMark = '\u0001'
+
+export function stateCodec<State>({
+  initial,
+  state = exact(),
+}: Pick<Stream<State, never, never>, 'initial' | 'state'>): StateCodec<State> {
+  return {
+    hidden(value, document) {
+      if (document === undefined && value === initial) return ''
+      const text = state.write(value)
+      const rest = document !== undefined && text.startsWith(document) ? text.slice(document.length) : undefined
+      return rest === undefined || rest.startsWith(wholeMark) ? wholeMark + text : rest
+    },
+    read({ document, hidden }) {
+      if (hidden.startsWith(wholeMark)) return state.read(hidden.slice(wholeMark.length))
+      return document === undefined ? initial : state.read(document + hidden)
+    },
+  }
+}
+
+function exact<State>(): NonNullable<Stream<State, never, never>['state']> {
+  return { write: (state) => exactJson(state), read: (text) => parseExactJson(text) as State }
+}
+
+/** Whether the state comes back as it was written. */
+export function comesBack<State>(
+  stream: Pick<Stream<State, never, never>, 'initial' | 'state'>,
+  state: State,
+): boolean {
+  const codec = stateCodec(stream)
+  return isDeepStrictEqual(codec.read({ document: undefined, hidden: codec.hidden(state, undefined) }), state)
+}

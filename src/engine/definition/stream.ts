@@ -1,0 +1,95 @@
+import type { TSchema } from 'typebox'
+import type { Rejected } from './rejected.ts'
+
+/** An event of a service, by its name. */
+export interface AnyEvent {
+  readonly type: string
+}
+
+/** An event that has a place in its stream. */
+export interface Recorded<Event> {
+  readonly event: Event
+  /** The version of the stream after the event. */
+  readonly version: number
+  /** As in the CloudEvent; '' if it has none. */
+  readonly time: string
+}
+
+/**
+ * What happens to one thing, in one order: its events, and all that follows from them. Pure: no clock, no randomness, no
+ * I/O, so that a rebuild gives the same read models byte for byte.
+ */
+export interface Stream<State, Command, Event extends AnyEvent> {
+  /** Its documents have the ids of streams; only they can be removed. */
+  readonly collection: string
+  /** The `source` of the CloudEvents. */
+  readonly source: string
+  /** The state of a stream without events. */
+  readonly initial: State
+  /** What the command makes happen. If-Match is judged before. The order of the log decides whether it takes effect. */
+  decide(command: Command, state: State): Event | 'unchanged' | Rejected
+  /**
+   * The state after the event. Throws an Error with the reason if the event cannot follow the state, which parks it;
+   * IdTakenError if only the id of what it creates is in the way.
+   */
+  evolve(state: State, recorded: Recorded<Event>): State
+  readonly events: { readonly [Type in Event['type']]: EventType<Event & { readonly type: Type }> }
+  readonly projections: readonly Projection<State>[]
+  /**
+   * How the state is stored, as text without NUL: by default as exact JSON. Where the text begins with the JSON of the
+   * stream's own document, that part is not stored twice.
+   */
+  readonly state?: { write(state: State): string; read(text: string): State }
+}
+
+/** What can happen to a stream. The CloudEvents type is `<service>.<name>.v<version>`. */
+export interface EventType<Event> {
+  readonly version: number
+  readonly description: string
+  /** What `data` must be; the event without its type, unless `write` and `read` say otherwise. */
+  readonly data: TSchema
+  /** Whether an early release wrote it without `streamversion`: then it counts as 1. */
+  readonly isUnversioned?: true
+  /** `data` as JSON text. */
+  write?(event: Event): string
+  /** The event in data that the schema accepts. */
+  read?(data: unknown): Event
+  /** Only for speed: the event in JSON text of the form that `write` has; undefined for any other. */
+  quick?(json: string): Event | undefined
+  /** From the data of each earlier version to those of the next. Throws if they cannot be read. */
+  readonly upcasts?: Readonly<Record<number, (data: unknown) => unknown>>
+  /** For the documents. Each follows the schema. */
+  readonly examples: readonly EventExample<Event>[]
+}
+
+export interface EventExample<Event> {
+  readonly name: string
+  readonly summary: string
+  /** The id of the stream. */
+  readonly stream: number
+  readonly version: number
+  readonly event: Event
+  /** Whether it is shown as written under an Idempotency-Key; then events of this type may have one. */
+  readonly isKeyed?: true
+}
+
+/**
+ * Shows the state of a stream as documents, after each of its events. A document that is no longer shown stays as it is
+ * and is final. The stream's own document can be removed, and cannot be shown again then.
+ */
+export interface Projection<State> {
+  readonly name: string
+  /** Raise it with any change of what `documents` returns: the read models are then built anew beside the old ones. */
+  readonly version: number
+  documents(state: State): readonly Document[]
+}
+
+export interface Document {
+  readonly collection: string
+  /** 1..2^53 - 1, unique in its collection. */
+  readonly id: number
+  /** JSON text that begins with `{"id":<id>`, returned as it is. Null: removed. */
+  readonly json: string | null
+  /** The value of each filter that lists it. */
+  readonly filters?: Readonly<Record<string, string>>
+}

@@ -1,0 +1,175 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { type Handled, type MakeCommand, UnknownOutcome } from '../commands/command-handler.ts'
+import { idempotency } from '../commands/idempotency.ts'
+import type { Definition, NamedResource } from '../definition/definition.ts'
+import { Rejected } from '../definition/rejected.ts'
+import type { CommandRoute } from '../definition/service.ts'
+import { documentsOf } from '../definition/shown-documents.ts'
+import { timeOfDay } from '../lib/clock.ts'
+import { ServiceError } from '../lib/errors.ts'
+import type { Int64 } from '../lib/int64.ts'
+import type { DocumentId } from '../read-models/document.ts'
+import { checkScope, holderOf, requireScope } from './auth.ts'
+import { commandSchema } from './command-schemas.ts'
+import { checkConditions, readConditions, tagOf } from './conditions.ts'
+import { readIdempotencyKey } from './headers.ts'
+import { admitBody } from './messages.ts'
+import { traceparentOfRequest } from './request-spans.ts'
+import {
+  addReached,
+  addressOf,
+  documentId,
+  type Exchange,
+  notFound,
+  type RouteServices,
+  readExchange,
+  replyToCommand,
+  replyWithNothing,
+} from './resource.ts'
+
+type Route = CommandRoute<unknown>
+
+/** A command of a service that can be sent. */
+interface Sendable {
+  readonly services: RouteServices
+  readonly route: Route
+  /** That of the document which it creates or is about. */
+  readonly resource: NamedResource
+}
+
+/** A command as it was asked for. */
+interface Asked {
+  readonly body: unknown
+  /** The id in the path; undefined if no document can have it, or the path has none. */
+  readonly document: DocumentId | undefined
+  readonly key: string | undefined
+}
+
+/** The commands of the service. */
+export function addCommandRoutes(app: FastifyInstance, services: RouteServices): void {
+  const { definition } = services
+  for (const route of definition.service.commands) {
+    const resource = resourceOf(definition, route)
+    app.route<{ Params: Readonly<Record<string, Int64>>; Body: unknown }>({
+      method: route.method,
+      url: route.path.slice('/v1'.length),
+      schema: commandSchema(definition, route, resource),
+      onRequest: [requireScope(route.scope), admitBody],
+      handler: ({ params, body }, reply) =>
+        replyToAsked({ services, route, resource }, Object.values(params)[0], body, reply),
+    })
+  }
+}
+
+/** The resource that a command creates one of, or changes one of. */
+export function resourceOf({ resources, home }: Definition, { creates, on }: Route): NamedResource {
+  const collection = creates ?? (typeof on === 'object' && 'document' in on ? on.document : home.collection)
+  return resources.find((each) => each.collection === collection) ?? home
+}
+
+async function replyToAsked(
+  sendable: Sendable,
+  pathId: Int64 | undefined,
+  body: unknown,
+  reply: FastifyReply,
+): Promise<string | FastifyReply> {
+  const { services, route, resource } = sendable
+  const { headers } = reply.request
+  const key = route.key && readIdempotencyKey(headers['idempotency-key'])
+  const conditions = readConditions(headers)
+  if (pathId === undefined) checkConditions(conditions)
+  // With a key, Prefer has no effect: only once the key is decided is it known what the request gets.
+  const waitsAsPreferred = route.on === 'new' && key === undefined
+  const exchange = readExchange(services, resource, reply, { waitsAsPreferred })
+  const document = pathId === undefined ? undefined : documentId(resource.collection, pathId)
+  if (pathId !== undefined && document === undefined) throw notFound(exchange, pathId)
+  const asked: Asked = { body, document, key }
+  const precondition = pathId === undefined ? undefined : (json: string) => checkConditions(conditions, tagOf(json))
+  const handled = await handle(sendable, exchange, asked, precondition)
+  if (handled.outcome === 'not_found') {
+    addReached(exchange, handled.reached)
+    throw notFound(exchange, pathId ?? 0)
+  }
+  return answer(sendable, exchange, asked, handled)
+}
+
+async function handle(
+  { services, route, resource }: Sendable,
+  { reply, atLeast, wait }: Exchange,
+  { body, document, key }: Asked,
+  precondition: ((json: string) => void) | undefined,
+): Promise<Handled<unknown>> {
+  const stream = document ?? streamOf(services.definition, route, body)
+  const command: MakeCommand<unknown> = ({ id, time }) => route.command({ id: document?.id ?? id, time, body })
+  const drawsId = route.creates !== undefined
+  const { owner } = holderOf(reply.request)
+  const traceparent = traceparentOfRequest(reply.request)
+  const options = {
+    stream,
+    drawsId,
+    idempotency: route.key && key ? idempotencyOf(route, owner, key, body, stream) : undefined,
+    precondition,
+    traceparent,
+    atLeast,
+    wait,
+  }
+  return await services.commands.handle(command, options).catch((error: unknown) => {
+    // It may exist: a client that does not retry with an Idempotency-Key can look for it.
+    if (error instanceof UnknownOutcome && drawsId && stream !== 'new')
+      reply.header('location', addressOf(reply, `${resource.path}/${error.id}`))
+    throw error
+  })
+}
+
+/** Throws what the command is rejected with where no stream can be meant. */
+function streamOf({ stream, home }: Definition, { on, command }: Route, body: unknown): string {
+  if (on === 'new') return 'new'
+  if ('document' in on) throw new Error('the command is about a document, and its path names none')
+  const id = on.stream(body)
+  if (documentId(home.collection, id) !== undefined) return String(id)
+  const decision = stream.decide(command({ id: 0, time: timeOfDay().toISOString(), body }), stream.initial)
+  if (decision instanceof Rejected) throw ServiceError.own(decision.code, decision.message)
+  throw new Error(`no stream can have the id ${id}`)
+}
+
+/** The log keeps these hashes for ever: if one changed, a request repeated after an upgrade would count as a new one. */
+function idempotencyOf(
+  { key, texts }: Route,
+  owner: string,
+  value: string,
+  body: unknown,
+  stream: string | DocumentId,
+) {
+  const scope = key?.scope?.(body) ?? [texts.operationId, ...(typeof stream === 'string' ? [stream] : [])]
+  return idempotency([owner, value, ...scope], key?.content(body) ?? [])
+}
+
+function answer(
+  { services: { definition }, route, resource }: Sendable,
+  exchange: Exchange,
+  { body, document, key }: Asked,
+  handled: Exclude<Handled<unknown>, { outcome: 'not_found' }>,
+): string | FastifyReply {
+  const { reply } = exchange
+  if (handled.outcome === 'unchanged') {
+    if (handled.document === undefined) throw new Error('nothing was done, and there is nothing to show')
+    checkScope('read', reply) // all that the answer can do is show the document
+    return replyToCommand(exchange, handled.document, handled.reached)
+  }
+  const { position } = handled
+  const id = document?.id ?? (handled.outcome === 'replayed' ? handled.record.id : handled.id)
+  if (handled.outcome === 'replayed') reply.header('idempotency-replayed', 'true')
+  else if (route.on === 'new' && key === undefined) reply.header('read-model-applied', handled.isReadable ? '?1' : '?0')
+  if (route.creates !== undefined) reply.code(201).header('location', addressOf(reply, `${resource.path}/${id}`))
+  const json =
+    handled.outcome === 'replayed'
+      ? route.key?.again({ id, time: handled.record.time }, body)
+      : shownIn(definition, handled.state, { collection: resource.collection, id })
+  if (json === undefined) throw new Error(`the command left no document ${resource.collection} ${id}`)
+  return json === null ? replyWithNothing(exchange, position) : replyToCommand(exchange, json, position)
+}
+
+/** The JSON of a document that the state shows; null if it is removed. */
+function shownIn(definition: Definition, state: unknown, { collection, id }: DocumentId): string | null | undefined {
+  return documentsOf(definition, state).find((each) => each.id === id && each.collection === collection)?.json
+}

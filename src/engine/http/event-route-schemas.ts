@@ -1,0 +1,155 @@
+import type { FastifySchema } from 'fastify'
+import { type TSchema, Type } from 'typebox'
+import type { Definition } from '../definition/definition.ts'
+import { discardedName, typeOf } from '../definition/event-schemas.ts'
+import type { AnyEvent, EventType } from '../definition/stream.ts'
+import { listed, withArticle } from '../definition/words.ts'
+import { Int64Schema } from '../lib/int64-schema.ts'
+import { titledIn, titleOf } from '../lib/named-schemas.ts'
+import * as fields from './header-schemas.ts'
+import * as doc from './schema-parts.ts'
+import { shownSchema } from './shown-event.ts'
+
+export const eventsTag = { name: 'events', description: 'What happened (beta)' }
+const beta = { tags: [eventsTag.name], 'x-stability': 'beta' }
+const unavailable = doc.unavailable('event_log_unavailable', 'The event log does not answer.')
+
+export function historyPath({ home }: Definition): string {
+  return `${home.path.slice('/v1'.length)}/:${doc.idNameOf(home)}/events`
+}
+
+/** The schemas of events as clients of HTTP get them, by CloudEvents type. */
+function shownSchemas({ service, schemas }: Definition): Readonly<Record<string, TSchema>> {
+  const { [typeOf(service.name, discardedName, 1)]: _, ...ofStreams } = schemas.byType
+  return Object.fromEntries(Object.entries(ofStreams).map(([type, schema]) => [type, shownSchema(schema)]))
+}
+
+const FeedStart = Type.Enum(['start'], {
+  type: 'string',
+  title: 'FeedStart',
+  description: 'Begin with the first event there is',
+})
+
+/** What the document names of requests and answers about events. */
+export function namedEventSchemas(definition: Definition): Readonly<Record<string, TSchema>> {
+  return { ...namedEvents(definition), ...titledIn([eventList(definition), FeedStart]) }
+}
+
+function namedEvents(definition: Definition): Readonly<Record<string, TSchema>> {
+  return definition.schemas.named(shownSchemas(definition))
+}
+
+function eventList(definition: Definition): TSchema {
+  const title = `${titleOf(definition.home.schema)}Events`
+  return Type.Array(eventSchema(definition), { title, description: 'A list of events' })
+}
+
+function eventSchema(definition: Definition): TSchema {
+  const { home } = definition
+  const shown = shownSchemas(definition)
+  const names = new Map(Object.entries(definition.schemas.named(shown)).map(([name, schema]) => [schema, name]))
+  const mapping = Object.entries(shown).map(([type, schema]) => [type, `#/components/schemas/${names.get(schema)}`])
+  return Type.Unsafe<unknown>({
+    oneOf: Object.values(shown),
+    discriminator: { propertyName: 'type', mapping: Object.fromEntries(mapping) },
+    title: `${titleOf(home.schema)}Event`,
+    description: `A CloudEvent about ${withArticle(home.noun)}`,
+  })
+}
+
+/** The first event of the example. */
+function exampleOf({ service, home }: Definition): object {
+  const [[name, { version, ...type }] = ['', { version: 1 }]] = Object.entries<Partial<EventType<AnyEvent>>>(
+    service.stream.events,
+  )
+  const { id } = home.example as { id: number }
+  return {
+    specversion: '1.0',
+    id: '01980f04-8c00-7000-8000-000000000001',
+    type: typeOf(service.name, name, version ?? 1),
+    source: service.stream.source,
+    subject: String(id),
+    time: '2026-11-20T09:30:00.000Z',
+    datacontenttype: 'application/json',
+    streamversion: 1,
+    data: type.examples === undefined ? {} : home.example,
+  }
+}
+
+export function historySchema(definition: Definition): FastifySchema {
+  const { home } = definition
+  const all = eventList(definition)
+  return {
+    ...doc.anySchema,
+    ...beta,
+    ...(home.history === undefined ? {} : doc.textsOf(home.history)),
+    params: doc.idParameter(home),
+    querystring: doc.pageQuery('events'),
+    headers: fields.headers(fields.requestHeaders.consistency()),
+    response: {
+      ...doc.anyOperation,
+      200: doc.answer(`The events of the ${home.noun}`, all, [exampleOf(definition)], fields.pageHeaders),
+      400: doc.invalid('query: limit must be <= 100'),
+      404: doc.notFound(home.noun, doc.idOf(home.example)),
+      503: unavailable,
+    },
+  } as FastifySchema
+}
+
+export function feedSchema(definition: Definition): FastifySchema {
+  const { home, resources } = definition
+  const created = exampleOf(definition) as { readonly type: string }
+  // Not named: in Go a value is one constant, and each of these is one already.
+  const onlyOfType = Type.Enum(Object.keys(shownSchemas(definition)), {
+    type: 'string',
+    title: 'FollowedType',
+    description: 'Only events of this type',
+  })
+  const shownIn = listed(
+    resources.map(({ collection }) => collection),
+    'and',
+  )
+  return {
+    ...doc.anySchema,
+    ...beta,
+    operationId: 'followEvents',
+    summary: 'Follow the events as they happen (beta)',
+    description:
+      `The events that take effect, as server-sent events: of each ${home.noun} in their order, each once the ${shownIn} show ` +
+      'it. The answer has no end. After a break, go on with the last `id` in `Last-Event-ID`; the last events may then come ' +
+      'once more, with the same `id` in `data`. While nothing happens, an `id` or a comment comes every ten seconds. ' +
+      'Where the rate of the API key is limited, each hundred events that happened before count as a read; the feed then ' +
+      'waits rather than ends.',
+    querystring: Type.Object(
+      {
+        type: Type.Optional(onlyOfType),
+        [doc.idNameOf(home)]: Type.Optional(Int64Schema({ description: `Only events of this ${home.noun}` })),
+        from: Type.Optional(FeedStart),
+      },
+      { additionalProperties: false },
+    ),
+    headers: fields.headers(fields.requestHeaders.lastEventId),
+    response: {
+      ...doc.anyOperation,
+      200: {
+        description: 'The events, for as long as the client stays',
+        headers: {},
+        content: {
+          'text/event-stream': {
+            schema: {
+              type: 'string',
+              description: 'WHATWG HTML section 9.2: `data` is a CloudEvent, `event` its type',
+            },
+            example: `id: ZTNiMDdi\nevent: ${created.type}\ndata: ${JSON.stringify(created)}\n\n`,
+          },
+        },
+      },
+      400: doc.error(
+        'Invalid request',
+        'invalid_consistency_token',
+        'header: Last-Event-ID is beyond the end of the log',
+      ),
+      503: unavailable,
+    },
+  } as FastifySchema
+}

@@ -1,0 +1,10 @@
+/** The door of the engine: all that a service may import. */
+export { command, defineService } from './define-service.ts'
+export { Rejected } from './definition/rejected.ts'
+export type { CommandRoute, Deprecation, Resource, Service, ServiceCommand, Texts } from './definition/service.ts'
+export type { AnyEvent, Document, EventExample, EventType, Projection, Recorded, Stream } from './definition/stream.ts'
+export { IdTakenError } from './lib/errors.ts'
+export { exactJson, parseExactJson } from './lib/exact-json.ts'
+export type { Int64 } from './lib/int64.ts'
+export { Int64Schema } from './lib/int64-schema.ts'
+export type { Program, Running } from './program.ts'

@@ -1,0 +1,31 @@
+import { idempotency } from '../../src/engine/commands/idempotency.ts'
+import { type Definition, define } from '../../src/engine/definition/definition.ts'
+import type { EventContext } from '../../src/engine/definition/event-codec.ts'
+import type { NewRecord } from '../../src/engine/log/event-log.ts'
+import type { PetEvent } from '../../src/store/events.ts'
+import { type NewPet, petDocument } from '../../src/store/pet.ts'
+import type { PetCommand, PetState } from '../../src/store/pet-stream.ts'
+import { store } from '../../src/store/service.ts'
+
+/** The pet store, as the engine has it. */
+export const petstore = define(store.service) as unknown as Definition<PetState | undefined, PetCommand, PetEvent>
+
+export function streamOf(event: PetEvent): string {
+  return String(event.type === 'PetCreated' ? event.pet.id : event.petId)
+}
+
+export function encodeEvent(event: PetEvent, context: Omit<EventContext, 'stream'>): NewRecord {
+  return petstore.events.encode(event, { stream: streamOf(event), ...context })
+}
+
+/** What is stored of a state besides the document of the pet. */
+export function hiddenOf(state: PetState | undefined): string {
+  return petstore.codec.hidden(state, state && petDocument(state.pet))
+}
+
+// As the log has them, said here once more.
+export const createPetIdempotency = (owner: string, key: string, { name, categoryId, status }: NewPet) =>
+  idempotency([owner, key], [name, String(categoryId), status])
+
+export const placeOrderIdempotency = (owner: string, key: string, petId: number) =>
+  idempotency([owner, key, 'placeOrder', String(petId)], [String(petId)])
