@@ -9,7 +9,7 @@ export interface FeedEvent {
   readonly json: string
   /**
    * What a client is sent of it, made once for all who follow. It stands here, not in a WeakMap: with those V8 collects
-   * its garbage ten times as long (decision 0051).
+   * its garbage ten times as long (decision 0037).
    */
   sent?: string
 }

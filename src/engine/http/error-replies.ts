@@ -22,7 +22,7 @@ export function helpLink(errorsPage: string, code: string): string {
 /** Headers of every JSON answer. */
 export const jsonType = 'application/json; charset=utf-8'
 
-/** Headers that every answer sends to browsers: those that matter for an API, whose answers are not pages (decision 0043). */
+/** Headers that every answer sends to browsers: those that matter for an API, whose answers are not pages (decision 0035). */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',

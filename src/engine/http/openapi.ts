@@ -9,7 +9,7 @@ import { ErrorCodeSchema, ErrorSchema, listSchema } from './schema-parts.ts'
 
 type Named = Readonly<Record<string, object>>
 
-/** The schemas that the document names; wherever one is used it is referred to (decision 0052 has the rule for names). */
+/** The schemas that the document names; wherever one is used it is referred to (decision 0040 has the rule for names). */
 function namedSchemas(definition: Definition): Named {
   const { resources, service } = definition
   const lists = resources.map((resource) => listSchema(resource))

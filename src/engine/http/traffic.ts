@@ -31,7 +31,7 @@ const secondsBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 
 /** What nginx says for a client that left before its answer. */
 const clientLeft = 499
 
-/** Counts requests in plain numbers, which are read when the metrics are asked for (decision 0036). */
+/** Counts requests in plain numbers, which are read when the metrics are asked for (decision 0014). */
 export class Traffic {
   inFlight = 0
   readonly refusals = new Map<string, number>()

@@ -183,7 +183,7 @@ class Classifier<State, Event extends AnyEvent> {
       })
       return { outcome: 'applied', created }
     } catch (error) {
-      if (error instanceof IdTakenError) return { outcome: 'duplicate' } // its writer draws another id (decision 0048)
+      if (error instanceof IdTakenError) return { outcome: 'duplicate' } // its writer draws another id (decision 0005)
       return { outcome: 'parked', reason: error instanceof Error ? error.message : String(error) }
     }
   }

@@ -58,7 +58,7 @@ export interface ProgressListener {
 }
 
 /**
- * The life of generations and versions (decisions 0006, 0015). A version of the read models consists of the versions of
+ * The life of generations and versions (decision 0006). A version of the read models consists of the versions of
  * their projections; each has generations of its own, which no other version touches.
  * Every method throws ServiceError read_model_unavailable if the store does not answer in time.
  */

@@ -62,7 +62,7 @@ const fetchVersions = [4, 5, 6, 7, 8, 9, 10, 11]
 const lastOffset = String(2n ** 63n - 1n)
 
 /**
- * Decodes what kafkajs fetches in its place, so that whoever reads the log sees the same records of it (decision 0046):
+ * Decodes what kafkajs fetches in its place, so that whoever reads the log sees the same records of it (decision 0026):
  * - If kafkajs cannot decode one batch of one partition, it fails the whole fetch without saying which batch: no other
  *   partition is then read either, forever. Here such a fetch returns what is before the batch, and a marker.
  * - Checksums are verified, which kafkajs does not.

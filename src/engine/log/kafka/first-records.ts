@@ -2,7 +2,7 @@ import type { Offset } from '../event-log.ts'
 import { recordIdentity } from '../record-identity.ts'
 import { type KafkaReader, UndecodableError } from './kafka-reader.ts'
 
-/** The record at offset 0 of a partition: what can never come again if the topic is made anew (decision 0047). */
+/** The record at offset 0 of a partition: what can never come again if the topic is made anew (decision 0027). */
 export interface FirstRecord {
   readonly partition: number
   /** As `recordIdentity` makes it. */
