@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
-import { define } from './definition/definition.ts'
+import { checkDefinition } from './definition/check.ts'
+import { type Definition, define } from './definition/definition.ts'
 import type { CommandRoute, Service } from './definition/service.ts'
 import type { AnyEvent } from './definition/stream.ts'
 import type { Program } from './program.ts'
@@ -11,13 +12,19 @@ export function defineService<State, Command, Event extends AnyEvent>(
     service: service as unknown as Service,
     async start(env) {
       const { run } = await import('./app/run.ts')
-      return await run(() => define(service as unknown as Service), env)
+      return await run(() => defined(service), env)
     },
     async command(argv) {
       const { runCommand } = await import('./cli/program.ts')
-      return await runCommand(() => define(service as unknown as Service), argv)
+      return await runCommand(() => defined(service), argv)
     },
   }
+}
+
+function defined<State, Command, Event extends AnyEvent>(service: Service<State, Command, Event>): Definition {
+  const definition = define(service as unknown as Service)
+  checkDefinition(definition)
+  return definition
 }
 
 /** Infers the type of the body, for `command` and `key`, and then forgets it. */

@@ -14,7 +14,7 @@ const table = readTable(`
   src/engine/read-models        | log lib | pino
   src/engine/read-models/redis  | read-models log lib | cluster-key-slot ioredis pino
   src/engine/read-models/sqlite | read-models log lib |
-  src/engine/definition         | log lib | typebox
+  src/engine/definition         | log read-models lib | typebox
   src/engine/projector          | definition log read-models lib | pino
   src/engine/commands           | definition log read-models lib | uuid
   src/engine/feed               | commands definition log projector read-models lib |

@@ -90,3 +90,9 @@ it('any pet is given back exactly, in a record that fits the schema', () => {
     }),
   )
 })
+
+it('what an event says is what its schema accepts, whatever members it has', () => {
+  const { value } = encodeEvent(created(zoe), { eventId: 'e', version: 1, time: '2026-11-20T12:00:00.000Z' })
+  const forged = JSON.stringify({ ...JSON.parse(value), data: {}, quick: created(zoe), event: created(zoe) })
+  expect(read(forged).decoded).toMatchObject({ outcome: 'unreadable' })
+})

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { Logger } from 'pino'
-import type { TSchema } from 'typebox'
 import { openScratch } from '../app/storage.ts'
+import { valuesOf } from '../definition/check.ts'
 import type { Definition } from '../definition/definition.ts'
 import { indexOf } from '../definition/shown-documents.ts'
 import { listed } from '../definition/words.ts'
@@ -179,8 +179,4 @@ async function countAll(definition: Definition): Promise<Outcome> {
     Object.entries(counts).map(([value, n]) => [collection, value, String(n)]),
   )
   return { json: Object.fromEntries(stats), text: table(['', 'STATUS', 'COUNT'], rows) }
-}
-
-function valuesOf({ enum: values = [] }: TSchema & { enum?: readonly string[] }): readonly string[] {
-  return values
 }

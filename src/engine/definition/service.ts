@@ -47,8 +47,9 @@ export interface Resource {
 export interface Texts {
   readonly operationId: string
   readonly summary: string
-  readonly description: string
-  /** By default the engine's words. */
+  /** Where the summary does not say all. */
+  readonly description?: string
+  /** What the answer has, where the engine's words do not fit. */
   readonly answer?: string
 }
 

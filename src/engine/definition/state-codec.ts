@@ -34,11 +34,23 @@ function exact<State>(): NonNullable<Stream<State, never, never>['state']> {
   return { write: (state) => exactJson(state), read: (text) => parseExactJson(text) as State }
 }
 
-/** Whether the state comes back as it was written. */
+/** Whether the state comes back as it was written, whatever classes its objects are of. */
 export function comesBack<State>(
   stream: Pick<Stream<State, never, never>, 'initial' | 'state'>,
   state: State,
 ): boolean {
   const codec = stateCodec(stream)
-  return isDeepStrictEqual(codec.read({ document: undefined, hidden: codec.hidden(state, undefined) }), state)
+  const read = codec.read({ document: undefined, hidden: codec.hidden(state, undefined) })
+  return isDeepStrictEqual(plain(read), plain(state))
+}
+
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain)
+  if (typeof value !== 'object' || value === null || !isOfMembers(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]))
+}
+
+/** What has its contents elsewhere would look empty. */
+function isOfMembers(value: object): boolean {
+  return Object.prototype.toString.call(value) === '[object Object]'
 }

@@ -106,7 +106,7 @@ export function partOf({ tag, isBeta }: Pick<Resource, 'tag' | 'isBeta'>) {
   return { tags: [tag.name], ...(isBeta ? { 'x-stability': 'beta' } : {}) }
 }
 
-export function textsOf({ operationId, summary, description }: Texts) {
+export function textsOf({ operationId, summary, description = `${summary}.` }: Texts) {
   return { operationId, summary, description }
 }
 

@@ -2,6 +2,9 @@ import { Ajv, type ErrorObject } from 'ajv'
 import type { TSchema } from 'typebox'
 import { isInt64 } from './int64.ts'
 
+/** RFC 3339. */
+const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i
+
 /**
  * Schemas are written as they are published (JSON Schema as in OpenAPI 3.1). Only one thing is stricter when ajv
  * compiles them: `format: int64` is exact, see decision 0004.
@@ -10,6 +13,7 @@ const ajv = new Ajv({ allErrors: true, verbose: true, strict: true, allowUnionTy
 ajv.addKeyword({ keyword: 'int64', schemaType: 'boolean', validate: (_: boolean, value: unknown) => isInt64(value) })
 ajv.addFormat('int64', true) // with a maximum, below 2^53 here, ajv's own integer check is exact
 ajv.addFormat('well-formed', (text: string) => text.isWellFormed())
+ajv.addFormat('date-time', (text: string) => dateTime.test(text) && !Number.isNaN(Date.parse(text)))
 
 const problemsShownMax = 5
 

@@ -1,0 +1,93 @@
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { describeWithBrokers } from '../brokers/describe.ts'
+import { type Answer, apiKey, Client, keyed, outcomeOf } from '../e2e/client.ts'
+import { serverSentEvents } from '../e2e/server-sent-events.ts'
+import { brokerEnvironment, type Environment, startProgram, startService } from '../e2e/service.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
+
+const command = [process.execPath, fileURLToPath(new URL('../../examples/loans/main.ts', import.meta.url))]
+const largest = 9223372036854775807n
+
+const idOf = ({ body }: Answer) => (body as { id: number }).id
+const send = (client: Client, method: string, path: string, body: object, headers: Record<string, string> = {}) =>
+  client.request(path, { method, body: JSON.stringify(body), headers })
+
+/** All that the engine gives a service, seen on one that it knows nothing of. */
+async function expectLibrary(environment: Environment): Promise<void> {
+  const client = new Client(await startService(environment, command))
+  const post = (path: string, body: object, headers = {}) => send(client, 'POST', path, body, headers)
+
+  const added = await post('/v1/books', { title: 'Emma' }, keyed('emma'))
+  const book = idOf(added)
+  expect(outcomeOf(added)).toBe('201')
+  expect([added.headers.get('location'), added.body]).toEqual([
+    `/v1/books/${book}`,
+    { id: book, title: 'Emma', status: 'in' },
+  ])
+  const lent = await post('/v1/loans', { bookId: book, memberId: 3 }, keyed('emma'))
+  const loan = idOf(lent)
+  expect([outcomeOf(lent), lent.headers.get('location')]).toEqual(['201', `/v1/loans/${loan}`])
+  expect(outcomeOf(await post('/v1/loans', { bookId: book, memberId: 4 }))).toBe('409 book_is_lent')
+  expect(outcomeOf(await post('/v1/loans', { bookId: 999_999, memberId: 4 }))).toBe('422 unknown_book')
+  const tooLarge = `{"bookId":${largest},"memberId":4}`
+  const refused = await client.request('/v1/loans', { method: 'POST', body: tooLarge })
+  expect(outcomeOf(refused)).toBe('400 invalid_request')
+
+  const tag = lent.headers.get('etag') ?? ''
+  const change = (what: string, headers = {}) => send(client, 'PATCH', `/v1/loans/${loan}`, { do: what }, headers)
+  const extended = await change('extend', { 'if-match': tag })
+  expect(outcomeOf(extended)).toBe('200')
+  expect(outcomeOf(await change('extend', { 'if-match': tag }))).toBe('412 precondition_failed')
+  expect((await client.request('/v1/books?status=lent')).body).toEqual([{ id: book, title: 'Emma', status: 'lent' }])
+  expect(outcomeOf(await change('return'))).toBe('200')
+  expect(outcomeOf(await change('return'))).toBe('200')
+  expect(outcomeOf(await change('extend'))).toBe('409 loan_is_over')
+  expect((await client.request('/v1/loans?status=returned')).body).toMatchObject([{ id: loan, status: 'returned' }])
+  expect(outcomeOf(await client.request('/v1/loans/999999'))).toBe('404 loan_not_found')
+
+  const again = await post('/v1/loans', { bookId: book, memberId: 3 }, keyed('emma'))
+  expect([again.headers.get('idempotency-replayed'), again.text]).toEqual(['true', lent.text])
+
+  const types = ['BookAdded', 'BookLent', 'LoanExtended', 'BookReturned'].map((type) => `library.${type}.v1`)
+  const history = (await client.request(`/v1/books/${book}/events`)).body as { type: string }[]
+  expect(history.map(({ type }) => type)).toEqual(types)
+  expect(await followed(`${client.url}/v1/events?from=start&bookId=${book}`, types.length)).toEqual(types)
+
+  const document = (await client.request('/openapi.json')).body as { info: object; paths: object }
+  expect([document.info, Object.keys(document.paths).sort()]).toMatchObject([
+    { title: 'Library' },
+    ['/books', '/books/{bookId}', '/books/{bookId}/events', '/events', '/loans', '/loans/{loanId}'],
+  ])
+  expect(await (await fetch(`${client.url}/docs/errors`)).text()).toContain('id="book_is_lent"')
+
+  for (const [line, printed] of [
+    ['verify', /all as the log says/],
+    ['rebuild', /the new generation has taken over/],
+    ['verify', /all as the log says/],
+    ['stats', /^loans +returned +1$/m],
+    ['events --book 1', /^EVENT +TIME +TYPE +BOOK +VERSION +OUTCOME$/m],
+  ] as const) {
+    const { ended, output, errors } = startProgram('../../examples/loans/cli.ts', environment, ...line.split(' '))
+    expect([line, await ended, errors()]).toEqual([line, 0, expect.anything()])
+    expect(output()).toMatch(printed)
+  }
+}
+
+/** The types of the first events that are told there. */
+async function followed(url: string, count: number): Promise<string[]> {
+  const types: string[] = []
+  const { body } = await fetch(url, { headers: { authorization: `Bearer ${apiKey}` } })
+  if (body === null) throw new Error(`${url} tells nothing`)
+  for await (const { data } of serverSentEvents(body)) {
+    if (data !== undefined) types.push(JSON.parse(data).type)
+    if (types.length === count) break
+  }
+  return types
+}
+
+it('the library lends its books, embedded', () => expectLibrary({ DATA_DIR: temporaryFolder() }))
+
+describeWithBrokers('on Kafka and Redis', (brokers) => {
+  it('the library lends its books', () => expectLibrary(brokerEnvironment(brokers)))
+})
