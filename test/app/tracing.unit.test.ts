@@ -29,7 +29,7 @@ const DATA_DIR = mkdtempSync(join(tmpdir(), 'petstore-tracing-'))
 let service: Service
 let client: Client
 beforeAll(async () => {
-  expect(Tracing.find(undefined)).toBeUndefined() // no SDK yet
+  expect(Tracing.find('petstore', undefined)).toBeUndefined() // no SDK yet
   trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }))
   const config = readConfig(petstore, { DATA_DIR, PORT: '0', API_KEYS: apiKey })
   service = await startService(petstore, config, pino({ level: 'silent' }), { lost: 0, warnings: [] })
@@ -139,7 +139,7 @@ it('a failed append shows the error in its span', async () => {
   const log = { partitions: 1, partitionFor: () => 0, reserveIdBlock: async () => 1 }
   const unavailable = new ServiceError('event_log_unavailable', 'The event log is away.')
   const writer = new EventWriter({
-    ...{ log, ids: new IdAllocator(log), tracing: Tracing.find('a topic') },
+    ...{ log, ids: new IdAllocator(log), tracing: Tracing.find('petstore', 'a topic') },
     appender: { gathering: 0, append: () => Promise.reject(unavailable) },
     definition: petstore as unknown as StreamDefinition,
   })
@@ -160,7 +160,7 @@ describe('the end of the process', () => {
   }
   async function flush() {
     const { logger, lines } = captureLog()
-    await Tracing.find(undefined)?.flush(logger)
+    await Tracing.find('petstore', undefined)?.flush(logger)
     return lines
   }
 
@@ -188,7 +188,7 @@ describe('an event that is applied', () => {
     const record = { offset: 5, key: Buffer.from('1'), value: Buffer.from(JSON.stringify(event)) }
     const read = readEvent({ definition: petstore, log: { partitionFor: () => 0 } }, 0, record)
     expect(read).toBeDefined()
-    const tracing = Tracing.find(undefined) as Tracing
+    const tracing = Tracing.find('petstore', undefined) as Tracing
     traceApplied(tracing, { partition: 0, events: [undefined, read] }, [5], now)
   }
 

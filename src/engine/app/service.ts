@@ -52,7 +52,7 @@ export async function startService(
 ): Promise<Service> {
   const storage = await openStorage(definition, config, logger)
   const shards = trackShards(storage, logger)
-  const tracing = Tracing.find(config.brokers?.kafka.topic)
+  const tracing = Tracing.find(definition.service.name, config.brokers?.kafka.topic)
   const projectors =
     config.role === 'api' ? undefined : await startProjectors(definition, shards, storage.group, logger, tracing)
   const generations = storage.stores.map((store) => store.generations)

@@ -170,7 +170,7 @@ class Execution<State, Command, Event extends AnyEvent> {
   }
 
   /**
-   * What the next attempt builds on. The row of a new stream's id belongs to another pet, so only the record of the key
+   * What the next attempt builds on. The row of a new stream's id belongs to another stream, so only the record of the key
    * counts.
    */
   #basisFor({ stream }: Learned): FoundStream {

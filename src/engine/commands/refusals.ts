@@ -9,7 +9,7 @@ export function keyReused(): ServiceError {
 export function streamParked(): ServiceError {
   return new ServiceError(
     'stream_parked',
-    'An earlier event of this pet is parked, and nothing can follow it. Nothing was stored.',
+    'An earlier event of the same stream is parked, and nothing can follow it. Nothing was stored.',
   )
 }
 

@@ -63,7 +63,7 @@ export interface Deprecation {
 /** A route of a command. */
 export interface CommandRoute<Command, Body extends TSchema = TSchema> {
   readonly method: 'POST' | 'PATCH' | 'DELETE'
-  /** Under /v1; a document is named by its last part, as `:petId`. */
+  /** Under /v1; a document is named by its last part, as `:bookId`. */
   readonly path: string
   readonly scope: string
   readonly texts: Texts

@@ -19,10 +19,10 @@ function unseal(sealed: string): string | undefined {
 
 /**
  * The beginning of a page, as the opaque text in its link: `version:last id:list`, sealed. `list` names the resource
- * and the filter; for pets, the first resource, it is the status alone.
+ * and the filter; of the home collection, the first filter alone.
  */
 const cursorVersion = 1
-const cursorForm = new RegExp(`^${cursorVersion}:([1-9]\\d{0,15}):([a-z\\d:]*)$`)
+const cursorForm = new RegExp(`^${cursorVersion}:([1-9]\\d{0,15}):([\\w:-]*)$`)
 
 /** The cursor of the page of `list` that begins after `lastId`. */
 export function writeCursor(lastId: number, list = ''): string {

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 
-/** The version of this release, as package.json has it. */
-export const release: string = JSON.parse(
-  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
-).version
+const { name, version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
+
+/** The name of the program, whatever service it runs, as package.json has it. */
+export const program: string = name
+/** The version of this release. */
+export const release: string = version

@@ -15,9 +15,9 @@ import {
 } from '@opentelemetry/api'
 import type { Logger } from 'pino'
 import { ServiceError } from './errors.ts'
+import { program } from './release.ts'
 import { withTimeout } from './with-timeout.ts'
 
-const instrumentation = 'petstore-animals'
 /** A closing process does not wait any longer for a collector that is unavailable. */
 const flushMs = 1000
 const operations = {
@@ -39,19 +39,22 @@ export class Tracing {
   readonly #provider: TracerProvider
   readonly #tracer: Tracer
   readonly #log: Attributes
+  /** Begins the names of attributes that no convention has. */
+  readonly service: string
 
-  private constructor(provider: TracerProvider, log: Attributes) {
+  private constructor(provider: TracerProvider, service: string, log: Attributes) {
     this.#provider = provider
-    this.#tracer = provider.getTracer(instrumentation)
+    this.service = service
+    this.#tracer = provider.getTracer(program)
     this.#log = log
   }
 
   /** Undefined unless an SDK was loaded before. `topic` is undefined in embedded mode. */
-  static find(topic: string | undefined): Tracing | undefined {
+  static find(service: string, topic: string | undefined): Tracing | undefined {
     const provider = trace.getTracerProvider()
     const hasSdk = !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer('') !== undefined
     if (!hasSdk) return undefined
-    return new Tracing(provider, {
+    return new Tracing(provider, service, {
       'messaging.system': topic === undefined ? 'sqlite' : 'kafka',
       'messaging.destination.name': topic ?? 'event-log',
     })

@@ -20,7 +20,7 @@ export function traceApplied(
     const { offset } = event
     const attributes = {
       'messaging.kafka.offset': offset,
-      'petstore.took_effect': !withoutEffect.includes(offset),
+      [`${tracing.service}.took_effect`]: !withoutEffect.includes(offset),
     }
     tracing.startOfEvent({ operation: 'apply', parent, partition, attributes, startTime: since }).end()
   }

@@ -10,7 +10,7 @@ export interface IdempotencyRecord {
   /** Identifies the content of the request: another request under the same key is refused. */
   readonly fingerprint: string
   readonly stream: StreamId
-  /** The id of the pet or order that the event created; 0 if it could not be read. */
+  /** The id of the document that the event created; 0 if it was parked. */
   readonly id: number
   /** The version of the stream after the event. */
   readonly version: number

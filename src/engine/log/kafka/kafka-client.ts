@@ -2,6 +2,7 @@ import { connect, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { type ISocketFactoryArgs, Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs'
 import type { Logger } from 'pino'
+import { program } from '../../lib/release.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import type { Offset } from '../event-log.ts'
 
@@ -39,7 +40,7 @@ export class KafkaClient {
   constructor({ brokers, tls, sasl, logger }: KafkaAccess) {
     const first = clients++ % brokers.length // so that not every new client asks a dead broker first
     this.kafka = new Kafka({
-      clientId: 'petstore-animals',
+      clientId: program,
       brokers: [...brokers.slice(first), ...brokers.slice(0, first)],
       ...(tls === undefined ? {} : { ssl: tls }),
       ...(sasl === undefined ? {} : { sasl }),

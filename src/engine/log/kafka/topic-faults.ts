@@ -73,7 +73,7 @@ function recordsDeletable(topic: FoundTopic): readonly Warning[] {
   const message =
     `Topic ${name} has ${found}, so Kafka would delete events, which must be kept forever. Run ` +
     alterCommand(topic, Object.fromEntries(wrong)) +
-    (compacted ? ' and then petstore verify: compaction removes records without a trace.' : '')
+    (compacted ? ' and then run the command verify: compaction removes records without a trace.' : '')
   return [{ code: 'records_can_be_deleted', message }]
 }
 

@@ -164,7 +164,7 @@ export class SqliteDatabase {
     }
   }
 
-  /** Each statement is prepared once. With node:sqlite's own SQLTagStore applying a pet took a quarter longer. */
+  /** Each statement is prepared once. With node:sqlite's own SQLTagStore applying an event took a quarter longer. */
   #prepared(sql: TemplateStringsArray): StatementSync {
     const statement = this.#statements.get(sql) ?? this.db.prepare(sql.join('?'))
     this.#statements.set(sql, statement)
