@@ -149,7 +149,7 @@ async function grantInRedis(url: string): Promise<void> {
 async function grantInKafka(brokers: string, files: Files): Promise<void> {
   const kafka = new kafkajs.Kafka({ brokers: [brokers], ssl: contentsOf(files), sasl: login('admin'), logLevel: 0 })
   const acl = commands.filter((command) => command.startsWith('kafka-acls')).flatMap(aclsOf)
-  expect(acl).toHaveLength(12)
+  expect(acl).toHaveLength(11)
   await askKafka(kafka, (admin) => admin.createAcls({ acl }))
 }
 

@@ -70,8 +70,8 @@ describe.each([1, 3])('%d shards', (shards) => {
     const { log: whole, stores, reads } = await start(shards, 40)
     await vi.waitFor(async () => expect(await allIds(reads.readModel)).toHaveLength(40), until)
     for (const { store, log } of shardsOf(stores, whole)) {
-      expect(await rebuild({ store, log, definition: petstore, group: 'rebuild', logger })).toBe('activated')
-      const options = { store, log, scratch: memoryReadModels(), definition: petstore, group: 'verify', logger }
+      expect(await rebuild({ store, log, definition: petstore, logger })).toBe('activated')
+      const options = { store, log, scratch: memoryReadModels(), definition: petstore, logger }
       expect((await verify(options)).differences).toEqual([])
     }
     await vi.waitFor(async () => expect(await allIds(reads.readModel)).toEqual(numbers(40)), until)

@@ -11,16 +11,19 @@ import { disturbed, openWorld, silentAtFirst, somePets, underLogId, withMethods 
 const leastGraceMs = 5000
 
 describe('a rebuild that is disturbed', () => {
-  it('gives up if the records it was built from have changed, and removes everything', async () => {
+  it.each([
+    ['have changed', 3, 'holds another record'],
+    ['are gone', 1, 'ends before its position'],
+  ])('gives up if the records it was built from %s, and removes everything', async (_, appends, message) => {
     const world = await filledWorld(2600)
     await interrupted(world)
     const other = openWorld()
-    for (let from = 1; from < 2700; from += 900) await other.append(somePets(5000 + from, 900))
+    for (let turn = 0; turn < appends; turn++) await other.append(somePets(5000 + turn * 900, 900))
     const before = await names(world)
     const log = underLogId(world.log.logId, other.log)
     await expect(startRebuild({ log, store: world.store })).rejects.toMatchObject({
       name: 'RebuildError',
-      message: expect.stringContaining('holds another record'),
+      message: expect.stringContaining(message),
     })
     expect(await names(world)).toEqual(before.filter(({ state }) => state === 'active'))
   })
@@ -107,35 +110,19 @@ describe('a rebuild that is disturbed', () => {
     expect(await everything(world.store)).toEqual(before)
   }, 20_000)
 
-  it('ends with an error when they stay away, and leaves its projector closed', async () => {
+  it.each([
+    ['the store stays away', 'read_model_unavailable', 'apply'],
+    ['the log cannot say how long it is', 'event_log_unavailable', 'endOffsets'],
+    ['the log cannot be read', 'event_log_unavailable', 'read'],
+  ] as const)('ends with an error when %s', async (_, code, silent) => {
     const world = await filledWorld(5)
     const skipTime = adjustableClock()
-    let calls = 0
-    const store = disturbed(world.store, (method) => {
-      if (method !== 'checkpoints') return
-      skipTime(31_000)
-      if (calls++ > 0) throw new ServiceError('read_model_unavailable', 'away')
-    })
-    await expect(startRebuild({ log: world.log, store })).rejects.toMatchObject({ code: 'read_model_unavailable' })
-  })
-
-  it('leaves no projector behind when the log cannot say how long it is', async () => {
-    const world = await filledWorld(5)
-    const skipTime = adjustableClock()
-    const close = vi.fn()
-    const log = withMethods(world.log, {
-      endOffsets: () => {
-        skipTime(16_000)
-        return Promise.reject(new ServiceError('event_log_unavailable', 'away'))
-      },
-      subscribe: async (group, subscriber) => {
-        const subscription = await world.log.subscribe(group, subscriber)
-        close.mockImplementation(() => subscription.close())
-        return { seek: subscription.seek, close }
-      },
-    })
-    const subscribe = vi.spyOn(log, 'subscribe')
-    await expect(startRebuild({ log, store: world.store })).rejects.toMatchObject({ code: 'event_log_unavailable' })
-    expect(close).toHaveBeenCalledTimes(subscribe.mock.calls.length)
+    const away = () => {
+      skipTime(16_000)
+      throw new ServiceError(code, 'away')
+    }
+    const store = disturbed(world.store, (method) => (method === silent ? away() : undefined))
+    const log = silent === 'apply' ? world.log : withMethods(world.log, { [silent]: async () => away() })
+    await expect(startRebuild({ log, store })).rejects.toMatchObject({ code })
   })
 })

@@ -8,7 +8,7 @@ import type { AnyRecord } from './records.ts'
 import { disturbed, runningWorld, type World, withMethods } from './world.ts'
 
 export function startRebuild({ log, store }: Pick<World, 'log' | 'store'>, over: Partial<RebuildOptions> = {}) {
-  return rebuild({ log, store, definition: petstore, group: 'rebuild', logger, ...over })
+  return rebuild({ log, store, definition: petstore, logger, ...over })
 }
 
 /** A world whose read models are caught up with some pets, and whose projector has stopped. */

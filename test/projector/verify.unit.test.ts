@@ -12,8 +12,11 @@ describe('verify', () => {
   it('finds nothing in read models as they should be, and says how much it looked at', async () => {
     const world = await worldOfEveryKind()
     const found = await everything(world.store)
-    const { differences, compared, generation } = await startVerify(world)
+    const progress = vi.fn()
+    const { differences, compared, generation } = await startVerify(world, { progress })
     expect(differences).toEqual([])
+    expect(progress.mock.calls[0]).toEqual(['replay', 0, 24])
+    expect(progress).toHaveBeenLastCalledWith('compare', compared, compared)
     expect(generation).toBe((await world.store.generations.active())?.name)
     expect(compared).toBe(found.sizes.reduce((sum, [, size]) => sum + size, 1)) // and the checkpoint
   })
@@ -128,11 +131,10 @@ describe('verify', () => {
         throw new ServiceError(code, 'away')
       })
       const isLog = code === 'event_log_unavailable'
-      const silent = { endOffsets: async () => away(), subscribe: async () => ({ seek() {}, close: async () => {} }) }
       const store = disturbed(world.store, (method) => {
         if (!isLog && method === 'scan') away()
       })
-      const log = isLog ? withMethods(world.log, silent) : world.log
+      const log = isLog ? withMethods(world.log, { read: async () => away() }) : world.log
       await expect(startVerify({ log, store })).rejects.toMatchObject({ code })
       expect(away.mock.calls.length).toBeGreaterThan(1)
     },

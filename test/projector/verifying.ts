@@ -10,7 +10,7 @@ import { openWorld, somePets, untilCaughtUp, type World } from './world.ts'
 export function startVerify({ log, store }: Pick<World, 'log' | 'store'>, over: Partial<VerifyOptions> = {}) {
   const scratch = openSqliteReadModels({ file: ':memory:', version: 'scratch', home: 'pets' })
   onTestFinished(() => scratch.close())
-  return verify({ log, store, scratch, definition: petstore, group: 'verify', logger, askMs: 20, ...over })
+  return verify({ log, store, scratch, definition: petstore, logger, ...over })
 }
 
 /** Records of every kind: applied, duplicate, superseded, parked, behind it, skipped, discarded, taken up. Ids begin at `id`. */

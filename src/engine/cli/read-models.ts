@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { mkdtempDisposableSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -82,7 +81,6 @@ async function listGenerations(definition: Definition): Promise<Outcome> {
 
 interface ShardWork extends Shard {
   readonly definition: Definition
-  readonly group: string
   readonly logger: Logger
   /** Shows how far a step of the work is. */
   readonly update: Progress['update']
@@ -95,12 +93,12 @@ async function withEachShard<T>(
   work: (shard: ShardWork) => Promise<T>,
 ): Promise<T[]> {
   const progress = showProgress(json)
-  return await withStorage(definition, async ({ log, stores, group }, logger) => {
+  return await withStorage(definition, async ({ log, stores }, logger) => {
     const results: T[] = []
     for (const [shard, parts] of shardsOf(stores, log).entries()) {
       const name = stores.length === 1 ? '' : ` shard ${shard + 1} of ${stores.length}`
       const update: Progress['update'] = (step, ...figures) => progress.update(`${step}${name}`, ...figures)
-      results.push(await work({ ...parts, definition, group, logger, update }))
+      results.push(await work({ ...parts, definition, logger, update }))
     }
     return results
   }).finally(() => progress.end())
@@ -141,12 +139,10 @@ async function runVerify(definition: Definition, { json = false, repair = false 
   return { json: { generation, differences, compared, repaired }, text: repaired ? rebuilt : '' }
 }
 
-async function verifyShard({ group, update, ...shard }: ShardWork): Promise<Verification> {
+async function verifyShard({ update, ...shard }: ShardWork): Promise<Verification> {
   using folder = mkdtempDisposableSync(join(tmpdir(), `${shard.definition.service.name}-verify-`))
   const scratch = openScratch(shard.definition, join(folder.path, 'read-models.db'))
-  const ownGroup = `${group}.verify.${randomUUID()}`
-  const verifying = verify({ ...shard, scratch, group: ownGroup, progress: update })
-  return await verifying.finally(() => scratch.close())
+  return await verify({ ...shard, scratch, progress: update }).finally(() => scratch.close())
 }
 
 function describeVerification({ generation, differences, compared }: Verification): string {

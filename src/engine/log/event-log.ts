@@ -40,6 +40,9 @@ export interface RecordBatch {
   readonly leaderEpochs?: { readonly first: number; readonly last: number } | undefined
 }
 
+/** The most records that one `read` gives. */
+export const readMax = 2500
+
 /** `next`: the offset to read on from. */
 export type ReadRecords = Pick<RecordBatch, 'records' | 'next'>
 
@@ -115,7 +118,7 @@ export interface EventLog {
    */
   endOffsets(): Promise<readonly Offset[]>
   /**
-   * Reads records of one partition: up to `limit` (1..1000) of those from `from` on, in log order; none where `from` is the
+   * Reads records of one partition: up to `limit` (1..`readMax`) of those from `from` on, in log order; none where `from` is the
    * end or beyond it, and maybe none before that, in front of offsets that carry no record: `next` is then above `from`.
    * Throws ServiceError event_log_unavailable, within two seconds, also where they cannot be decoded.
    */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { LogRecord, Offset, RecordBatch, Subscriber, Subscription } from '../log/event-log.ts'
+import type { Offset, RecordBatch, Subscriber, Subscription } from '../log/event-log.ts'
 import { RecordGoneError } from '../log/read-at.ts'
-import { recordIdentity } from '../log/record-identity.ts'
+import { isSameRecord } from '../log/record-identity.ts'
 import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../read-models/checkpoint.ts'
 import type { Checkpoints } from '../read-models/generations.ts'
 import type { ShardLog } from '../read-models/shards.ts'
@@ -29,10 +29,6 @@ export interface ProjectorOptions extends Omit<ApplierOptions, 'store' | 'tookUp
   /** A tracker of the same store. */
   readonly tracker: Pick<Tracker, 'observe' | 'lookSoon'>
   readonly group: string
-  /**
-   * Called with the reason when the generation cannot be continued. By default the projector starts a new one instead.
-   */
-  readonly lost?: (reason: string) => void
 }
 
 /**
@@ -227,8 +223,7 @@ export class Projector implements Subscriber {
 
   /** If several projectors start a generation at the same time, the first one wins and the others find it. */
   async #replace(instead: string | undefined, reason: string): Promise<void> {
-    const { log, store, tracker, lost } = this.#options
-    if (lost !== undefined) return lost(reason)
+    const { log, store, tracker } = this.#options
     if (instead !== undefined) await log.confirm() // the last copy of what a lost log held is not replaced (decision 0027)
     const generation = { name: randomUUID(), logId: log.logId }
     const isStarted = await store.generations.start(generation, instead)
@@ -259,8 +254,4 @@ function storedAt(checkpoints: Checkpoints, partition: number): Checkpoint {
 function isInDoubt({ checkpoint: { last }, leaderEpoch }: Projecting, { from, leaderEpochs }: RecordBatch): boolean {
   if (last === null || from <= last.offset || leaderEpoch === undefined || leaderEpochs === undefined) return false
   return leaderEpochs.first !== leaderEpoch
-}
-
-function isSameRecord(record: LogRecord | undefined, last: { offset: Offset; identity: string }): boolean {
-  return record?.offset === last.offset && recordIdentity(record) === last.identity
 }

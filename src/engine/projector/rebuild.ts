@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { retry } from '../lib/retry.ts'
-import { Tracker } from '../read-models/tracker.ts'
-import { Projector, type ProjectorOptions } from './projector.ts'
+import type { ShardLog } from '../read-models/shards.ts'
+import type { ReadModelStore } from '../read-models/store.ts'
+import { MismatchError, Replay, type ReplayOptions } from './replay.ts'
 
-/** `group` is the group of the projectors. The rebuild has a group of its own, shared by all processes that join it. */
-export interface RebuildOptions extends Omit<ProjectorOptions, 'tracker' | 'lost' | 'incomplete'> {
+export interface RebuildOptions extends Omit<ReplayOptions, 'store' | 'incomplete'> {
+  readonly log: Pick<ShardLog, 'logId' | 'partitionFor' | 'read' | 'endOffsets'>
+  readonly store: Pick<ReadModelStore, 'projection' | 'generations'>
   /** Called repeatedly with the number of records handled, and the number in the log. */
   readonly progress?: (done: number, total: number) => void
-  readonly signal?: AbortSignal
 }
 
 export type RebuildOutcome = 'activated' | 'interrupted'
@@ -34,22 +35,30 @@ export async function rebuild(options: RebuildOptions): Promise<RebuildOutcome> 
   const { generations } = options.store
   const { name } = await retry(() => generations.build({ name: randomUUID(), logId }), options)
   const goal = await retry(() => log.endOffsets(), options)
-  const tracker = new Tracker(generations, { follow: { name, logId, continues: undefined } })
-  let renewedMs = performance.now()
-  let whyLost: string | undefined
-  const lost = (reason: string) => {
-    whyLost = reason
+  const incomplete = {
+    report: () => {
+      throw cannotComplete('it is incomplete.')
+    },
   }
-  const group = `${options.group}.rebuild.${name}`
-  const incomplete = { report: () => lost('it is incomplete') }
-  const projector = await Projector.start({ ...options, tracker, lost, incomplete, group })
+  const replay = new Replay({ ...options, store: options.store.projection, incomplete }, name)
+  let renewedMs = performance.now()
 
-  async function tryActivate(): Promise<boolean> {
-    if (whyLost !== undefined) throw new RebuildError(`The new generation cannot be completed: ${whyLost}.`)
-    const { checkpoints: reached } = await tracker.look()
+  /** Resolves to whether the new generation has taken over. */
+  async function goOn(): Promise<boolean> {
+    const stored = await generations.checkpoints(name)
+    if (stored === undefined) throw cannotComplete('its checkpoints are gone.')
     const endOffsets = await log.endOffsets()
-    progress?.(sum([...(reached?.values() ?? [])].map(({ next }) => next)), sum(endOffsets))
-    const hasReachedGoal = goal.every((offset, partition) => (reached?.get(partition)?.next ?? 0) >= offset)
+    const [past] = [...stored].find(([partition, { next }]) => next > (endOffsets[partition] ?? 0)) ?? []
+    if (past !== undefined) throw cannotComplete(`partition ${past} of the log ends before its position.`)
+    const reached = await replay.advance(stored, new Map(endOffsets.entries()))
+    progress?.(sum([...reached.values()].map(({ next }) => next)), sum(endOffsets))
+    const hasReachedGoal = goal.every((offset, partition) => (reached.get(partition)?.next ?? 0) >= offset)
+    const isOver = await tryActivate(hasReachedGoal)
+    if (!isOver && reached === stored) await delay(lookMs, undefined, { signal }).catch(() => {})
+    return isOver
+  }
+
+  async function tryActivate(hasReachedGoal: boolean): Promise<boolean> {
     const outcome = hasReachedGoal ? await generations.activate(name) : 'short'
     if (outcome === 'incomplete') throw new RebuildError('The new generation is incomplete.')
     if (outcome === 'activated') return true
@@ -73,18 +82,17 @@ export async function rebuild(options: RebuildOptions): Promise<RebuildOutcome> 
   }
 
   try {
-    while (!signal?.aborted) {
-      if (await retry(tryActivate, options)) return 'activated'
-      await delay(lookMs, undefined, { signal }).catch(() => {})
-    }
+    while (!signal?.aborted) if (await retry(goOn, options)) return 'activated'
     return 'interrupted'
-  } catch (error) {
+  } catch (cause) {
+    const error = cause instanceof MismatchError ? cannotComplete(cause.message) : cause
     if (error instanceof RebuildError) await generations.remove(name)
     throw error
-  } finally {
-    await projector.close()
-    await tracker.close()
   }
+}
+
+function cannotComplete(why: string): RebuildError {
+  return new RebuildError(`The new generation cannot be completed: ${why}`)
 }
 
 function sum(numbers: readonly number[]): number {

@@ -1,147 +1,108 @@
-import { randomUUID } from 'node:crypto'
-import type { Logger } from 'pino'
-import { retry } from '../lib/retry.ts'
-import { withTimeout } from '../lib/with-timeout.ts'
-import type { Offset, RecordBatch, Subscriber, Subscription } from '../log/event-log.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Offset, type ReadRecords, readMax } from '../log/event-log.ts'
 import { RecordGoneError } from '../log/read-at.ts'
+import { isSameRecord } from '../log/record-identity.ts'
 import { type Checkpoint, startOfPartition } from '../read-models/checkpoint.ts'
 import type { Checkpoints } from '../read-models/generations.ts'
-import type { ShardLog } from '../read-models/shards.ts'
-import type { ReadModelStore } from '../read-models/store.ts'
-import { Applier } from './applier.ts'
-import type { Rules } from './definition.ts'
+import { Applier, type ApplierOptions } from './applier.ts'
 
-export interface ReplayOptions extends Rules {
-  readonly log: ShardLog
-  /** An empty store for this purpose only. */
-  readonly scratch: ReadModelStore
-  /** A group that nobody else uses. */
-  readonly group: string
-  readonly logger: Logger
-  /** How long without progress until the log is asked whether it has the awaited records; by default a second. */
-  readonly askMs?: number
-  /**
-   * Called repeatedly: first with the number of records replayed and to replay, then with what has been compared and
-   * its total.
-   */
-  readonly progress?: (step: 'replay' | 'compare', done: number, total: number) => void
+/** Each is read and decoded into memory of its own. */
+const partitionsAtOnce = 4
+/** About how long one step takes, whatever there is to apply. */
+const advanceMs = 500
+
+export interface ReplayOptions extends Omit<ApplierOptions, 'tookUp'> {
+  /** Once it aborts, what is not yet applied is left. */
+  readonly signal?: AbortSignal
 }
 
-/** The read models changed in a way that verification cannot follow. Start it again. */
-export class VerifyError extends Error {
-  override readonly name = 'VerifyError'
-}
-
-/** Log and read models do not belong together: verifying again gives the same result. */
+/** Log and read models do not belong together: the same again gives the same result. */
 export class MismatchError extends Error {
   override readonly name = 'MismatchError'
 }
 
-/** Replays the log into a scratch store, up to exact positions. */
-export class Replay implements Subscriber {
-  readonly generation = randomUUID()
+/** The records of a partition to apply. */
+interface Part {
+  readonly partition: number
+  readonly from: Checkpoint
+  /** The offset in front of which it ends. */
+  readonly end: Offset
+}
+
+/**
+ * Applies the log to one generation, without a consumer group. Others may do the same at the same time: the store
+ * refuses what does not begin at the stored checkpoint.
+ */
+export class Replay {
   readonly #options: ReplayOptions
+  readonly #generation: string
   readonly #applier: Applier
-  readonly #reached = new Map<number, Checkpoint>()
-  /** Batches that are not completely applied, by partition. */
-  readonly #pending = new Map<number, { readonly batch: RecordBatch; done(isDone: boolean): void }>()
-  #arrival = Promise.withResolvers<void>()
-  #subscription: Promise<Subscription> | undefined
-  #isClosed = false
 
-  private constructor(options: ReplayOptions) {
+  constructor(options: ReplayOptions, generation: string) {
     this.#options = options
-    const { log } = options
-    this.#applier = new Applier({
-      ...options,
-      store: options.scratch.projection,
-      log: {
-        partitionFor: (key) => log.partitionFor(key),
-        endOffsets: () => retry(() => log.endOffsets(), options),
-        read: (...place) => retry(() => log.read(...place), options),
-      },
-    })
+    this.#generation = generation
+    this.#applier = new Applier({ ...options, tookUp: () => !options.signal?.aborted })
   }
 
-  static async start(options: ReplayOptions): Promise<Replay> {
-    const { log, scratch, group } = options
-    const replay = new Replay(options)
-    await scratch.generations.start({ name: replay.generation, logId: log.logId }, undefined)
-    replay.#subscription = log.subscribe(group, replay)
-    await replay.#subscription
-    return replay
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true
-    for (const { done } of this.#pending.values()) done(false)
-    await (await this.#subscription)?.close()
-  }
-
-  /** Resolves once everything before these positions is applied, and nothing else. Call it once at a time. */
-  async upTo(targets: Checkpoints): Promise<void> {
-    const goals = [...targets].map(([partition, { next }]) => ({ partition, next }))
-    if (goals.some(({ partition, next }) => this.#positionOf(partition) > next)) {
-      throw new VerifyError('The positions of the read models went back during the verification.')
+  /**
+   * Applies a page of each partition that is not at its end, as far as time allows, and nothing from that end on. `from`
+   * is what is stored. Resolves to what is reached: to `from` itself if the log has no more, or somebody else moved it.
+   * Throws MismatchError, and ServiceError if log or store do not answer.
+   */
+  async advance(from: Checkpoints, ends: ReadonlyMap<number, Offset>): Promise<Checkpoints> {
+    const until = performance.now() + advanceMs
+    // All workers take from this one iterator, which ends for each of them where one throws.
+    const parts = partsOf(from, ends)
+      .values()
+      .filter(() => performance.now() < until && !this.#options.signal?.aborted)
+    const moved: [number, Checkpoint][] = []
+    const work = async () => {
+      for (const part of parts) {
+        const reached = await this.#apply(part)
+        if (reached !== undefined) moved.push([part.partition, reached])
+      }
     }
-    const { askMs = 1000 } = this.#options
-    const total = goals.reduce((sum, { next }) => sum + next, 0)
-    for (;;) {
-      const done = goals.reduce((sum, { partition }) => sum + this.#positionOf(partition), 0)
-      if (done === total) return
-      this.#options.progress?.('replay', done, total)
-      const behind = goals.filter(({ partition, next }) => this.#positionOf(partition) < next)
-      const due = behind.filter(({ partition }) => this.#pending.has(partition))
-      for (const { partition, next } of due) await this.#apply(partition, next)
-      if (due.length === 0) await withTimeout(askMs, this.#arrival.promise).catch(() => this.#expectInLog(behind))
-    }
+    const worked = await Promise.allSettled(Array.from({ length: partitionsAtOnce }, work))
+    const failed = worked.find((each) => each.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+    return moved.length === 0 ? from : new Map([...from, ...moved])
   }
 
-  async assigned(partitions: readonly number[]): Promise<void> {
-    const subscription = await this.#subscription
-    for (const partition of partitions) subscription?.seek(partition, this.#positionOf(partition))
-  }
-
-  /** The batch is done once `upTo` has reached its end. */
-  async batch(batch: RecordBatch): Promise<boolean> {
-    if (this.#isClosed) return false
-    const { promise, resolve } = Promise.withResolvers<boolean>()
-    this.#pending.set(batch.partition, { batch, done: resolve })
-    this.#arrival.resolve()
-    this.#arrival = Promise.withResolvers()
-    return await promise
-  }
-
-  /** Applies the pending records of a partition before `end`. */
-  async #apply(partition: number, end: Offset): Promise<void> {
-    const pending = this.#pending.get(partition)
-    if (pending === undefined) return
-    const { batch, done } = pending
-    const next = Math.min(batch.next, end)
-    const records = batch.records.filter(({ offset }) => offset < next)
-    const before = this.#reached.get(partition) ?? startOfPartition
-    const applying = this.#applier.apply(this.generation, before, { ...batch, records, next })
+  async #apply(part: Part): Promise<Checkpoint | undefined> {
+    const { partition, from, end } = part
+    const page = await this.#read(part)
+    const next = Math.min(page.next, end)
+    if (next <= from.next) return undefined
+    const records = page.records.filter(({ offset }) => offset < next)
+    const batch = { partition, from: from.next, records, next }
+    const applying = this.#applier.apply(this.#generation, from, batch)
     const reached = await applying.catch((error) => {
       throw error instanceof RecordGoneError ? new MismatchError(`A parked event is lost: ${error.message}.`) : error
     })
-    if (reached === undefined) throw new VerifyError('Something else writes to the scratch read models.')
-    this.#reached.set(partition, reached)
-    if (reached.next < batch.next) return
-    this.#pending.delete(partition)
-    done(true)
+    await nextTurn() // embedded, all of this is one piece of work
+    return reached
   }
 
-  /** Records that are not in the log would be awaited forever, and so would an unavailable log. */
-  async #expectInLog(goals: readonly { readonly partition: number; readonly next: Offset }[]): Promise<void> {
-    const endOffsets = await retry(() => this.#options.log.endOffsets(), this.#options)
-    for (const { partition, next } of goals) {
-      const end = endOffsets[partition] ?? 0
-      if (next <= end) continue
-      throw new MismatchError(`Partition ${partition} of the log ends at ${end}, but the read models are at ${next}.`)
+  /**
+   * Each page begins with the last record applied: a log that lost its end since then may hold another one there
+   * (decision 0030).
+   */
+  async #read({ partition, from: { next, last }, end }: Part): Promise<ReadRecords> {
+    const { log } = this.#options
+    const read = (from: Offset) => log.read(partition, from, Math.min(end - from, readMax))
+    if (last === null) return await read(next)
+    const page = await read(last.offset)
+    if (page.next === last.offset) return page
+    if (!isSameRecord(page.records[0], last)) {
+      throw new MismatchError(`Offset ${last.offset} of partition ${partition} holds another record.`)
     }
+    return page.next > next ? page : await read(next) // more offsets without a record than a page has
   }
+}
 
-  #positionOf(partition: number): Offset {
-    return this.#reached.get(partition)?.next ?? 0
-  }
+/** The furthest behind first: there may be no time for all. */
+function partsOf(from: Checkpoints, ends: ReadonlyMap<number, Offset>): readonly Part[] {
+  const parts = [...ends].map(([partition, end]) => ({ partition, from: from.get(partition) ?? startOfPartition, end }))
+  const lag = ({ from: { next }, end }: Part) => end - next
+  return parts.filter((part) => lag(part) > 0).sort((one, other) => lag(other) - lag(one))
 }

@@ -5,10 +5,16 @@ import { encodeCheckpoint } from '../read-models/checkpoint.ts'
 import { textSets } from '../read-models/document.ts'
 import type { Contents, Inspection, Item, ScannedPage, Snapshot } from '../read-models/inspection.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
-import { MismatchError, Replay, type ReplayOptions, VerifyError } from './replay.ts'
+import { MismatchError } from './replay.ts'
+import { Scratch, type ScratchOptions, VerifyError } from './scratch.ts'
 
-export interface VerifyOptions extends ReplayOptions {
+export interface VerifyOptions extends ScratchOptions {
   readonly store: Pick<ReadModelStore, 'generations' | 'inspection'>
+  /**
+   * Called repeatedly: first with the number of records replayed and to replay, then with what has been compared and
+   * its total.
+   */
+  readonly progress?: (step: 'replay' | 'compare', done: number, total: number) => void
 }
 
 export interface Verification {
@@ -40,27 +46,22 @@ export async function verify(options: VerifyOptions): Promise<Verification> {
   const active = await retry(() => options.store.generations.active(), options)
   if (active === undefined) throw new Error(noReadModels)
   if (active.logId !== options.log.logId) throw new MismatchError('The read models belong to another log.')
-  const replay = await Replay.start(options)
-  try {
-    return await new Verifier(options, active.name, replay).run()
-  } finally {
-    await replay.close()
-  }
+  return await new Verifier(options, active.name, await Scratch.start(options)).run()
 }
 
 class Verifier {
   readonly #options: VerifyOptions
   readonly #generation: string
-  readonly #replay: Replay
+  readonly #scratch: Scratch
   /** Each difference once, by where and id: an item may be read twice. */
   readonly #differences = new Map<string, Difference>()
   #compared = 0
   #total = 0
 
-  constructor(options: VerifyOptions, generation: string, replay: Replay) {
+  constructor(options: VerifyOptions, generation: string, scratch: Scratch) {
     this.#options = options
     this.#generation = generation
-    this.#replay = replay
+    this.#scratch = scratch
   }
 
   async run(): Promise<Verification> {
@@ -94,7 +95,7 @@ class Verifier {
     // The numbers alone prove nothing: if there is one item too many, another may be missing.
     const differs = [...this.#differences.values()].some(({ where }) => where === set)
     if (!differs && expected.sizes.get(set)?.actual === found.sizes.get(set)?.actual) return
-    const expectedItems = itemsOf((from) => this.#scratch((scratch, name) => scratch.scan(name, set, from, chunk)))
+    const expectedItems = itemsOf((from) => this.#scratch.read((scratch, name) => scratch.scan(name, set, from, chunk)))
     for await (const items of expectedItems) {
       const ids = items.map(([id]) => id)
       const { texts } = await this.#live((live, name) => live.find(name, set, ids))
@@ -106,7 +107,7 @@ class Verifier {
   /** Compares what was found with the log at the position of the last read. */
   async #compare(set: string, found: readonly (readonly [id: string, text: string | undefined])[]): Promise<void> {
     const ids = found.map(([id]) => id)
-    const { texts } = await this.#scratch((scratch, name) => scratch.find(name, set, ids))
+    const { texts } = await this.#scratch.read((scratch, name) => scratch.find(name, set, ids))
     for (const [i, [id, text]] of found.entries()) this.#compareText(set, id, texts[i], text)
   }
 
@@ -123,7 +124,7 @@ class Verifier {
   /** The contents as found, and as they should be at the same positions. */
   async #contents(): Promise<readonly [found: Contents, expected: Contents]> {
     const found = await this.#live((live, name) => live.contents(name))
-    return [found, await this.#scratch((scratch, name) => scratch.contents(name))]
+    return [found, await this.#scratch.read((scratch, name) => scratch.contents(name))]
   }
 
   /**
@@ -137,13 +138,8 @@ class Verifier {
     if (found?.snapshot.active !== this.#generation) {
       throw new VerifyError('Another generation became active during the verification.')
     }
-    await this.#replay.upTo(found.snapshot.checkpoints)
-    return found
-  }
-
-  async #scratch<T>(read: (scratch: Inspection, generation: string) => Promise<T | undefined>): Promise<T> {
-    const found = await read(this.#options.scratch.inspection, this.#replay.generation)
-    if (found === undefined) throw new VerifyError('The scratch read models are gone.')
+    const { progress } = this.#options
+    await this.#scratch.upTo(found.snapshot.checkpoints, (done, total) => progress?.('replay', done, total))
     return found
   }
 

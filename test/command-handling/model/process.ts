@@ -130,6 +130,6 @@ export class RebuildProcess extends Process {
   constructor(shared: Shared) {
     super(shared)
     const { log, store } = this
-    this.done = rebuild({ log, store, definition: petstore, group: `rebuild ${groups++}`, logger })
+    this.done = rebuild({ log, store, definition: petstore, logger })
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ReadRecords } from '../../../src/engine/log/event-log.ts'
+import { type ReadRecords, readMax } from '../../../src/engine/log/event-log.ts'
 import { type LogUnderTest, partitionsOf, records } from './fixture.ts'
 
 const values = ({ records: found }: ReadRecords) => found.map(({ offset, value }) => `${offset} ${value}`)
@@ -21,7 +21,7 @@ export function reading(at: LogUnderTest): void {
       await at.appendForeign({ key: null, value: null })
       const found: string[] = []
       for (let next = 1; next < 5; ) {
-        const read = await at.log.read(0, next, 1000)
+        const read = await at.log.read(0, next, readMax)
         expect(read.next).toBeGreaterThan(next)
         found.push(...values(read))
         next = read.next

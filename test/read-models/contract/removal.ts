@@ -112,7 +112,7 @@ export const removal = topic('removal', {
     const log = logOf(happenings(...ops))
     const before = await contentOf(store, await projected(store, log, [2, 3, 7]))
     expect(before?.sizes.get('pets')).toEqual({ actual: 1, recorded: 1 })
-    const options = { log, store, definition: madeUp as never, group: 'removal', logger }
+    const options = { log, store, definition: madeUp as never, logger }
     const verified = async () => (await verify({ ...options, scratch: memoryReadModels() })).differences
     expect(await verified()).toEqual([])
     expect(await rebuild(options)).toBe('activated')
