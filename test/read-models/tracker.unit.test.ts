@@ -5,7 +5,6 @@ import { eventually } from '../lib/eventually.ts'
 import { ScriptedStore, someTurns } from './scripted-store.ts'
 
 const longMs = 1_000_000
-const built = { name: 'built', logId: 'log', continues: undefined }
 
 function open(options?: TrackerOptions, store = new ScriptedStore()) {
   const tracker = new Tracker(store as Pick<Generations, 'active' | 'checkpoints' | 'listen'>, options)
@@ -62,26 +61,16 @@ describe('looking at the store', () => {
     await eventually(() => expect(store.asked.active).toBeGreaterThan(active))
   })
 
-  it('does not happen for progress of the generation it follows, nor, while another one is followed, of the active one', async () => {
-    for (const follow of [undefined, built]) {
-      const looks = vi.fn()
-      const { store, tracker, events } = open({ lookMs: longMs, ...(follow && { follow }) })
-      await tracker.look()
-      await someTurns()
-      tracker.observe({ looking: looks })
-      progressOf(store, 'first')
-      await someTurns()
-      expect(events.at(-1)).toBe('first 1')
-      expect(looks).not.toHaveBeenCalled()
-    }
-  })
-
-  it('follows the generation it is told to', async () => {
-    const { store, tracker } = open({ follow: built })
-    const checkpoints = vi.spyOn(store, 'checkpoints')
-    expect((await tracker.look()).active?.name).toBe('built')
-    expect(checkpoints).toHaveBeenLastCalledWith('built')
-    expect(store.asked.active).toBe(0)
+  it('does not happen for progress of the active generation', async () => {
+    const looks = vi.fn()
+    const { store, tracker, events } = open({ lookMs: longMs })
+    await tracker.look()
+    await someTurns()
+    tracker.observe({ looking: looks })
+    progressOf(store, 'first')
+    await someTurns()
+    expect(events.at(-1)).toBe('first 1')
+    expect(looks).not.toHaveBeenCalled()
   })
 
   it.each<[string, (store: ScriptedStore) => void]>([

@@ -20,8 +20,6 @@ export interface TrackerObserver extends Partial<ProgressListener> {
 }
 
 export interface TrackerOptions {
-  /** A generation to follow instead of the active one. */
-  readonly follow?: ActiveGeneration
   /** How often to look at the store even without an announcement. */
   readonly lookMs?: number
 }
@@ -32,7 +30,6 @@ export interface TrackerOptions {
  */
 export class Tracker {
   readonly #generations: Pick<Generations, 'active' | 'checkpoints' | 'listen'>
-  readonly #follow: TrackerOptions['follow']
   readonly #observers = new Set<TrackerObserver>()
   readonly #looking = new SingleFlight(() => this.#look())
   readonly #endListening: () => void
@@ -46,12 +43,9 @@ export class Tracker {
 
   constructor(generations: Pick<Generations, 'active' | 'checkpoints' | 'listen'>, options: TrackerOptions = {}) {
     this.#generations = generations
-    this.#follow = options.follow
     this.#endListening = generations.listen({
       progress: (generation, progress) => {
-        // While following a generation being built, the tracker still hears announcements of the active one.
-        const isOther = generation !== this.#generation && this.#follow === undefined
-        if (progress === undefined || isOther) {
+        if (progress === undefined || generation !== this.#generation) {
           this.#turn++
           this.#generation = generation
           this.lookSoon()
@@ -124,7 +118,7 @@ export class Tracker {
   async #ask(): Promise<Look> {
     for (;;) {
       const turn = this.#turn
-      const active = this.#follow ?? (await this.#generations.active())
+      const active = await this.#generations.active()
       const checkpoints = active && (await this.#generations.checkpoints(active.name))
       // The connection was lost, or another generation appeared: the result may be outdated.
       if (turn === this.#turn || this.#isClosed) return { active, checkpoints }
