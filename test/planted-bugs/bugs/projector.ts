@@ -81,10 +81,30 @@ export const projectorBugs: readonly PlantedBug[] = [
     },
   },
   {
+    name: 'a replay goes on behind a record that the log does not hold any more',
+    file: 'src/engine/projector/replay.ts',
+    text: 'if (!isSameRecord(page.records[0], last)) {',
+    becomes: 'if (page.records[0]?.offset !== last.offset) {',
+    caughtBy: {
+      file: 'test/projector/replay.unit.test.ts',
+      title: 'notices with each page that the log lost its end, and grew again',
+    },
+  },
+  {
+    name: 'verify replays up to where a page ends',
+    file: 'src/engine/projector/replay.ts',
+    text: 'const next = Math.min(page.next, end)',
+    becomes: 'const { next } = page',
+    caughtBy: {
+      file: 'test/projector/replay.unit.test.ts',
+      title: 'gets over offsets without a record, also where there are more of them than a page has',
+    },
+  },
+  {
     name: 'a rebuild takes over before it has all that the log held',
     file: 'src/engine/projector/rebuild.ts',
-    text: "const outcome = hasReachedGoal ? await generations.activate(name) : 'short'",
-    becomes: "const outcome = hasReachedGoal || reached?.size ? await generations.activate(name) : 'short'",
+    text: 'const hasReachedGoal = goal.every(',
+    becomes: 'const hasReachedGoal = reached.size > 0 || goal.every(',
     caughtBy: {
       file: 'test/projector/rebuild-goal.unit.test.ts',
       title:

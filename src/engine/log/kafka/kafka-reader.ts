@@ -38,7 +38,7 @@ export class UndecodableError extends Error {
   }
 }
 
-/** Reads offsets and single records without a consumer group, which could take seconds to form. */
+/** Reads offsets and records without a consumer group, which could take seconds to form. */
 export class KafkaReader {
   readonly #connection: KafkaConnection<Cluster>
 
