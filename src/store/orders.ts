@@ -13,7 +13,7 @@ export const orders: Resource = {
   isBeta: true,
   schema: OrderSchema,
   example: {
-    id: 12,
+    id: 2,
     petId: 1,
     status: 'approved',
     placedAt: '2026-11-20T09:30:00.000Z',
@@ -90,6 +90,6 @@ export const updateOrder = command({
     },
   ),
   on: { document: 'orders' },
-  rejects: { order_transition_invalid: 'Order 12 is delivered and cannot become cancelled.' },
+  rejects: { order_transition_invalid: 'Order 2 is delivered and cannot become cancelled.' },
   command: ({ id, body: { status } }): PetCommand => ({ type: 'updateOrder', orderId: id as OrderId, status }),
 })
