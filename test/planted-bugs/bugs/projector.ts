@@ -72,7 +72,7 @@ export const projectorBugs: readonly PlantedBug[] = [
     name: 'verify looks at no orders',
     file: 'src/engine/projector/verify.ts',
     text: 'const sets = new Set([...expected.sizes.keys(), ...first.sizes.keys(), ...textSets])',
-    becomes: `const { home } = this.#options.definition
+    becomes: `const { collection: home } = this.#options.definition.stream
     const isOfPets = (set: string) => set === home || set.startsWith(\`\${home}:\`)
     const sets = new Set([...[...expected.sizes.keys(), ...first.sizes.keys()].filter(isOfPets), ...textSets])`,
     caughtBy: {
