@@ -11,7 +11,7 @@ const stalls = [{ partition: 0, next: 4, events: 3, seconds: 30 }]
 const unknown: Lag = { status: 'unknown', reason: 'not looked at yet' }
 
 function shard(current?: string): HealthSources['shards'][number] {
-  const tracker = { look: async () => ({ active, checkpoints: new Map() }) }
+  const tracker = { lastLook: { active, checkpoints: new Map(), isComplete: true, building: undefined } }
   return { tracker, store: { warnings: [] }, incomplete: { current } }
 }
 

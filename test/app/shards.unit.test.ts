@@ -9,6 +9,7 @@ import { type Stores, shardsOf } from '../../src/engine/read-models/shards.ts'
 import type { PetId } from '../../src/store/pet.ts'
 import { MemoryEventLog, MemoryLogData } from '../event-log/memory-event-log.ts'
 import { numbers } from '../read-models/contract/values.ts'
+import { stopClock } from '../read-models/scripted-store.ts'
 import { MemoryData } from '../read-models/memory-data.ts'
 import { memoryReadModels } from '../read-models/memory-store.ts'
 import { encodeEvent, petstore } from '../store/petstore.ts'
@@ -115,6 +116,29 @@ it('shards tell the lag of every partition, and of none while a shard is without
   await projectors.close()
   data.at(-1)?.versions.clear()
   await vi.waitFor(() => expect(behind()).toBe('no read models have been started'), until)
+})
+
+it('ask each store one thing a second, for tracker, lag, health and repair together', async () => {
+  stopClock()
+  const { tracked, projectors, stores, reads } = await start(3, 20)
+  const watched = watchLag(tracked, 30_000, projectors)
+  onTestFinished(() => watched.close())
+  await vi.advanceTimersByTimeAsync(3000)
+  expect([watched.lag.status, reads.state.status]).toEqual(['known', 'up'])
+  const asked: string[] = []
+  for (const [shard, { generations }] of stores.entries()) {
+    for (const method of ['look', 'active', 'checkpoints', 'all', 'versions'] as const) {
+      const ask = generations[method] as () => Promise<never>
+      vi.spyOn(generations, method as 'look').mockImplementation(() => {
+        asked.push(`${method} of ${shard}`)
+        return ask()
+      })
+    }
+  }
+  for (let second = 0; second < 10; second++) {
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(asked.splice(0).sort()).toEqual(['look of 0', 'look of 1', 'look of 2'])
+  }
 })
 
 it('a set that a read finds incomplete is reported by that read', async () => {

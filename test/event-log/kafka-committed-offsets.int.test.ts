@@ -74,7 +74,7 @@ describeWithBrokers('the offsets that a group has committed in Kafka', ({ kafkaB
       if (isRefusing && method === 'apply') throw new ServiceError('read_model_unavailable', 'refused')
     })
     const tracker = new Tracker(generations)
-    const meter = new LagMeter({ log, tracker, generations })
+    const meter = new LagMeter({ log, tracker })
     onTestFinished(async () => {
       await meter.close()
       await tracker.close()

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../src/engine/lib/errors.ts'
 import { type Lag, LagHistory, LagMeter } from '../../src/engine/projector/lag-meter.ts'
 import { startOfPartition } from '../../src/engine/read-models/checkpoint.ts'
-import type { Look as TrackerLook } from '../../src/engine/read-models/tracker.ts'
+import type { Look as StoreLook } from '../../src/engine/read-models/generations.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -14,6 +14,7 @@ function open() {
     ends: [0, 0],
     next: [0, 0],
     building: undefined as number[] | undefined,
+    logIdOfBuilding: 'log',
     logId: 'log',
     isLogAway: false,
     areReadModels: 'there' as 'there' | 'away' | 'not started' | 'gone',
@@ -31,20 +32,23 @@ function open() {
       return ends
     },
   }
-  const look = async (): Promise<TrackerLook> => {
+  const look = async (): Promise<StoreLook> => {
     if (scene.areReadModels === 'away') throw new ServiceError('read_model_unavailable', 'away')
-    if (scene.areReadModels === 'not started') return { active: undefined, checkpoints: undefined }
+    if (scene.areReadModels === 'not started')
+      return { active: undefined, checkpoints: undefined, isComplete: true, building: undefined }
     const active = { name: 'first', logId: scene.logId, continues: undefined }
-    const checkpoints = new Map(scene.next.map((next, partition) => [partition, { ...startOfPartition, next }]))
-    return { active, checkpoints: scene.areReadModels === 'gone' ? undefined : checkpoints }
-  }
-  const generations = {
-    all: async () => (scene.building ? [{ name: 'second', logId: 'log', state: 'building' as const, since: 0 }] : []),
-    checkpoints: async () =>
-      new Map(scene.building?.map((next, partition) => [partition, { ...startOfPartition, next }])),
+    const at = (next: number[]) =>
+      new Map(next.map((each, partition) => [partition, { ...startOfPartition, next: each }]))
+    const building = { name: 'second', logId: scene.logIdOfBuilding, checkpoints: at(scene.building ?? []) }
+    return {
+      active,
+      checkpoints: scene.areReadModels === 'gone' ? undefined : at(scene.next),
+      isComplete: true,
+      building: scene.building && building,
+    }
   }
   const looks: { lag: Lag; atMs: number }[] = []
-  const meter = new LagMeter({ log, tracker: { look }, generations, looked: (lag, atMs) => looks.push({ lag, atMs }) })
+  const meter = new LagMeter({ log, tracker: { look }, looked: (lag, atMs) => looks.push({ lag, atMs }) })
   return { scene, log, meter, looks }
 }
 
@@ -70,7 +74,7 @@ describe('the lag', () => {
     expect(meter.lag).toMatchObject({ status: 'known', generation: 'first', partitions })
   })
 
-  it('is told for a rebuild while there is one', async () => {
+  it('is told for a rebuild of this log while there is one', async () => {
     const { scene, meter } = open()
     Object.assign(scene, { ends: [5, 3], next: [5, 3] })
     await second()
@@ -78,6 +82,9 @@ describe('the lag', () => {
     scene.building = [1, 3]
     await second()
     expect(meter.lag).toMatchObject({ rebuildEvents: 4 })
+    scene.logIdOfBuilding = 'another log'
+    await second()
+    expect(meter.lag).toMatchObject({ rebuildEvents: undefined })
   })
 
   it('is none for records that were applied while it looked', async () => {

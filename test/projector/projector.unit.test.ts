@@ -146,10 +146,11 @@ describe('the projector', () => {
     const world = await runningWorld(3)
     const { generations } = world.store
     const lost = (await generations.active())?.name
-    const checkpoints = generations.checkpoints.bind(generations)
-    vi.spyOn(generations, 'checkpoints').mockImplementation(async (name) =>
-      name === lost ? undefined : checkpoints(name),
-    )
+    const look = generations.look.bind(generations)
+    vi.spyOn(generations, 'look').mockImplementation(async () => {
+      const found = await look()
+      return found.active?.name === lost ? { ...found, checkpoints: undefined } : found
+    })
     await eventually(async () => expect((await generations.active())?.name).not.toBe(lost))
     await untilCaughtUp(world)
   })

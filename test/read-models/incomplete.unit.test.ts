@@ -4,7 +4,6 @@ import { IncompleteGenerations } from '../../src/engine/read-models/incomplete.t
 import { eventually } from '../lib/eventually.ts'
 
 const pauseMs = 20
-const _patience = { timeout: 5000, interval: 2 }
 
 /** Generations of which some lost data, and a process that looks at the active one over and over. */
 function start() {
@@ -12,7 +11,6 @@ function start() {
   const started: { name: string; instead: string | undefined; atMs: number }[] = []
   const state = { active: 'first', failures: 0 }
   const generations = {
-    isComplete: async (name: string) => !incomplete.has(name),
     start: async ({ name }: { name: string }, instead: string | undefined) => {
       if (state.failures-- > 0) throw new Error('no answer')
       if (instead !== state.active) return false
@@ -22,7 +20,7 @@ function start() {
     },
   }
   const watch = new IncompleteGenerations(generations, 'log', pino({ level: 'silent' }), pauseMs)
-  looking = setInterval(() => watch.lookSoon(state.active), 2)
+  looking = setInterval(() => watch.looked(state.active, !incomplete.has(state.active)), 2)
   return { watch, incomplete, started, state }
 }
 

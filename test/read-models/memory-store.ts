@@ -150,19 +150,24 @@ function projectionOf(store: MemoryStore): ProjectionStore {
 
 function generationsOf(store: MemoryStore): Generations {
   return {
-    async active(): Promise<ActiveGeneration | undefined> {
+    async look() {
+      const [active, building] = [store.open().inState('active'), store.open().inState('building')]
+      return {
+        active: active && activeOf(active),
+        checkpoints: active && new Map(active.checkpoints),
+        isComplete: active === undefined || active.isComplete(...active.sizes().keys()),
+        building: building && { ...generationOf(building), checkpoints: new Map(building.checkpoints) },
+      }
+    },
+
+    async active() {
       const active = store.open().inState('active')
-      return active && { name: active.name, logId: active.logId, continues: active.continues }
+      return active && activeOf(active)
     },
 
     async checkpoints(name) {
       const generation = store.generation(name)
       return generation && new Map(generation.checkpoints)
-    },
-
-    async isComplete(name) {
-      const generation = store.generation(name)
-      return generation === undefined || generation.isComplete(...generation.sizes().keys())
     },
 
     listen: (listener) => store.listeners.add(listener),
@@ -184,7 +189,7 @@ function generationsOf(store: MemoryStore): Generations {
       const building = version.inState('building')
       if (building?.logId === generation.logId) {
         building.become('building')
-        return { name: building.name, logId: building.logId }
+        return generationOf(building)
       }
       if (building !== undefined) version.generations.delete(building.name)
       version.generations.set(generation.name, new GenerationData(generation, 'building'))
@@ -235,6 +240,14 @@ function generationsOf(store: MemoryStore): Generations {
       return generations.map(({ name }) => name)
     },
   }
+}
+
+function generationOf({ name, logId }: Generation): Generation {
+  return { name, logId }
+}
+
+function activeOf(active: GenerationData): ActiveGeneration {
+  return { ...generationOf(active), continues: active.continues }
 }
 
 function inspectionOf(store: MemoryStore): Inspection {

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../src/engine/lib/errors.ts'
+import type { Look } from '../../src/engine/read-models/generations.ts'
 import { ProvenReadModel } from '../../src/engine/read-models/proven-read-model.ts'
 import type { AtLeast, ReadModel } from '../../src/engine/read-models/read-model.ts'
 import { eventually } from '../lib/eventually.ts'
@@ -177,13 +178,14 @@ it('one more look keeps a read for 300 ms at most', async () => {
   const { store, model, until } = openProven()
   await until('up')
   stopClock()
-  const { promise, resolve } = Promise.withResolvers<undefined>()
-  vi.spyOn(store, 'checkpoints').mockReturnValue(promise)
+  const { promise, resolve } = Promise.withResolvers<Look>()
+  const look = await store.look()
+  vi.spyOn(store, 'look').mockReturnValue(promise)
   store.takeOver('second')
   const refused = expect(model.page(all)).rejects.toMatchObject(rebuilding)
   await vi.advanceTimersByTimeAsync(300)
   await refused
-  resolve(undefined)
+  resolve(look)
 })
 
 describe('reading at least up to given positions', () => {
@@ -239,6 +241,7 @@ describe('reading at least up to given positions', () => {
     ['the log has no such partition', [], longMs, beyond],
     ['the log is away', undefined, 1000, behind],
   ])('refuses what is not reached: %s', async (_, ends, timeoutMs, code) => {
+    stopClock()
     const { model, log, store, until } = openProven()
     await until('up')
     store.apply(1, 0, 1)
@@ -246,12 +249,12 @@ describe('reading at least up to given positions', () => {
       if (ends === undefined) throw new ServiceError('event_log_unavailable', 'away')
       return ends
     })
-    stopClock()
     const answer = model.page(all, { positions: at([0, 0], [0, 1]), wait: { timeoutMs } })
     const refused = expect(answer).rejects.toMatchObject({ code })
     await vi.advanceTimersByTimeAsync(code === behind ? timeoutMs : 50)
     await refused
-    expect([log.endOffsets.mock.calls.length, model.waiting, vi.getTimerCount()]).toEqual([1, 0, 0])
+    const timers = vi.getTimerCount() - 1 // the tracker's
+    expect([log.endOffsets.mock.calls.length, model.waiting, timers]).toEqual([1, 0, 0])
   })
 
   it('ends as soon as nobody wants it any more', async () => {

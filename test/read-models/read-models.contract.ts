@@ -5,6 +5,7 @@ import type { ContractTopic, ReadModelsFixture } from './contract/fixture.ts'
 import { building, generations } from './contract/generations.ts'
 import { inspecting } from './contract/inspecting.ts'
 import { listening } from './contract/listening.ts'
+import { looking } from './contract/looking.ts'
 import { model } from './contract/model.ts'
 import { reading } from './contract/reading.ts'
 import { removal } from './contract/removal.ts'
@@ -20,7 +21,7 @@ import { upkeep } from './contract/upkeep.ts'
  * becomes of batches that contradict themselves.
  */
 export const readModelsTopics: readonly ContractTopic[] = [
-  ...[generations, building, activating, upkeep, listening],
+  ...[generations, building, activating, upkeep, listening, looking],
   ...[applying, streams, removal, refusing, together],
   ...[reading, inspecting, stores, model],
 ]

@@ -7,7 +7,7 @@ import type { DocumentId } from '../../src/engine/read-models/document.ts'
 import type {
   ActiveGeneration,
   Checkpoints,
-  Generations,
+  Look,
   Progress,
   ProgressListener,
 } from '../../src/engine/read-models/generations.ts'
@@ -22,11 +22,11 @@ import type {
   StreamQuery,
 } from '../../src/engine/read-models/stored-reads.ts'
 import { decodeRow } from '../../src/engine/read-models/stream-row.ts'
-import { Tracker } from '../../src/engine/read-models/tracker.ts'
+import { type TrackedGenerations, Tracker } from '../../src/engine/read-models/tracker.ts'
 import { eventually } from '../lib/eventually.ts'
 
 /** The reading side of a store, in the hands of a test: it says what is stored, and when the connection breaks. */
-export class ScriptedStore implements StoredReads, Pick<Generations, 'active' | 'checkpoints' | 'listen'> {
+export class ScriptedStore implements StoredReads, TrackedGenerations {
   generation: ActiveGeneration | undefined = { name: 'first', logId: 'log', continues: undefined }
   readonly next = new Map<number, number>()
   /** The ids of the documents, which all sets hold. */
@@ -34,14 +34,15 @@ export class ScriptedStore implements StoredReads, Pick<Generations, 'active' | 
   recorded = 0
   isAway = false
   /** How often what was asked. */
-  readonly asked = { active: 0, reads: 0 }
+  readonly asked = { looks: 0, reads: 0 }
   #held: Promise<void> | undefined
   readonly #listeners = new Set<ProgressListener>()
 
-  async active(): Promise<ActiveGeneration | undefined> {
-    this.asked.active++
-    this.#checkThere()
-    return this.generation
+  async look(): Promise<Look> {
+    this.asked.looks++
+    const checkpoints = this.generation && this.#checkpoints()
+    const isComplete = this.ids.length === this.recorded
+    return await this.#answer({ active: this.generation, checkpoints, isComplete, building: undefined })
   }
 
   async checkpoints(generation: string): Promise<Checkpoints | undefined> {

@@ -1,13 +1,12 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { Generations } from '../../src/engine/read-models/generations.ts'
 import { Tracker, type TrackerOptions } from '../../src/engine/read-models/tracker.ts'
 import { eventually } from '../lib/eventually.ts'
-import { ScriptedStore, someTurns } from './scripted-store.ts'
+import { ScriptedStore, someTurns, stopClock } from './scripted-store.ts'
 
 const longMs = 1_000_000
 
 function open(options?: TrackerOptions, store = new ScriptedStore()) {
-  const tracker = new Tracker(store as Pick<Generations, 'active' | 'checkpoints' | 'listen'>, options)
+  const tracker = new Tracker(store, options)
   onTestFinished(() => tracker.close())
   const events: string[] = []
   tracker.observe({
@@ -56,9 +55,37 @@ describe('looking at the store', () => {
     const { store, tracker } = open({ lookMs: when === 'again and again' ? 1 : longMs })
     await tracker.look()
     await someTurns()
-    const { active } = store.asked
+    const { looks } = store.asked
     change(store)
-    await eventually(() => expect(store.asked.active).toBeGreaterThan(active))
+    await eventually(() => expect(store.asked.looks).toBeGreaterThan(looks))
+  })
+
+  it('happens a second after the last one began, whoever asked for that', async () => {
+    stopClock()
+    const { store, tracker } = open()
+    const passed = async (ms: number) => {
+      await vi.advanceTimersByTimeAsync(ms)
+      return store.asked.looks
+    }
+    await tracker.look()
+    const before = store.asked.looks
+    expect(await passed(600)).toBe(before)
+    await tracker.look()
+    expect(await passed(999)).toBe(before + 1)
+    expect(await passed(1)).toBe(before + 2)
+    expect(await passed(3000)).toBe(before + 5)
+  })
+
+  it('leaves what it found, or why it failed, to whoever does not want to wait', async () => {
+    const { store, tracker } = open({ lookMs: longMs }, awayStore())
+    expect(() => tracker.lastLook).toThrow('not being looked at')
+    await expect(tracker.look()).rejects.toThrow('away')
+    expect(() => tracker.lastLook).toThrow('away')
+    store.connect()
+    const look = await tracker.look()
+    expect(tracker.lastLook).toBe(look)
+    await tracker.close()
+    expect(() => tracker.lastLook).toThrow('not being looked at')
   })
 
   it('does not happen for progress of the active generation', async () => {
@@ -100,12 +127,18 @@ describe('looking at the store', () => {
     await expect(looking).rejects.toMatchObject({ code: 'read_model_unavailable' })
     await closing
     await expect(tracker.look()).rejects.toMatchObject({ code: 'read_model_unavailable' })
-    const { active } = store.asked
+    const { looks } = store.asked
     events.length = 0
     await someTurns()
-    expect([store.listeners, store.asked.active, events]).toEqual([0, active, []])
+    expect([store.listeners, store.asked.looks, events]).toEqual([0, looks, []])
   })
 })
+
+function awayStore(): ScriptedStore {
+  const store = new ScriptedStore()
+  store.isAway = true
+  return store
+}
 
 function progressOf(store: ScriptedStore, generation: string): void {
   store.announce({ partition: 0, from: 0, next: 1, withoutEffect: [] }, generation)

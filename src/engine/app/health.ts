@@ -13,7 +13,7 @@ import type { Projectors, WatchedLag } from './shards.ts'
 export interface HealthSources {
   readonly log: Pick<EventLog, 'endOffsets' | 'logId' | 'undecodable' | 'warnings'>
   readonly shards: readonly {
-    readonly tracker: Pick<Tracker, 'look'>
+    readonly tracker: Pick<Tracker, 'lastLook'>
     readonly store: Pick<ReadModelStore, 'warnings'>
     readonly incomplete: Pick<IncompleteGenerations, 'current'>
   }[]
@@ -45,12 +45,11 @@ export function serviceHealth({ log, shards, projectors, reads, lag: watched, ou
     }
   }
 
-  async function readModelsCheck(): Promise<Check> {
+  function readModelsCheck(): Check {
     const warnings = warningDetails(shards.flatMap(({ store }) => store.warnings))
     if (reads !== undefined) return { ...reads.state, ...lagDetails(), ...warnings }
     try {
-      const looks = await Promise.all(shards.map(({ tracker }) => tracker.look()))
-      const names = looks.map(({ active }) => active?.name)
+      const names = shards.map(({ tracker }) => tracker.lastLook.active?.name)
       const isIncomplete = shards.some(
         ({ incomplete }, shard) => incomplete.current !== undefined && incomplete.current === names[shard],
       )
@@ -106,7 +105,8 @@ export function serviceHealth({ log, shards, projectors, reads, lag: watched, ou
     },
 
     async ready() {
-      const [eventLog, readModels] = await Promise.all([eventLogCheck(), readModelsCheck()])
+      const eventLog = await eventLogCheck()
+      const readModels = readModelsCheck()
       caughtUp ||= (reads ?? projectors)?.state.status === 'up'
       const serving = eventLog.status === 'up' || readModels.status === 'up' || readModels.status === 'degraded'
       const projector = projectors && { projector: { ...projectors.state, ...undecodableDetails() } }

@@ -10,6 +10,12 @@ import { type Shard, shardOf, shardsOf, withOneSubscription } from '../read-mode
 import { Tracker } from '../read-models/tracker.ts'
 import type { Storage } from './storage.ts'
 
+/**
+ * Longer than the second after which the lag meter looks, so that its look serves everybody. The tracker looks by itself
+ * where no meter does, or the log keeps the meter waiting.
+ */
+const lookMs = 1250
+
 /** A shard of the read models, as one process follows it. There is one shard unless READ_MODEL_SHARDS is higher. */
 export interface TrackedShard extends Shard {
   readonly tracker: Tracker
@@ -19,11 +25,11 @@ export interface TrackedShard extends Shard {
 export function trackShards({ stores, log }: Pick<Storage, 'stores' | 'log'>, logger: Logger): readonly TrackedShard[] {
   return shardsOf(stores, withOneSubscription(log, stores.length)).map((shard) => {
     const { generations } = shard.store
-    const tracker = new Tracker(generations)
+    const tracker = new Tracker(generations, { lookMs })
     const incomplete = new IncompleteGenerations(generations, log.logId, logger)
     tracker.observe({
-      looked: ({ active }) => {
-        if (active?.logId === log.logId) incomplete.lookSoon(active.name)
+      looked: ({ active, isComplete }) => {
+        if (active?.logId === log.logId) incomplete.looked(active.name, isComplete)
       },
     })
     return { ...shard, tracker, incomplete }
@@ -68,10 +74,10 @@ export function watchLag(
   stallMs: number,
   projectors: Pick<Projectors, 'assignment' | 'takenUp'> | undefined,
 ) {
-  const watched = shards.map(({ log, tracker, store: { generations } }) => {
+  const watched = shards.map(({ log, tracker }) => {
     const watch = projectors && new StallWatch(stallMs, projectors)
     const looked = (found: Lag, atMs: number) => watch?.look(found, atMs)
-    return { watch, meter: new LagMeter({ log, tracker, generations, looked }) }
+    return { watch, meter: new LagMeter({ log, tracker, looked }) }
   })
   return {
     get lag() {

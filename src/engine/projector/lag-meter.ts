@@ -1,8 +1,8 @@
 import { SingleFlight } from '../lib/single-flight.ts'
 import type { EventLog, Offset } from '../log/event-log.ts'
 import { type Checkpoint, startOfPartition } from '../read-models/checkpoint.ts'
-import type { Checkpoints, Generations } from '../read-models/generations.ts'
-import type { Look, Tracker } from '../read-models/tracker.ts'
+import type { Checkpoints, Look } from '../read-models/generations.ts'
+import type { Tracker } from '../read-models/tracker.ts'
 
 const lookMs = 1000
 
@@ -46,7 +46,6 @@ export function parkedIn(partitions: readonly PartitionLag[]): number {
 export interface LagMeterOptions {
   readonly log: Pick<EventLog, 'endOffsets' | 'logId'>
   readonly tracker: Pick<Tracker, 'look'>
-  readonly generations: Pick<Generations, 'all' | 'checkpoints'>
   /** Called after each look, with its time in milliseconds of a monotonic clock. */
   readonly looked?: (lag: Lag, atMs: number) => void
 }
@@ -79,30 +78,21 @@ export class LagMeter {
     const { log, tracker, looked } = this.#options
     // The end offsets are read first: anything applied meanwhile then reduces the lag, and an idle system shows none.
     const [endOffsets] = await Promise.allSettled([log.endOffsets()])
-    const [looks] = await Promise.allSettled([Promise.all([tracker.look(), this.#beingBuilt()])])
+    const [look] = await Promise.allSettled([tracker.look()])
     const atMs = performance.now()
-    this.#lag = this.#compare(endOffsets, looks, atMs)
+    this.#lag = this.#compare(endOffsets, look, atMs)
     looked?.(this.#lag, atMs)
   }
 
-  async #beingBuilt(): Promise<Checkpoints | undefined> {
-    const { generations, log } = this.#options
-    const building = (await generations.all()).find(({ state, logId }) => state === 'building' && logId === log.logId)
-    return building && (await generations.checkpoints(building.name))
-  }
-
-  #compare(
-    endOffsets: PromiseSettledResult<readonly Offset[]>,
-    looks: PromiseSettledResult<[Look, Checkpoints | undefined]>,
-    atMs: number,
-  ): Lag {
-    const answers = { logAnswers: endOffsets.status === 'fulfilled', readModelsAnswer: looks.status === 'fulfilled' }
+  #compare(endOffsets: PromiseSettledResult<readonly Offset[]>, look: PromiseSettledResult<Look>, atMs: number): Lag {
+    const answers = { logAnswers: endOffsets.status === 'fulfilled', readModelsAnswer: look.status === 'fulfilled' }
     const unknown = (reason: string): Lag => ({ status: 'unknown', reason, ...answers })
     if (endOffsets.status === 'rejected') return unknown(messageOf(endOffsets.reason))
-    if (looks.status === 'rejected') return unknown(messageOf(looks.reason))
-    const [{ active, checkpoints }, building] = looks.value
+    if (look.status === 'rejected') return unknown(messageOf(look.reason))
+    const { logId } = this.#options.log
+    const { active, checkpoints, building } = look.value
     if (active === undefined) return unknown('no read models have been started')
-    if (active.logId !== this.#options.log.logId) return unknown('the read models belong to another log')
+    if (active.logId !== logId) return unknown('the read models belong to another log')
     if (checkpoints === undefined) return unknown('the read models are gone')
     const partitions = endOffsets.value.map((end, partition) => {
       const checkpoint = checkpoints.get(partition) ?? startOfPartition
@@ -110,7 +100,7 @@ export class LagMeter {
       const behindMs = this.#histories[partition].observe(atMs, end, checkpoint.next)
       return { partition, events: Math.max(0, end - checkpoint.next), seconds: Math.round(behindMs) / 1000, checkpoint }
     })
-    const rebuildEvents = building && behind(endOffsets.value, building)
+    const rebuildEvents = building?.logId === logId ? behind(endOffsets.value, building.checkpoints) : undefined
     return { status: 'known', generation: active.name, partitions, rebuildEvents }
   }
 }

@@ -3,10 +3,10 @@ import type { Offset, RecordBatch, Subscriber, Subscription } from '../log/event
 import { RecordGoneError } from '../log/read-at.ts'
 import { isSameRecord } from '../log/record-identity.ts'
 import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../read-models/checkpoint.ts'
-import type { Checkpoints } from '../read-models/generations.ts'
+import type { Checkpoints, Look } from '../read-models/generations.ts'
 import type { ShardLog } from '../read-models/shards.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
-import type { Look, Tracker } from '../read-models/tracker.ts'
+import type { Tracker } from '../read-models/tracker.ts'
 import { Applier, type ApplierOptions } from './applier.ts'
 
 /** A partition being projected, and what the projector believes about it. */

@@ -39,6 +39,16 @@ export interface StoredVersion {
 /** Checkpoints by partition. Partitions with nothing stored are absent. */
 export type Checkpoints = ReadonlyMap<number, Checkpoint>
 
+/** A store at one moment: all that those who follow it ask again and again. */
+export interface Look {
+  readonly active: ActiveGeneration | undefined
+  /** Those of the active generation; undefined if there is none, or if it has lost them. */
+  readonly checkpoints: Checkpoints | undefined
+  /** False if a set of the active generation does not have its recorded size. Sets are not counted on SQLite. */
+  readonly isComplete: boolean
+  readonly building: (Generation & { readonly checkpoints: Checkpoints }) | undefined
+}
+
 export interface Progress {
   readonly partition: number
   /** The records from `from` up to `next` were handled in this step. */
@@ -63,14 +73,11 @@ export interface ProgressListener {
  * Every method throws ServiceError read_model_unavailable if the store does not answer in time.
  */
 export interface Generations {
+  /** All of it read in one atomic step. */
+  look(): Promise<Look>
   active(): Promise<ActiveGeneration | undefined>
   /** Undefined if the generation does not exist. */
   checkpoints(generation: string): Promise<Checkpoints | undefined>
-  /**
-   * Whether every set of the generation has its recorded size; true if the generation does not exist. SQLite is not
-   * counted, since its file holds what was written to it.
-   */
-  isComplete(generation: string): Promise<boolean>
   /**
    * Calls the listener from now on, each time in a microtask of its own. Returns a function that ends that. Whether it
    * hears of other stores on the same data depends on the adapter.

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { retry } from '../lib/retry.ts'
-import { SingleFlight } from '../lib/single-flight.ts'
 import type { Generations } from './generations.ts'
 
 /** Marks a generation that replaced an incomplete one. */
@@ -16,22 +15,15 @@ const defaultPauseMs = 10_000
  * once, and after a pause if it was a replacement itself.
  */
 export class IncompleteGenerations {
-  readonly #generations: Pick<Generations, 'start' | 'isComplete'>
+  readonly #generations: Pick<Generations, 'start'>
   readonly #logId: string
   readonly #logger: Logger
   readonly #pauseMs: number
   readonly #reported = new Set<string>()
-  readonly #looking = new SingleFlight(() => this.#look())
   #count = 0
-  #toLookAt = ''
   #incomplete: string | undefined
 
-  constructor(
-    generations: Pick<Generations, 'start' | 'isComplete'>,
-    logId: string,
-    logger: Logger,
-    pauseMs = defaultPauseMs,
-  ) {
+  constructor(generations: Pick<Generations, 'start'>, logId: string, logger: Logger, pauseMs = defaultPauseMs) {
     this.#generations = generations
     this.#logId = logId
     this.#logger = logger
@@ -48,10 +40,10 @@ export class IncompleteGenerations {
     return this.#incomplete
   }
 
-  /** Checks all sets of the generation, also those that nobody reads or writes. */
-  lookSoon(generation: string): void {
-    this.#toLookAt = generation
-    void this.#looking.request()
+  /** What a look found about all sets of the active generation, also those that nobody reads or writes. */
+  looked(generation: string, isComplete: boolean): void {
+    if (isComplete) this.#incomplete = undefined
+    else this.report(generation)
   }
 
   /** To be called whenever a set of the generation was found without its recorded size. */
@@ -61,16 +53,6 @@ export class IncompleteGenerations {
     this.#reported.add(generation)
     this.#count++
     void (generation.endsWith(replacementMark) ? this.#replaceAgain(generation) : this.#replace(generation))
-  }
-
-  async #look(): Promise<void> {
-    const generation = this.#toLookAt
-    try {
-      if (!(await this.#generations.isComplete(generation))) this.report(generation)
-      else this.#incomplete = undefined
-    } catch {
-      // the store reports its own problems, and there is another look in a second
-    }
   }
 
   async #replaceAgain(generation: string): Promise<void> {

@@ -1,13 +1,6 @@
 import { ServiceError } from '../lib/errors.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
-import type { ActiveGeneration, Checkpoints, Generations, ProgressListener } from './generations.ts'
-
-/** Which generation is active and how far it is. */
-export interface Look {
-  readonly active: ActiveGeneration | undefined
-  /** Undefined if there is no active generation, or it has been removed meanwhile. */
-  readonly checkpoints: Checkpoints | undefined
-}
+import type { ActiveGeneration, Generations, Look, ProgressListener } from './generations.ts'
 
 /**
  * Called synchronously, after the tracker's own update; also receives all announcements of the store. Must not throw.
@@ -20,20 +13,24 @@ export interface TrackerObserver extends Partial<ProgressListener> {
 }
 
 export interface TrackerOptions {
-  /** How often to look at the store even without an announcement. */
+  /** How long after the beginning of a look another one is due, even without an announcement. */
   readonly lookMs?: number
 }
 
+export type TrackedGenerations = Pick<Generations, 'look' | 'listen'>
+
 /**
- * Follows one store for the whole process: which generation is active, and how far it is. Announcements only wake; the
- * tracker looks at what is stored once a second, on every connection, and when another generation is announced.
+ * Follows one store for the whole process: whatever is asked of it again and again is asked here, in one look for
+ * everybody. Announcements only wake; the tracker looks at what is stored a second after the last look began, on every
+ * connection, and when another generation is announced.
  */
 export class Tracker {
-  readonly #generations: Pick<Generations, 'active' | 'checkpoints' | 'listen'>
+  readonly #generations: TrackedGenerations
   readonly #observers = new Set<TrackerObserver>()
   readonly #looking = new SingleFlight(() => this.#look())
   readonly #endListening: () => void
-  readonly #timer: NodeJS.Timeout
+  readonly #lookMs: number
+  #timer: NodeJS.Timeout | undefined
   #generation: string | undefined
   #isConnected = false
   #isClosed = false
@@ -41,8 +38,10 @@ export class Tracker {
   #turn = 0
   #lastLook: (() => Look) | undefined
 
-  constructor(generations: Pick<Generations, 'active' | 'checkpoints' | 'listen'>, options: TrackerOptions = {}) {
+  constructor(generations: TrackedGenerations, options: TrackerOptions = {}) {
     this.#generations = generations
+    this.#lookMs = options.lookMs ?? 1000
+    this.#setTimer()
     this.#endListening = generations.listen({
       progress: (generation, progress) => {
         if (progress === undefined || generation !== this.#generation) {
@@ -59,7 +58,6 @@ export class Tracker {
       },
       disconnected: () => this.#disconnected(),
     })
-    this.#timer = setInterval(() => this.lookSoon(), options.lookMs ?? 1000).unref()
   }
 
   /** Whether progress is announced to this process. */
@@ -67,13 +65,18 @@ export class Tracker {
     return this.#isConnected
   }
 
+  /** The last look; throws what the store threw then. */
+  get lastLook(): Look {
+    if (this.#isClosed || this.#lastLook === undefined) {
+      throw new ServiceError('read_model_unavailable', 'The read models are not being looked at.')
+    }
+    return this.#lastLook()
+  }
+
   /** Resolves to a look that began after the call; throws what the store throws. */
   async look(): Promise<Look> {
     await this.#looking.request()
-    if (this.#isClosed || this.#lastLook === undefined) {
-      throw new ServiceError('read_model_unavailable', 'The read models are not looked at any more.')
-    }
-    return this.#lastLook()
+    return this.lastLook
   }
 
   lookSoon(): void {
@@ -89,9 +92,15 @@ export class Tracker {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#endListening()
-    clearInterval(this.#timer)
+    clearTimeout(this.#timer)
     this.#disconnected()
     await this.#looking.stop()
+  }
+
+  /** Not by `refresh`, after which the fake timers of tests fire in another order than they are due. */
+  #setTimer(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.lookSoon(), this.#lookMs).unref()
   }
 
   #disconnected(): void {
@@ -101,6 +110,7 @@ export class Tracker {
   }
 
   async #look(): Promise<void> {
+    this.#setTimer()
     for (const observer of this.#observers) observer.looking?.()
     try {
       const look = await this.#ask()
@@ -118,10 +128,9 @@ export class Tracker {
   async #ask(): Promise<Look> {
     for (;;) {
       const turn = this.#turn
-      const active = await this.#generations.active()
-      const checkpoints = active && (await this.#generations.checkpoints(active.name))
+      const look = await this.#generations.look()
       // The connection was lost, or another generation appeared: the result may be outdated.
-      if (turn === this.#turn || this.#isClosed) return { active, checkpoints }
+      if (turn === this.#turn || this.#isClosed) return look
     }
   }
 }

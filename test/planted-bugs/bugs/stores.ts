@@ -56,6 +56,17 @@ export const storeBugs: readonly PlantedBug[] = [
     needsBrokers: true,
   },
   {
+    name: 'a look counts only the sets that the look before it found (Redis)',
+    file: 'src/engine/read-models/redis/redis-look.ts',
+    text: 'return isSame && found.sets.every((set) => asked.sets.includes(set))',
+    becomes: 'return isSame',
+    caughtBy: {
+      file: redis,
+      title: 'a look tells that any set of the active generation lost an entry, and of no other one',
+    },
+    needsBrokers: true,
+  },
+  {
     name: 'a proof is used again for an equal state text',
     file: 'src/engine/read-models/redis/group-reader.ts',
     text: `    if (state !== lastState) {

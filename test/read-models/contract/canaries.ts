@@ -61,6 +61,21 @@ export const canaries: Readonly<Record<string, Readonly<Record<string, Fault>>>>
         own.listen({ ...others, progress: (name, at) => progress(name, at && { ...at, from: 0 }) }),
     })),
   },
+  looking: {
+    'looks at one thing after the other': breaking('generations', (own) => ({
+      async look() {
+        const { active } = await own.look()
+        await setImmediate()
+        return { ...(await own.look()), active }
+      },
+    })),
+    'counts nothing': breaking('generations', (own) => ({
+      look: async () => ({ ...(await own.look()), isComplete: true }),
+    })),
+    'does not see what is being built': breaking('generations', (own) => ({
+      look: async () => ({ ...(await own.look()), building: undefined }),
+    })),
+  },
   applying: {
     'changes no document whose text stays the same': applying(({ documents, ...batch }) => {
       return { ...batch, documents: documents.filter(({ before, after }) => before?.json !== after?.json) }

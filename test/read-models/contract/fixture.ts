@@ -7,8 +7,8 @@ export interface ReadModelsFixture {
   /** Who hears of progress. Adapters differ here, and the suite holds each to what it declares. */
   readonly progressIsHeardBy: 'every store on the data' | 'the store that made it'
   /**
-   * Whether a read tells that a set which it read has lost something, and `apply` refuses a batch that is judged by it;
-   * inspection and activation always tell.
+   * Whether a read tells that a set which it read has lost something, a look that any set of the active generation has,
+   * and `apply` refuses a batch that is judged by it; inspection and activation always tell.
    */
   readonly provesSizes: boolean
   /** Takes everything out of the data behind the stores' backs. */

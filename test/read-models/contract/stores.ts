@@ -17,6 +17,7 @@ export const everyCall: Record<string, (store: ReadModelStore, generation: strin
   'load by document': ({ reads }, name) => reads.load(name, { document: { collection: 'orders', id: 1 } }),
   'load of a projector': ({ projection }, name) => projection.load(name, request),
   apply: ({ projection }, name) => projection.apply(name, firstBatch({ documents: added(pet(1, ['a'])) })),
+  look: ({ generations }) => generations.look(),
   active: ({ generations }) => generations.active(),
   checkpoints: ({ generations }, name) => generations.checkpoints(name),
   start: ({ generations }) => generations.start(newGeneration(), 'one that is not active'),

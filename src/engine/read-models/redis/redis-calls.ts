@@ -13,6 +13,14 @@ export interface Replies {
   'build-generation': [name: string, logId: string]
   'activate-generation': 'activated' | 'behind' | 'incomplete' | 'not_building' | 'other_keys'
   'remove-generation': 'removed' | 'rest' | 'kept'
+  look: [
+    active: [name: string | null, logId: string | null, continues: string | null],
+    building: [name: string | null, logId: string | null],
+    checkpoints: string[],
+    recorded: string[],
+    checkpointsOfBuilding: string[],
+    actual: (string | number)[],
+  ]
   generations: [active: Named, building: Named, replaced: string[]]
   'forget-version': unknown
   'load-partition':

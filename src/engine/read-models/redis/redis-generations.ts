@@ -2,10 +2,10 @@ import type { Redis } from 'ioredis'
 import type { Generations, StoredGeneration, StoredVersion } from '../generations.ts'
 import type { Listeners } from '../listeners.ts'
 import { answer, type Replies, run } from './redis-calls.ts'
-import { contentsOf } from './redis-inspection.ts'
 import { type RedisKeys, redisKeys, type StoreName, versionsKey } from './redis-keys.ts'
+import { redisLook } from './redis-look.ts'
 import { progressMessage } from './redis-progress.ts'
-import { decodeSnapshot, pairs } from './stored.ts'
+import { checkpointsIn, pairs } from './stored.ts'
 
 /** `connectionTo` also answers for keys of other slots. */
 export function redisGenerations(
@@ -57,6 +57,8 @@ export function redisGenerations(
   }
 
   return {
+    look: redisLook(redis, own),
+
     async active() {
       const { name, epoch, continues } = await answer(redis.hgetall(own.active))
       if (name === undefined || epoch === undefined) return undefined
@@ -65,13 +67,7 @@ export function redisGenerations(
 
     async checkpoints(generation) {
       const fields = await answer(redis.hgetall(own.generation(generation).checkpoints))
-      return fields.epoch === undefined ? undefined : decodeSnapshot('', Object.entries(fields).flat()).checkpoints
-    },
-
-    async isComplete(generation) {
-      const sizes = (await contentsOf(redis, own, generation))?.sizes
-      if (sizes === undefined) return true // it is gone, maybe only just now
-      return sizes.size > 0 && [...sizes.values()].every(({ actual, recorded }) => actual === recorded)
+      return checkpointsIn(Object.entries(fields).flat())
     },
 
     listen: (listener) => listeners.add(listener),

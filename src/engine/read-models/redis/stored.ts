@@ -1,5 +1,6 @@
 import { type Checkpoint, decodeCheckpoint } from '../checkpoint.ts'
 import type { StoredDocument } from '../document.ts'
+import type { Checkpoints } from '../generations.ts'
 import type { Snapshot } from '../inspection.ts'
 
 /** `member`: an entry of a collection. */
@@ -18,6 +19,11 @@ export function decodeSnapshot(active: string, fields: readonly string[]): Snaps
     if (/^\d{1,3}$/.test(field)) checkpoints.set(Number(field), decodeCheckpoint(value))
   }
   return { active: active === '' ? undefined : active, checkpoints }
+}
+
+/** From all fields of a checkpoints hash; undefined if its generation is gone. */
+export function checkpointsIn(fields: readonly string[]): Checkpoints | undefined {
+  return fields.includes('epoch') ? decodeSnapshot('', fields).checkpoints : undefined
 }
 
 /** Pairs of values that alternate in a reply. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { timeOfDay } from '../../lib/clock.ts'
-import type { Generation, Generations, StoredGeneration } from '../generations.ts'
+import type { ActiveGeneration, Generation, Generations, StoredGeneration } from '../generations.ts'
 import type { Listeners } from '../listeners.ts'
 import type { GenerationRow, SqliteDatabase } from './sqlite-database.ts'
 import { sizesOf } from './sqlite-inspection.ts'
@@ -34,16 +34,27 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
   }
 
   return {
+    async look() {
+      return database.read(() => {
+        const byState = new Map(database.generations().map((each) => [each.state, each]))
+        const [active, building] = [byState.get('active'), byState.get('building')]
+        return {
+          active: active && activeOf(active),
+          checkpoints: active && database.checkpoints(active.key),
+          isComplete: true, // SQLite loses nothing by itself, and counting takes time
+          building: building && { ...generationOf(building), checkpoints: database.checkpoints(building.key) },
+        }
+      })
+    },
+
     async active() {
       const active = database.read(() => database.inState('active'))
-      return active && { name: active.name, logId: active.logId, continues: active.continues ?? undefined }
+      return active && activeOf(active)
     },
 
     async checkpoints(generation) {
       return database.readGeneration(generation, (key) => database.checkpoints(key))
     },
-
-    isComplete: async () => true,
 
     listen: (listener) => listeners.add(listener),
 
@@ -69,7 +80,7 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
         const building = database.inState('building')
         if (building?.logId === generation.logId) {
           setState(building.key, 'building', null)
-          return { name: building.name, logId: building.logId }
+          return generationOf(building)
         }
         if (building !== undefined) letGo(database, building)
         insert(generation, 'building')
@@ -144,6 +155,14 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
       return removed
     },
   }
+}
+
+function generationOf({ name, logId }: GenerationRow): Generation {
+  return { name, logId }
+}
+
+function activeOf(row: GenerationRow): ActiveGeneration {
+  return { ...generationOf(row), continues: row.continues ?? undefined }
 }
 
 function isBehind(database: SqliteDatabase, building: GenerationRow, active: GenerationRow): boolean {

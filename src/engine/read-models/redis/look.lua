@@ -1,0 +1,18 @@
+--[[ look: what is stored of the active generation and of the one being built, at one moment.
+  KEYS[1] active, hash    KEYS[2] building, hash
+  KEYS[3] checkpoints of the active generation, hash    KEYS[4] its sizes, hash; any keys if there is none
+  KEYS[5] checkpoints of the one being built, hash; any key if there is none
+  KEYS[6..] the sets with the sizes in KEYS[4], hashes and sorted sets
+  Returns {{name, log id, what it continues} of the active one, {name, log id} of the one being built,
+          {field, value, ...} of KEYS[3], the same of KEYS[4], the same of KEYS[5], {size of KEYS[6], ...}};
+          name is nil if there is none. By the names and the fields of KEYS[4] the caller sees whether KEYS are the right ones ]]
+local sizes = {}
+for i = 6, #KEYS do sizes[i - 5] = redis.call(redis.call('TYPE', KEYS[i]).ok == 'hash' and 'HLEN' or 'ZCARD', KEYS[i]) end
+return {
+  redis.call('HMGET', KEYS[1], 'name', 'epoch', 'continues'),
+  redis.call('HMGET', KEYS[2], 'name', 'epoch'),
+  redis.call('HGETALL', KEYS[3]),
+  redis.call('HGETALL', KEYS[4]),
+  redis.call('HGETALL', KEYS[5]),
+  sizes,
+}
