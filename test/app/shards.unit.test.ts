@@ -9,9 +9,9 @@ import { type Stores, shardsOf } from '../../src/engine/read-models/shards.ts'
 import type { PetId } from '../../src/store/pet.ts'
 import { MemoryEventLog, MemoryLogData } from '../event-log/memory-event-log.ts'
 import { numbers } from '../read-models/contract/values.ts'
-import { stopClock } from '../read-models/scripted-store.ts'
 import { MemoryData } from '../read-models/memory-data.ts'
 import { memoryReadModels } from '../read-models/memory-store.ts'
+import { stopClock } from '../read-models/scripted-store.ts'
 import { encodeEvent, petstore } from '../store/petstore.ts'
 
 const logger = pino({ level: 'silent' })
