@@ -16,7 +16,7 @@ import { type LogKind, openLog, openStore, type StoreKind } from './storage.ts'
 
 const [, , logKind, storeKind, group = '', events] = process.argv
 const config = readConfig(petstore, process.env)
-prepareProcess(config)
+await prepareProcess(config)
 const logger = pino({ level: 'warn' }, process.stderr)
 const log = await openLog(logKind as LogKind, config, logger)
 const store = await openStore(storeKind as StoreKind, config, log, logger)

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { addAction, print, showProgress, table } from '../../src/engine/cli/output.ts'
+import { addAction, print, table } from '../../src/engine/cli/output.ts'
+import { showProgress } from '../../src/engine/cli/progress.ts'
 import { written } from './run-here.ts'
 
 function capture(stream: 'stdout' | 'stderr'): () => string {

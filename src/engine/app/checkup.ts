@@ -6,10 +6,8 @@ import { expiryOf, readKeys, whyUnreadable } from '../keys/key-file.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { lockFile } from '../lib/file-lock.ts'
 import { type Finding, failed, ok } from '../lib/finding.ts'
-import { checkKafka } from '../log/kafka/check-kafka.ts'
-import { checkRedis } from '../read-models/redis/check-redis.ts'
 import { type Config, readConfig } from './config.ts'
-import { openStorageBeside, prepareProcess } from './storage.ts'
+import { loadBrokers, openStorageBeside, prepareProcess } from './storage.ts'
 
 const spaceWarnBytes = 1024 ** 3
 const spaceLeastBytes = 64 * 1024 ** 2
@@ -20,7 +18,7 @@ export async function checkUp(definition: Definition, environment: NodeJS.Proces
   const node = ok('Node', process.versions.node)
   try {
     const config = readConfig(definition, environment)
-    prepareProcess(config)
+    await prepareProcess(config)
     const settings = ok(
       'settings',
       config.brokers === undefined ? 'can be read; embedded' : 'can be read; Kafka and Redis',
@@ -92,11 +90,8 @@ function checkKeys({ service: { name } }: Definition, { apiKeysFile, apiKeys }: 
 async function checkStorage(definition: Definition, config: Config): Promise<Finding[]> {
   const { brokers, dataDir } = config
   if (brokers !== undefined) {
-    const [kafka, redis] = await Promise.all([
-      checkKafka({ ...brokers.kafka, logger }),
-      checkRedis(brokers.redis, timeOfDay),
-    ])
-    return [...kafka, ...redis]
+    const { checkBrokers } = await loadBrokers()
+    return await checkBrokers(brokers, logger)
   }
   const file = join(dataDir, 'event-log.db')
   if (!existsSync(file))

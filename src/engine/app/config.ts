@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import { join } from 'node:path'
 import type { Definition } from '../definition/definition.ts'
-import { isLoopback } from '../http/health.ts'
+import { isLoopback } from '../http/networks.ts'
 import { readBrokers } from './broker-config.ts'
 import { ConfigError, list, readVariables } from './environment.ts'
 

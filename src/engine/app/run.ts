@@ -23,7 +23,7 @@ export async function run(makeDefinition: () => Definition, environment: NodeJS.
     const definition = makeDefinition()
     name = definition.service.name
     const config = readConfig(definition, environment)
-    prepareProcess(config)
+    await prepareProcess(config)
     process.stderr.on('error', () => {}) // libraries write there, and it may be full or closed
     const output = new LogOutput(process.stdout)
     const logger = pino({ level: config.logLevel }, output)

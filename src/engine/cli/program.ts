@@ -4,15 +4,13 @@ import type { Definition } from '../definition/definition.ts'
 import { OutOfReachError, ServiceError } from '../lib/errors.ts'
 import { toldOf } from '../lib/file-errors.ts'
 import { release } from '../lib/release.ts'
-import { VerifyError } from '../projector/scratch.ts'
-import { addBackupCommand } from './backup.ts'
-import { addDoctorCommand } from './doctor.ts'
-import { addEventsCommand } from './events.ts'
-import { addKeyCommands } from './keys.ts'
 import { escaped, exitCodes, outliveOutput } from './output.ts'
-import { addParkedCommands } from './parked.ts'
-import { addReadModelCommands } from './read-models.ts'
-import { addServiceCommands } from './service-commands.ts'
+
+/** Some commands, by their names. What they need is loaded with `adder`. */
+interface Commands {
+  readonly names: readonly string[]
+  adder(): Promise<(program: Command, definition: Definition) => void>
+}
 
 /** Runs one command, by `process.env`. Resolves to the exit code. */
 export async function runCommand(makeDefinition: () => Definition, args: readonly string[]): Promise<number> {
@@ -21,7 +19,8 @@ export async function runCommand(makeDefinition: () => Definition, args: readonl
     const definition = makeDefinition()
     name = definition.service.name
     outliveOutput(name)
-    await newProgram(definition).parseAsync(args, { from: 'user' })
+    const program = await newProgram(definition, args[0])
+    await program.parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (error) {
     if (!(error instanceof CommanderError)) process.stderr.write(`${name}: ${escaped(toldOf(error))}\n`)
@@ -29,25 +28,43 @@ export async function runCommand(makeDefinition: () => Definition, args: readonl
   }
 }
 
-function newProgram(definition: Definition): Command {
+/** With the command of this name alone, where there is one; else with all, for help and suggestions. */
+async function newProgram(definition: Definition, name = ''): Promise<Command> {
   const program = new Command(definition.service.name)
     .description('Operates the service. Log and read models are found by the variables that the service reads.')
     .version(`${release} (Node ${process.versions.node})`)
     .addHelpText('after', '\nExit codes: 0 done, 1 not as it should be, 2 bad usage or configuration, 3 out of reach.')
     .exitOverride()
-  addKeyCommands(program, definition)
-  addReadModelCommands(program, definition)
-  addParkedCommands(program, definition)
-  addEventsCommand(program, definition)
-  addBackupCommand(program, definition)
-  addServiceCommands(program, definition)
-  addDoctorCommand(program, definition)
+  const all = allCommands(definition)
+  const named = all.filter(({ names }) => names.includes(name))
+  for (const commands of named.length > 0 ? named : all) {
+    const add = await commands.adder()
+    add(program, definition)
+  }
   return program
+}
+
+function allCommands({ service: { cli = [] } }: Definition): readonly Commands[] {
+  return [
+    { names: ['keys'], adder: async () => (await import('./keys.ts')).addKeyCommands },
+    {
+      names: ['generations', 'rebuild', 'verify', 'stats'],
+      adder: async () => (await import('./read-models.ts')).addReadModelCommands,
+    },
+    { names: ['parked'], adder: async () => (await import('./parked.ts')).addParkedCommands },
+    { names: ['events'], adder: async () => (await import('./events.ts')).addEventsCommand },
+    { names: ['backup'], adder: async () => (await import('./backup.ts')).addBackupCommand },
+    {
+      names: cli.map(({ name }) => name),
+      adder: async () => (await import('./service-commands.ts')).addServiceCommands,
+    },
+    { names: ['doctor'], adder: async () => (await import('./doctor.ts')).addDoctorCommand },
+  ]
 }
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.badUsage
   if (error instanceof ConfigError) return exitCodes.badUsage
-  if (error instanceof ServiceError || error instanceof OutOfReachError) return exitCodes.outOfReach
-  return error instanceof VerifyError ? exitCodes.outOfReach : exitCodes.notAsItShouldBe
+  const isOutOfReach = error instanceof ServiceError || error instanceof OutOfReachError
+  return isOutOfReach ? exitCodes.outOfReach : exitCodes.notAsItShouldBe
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { Logger } from 'pino'
-import { openScratch } from '../app/storage.ts'
+import { openScratch } from '../app/embedded-storage.ts'
 import { valuesOf } from '../definition/check.ts'
 import type { Definition } from '../definition/definition.ts'
 import { indexOf } from '../definition/shown-documents.ts'
@@ -14,17 +14,8 @@ import { type Difference, type Verification, verify } from '../projector/verify.
 import { setName } from '../read-models/document.ts'
 import { type Shard, shardsOf } from '../read-models/shards.ts'
 import { describeGenerations } from './generations.ts'
-import {
-  addAction,
-  exitCodes,
-  inOneLine,
-  type Outcome,
-  operator,
-  type Progress,
-  print,
-  showProgress,
-  table,
-} from './output.ts'
+import { addAction, exitCodes, inOneLine, type Outcome, operator, print, table } from './output.ts'
+import { type Progress, showProgress } from './progress.ts'
 import { inActive, withStorage } from './storage.ts'
 
 const shownDifferences = 50

@@ -12,7 +12,7 @@ export async function withStorage<T>(
   work: (storage: Storage, logger: Logger) => Promise<T>,
 ): Promise<T> {
   const config = readConfig(definition, { ...process.env, ROLE: '' })
-  prepareProcess(config)
+  await prepareProcess(config)
   const logger = pino({ level: process.env.LOG_LEVEL || 'error' }, process.stderr)
   const storage = await openStorageBeside(definition, config, logger)
   return await work(storage, logger).finally(() => storage.close())

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '../lib/errors.ts'
 import { jsonType } from './error-replies.ts'
+import { isLoopback } from './networks.ts'
 import type { Traffic } from './traffic.ts'
 
 /** The state of one part: one word, and details for operators. Must be JSON. */
@@ -33,11 +34,6 @@ export interface ProbedServices {
    * asks its client to close the connection.
    */
   readonly draining: () => boolean
-}
-
-/** Whether only this machine can connect to a host, given as an address or a name. */
-export function isLoopback(host: string): boolean {
-  return /^(127\.\d+\.\d+\.\d+|\[?::1\]?|localhost)$/i.test(host)
 }
 
 /** What proxies add; some add nothing, and only pass on the Host that their client asked for. */

@@ -1,5 +1,10 @@
 import { isIPv6 } from 'node:net'
 
+/** Whether only this machine can connect to a host, given as an address or a name. */
+export function isLoopback(host: string): boolean {
+  return /^(127\.\d+\.\d+\.\d+|\[?::1\]?|localhost)$/i.test(host)
+}
+
 const mappedForm = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 const groupsOfAddress = 8
 const groupsOfNetwork = 4

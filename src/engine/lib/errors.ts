@@ -9,7 +9,7 @@ export class IdTakenError extends Error {
  * Something cannot be opened: it did not answer in time, or it belongs to another release. The message says what to do.
  */
 export class OutOfReachError extends Error {
-  override readonly name = 'OutOfReachError'
+  override readonly name: string = 'OutOfReachError'
 }
 
 /** The message where log and read models answered, but there are no read models yet. */

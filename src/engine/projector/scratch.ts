@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { ServiceError } from '../lib/errors.ts'
+import { OutOfReachError, ServiceError } from '../lib/errors.ts'
 import { retry } from '../lib/retry.ts'
 import type { Offset } from '../log/event-log.ts'
 import type { Checkpoints } from '../read-models/generations.ts'
@@ -15,7 +15,7 @@ export interface ScratchOptions extends Omit<ReplayOptions, 'store' | 'signal'> 
 }
 
 /** The read models changed in a way that verification cannot follow. Start it again. */
-export class VerifyError extends Error {
+export class VerifyError extends OutOfReachError {
   override readonly name = 'VerifyError'
 }
 

@@ -1,0 +1,82 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Definition } from '../definition/definition.ts'
+import { isDiskFull } from '../lib/durable-files.ts'
+import { lockFile } from '../lib/file-lock.ts'
+import { copySqliteEventLog } from '../log/sqlite/copy-log.ts'
+import { openSqliteEventLog } from '../log/sqlite/sqlite-event-log.ts'
+import { openSqliteReadModels } from '../read-models/sqlite/sqlite-read-models.ts'
+import type { ReadModelStore } from '../read-models/store.ts'
+import type { Config } from './config.ts'
+import { openDataFolder } from './data-folder.ts'
+import { ConfigError } from './environment.ts'
+
+/** Opens the files of the single process that serves embedded mode. */
+export function openFiles(definition: Definition, config: Config) {
+  openDataFolder(config.dataDir)
+  return orDiskFull(config, () => openAlone(definition, config))
+}
+
+function openAlone(definition: Definition, config: Config) {
+  const lock = lockFile(join(config.dataDir, 'server.lock'), 0)
+  if (lock === undefined) {
+    throw new ConfigError(`Another server is using ${config.dataDir}: stop it, or set DATA_DIR to another folder.`)
+  }
+  const files = open(definition, config, true)
+  async function close(): Promise<void> {
+    await files.close()
+    lock?.[Symbol.dispose]()
+  }
+  return { ...files, close }
+}
+
+/** Opens existing files, also beside a process that serves them. */
+export function openFilesBeside(definition: Definition, config: Config) {
+  expectEventLog(config)
+  return orDiskFull(config, () => open(definition, config, false))
+}
+
+/** SQLite needs some space even to read. */
+function orDiskFull<T>({ dataDir }: Config, open: () => T): T {
+  try {
+    return open()
+  } catch (cause) {
+    if (!isDiskFull(cause)) throw cause
+    const remedy = 'free some space, or set DATA_DIR to a folder on another disk'
+    throw new ConfigError(`DATA_DIR=${dataDir} is on a disk that is full: ${remedy}.`, { cause })
+  }
+}
+
+function expectEventLog(config: Config): void {
+  // Not `existsSync`: it says no as well where this user may not look.
+  if (statSync(eventLogFile(config), { throwIfNoEntry: false }) === undefined) {
+    throw new ConfigError(`There is no event log in ${config.dataDir}: set DATA_DIR, or KAFKA_BROKERS and REDIS_URL.`)
+  }
+}
+
+function open({ version, stream: { collection: home } }: Definition, config: Config, isOwner: boolean) {
+  const log = openSqliteEventLog({ file: eventLogFile(config) })
+  const file = join(config.dataDir, 'read-models.db')
+  const store = openSqliteReadModels({ file, version, home, isOwner })
+  const openVersion = async (each: string) => openSqliteReadModels({ file, version: each, home })
+  async function close(): Promise<void> {
+    await store.close()
+    await log.close()
+  }
+  return { log, stores: [store] as const, versions: [version], openVersion, group: 'projector', close }
+}
+
+/** Opens empty read models in a file of their own. */
+export function openScratch({ version, home }: Definition, file: string): ReadModelStore {
+  return openSqliteReadModels({ file, version, home: home.collection, isOwner: true })
+}
+
+/** Copies the embedded log to a folder as it is now, also beside a process that serves it. Returns how many events it has. */
+export function copyEmbeddedLog(config: Config, folder: string): number {
+  expectEventLog(config)
+  return copySqliteEventLog(eventLogFile(config), eventLogFile({ dataDir: folder }))
+}
+
+function eventLogFile({ dataDir }: Pick<Config, 'dataDir'>): string {
+  return join(dataDir, 'event-log.db')
+}
