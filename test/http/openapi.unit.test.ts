@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import fs, { readFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { petstore } from '../store/petstore.ts'
 import { authorization, FakeServices, openApp } from './fake-services.ts'
 
@@ -151,6 +152,24 @@ describe('/docs', () => {
     const { body } = await app.inject('/docs/static/page.js')
     expect(body).toContain('validatorUrl: null') // else a badge is fetched from elsewhere
     expect(body).toContain("layout: 'BaseLayout'") // the other one applies an inline style, which the policy forbids
+  })
+
+  it('reads a file when it is first asked for, and never again: later requests need no file descriptor', async () => {
+    const spy = vi.spyOn(fs, 'readFileSync')
+    onTestFinished(() => {
+      spy.mockRestore()
+      syncBuiltinESMExports()
+    })
+    syncBuiltinESMExports()
+    const readSoFar = () => spy.mock.calls.filter(([path]) => /docs-page|swagger-ui/.test(String(path))).length
+    const fresh = await openApp(new FakeServices())
+    const reads = [readSoFar()]
+    for (const name of ['swagger-ui-bundle.js', 'page.js', 'swagger-ui-bundle.js', 'page.js']) {
+      expect((await fresh.inject(`/docs/static/${name}`)).statusCode).toBe(200)
+      reads.push(readSoFar())
+    }
+    expect(reads).toEqual([0, 1, 2, 2, 2])
+    await fresh.close()
   })
 
   it.each(['/', '/docs/'])('is where %s leads, by HEAD as well, under any prefix', async (url) => {

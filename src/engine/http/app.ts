@@ -16,7 +16,7 @@ import { loggedPath, messageProblem } from './messages.ts'
 import { addOpenApi } from './openapi.ts'
 import { logRefusals } from './refusals.ts'
 import { traceRequests } from './request-spans.ts'
-import { compileRequestCheck, readOnlyJson } from './request-values.ts'
+import { readOnlyJson } from './request-values.ts'
 import { addResourceRoutes } from './resource-routes.ts'
 import { newServer, type ServerOptions } from './server.ts'
 
@@ -87,8 +87,6 @@ function newApp(
   options: Omit<ServerOptions, 'isClosing' | 'traffic'>,
 ): FastifyInstance {
   const app: FastifyInstance = newServer({ ...options, traffic, isClosing: () => draining() && !app.server.listening })
-  app.setValidatorCompiler(compileRequestCheck)
-  app.setSerializerCompiler(() => JSON.stringify) // response schemas are only for documentation; answers are sent as text
   app.removeAllContentTypeParsers() // only /v1 reads bodies: elsewhere a body changes no answer
   app.addHook('onRequest', (request, reply, done) => {
     traffic.assign(request, reply)
@@ -103,9 +101,12 @@ function newApp(
 }
 
 async function addApi(app: FastifyInstance, api: ApiServices, publicUrl: string): Promise<void> {
-  await addOpenApi(app, publicUrl, api.definition)
-  const asyncApi = JSON.stringify(asyncApiDocument(api.definition, api.topic))
-  app.get('/asyncapi.json', { schema: { hide: true } }, (_request, reply) => reply.type(jsonType).send(asyncApi))
+  addOpenApi(app, publicUrl, api.definition)
+  let asyncApi: string | undefined
+  app.get('/asyncapi.json', { schema: { hide: true } }, (_request, reply) => {
+    asyncApi ??= JSON.stringify(asyncApiDocument(api.definition, api.topic))
+    return reply.type(jsonType).send(asyncApi)
+  })
   addDocs(app, api.definition)
   await app.register(
     async (v1) => {

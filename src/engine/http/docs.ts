@@ -25,24 +25,27 @@ const ownFiles = { 'page.css': css, 'page.js': javascript, 'exact-json.js': java
 
 /**
  * `/docs` shows `/openapi.json`, and `/` leads there. All addresses in it are relative, so that it works under any prefix
- * that a proxy takes away. All of it is kept in memory: a request costs no file descriptor.
+ * that a proxy takes away. Each file is read when it is first asked for, and kept in memory: later requests cost no file
+ * descriptor.
  */
 export function addDocs(app: FastifyInstance, { service: { title }, errors }: Definition): void {
   const { resolve } = createRequire(import.meta.url)
   const ownFile = (name: string) => readFileSync(new URL(`docs-page/${name}`, import.meta.url))
-  function serve(url: string, type: string, content: string | Buffer): void {
+  function serve(url: string, type: string, read: () => string | Buffer): void {
+    let content: string | Buffer | undefined
     app.get(url, { schema: { hide: true } }, async (_request, reply) => {
       reply.type(type).headers({ 'content-security-policy': contentSecurityPolicy, 'cache-control': 'max-age=3600' })
+      content ??= read()
       return content
     })
   }
   for (const [url, docs] of Object.entries({ '/': 'docs', '/docs/': '../docs' })) {
     app.get(url, { schema: { hide: true } }, (_request, reply) => reply.redirect(docs))
   }
-  serve('/docs', html, ownFile('index.html').toString().replace('%title%', escapeHtml(title)))
-  serve('/docs/errors', html, errorsPage(title, errors))
-  for (const [name, type] of Object.entries(ownFiles)) serve(`/docs/static/${name}`, type, ownFile(name))
+  serve('/docs', html, () => ownFile('index.html').toString().replace('%title%', escapeHtml(title)))
+  serve('/docs/errors', html, () => errorsPage(title, errors))
+  for (const [name, type] of Object.entries(ownFiles)) serve(`/docs/static/${name}`, type, () => ownFile(name))
   for (const [name, type] of Object.entries(viewerFiles)) {
-    serve(`/docs/static/${name}`, type, readFileSync(resolve(`@fastify/swagger-ui/static/${name}`)))
+    serve(`/docs/static/${name}`, type, () => readFileSync(resolve(`@fastify/swagger-ui/static/${name}`)))
   }
 }

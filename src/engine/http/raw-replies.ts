@@ -1,10 +1,10 @@
-import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { timeOfDay } from '../lib/clock.ts'
 import { type EngineErrorCode, engineErrors } from '../lib/engine-errors.ts'
 import { connectionOf } from './connection.ts'
 import { anyPage } from './cors.ts'
 import { errorBody, helpLink, jsonType, type Problem, problemWith, securityHeaders } from './error-replies.ts'
+import { STATUS_CODES } from './node-http.ts'
 
 /**
  * The answers that have no response object, and so are sent as bytes, with all their headers. Each returns the code that

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type Server } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, Server } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { ErrorTable } from '../definition/errors.ts'
@@ -8,7 +8,9 @@ import { type ConnectionLimits, Connections } from './connections.ts'
 import { allowPage } from './cors.ts'
 import { replyWithError, securityHeaders } from './error-replies.ts'
 import { asksForUpgrade, boundPieces, hasUnreadBody } from './messages.ts'
+import { createServer } from './node-http.ts'
 import { RawReplies } from './raw-replies.ts'
+import { compileRequestCheck } from './request-values.ts'
 import { CountedResponse, type Traffic } from './traffic.ts'
 
 export interface ServerOptions {
@@ -38,6 +40,13 @@ export function newServer(options: ServerOptions): FastifyInstance {
     ...(logger && { childLoggerFactory: () => logger }),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
+    // Fastify does not load its own compilers then. Its types know only those of ajv.
+    schemaController: {
+      compilersFactory: {
+        buildValidator: () => compileRequestCheck as never,
+        buildSerializer: () => () => JSON.stringify, // response schemas are only for documentation; answers are sent as text
+      },
+    },
     trustProxy: (address: string) => limits.isTrustedProxy(address),
     serverFactory: (handle) => {
       const take = connections.inTurn((request, response) => {

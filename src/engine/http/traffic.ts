@@ -1,6 +1,7 @@
-import { type IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Distribution } from '../lib/distribution.ts'
+import { ServerResponse } from './node-http.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
