@@ -25,6 +25,15 @@ describe('compileCheck', () => {
     )
   })
 
+  it.each<[schema: object, problem: RegExp]>([
+    [{ minimun: 1 }, /unknown keyword: "minimun"/],
+    [{ type: 'integer', minimum: '1' }, /minimum value must be/],
+    [{ type: 'strnig' }, /type must be/],
+    [{ type: 'string', format: 'well-frmed' }, /unknown format/],
+  ])('a schema that is none is refused when it is first used: %j', (schema, problem) => {
+    expect(() => compileCheck(schema)('')).toThrow(problem)
+  })
+
   it('names a field inside another', () => {
     const nested = compileCheck(Type.Object({ pets: Type.Array(Type.Object({ name: Type.String() })) }))
     expect(nested({ pets: [{ name: 'Rex' }, { name: 1 }] })).toBe('pets.1.name must be string')

@@ -1,4 +1,5 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import type { Static, TSchema } from 'typebox'
+import { Type } from '../lib/type.ts'
 import { compileCheck } from '../lib/validation.ts'
 
 /** `description` completes the message "NAME must be …" for a value that violates the pattern. */
@@ -83,23 +84,27 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** Throws ConfigError. An empty variable counts as not set. */
-export function readVariables(environment: NodeJS.ProcessEnv, defaults: NamedDefaults): Variables {
-  const schema = environmentOf(defaults)
-  const read = Object.entries<TSchema & { default?: unknown }>(schema.properties).map(([name, variable]) => {
-    const text = environment[name]
-    return [name, text ? parse(text, variable) : variable.default]
-  })
-  const variables = Object.fromEntries(read.filter(([, value]) => value !== undefined))
-  const problem = compileCheck(schema)(variables)
+type Variable = TSchema & { readonly type?: string; readonly default?: unknown }
+
+/** Throws ConfigError. An empty variable counts as not set. Only what is set is checked: most starts set little. */
+export function readVariables(environment: NodeJS.ProcessEnv, names: NamedDefaults): Variables {
+  const all = Object.entries<Variable>(environmentOf(names).properties)
+  const defaults = all.flatMap(([name, variable]) => ('default' in variable ? [[name, variable.default]] : []))
+  const set = all.filter(([name]) => environment[name])
+  const values = set.map(([name, variable]) => [name, parse(environment[name] ?? '', variable)])
+  const problem = set.length === 0 ? undefined : problemOf(Object.fromEntries(set), Object.fromEntries(values))
   if (problem !== undefined) throw new ConfigError(problem)
-  return variables as Variables
+  return Object.fromEntries([...defaults, ...values])
+}
+
+function problemOf(variables: Record<string, Variable>, values: object): string | undefined {
+  return compileCheck(Type.Object(variables))(values)
 }
 
 /** Leaves text that is not of the expected type as it is; the check then refuses it. */
-function parse(text: string, schema: TSchema): unknown {
-  if (Type.IsInteger(schema) && /^\d{1,15}$/.test(text)) return Number(text)
-  if (Type.IsBoolean(schema) && /^(true|false)$/.test(text)) return text === 'true'
+function parse(text: string, { type }: Variable): unknown {
+  if (type === 'integer' && /^\d{1,15}$/.test(text)) return Number(text)
+  if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true'
   return text
 }
 

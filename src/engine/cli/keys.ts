@@ -51,17 +51,18 @@ function issue(
   if (rotate === undefined) {
     if (overlap !== undefined) command.error('error: --overlap says how long the key of --rotate stays valid')
     if (options.name === undefined) command.error("error: required option '--name <name>' not specified")
-    return show(definition, issueKey(keyFile(definition), options as NewKey, now), json)
   }
+  const file = keyFile(definition)
+  if (rotate === undefined) return show(file, issueKey(file, options as NewKey, now), json)
   const overlapUntil = new Date(now.getTime() + (overlap ?? overlapMs))
-  const issued = rotateKey(keyFile(definition), rotate, options, { now, overlapUntil })
+  const issued = rotateKey(file, rotate, options, { now, overlapUntil })
   if (issued === undefined) throw unknownKey(definition, rotate)
   process.stderr.write(`Key ${rotate} is valid until ${overlapUntil.toISOString()}.\n`)
-  return show(definition, issued, json)
+  return show(file, issued, json)
 }
 
-function show(definition: Definition, { id, name, key, expiresAt }: IssuedKey, json: boolean | undefined): Outcome {
-  const problem = whyUnreadable(keyFile(definition))
+function show(file: string, { id, name, key, expiresAt }: IssuedKey, json: boolean | undefined): Outcome {
+  const problem = whyUnreadable(file)
   if (problem !== undefined) process.stderr.write(`Warning: ${problem}\n`)
   const until = expiresAt === undefined ? '' : `, valid until ${expiresAt}`
   if (!json) process.stderr.write(`Key ${id} for ${name}${until}, shown this once:\n`)
@@ -69,8 +70,9 @@ function show(definition: Definition, { id, name, key, expiresAt }: IssuedKey, j
 }
 
 function list(definition: Definition): Outcome {
-  const used = readKeyUse(keyFile(definition))
-  const keys = (readKeys(keyFile(definition)) ?? []).map(({ sha256: _, ...key }) => ({
+  const file = keyFile(definition)
+  const used = readKeyUse(file)
+  const keys = (readKeys(file) ?? []).map(({ sha256: _, ...key }) => ({
     scopes: [...definition.scopes],
     owner: key.id,
     ...key,
@@ -93,10 +95,11 @@ interface RevokeOptions {
 }
 
 async function revoke(definition: Definition, id: string, options: RevokeOptions): Promise<Outcome> {
-  const found = readKeys(keyFile(definition))?.find((key) => key.id === id)
+  const file = keyFile(definition)
+  const found = readKeys(file)?.find((key) => key.id === id)
   if (found === undefined) throw unknownKey(definition, id)
   await confirm(`Key ${id} of ${found.name} will be revoked.`, options)
-  if (!revokeKey(keyFile(definition), id)) throw unknownKey(definition, id)
+  if (!revokeKey(file, id)) throw unknownKey(definition, id)
   return { json: { id, revoked: true }, text: `Key ${id} is revoked.` }
 }
 

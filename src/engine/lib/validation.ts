@@ -1,4 +1,5 @@
-import { Ajv, type ErrorObject } from 'ajv'
+import { createRequire } from 'node:module'
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import { isInt64 } from './int64.ts'
 
@@ -7,20 +8,45 @@ const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 
 /**
  * Schemas are written as they are published (JSON Schema as in OpenAPI 3.1). Only one thing is stricter when ajv
- * compiles them: `format: int64` is exact, see decision 0004.
+ * compiles them: `format: int64` is exact, see decision 0004. To check them by the schema of schemas would take longer than
+ * all else; ajv itself refuses a keyword that it does not know, or whose value is of another type.
  */
-const ajv = new Ajv({ allErrors: true, verbose: true, strict: true, allowUnionTypes: true })
-ajv.addKeyword({ keyword: 'int64', schemaType: 'boolean', validate: (_: boolean, value: unknown) => isInt64(value) })
-ajv.addFormat('int64', true) // with a maximum, below 2^53 here, ajv's own integer check is exact
-ajv.addFormat('well-formed', (text: string) => text.isWellFormed())
-ajv.addFormat('date-time', (text: string) => dateTime.test(text) && !Number.isNaN(Date.parse(text)))
+function newAjv(): Ajv {
+  const { Ajv } = createRequire(import.meta.url)('ajv') as typeof import('ajv')
+  const ajv = new Ajv({
+    allErrors: true,
+    verbose: true,
+    strict: true,
+    allowUnionTypes: true,
+    meta: false,
+    validateSchema: false,
+  })
+  ajv.addKeyword({ keyword: 'int64', schemaType: 'boolean', validate: (_: boolean, value: unknown) => isInt64(value) })
+  ajv.addFormat('int64', true) // with a maximum, below 2^53 here, ajv's own integer check is exact
+  ajv.addFormat('well-formed', (text: string) => text.isWellFormed())
+  ajv.addFormat('date-time', (text: string) => dateTime.test(text) && !Number.isNaN(Date.parse(text)))
+  return ajv
+}
+
+let ajv: Ajv | undefined
 
 const problemsShownMax = 5
 
-/** A check that returns the problem with a value, in words for the caller, or undefined if there is none. */
+/**
+ * A check that returns the problem with a value, in words for the caller, or undefined if there is none. It is compiled
+ * when it is first used: to compile all would take a fifth of a start.
+ */
 export function compileCheck(schema: TSchema): (value: unknown) => string | undefined {
-  const validate = ajv.compile(withExactIntegers(schema) as TSchema)
-  return (value) => (validate(value) ? undefined : describe(validate.errors ?? []))
+  let validate: ValidateFunction | undefined
+  return (value) => {
+    validate ??= compile(schema)
+    return validate(value) ? undefined : describe(validate.errors ?? [])
+  }
+}
+
+function compile(schema: TSchema): ValidateFunction {
+  ajv ??= newAjv()
+  return ajv.compile(withExactIntegers(schema) as TSchema)
 }
 
 function withExactIntegers(schema: unknown): unknown {
