@@ -152,6 +152,11 @@ describe('a wrong definition is refused, and its place named', () => {
       'commands: changeLoan.path: it must be /v1/loans/:loanId',
     ],
     ['a body without a name', withCommand({ body: Type.Object({}) }), 'commands: changeLoan.body: it needs a title'],
+    [
+      'a body that is no schema',
+      withCommand({ body: { type: 'object', title: 'Change', propertys: {} } }),
+      'commands: changeLoan.body: ',
+    ],
     ['a command without a body', withCommand({ body: undefined }), 'commands: changeLoan.body: PATCH needs one'],
     ['a stream begun without a document', withCommand({ on: 'new' }), 'it begins a stream, and creates nothing'],
     ['a key that creates nothing', withCommand({ key: lendBook.key }), 'commands: changeLoan.key: it creates nothing'],

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox'
-import { Type } from '../lib/type.ts'
+import { Type } from 'typebox'
 import { compileCheck } from '../lib/validation.ts'
 
 /** `description` completes the message "NAME must be …" for a value that violates the pattern. */

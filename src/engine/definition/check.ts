@@ -176,9 +176,19 @@ function* commandIn({ resources, errors }: Definition, route: CommandRoute<unkno
     yield `${place}.body: ${method} ${method === 'DELETE' ? 'has none' : 'needs one'}`
   if (body !== undefined && !/^[A-Z]\w*$/.test(titleOf(body)))
     yield `${place}.body: it needs a title, such as BookInput`
+  if (body !== undefined) yield* schemaIn(`${place}.body`, body)
   if (key !== undefined && creates === undefined) yield `${place}.key: it creates nothing that could be told again`
   for (const code of Object.keys(rejects))
     if (!errors.has(code)) yield `${place}.rejects: ${code} is no error of the service`
+}
+
+/** Whether requests can be checked by it. */
+function* schemaIn(place: string, schema: TSchema): Problems {
+  try {
+    compileCheck(schema)({})
+  } catch (error) {
+    yield `${place}: ${messageOf(error)}`
+  }
 }
 
 function operationIdsIn({ service: { commands }, resources }: Definition): string[] {

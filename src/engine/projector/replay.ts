@@ -85,7 +85,7 @@ export class Replay {
 
   /**
    * Each page begins with the last record applied: a log that lost its end since then may hold another one there
-   * (decision 0030).
+   * (decision 0001).
    */
   async #read({ partition, from: { next, last }, end }: Part): Promise<ReadRecords> {
     const { log } = this.#options
