@@ -83,7 +83,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
         [
           `begins at offset 1: the earlier records were deleted, and no setting restores them.`,
           `.*\n.*has cleanup.policy=compact and retention.ms=604800000, so Kafka would delete events`,
-          `.*--add-config cleanup.policy=delete,retention.ms=-1 and then petstore verify`,
+          `.*--add-config cleanup.policy=delete,retention.ms=-1 and then run the command verify`,
         ].join(''),
       ),
     )

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import type { EventLog } from '../../src/engine/log/event-log.ts'
 import { openKafkaEventLog } from '../../src/engine/log/kafka/kafka-event-log.ts'
 import type { KafkaLogOptions } from '../../src/engine/log/kafka/log-parts.ts'
-import { askKafka } from '../brokers/ready.ts'
+import { askKafka, until } from '../brokers/ready.ts'
 import { closedAfterTest, type EventLogFixture, eventually } from './contract/fixture.ts'
 
 export const silent = pino({ level: 'silent' })
@@ -56,8 +56,17 @@ export function withAdmin<T>(brokers: string, work: (admin: Admin) => Promise<T>
   return askKafka(plainKafka(brokers), work)
 }
 
+/** Resolves once each partition has a leader. kafkajs itself gives up where a busy broker does not know of the topic yet. */
 export async function createTopics(brokers: string, ...topics: ITopicConfig[]): Promise<void> {
-  await withAdmin(brokers, (admin) => admin.createTopics({ topics }))
+  const names = topics.map(({ topic }) => topic)
+  await withAdmin(brokers, async (admin) => {
+    await admin.createTopics({ topics, waitForLeaders: false })
+    await until('every partition has a leader', 30_000, async () => {
+      const found = await admin.fetchTopicMetadata({ topics: names }).catch(() => ({ topics: [] }))
+      const partitions = found.topics.flatMap((each) => each.partitions)
+      return found.topics.length === names.length && partitions.every(({ leader }) => leader >= 0)
+    })
+  })
 }
 
 /** Resolves once they are gone. */

@@ -1,4 +1,3 @@
-import { flushCompileCache } from 'node:module'
 import closeWithGrace from 'close-with-grace'
 import { type Logger, pino } from 'pino'
 import type { Definition } from '../definition/definition.ts'
@@ -32,7 +31,6 @@ export async function run(makeDefinition: () => Definition, environment: NodeJS.
     if (config.brokers === undefined) output.write(banner(definition, service, config))
     else logger.info({ url: service.url, role: config.role }, 'ready')
     closeWhenTold(service, logger, output)
-    flushCompileCache() // not only at the end of the process, which may be killed
     return service
   } catch (error) {
     process.stderr.write(`${name}: ${toldOf(error)}\n`)
