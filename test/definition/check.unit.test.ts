@@ -177,3 +177,7 @@ describe('a wrong definition is refused, and its place named', () => {
     expect(refusal).toThrow(/^name: .*\nresources\.books\.path: .*\nresources\.books\.example: .*$/)
   })
 })
+
+it('API keys can be for reading, and for what commands name', () => {
+  expect(petstore.scopes).toEqual(['read', 'write', 'orders'])
+})

@@ -7,6 +7,8 @@ import { readCloudEvent } from '../../src/engine/log/record-codec.ts'
 import type { OrderEvent, PetEvent } from '../../src/store/events.ts'
 import type { OrderId } from '../../src/store/order.ts'
 import { type Pet, type PetId, petDocument } from '../../src/store/pet.ts'
+import { project } from '../projector/projecting.ts'
+import { keyed, orderEvent, petCreated } from '../projector/records.ts'
 import { encodeEvent, petstore } from '../store/petstore.ts'
 import { anyPet } from './any-pet.ts'
 
@@ -95,4 +97,13 @@ it('what an event says is what its schema accepts, whatever members it has', () 
   const { value } = encodeEvent(created(zoe), { eventId: 'e', version: 1, time: '2026-11-20T12:00:00.000Z' })
   const forged = JSON.stringify({ ...JSON.parse(value), data: {}, quick: created(zoe), event: created(zoe) })
   expect(read(forged).decoded).toMatchObject({ outcome: 'unreadable' })
+})
+
+it('what is decided under a key has the id of what was created', async () => {
+  const records = [petCreated({ id: 5 }, keyed('pet')), orderEvent('OrderPlaced', 5, 12, 2, keyed('order'))]
+  const { keys } = await (await project(records)).read()
+  expect(keys.map(({ key, id }) => [key, id]).sort()).toEqual([
+    ['order', 12],
+    ['pet', 5],
+  ])
 })
