@@ -14,9 +14,9 @@ const brokers = {
 const unit = { setupFiles: './test/lib/unit-setup.ts', testTimeout: 60_000 }
 /** They replace modules, which no other file may see. */
 export const replacing = [
-  'test/cli/seed.unit.test.ts',
-  'test/command-handling/commands.model.unit.test.ts',
+  'test/judge/commands.model.unit.test.ts',
   'test/judge/judge.unit.test.ts',
+  'test/store/seed.unit.test.ts',
 ]
 
 export default defineConfig({

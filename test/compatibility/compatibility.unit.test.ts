@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { FakeServices, openApp } from '../http/fake-services.ts'
+import { FakeServices, openApp } from '../engine/http/fake-services.ts'
 import { petstore } from '../store/petstore.ts'
 import { findOpenApiBreaks, readDocument } from './openapi.ts'
 import { breaksForReaders, breaksForWriters, type Schema } from './schemas.ts'

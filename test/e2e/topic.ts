@@ -2,7 +2,7 @@ import kafkajs from 'kafkajs'
 import { expect, vi } from 'vitest'
 import { askKafka, kafkaClient } from '../brokers/ready.ts'
 import { recordsOf, type TopicRecord } from '../brokers/topic-records.ts'
-import { ReferenceConsumer } from '../projector/reference-consumer.ts'
+import { ReferenceConsumer } from '../store/reference-consumer.ts'
 import { byId, type Order, type Pet } from './client.ts'
 
 const patience = { timeout: 60_000, interval: 50 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { generateTypes } from '../../examples/client/generate.ts'
 import { openPetstore, PetstoreError, retryable, send } from '../../examples/client/petstore.ts'
-import { FakeServices, openApp } from '../http/fake-services.ts'
+import { FakeServices, openApp } from '../engine/http/fake-services.ts'
 
 const options = { url: 'http://petstore.example', apiKey: 'key' }
 const pet = '{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"sold"}'

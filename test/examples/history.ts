@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { expect, vi } from 'vitest'
 import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
-import { runHere } from '../cli/run-here.ts'
 import { type Client, inParallel, keyed, type Pet } from '../e2e/client.ts'
 import { type Environment, type ParkedEvent, placeOf } from '../e2e/service.ts'
 import { type NewMessage, petCreated, produce, readTopic, type Topic } from '../e2e/topic.ts'
+import { runHere } from '../engine/cli/run-here.ts'
 
 const partitions = 6
 export const largest = '9223372036854775807'

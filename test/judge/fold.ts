@@ -1,5 +1,5 @@
 import { type Effect, takeRecord } from '../../examples/events/rule.ts'
-import { MapMemory } from '../projector/reference-consumer.ts'
+import { MapMemory } from '../store/reference-consumer.ts'
 import { eventIn, type LogRecord } from './history.ts'
 
 /** A record that was counted: what it came to, or undefined if it cannot be applied, and is parked. */

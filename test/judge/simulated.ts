@@ -5,13 +5,13 @@ import { writeToken } from '../../src/engine/http/tokens.ts'
 import { Clients } from '../campaign/clients.ts'
 import type { Api } from '../campaign/recorder.ts'
 import { Workload } from '../campaign/workload.ts'
-import type { ApiProcess } from '../command-handling/model/process.ts'
-import { disturbance } from '../command-handling/model/steps.ts'
-import { done, inVirtualTime, pass } from '../command-handling/model/virtual-time.ts'
-import { World } from '../command-handling/model/world.ts'
-import { MemoryEventLog, MemoryLogData } from '../event-log/memory-event-log.ts'
+import { MemoryEventLog, MemoryLogData } from '../engine/log/memory-event-log.ts'
 import { Random } from '../lib/random.ts'
 import { fromStart, type History, positionsOf } from './history.ts'
+import type { ApiProcess } from './model/process.ts'
+import { disturbance } from './model/steps.ts'
+import { done, inVirtualTime, pass } from './model/virtual-time.ts'
+import { World } from './model/world.ts'
 
 export const partitions = 6
 const exchangesMin = 150

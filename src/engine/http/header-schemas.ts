@@ -1,6 +1,6 @@
 /*
  * The headers of requests and responses, as the document has them. Requests are checked where a header is read, by the
- * same forms; test/http/header-schemas.unit.test.ts holds the two together.
+ * same forms; test/engine/http/header-schemas.unit.test.ts holds the two together.
  */
 
 /** A header of a request or of a response. */

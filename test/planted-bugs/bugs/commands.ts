@@ -1,7 +1,7 @@
 import type { PlantedBug } from '../bug.ts'
 
-const newStream = 'test/command-handling/new-stream.unit.test.ts'
-const commands = 'test/command-handling/command-handler.unit.test.ts'
+const newStream = 'test/engine/commands/new-stream.unit.test.ts'
+const commands = 'test/engine/commands/command-handler.unit.test.ts'
 
 export const commandBugs: readonly PlantedBug[] = [
   {
@@ -10,7 +10,7 @@ export const commandBugs: readonly PlantedBug[] = [
     text: 'const event = this.#decide(target, time, before.state, basis)',
     becomes: 'const event = this.#decide(target, time, before.state, loaded ?? basis)',
     caughtBy: {
-      file: 'test/command-handling/documents.unit.test.ts',
+      file: 'test/engine/commands/documents.unit.test.ts',
       title: 'is judged again when a rival came first',
     },
   },
@@ -20,7 +20,7 @@ export const commandBugs: readonly PlantedBug[] = [
     text: 'if (await this.#isWorthless(earlier)) {',
     becomes: 'if (await this.#isWorthless(earlier).then(() => false)) {',
     caughtBy: {
-      file: 'test/command-handling/lost-end.unit.test.ts',
+      file: 'test/engine/commands/lost-end.unit.test.ts',
       title: 'is let go once it lies beyond the end of a log that lost its end: the retry gets its final answer',
     },
   },
@@ -72,7 +72,7 @@ export const commandBugs: readonly PlantedBug[] = [
     text: 'return idempotency([owner, value, ...scope],',
     becomes: 'return idempotency([value, ...scope],',
     caughtBy: {
-      file: 'test/http/idempotency.unit.test.ts',
+      file: 'test/engine/http/idempotency.unit.test.ts',
       title: 'is 422 for another body, and another request for another API key or pet',
     },
   },

@@ -1,6 +1,6 @@
 import type { PlantedBug } from '../bug.ts'
 
-const consistency = 'test/http/consistency.unit.test.ts'
+const consistency = 'test/engine/http/consistency.unit.test.ts'
 
 export const httpBugs: readonly PlantedBug[] = [
   {
@@ -30,7 +30,7 @@ export const httpBugs: readonly PlantedBug[] = [
   }
   return answer(sendable, exchange, asked, handled)`,
     caughtBy: {
-      file: 'test/http/idempotency.unit.test.ts',
+      file: 'test/engine/http/idempotency.unit.test.ts',
       title: 'gets the order as it was placed again, whatever became of it since',
     },
   },
@@ -42,7 +42,7 @@ export const httpBugs: readonly PlantedBug[] = [
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
     becomes: "yield `${idLine}${blocks.join('')}${last}`",
     caughtBy: {
-      file: 'test/http/events.unit.test.ts',
+      file: 'test/engine/http/events.unit.test.ts',
       title: 'is made of server-sent events, the last of each step with the id to go on from',
     },
   },
@@ -52,7 +52,7 @@ export const httpBugs: readonly PlantedBug[] = [
     text: '(next > 0 ? [{ partition, offset: next - 1 }] : [])',
     becomes: '(next > 0 ? [{ partition, offset: next }] : [])',
     caughtBy: {
-      file: 'test/event-feed/reconnecting.unit.test.ts',
+      file: 'test/engine/feed/reconnecting.unit.test.ts',
       title: 'a follower that breaks off with every step hears each event once',
     },
   },
@@ -62,7 +62,7 @@ export const httpBugs: readonly PlantedBug[] = [
     text: 'onRequest: [requireScope(route.scope), admitBody]',
     becomes: 'onRequest: [admitBody, requireScope(route.scope)]',
     caughtBy: {
-      file: 'test/http/uninvited-body.unit.test.ts',
+      file: 'test/engine/http/uninvited-body.unit.test.ts',
       title: 'a body for /v1/pets is not asked for where it would be refused',
     },
   },

@@ -1,9 +1,9 @@
 import type { PlantedBug } from '../bug.ts'
 
 const sqliteLog = 'src/engine/log/sqlite/sqlite-event-log.ts'
-const durability = 'test/event-log/sqlite-durability.unit.test.ts'
+const durability = 'test/engine/log/sqlite/sqlite-durability.unit.test.ts'
 const kafkaProducer = 'src/engine/log/kafka/kafka-producer.ts'
-const producer = 'test/event-log/kafka-producer.unit.test.ts'
+const producer = 'test/engine/log/kafka/kafka-producer.unit.test.ts'
 const logWatch = 'src/engine/log/kafka/log-watch.ts'
 
 export const logBugs: readonly PlantedBug[] = [
@@ -53,7 +53,7 @@ export const logBugs: readonly PlantedBug[] = [
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
     becomes: "BEGIN IMMEDIATE; ${schema} REPLACE INTO meta VALUES ('block', 0); PRAGMA",
     caughtBy: {
-      file: 'test/event-log/sqlite-event-log.unit.test.ts',
+      file: 'test/engine/log/sqlite/sqlite-event-log.unit.test.ts',
       title: 'never gives a number twice: at once, from two objects, nor after reopening',
     },
   },
@@ -64,7 +64,7 @@ export const logBugs: readonly PlantedBug[] = [
     becomes: `const [block = 0] = await this.#options.reader.offsets(idBlocks, 'next', deadline - performance.now())
     await this.#append('block', token, deadline - performance.now())`,
     caughtBy: {
-      file: 'test/event-log/log-watch.unit.test.ts',
+      file: 'test/engine/log/kafka/log-watch.unit.test.ts',
       title: 'is of one process, however many reserve at once, and of none that begins later',
     },
   },
@@ -75,7 +75,7 @@ export const logBugs: readonly PlantedBug[] = [
     return block`,
     becomes: '    return block',
     caughtBy: {
-      file: 'test/event-log/log-watch.unit.test.ts',
+      file: 'test/engine/log/kafka/log-watch.unit.test.ts',
       title: 'is not given where another log has come in the place of this one by then',
     },
   },
@@ -85,7 +85,7 @@ export const logBugs: readonly PlantedBug[] = [
     text: '[this.#identity, this.#lastBlock]',
     becomes: '[this.#identity]',
     caughtBy: {
-      file: 'test/event-log/log-watch.unit.test.ts',
+      file: 'test/engine/log/kafka/log-watch.unit.test.ts',
       title: 'ends whoever has it when its record is lost',
     },
   },
@@ -95,7 +95,7 @@ export const logBugs: readonly PlantedBug[] = [
     text: 'else if (heldEvents) this.#markReplaced',
     becomes: 'else if (heldEvents && ends.length === 0) this.#markReplaced',
     caughtBy: {
-      file: 'test/event-log/log-watch.unit.test.ts',
+      file: 'test/engine/log/kafka/log-watch.unit.test.ts',
       title: 'a log that held events and is empty is not the one that was opened',
     },
   },
@@ -105,7 +105,7 @@ export const logBugs: readonly PlantedBug[] = [
     text: 'this.#queues[partition] = queue.filter(({ deadline }) => deadline > now)',
     becomes: 'this.#queues[partition] = [...queue]',
     caughtBy: {
-      file: 'test/event-log/group-commit.unit.test.ts',
+      file: 'test/engine/log/group-commit.unit.test.ts',
       title: 'after the time limit: in flight is unknown, waiting is surely not appended and never will be',
     },
   },

@@ -1,7 +1,7 @@
 import type { PlantedBug } from '../bug.ts'
 
 const classify = 'src/engine/projector/classify.ts'
-const rules = 'test/projector/classify.unit.test.ts'
+const rules = 'test/engine/projector/classify.unit.test.ts'
 
 export const projectorBugs: readonly PlantedBug[] = [
   {
@@ -11,7 +11,7 @@ export const projectorBugs: readonly PlantedBug[] = [
     becomes: `const isResumed = records[0] !== undefined && records[0].offset < checkpoint.next
     const fresh = isResumed ? records.slice(2) : records`,
     caughtBy: {
-      file: 'test/projector/resuming.unit.test.ts',
+      file: 'test/engine/projector/resuming.unit.test.ts',
       title: 'a projector that begins again applies each record that came meanwhile',
     },
   },
@@ -31,7 +31,7 @@ export const projectorBugs: readonly PlantedBug[] = [
     text: "if (version !== stream.version + 1) return { outcome: 'superseded' }",
     becomes: `const isLast = event.type === 'petstore.OrderDelivered.v1' // nothing follows
     if (version === undefined || (version !== stream.version + 1 && !isLast)) return { outcome: 'superseded' }`,
-    caughtBy: { file: 'test/projector/competing-events.unit.test.ts', title: 'OrderDelivered' },
+    caughtBy: { file: 'test/engine/projector/competing-events.unit.test.ts', title: 'OrderDelivered' },
   },
   {
     name: 'an idempotency key counts only in the first event of a stream',
@@ -64,7 +64,7 @@ export const projectorBugs: readonly PlantedBug[] = [
     text: 'for (let at = 0; at < offsets.length; at += pageMax) {',
     becomes: 'for (let at = 0; at < offsets.length; at += pageMax - 1) {',
     caughtBy: {
-      file: 'test/projector/discards.unit.test.ts',
+      file: 'test/engine/projector/discards.unit.test.ts',
       title: 'takes up thousands that wait, in pages and with one apply',
     },
   },
@@ -76,7 +76,7 @@ export const projectorBugs: readonly PlantedBug[] = [
     const isOfPets = (set: string) => set === home || set.startsWith(\`\${home}:\`)
     const sets = new Set([...[...expected.sizes.keys(), ...first.sizes.keys()].filter(isOfPets), ...textSets])`,
     caughtBy: {
-      file: 'test/projector/verify-damages.unit.test.ts',
+      file: 'test/engine/projector/verify-damages.unit.test.ts',
       title: `verify finds what came of UPDATE [orders] SET json = replace(json, 'appr', 'pl'), and nothing else`,
     },
   },
@@ -86,7 +86,7 @@ export const projectorBugs: readonly PlantedBug[] = [
     text: 'if (!isSameRecord(page.records[0], last)) {',
     becomes: 'if (page.records[0]?.offset !== last.offset) {',
     caughtBy: {
-      file: 'test/projector/replay.unit.test.ts',
+      file: 'test/engine/projector/replay.unit.test.ts',
       title: 'notices with each page that the log lost its end, and grew again',
     },
   },
@@ -96,7 +96,7 @@ export const projectorBugs: readonly PlantedBug[] = [
     text: 'const next = Math.min(page.next, end)',
     becomes: 'const { next } = page',
     caughtBy: {
-      file: 'test/projector/replay.unit.test.ts',
+      file: 'test/engine/projector/replay.unit.test.ts',
       title: 'gets over offsets without a record, also where there are more of them than a page has',
     },
   },
@@ -106,7 +106,7 @@ export const projectorBugs: readonly PlantedBug[] = [
     text: 'const hasReachedGoal = goal.every(',
     becomes: 'const hasReachedGoal = reached.size > 0 || goal.every(',
     caughtBy: {
-      file: 'test/projector/rebuild-goal.unit.test.ts',
+      file: 'test/engine/projector/rebuild-goal.unit.test.ts',
       title:
         'a rebuild does not take over with a part of what the log held, though the active generation has even less',
     },

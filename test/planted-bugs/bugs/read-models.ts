@@ -1,10 +1,10 @@
 import type { PlantedBug } from '../bug.ts'
 
 const proven = 'src/engine/read-models/proven-read-model.ts'
-const provenTests = 'test/read-models/proven-read-model.unit.test.ts'
-const setbacks = 'test/read-models/proven-setbacks.unit.test.ts'
+const provenTests = 'test/engine/read-models/proven-read-model.unit.test.ts'
+const setbacks = 'test/engine/read-models/proven-setbacks.unit.test.ts'
 const positions = 'src/engine/read-models/applied-positions.ts'
-const positionTests = 'test/read-models/applied-positions.unit.test.ts'
+const positionTests = 'test/engine/read-models/applied-positions.unit.test.ts'
 
 export const readModelBugs: readonly PlantedBug[] = [
   {

@@ -2,8 +2,8 @@ import type { PlantedBug } from '../bug.ts'
 
 const sqliteProjection = 'src/engine/read-models/sqlite/sqlite-projection.ts'
 const applyBatch = 'src/engine/read-models/redis/apply-batch.lua'
-const sqlite = 'test/read-models/sqlite-read-models.unit.test.ts'
-const redis = 'test/read-models/redis-read-models.int.test.ts'
+const sqlite = 'test/engine/read-models/sqlite/sqlite-read-models.unit.test.ts'
+const redis = 'test/engine/read-models/redis/redis-read-models.int.test.ts'
 /** Cases of the contract that both stores keep. */
 const mismatch = 'a batch that expects another position, record or count than the stored one is a mismatch'
 const sizes = 'recorded sizes move by what a batch says, and still show what a set that it leaves alone has lost'
@@ -83,7 +83,7 @@ export const storeBugs: readonly PlantedBug[] = [
     }
     const isWhole = ({ set }: Lookup) => isUnchanged || completeness[sets.indexOf(set)] === '1'`,
     caughtBy: {
-      file: 'test/read-models/redis-group-proof.unit.test.ts',
+      file: 'test/engine/read-models/redis/redis-group-proof.unit.test.ts',
       title: 'each answer is as complete as its own sets were, though nothing was written between two',
     },
   },
@@ -93,7 +93,7 @@ export const storeBugs: readonly PlantedBug[] = [
     text: "if (subscriber.status === 'ready') subscriber.disconnect(true)",
     becomes: '// The subscriber notices by itself.',
     caughtBy: {
-      file: 'test/read-models/redis-connection.unit.test.ts',
+      file: 'test/engine/read-models/redis/redis-connection.unit.test.ts',
       title: 'a lost connection for commands puts in doubt what was heard',
     },
   },

@@ -1,0 +1,61 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { checkUp } from '../../../src/engine/app/checkup.ts'
+import { checkRedis } from '../../../src/engine/read-models/redis/check-redis.ts'
+import { startRedis } from '../../brokers/brokers.ts'
+import { describeWithBrokers, describeWithOwnBrokers } from '../../brokers/describe.ts'
+import { freePort } from '../../brokers/ready.ts'
+import { apiKey } from '../../e2e/client.ts'
+import { brokerEnvironment } from '../../e2e/service.ts'
+import { petstore } from '../../store/petstore.ts'
+import { createTopics, topic, withAdmin } from '../log/kafka/kafka-fixture.ts'
+
+describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
+  it('finds nothing to fear, and makes nothing', async () => {
+    const environment = { ...brokerEnvironment(brokers), API_KEYS: apiKey }
+    const findings = await checkUp(petstore, environment)
+    expect(findings.filter(({ state }) => state !== 'ok')).toEqual([])
+    const detail = expect.stringContaining('the first start makes it')
+    expect(findings).toContainEqual({ what: `topic ${environment.KAFKA_TOPIC}`, state: 'ok', detail })
+    expect(findings).toContainEqual({ what: 'clock', state: 'ok', detail: 'agrees with that of Redis' })
+    const topics = await withAdmin(brokers.kafkaBrokers, (admin) => admin.listTopics())
+    expect(topics).not.toContain(environment.KAFKA_TOPIC)
+  })
+
+  it('warns of half a log, which the next start completes', async () => {
+    const environment = brokerEnvironment(brokers)
+    const what = `topic ${environment.KAFKA_TOPIC}`
+    await createTopics(brokers.kafkaBrokers, topic(environment.KAFKA_TOPIC, 6))
+    const detail = `There is no topic ${environment.KAFKA_TOPIC}.id-blocks: the next start makes it.`
+    expect(await checkUp(petstore, environment)).toContainEqual({ what, state: 'warning', detail })
+    const refused = expect.stringContaining('Set KAFKA_PARTITIONS=6')
+    await createTopics(brokers.kafkaBrokers, topic(`${environment.KAFKA_TOPIC}.id-blocks`, 1))
+    const findings = await checkUp(petstore, { ...environment, KAFKA_PARTITIONS: '7' })
+    expect(findings).toContainEqual({ what, state: 'failed', detail: refused })
+  })
+
+  it('says what does not answer', async () => {
+    const nowhere = `127.0.0.1:${await freePort()}`
+    const wrong = brokers.redisUrl.replace('redis://', 'redis://user:wrong@')
+    const cases = [
+      ['Kafka', { KAFKA_BROKERS: nowhere }, /start it, or correct KAFKA_BROKERS/],
+      ['Redis', { REDIS_URL: `redis://${nowhere}` }, /did not answer/],
+      ['Redis', { REDIS_URL: wrong }, /check user, password/],
+    ] as const
+    const each = cases.map(async ([what, changed, detail]) => {
+      const findings = await checkUp(petstore, { ...brokerEnvironment(brokers), ...changed })
+      const failed = { what: expect.stringContaining(what), detail: expect.stringMatching(detail) }
+      expect(findings.filter(({ state }) => state === 'failed')).toMatchObject([failed])
+    })
+    await Promise.all(each)
+  })
+})
+
+describeWithOwnBrokers('the doctor, on a Redis that may evict keys', () => {
+  it('says which setting is to blame', async () => {
+    const redis = await startRedis({ args: ['--maxmemory-policy', 'allkeys-lru'] })
+    onTestFinished(() => redis.remove())
+    const detail = expect.stringContaining('maxmemory-policy allkeys-lru')
+    const found = await checkRedis({ url: redis.url, prefix: 'petstore' }, () => new Date())
+    expect(found).toContainEqual({ what: expect.stringContaining('Redis'), state: 'failed', detail })
+  })
+})

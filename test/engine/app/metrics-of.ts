@@ -1,0 +1,18 @@
+import { type MetricsSources, serviceMetrics } from '../../../src/engine/app/metrics.ts'
+import { Traffic } from '../../../src/engine/http/traffic.ts'
+import { Distribution } from '../../../src/engine/lib/distribution.ts'
+
+/** The metrics of these sources; nothing has happened at the others. */
+export function metricsOf(sources: Partial<MetricsSources> = {}) {
+  const nothing = () => new Distribution([1])
+  return serviceMetrics('petstore', {
+    lag: { lag: { status: 'unknown', reason: 'not looked at yet' } },
+    log: { undecodable: [], warnings: [] },
+    feed: { followers: 0 },
+    appender: { queued: 0, appendRecords: nothing(), appendSeconds: nothing() },
+    traffic: new Traffic(),
+    shards: [],
+    output: { lost: 0, warnings: [] },
+    ...sources,
+  })
+}

@@ -1,0 +1,212 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base'
+import { pino } from 'pino'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { readConfig } from '../../../src/engine/app/config.ts'
+import { type Service, startService } from '../../../src/engine/app/service.ts'
+import { EventWriter } from '../../../src/engine/commands/event-writer.ts'
+import { IdAllocator } from '../../../src/engine/commands/id-allocator.ts'
+import type { StreamDefinition } from '../../../src/engine/definition/stream-definition.ts'
+import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { Tracing } from '../../../src/engine/lib/tracing.ts'
+import { traceApplied } from '../../../src/engine/projector/apply-spans.ts'
+import { readEvent } from '../../../src/engine/projector/stream-event.ts'
+import { type Answer, apiKey, Client } from '../../e2e/client.ts'
+import { captureLog } from '../../lib/captured-log.ts'
+import { petstore } from '../../store/petstore.ts'
+
+const exporter = new InMemorySpanExporter()
+const DATA_DIR = mkdtempSync(join(tmpdir(), 'petstore-tracing-'))
+let service: Service
+let client: Client
+beforeAll(async () => {
+  expect(Tracing.find('petstore', undefined)).toBeUndefined() // no SDK yet
+  trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }))
+  const config = readConfig(petstore, { DATA_DIR, PORT: '0', API_KEYS: apiKey })
+  service = await startService(petstore, config, pino({ level: 'silent' }), { lost: 0, warnings: [] })
+  client = new Client(service)
+  await vi.waitFor(async () => expect((await fetch(`${service.url}/readyz`)).status).toBe(200), { timeout: 30_000 })
+})
+beforeEach(() => exporter.reset())
+afterAll(async () => {
+  await service.close()
+  trace.disable()
+  rmSync(DATA_DIR, { recursive: true })
+})
+
+const clientTraceId = '0af7651916cd43dd8448eb211c80319c'
+const clientSpanId = 'b7ad6b7169203331'
+const traceparent = `00-${clientTraceId}-${clientSpanId}-01`
+
+/** The spans that have ended, once there is one of each name. */
+async function spansNamed(...names: string[]): Promise<ReadableSpan[]> {
+  return await vi.waitFor(
+    () => {
+      const spans = exporter.getFinishedSpans()
+      expect(spans.map(({ name }) => name).toSorted()).toEqual(names.toSorted())
+      return names.map((name) => spans.find((span) => span.name === name) as ReadableSpan)
+    },
+    { timeout: 30_000 },
+  )
+}
+
+const ofWrite = ['POST /v1/pets', 'append event-log', 'apply event-log']
+const addRex = (headers = {}): Promise<Answer> => client.post({ name: 'Rex', categoryId: 7 }, headers)
+const idsOf = (spans: ReadableSpan[]) => spans.map((span) => span.spanContext().spanId)
+const tracesOf = (spans: ReadableSpan[]) => new Set(spans.map((span) => span.spanContext().traceId))
+
+function lastTraceparent(): unknown {
+  const log = new DatabaseSync(join(DATA_DIR, 'event-log.db'), { readOnly: true })
+  const row = log.prepare('SELECT CAST(value AS TEXT) AS value FROM records ORDER BY rowid DESC LIMIT 1').get()
+  log.close()
+  return JSON.parse(String(row?.value)).traceparent
+}
+
+describe('with an SDK', () => {
+  it('one trace goes from the client over request, append and event to the projection, by the semantic conventions', async () => {
+    expect((await addRex({ traceparent })).status).toBe(201)
+    const spans = await spansNamed(...ofWrite)
+    const [request, append, apply] = idsOf(spans)
+    expect(tracesOf(spans)).toEqual(new Set([clientTraceId]))
+    expect(spans.map(({ parentSpanContext }) => parentSpanContext?.spanId)).toEqual([clientSpanId, request, append])
+    expect(spans.map(({ kind }) => kind)).toEqual([SpanKind.SERVER, SpanKind.PRODUCER, SpanKind.CONSUMER])
+    expect(lastTraceparent()).toBe(`00-${clientTraceId}-${append}-01`)
+    expect(apply).not.toBe(append)
+    expect(spans[0]?.attributes).toMatchObject({
+      'http.request.method': 'POST',
+      'http.route': '/v1/pets',
+      'http.response.status_code': 201,
+      'url.scheme': 'http',
+      'url.path': '/v1/pets',
+    })
+    const log = { 'messaging.system': 'sqlite', 'messaging.destination.name': 'event-log' }
+    expect(spans[1]?.attributes).toMatchObject({ ...log, 'messaging.operation.type': 'send' })
+    expect(spans[2]?.attributes).toMatchObject({
+      ...log,
+      'messaging.operation.type': 'process',
+      'petstore.took_effect': true,
+    })
+  })
+
+  it.each([
+    ['no traceparent', {}],
+    ['a malformed one', { traceparent: `00-${clientTraceId}-${clientSpanId}-01-x` }],
+    ['one of zeros', { traceparent: `00-${'0'.repeat(32)}-${clientSpanId}-01` }],
+    ['two of them', { traceparent: `${traceparent}, ${traceparent}` }],
+  ])('a request with %s begins a new trace', async (_, headers) => {
+    expect((await addRex(headers)).status).toBe(201)
+    const spans = await spansNamed(...ofWrite)
+    expect(tracesOf(spans).size).toBe(1)
+    expect(tracesOf(spans)).not.toContain(clientTraceId)
+    expect(spans[0]?.parentSpanContext).toBeUndefined()
+  })
+
+  it('a span is named after its route, and has the status of a refusal', async () => {
+    expect((await client.request('/v1/pets/4711?x=1')).status).toBe(400)
+    const [span] = await spansNamed('GET /v1/pets/:petId')
+    expect(span?.attributes).toMatchObject({
+      ...{ 'http.route': '/v1/pets/:petId', 'url.path': '/v1/pets/4711', 'url.query': 'x=1' },
+      'http.response.status_code': 400,
+    })
+    expect(span?.status.code).toBe(SpanStatusCode.UNSET) // the fault is the client's
+  })
+
+  it('a request without a valid API key has a span; probes have none', async () => {
+    await fetch(`${service.url}/livez`)
+    expect((await client.request('/v1/pets', { headers: { authorization: 'Bearer x' } })).status).toBe(401)
+    const [span] = await spansNamed('GET /v1/pets')
+    expect(span?.attributes['http.response.status_code']).toBe(401)
+  })
+
+  it('the trace of a client that does not sample is not recorded, and goes on in the event', async () => {
+    expect((await addRex({ traceparent: traceparent.replace(/01$/, '00') })).status).toBe(201)
+    expect(lastTraceparent()).toMatch(new RegExp(`^00-${clientTraceId}-[\\da-f]{16}-00$`))
+    await addRex()
+    await spansNamed(...ofWrite)
+  })
+})
+
+it('a failed append shows the error in its span', async () => {
+  const log = { partitions: 1, partitionFor: () => 0, reserveIdBlock: async () => 1 }
+  const unavailable = new ServiceError('event_log_unavailable', 'The event log is away.')
+  const writer = new EventWriter({
+    ...{ log, ids: new IdAllocator(log), tracing: Tracing.find('petstore', 'a topic') },
+    appender: { gathering: 0, append: () => Promise.reject(unavailable) },
+    definition: petstore as unknown as StreamDefinition,
+  })
+  const request = { stream: '1', traceparent }
+  const event = { type: 'OrderPlaced', orderId: 1, petId: 1 }
+  const recorded = { event, version: 1, time: new Date(0).toISOString() }
+  await expect(writer.append(request, { stream: '1', partition: 0, id: 0 }, recorded, 0)).rejects.toBe(unavailable)
+  const [span] = await spansNamed('append a topic')
+  expect(span?.attributes).toMatchObject({ 'messaging.system': 'kafka', 'error.type': 'event_log_unavailable' })
+  expect(span?.status.code).toBe(SpanStatusCode.ERROR)
+})
+
+describe('the end of the process', () => {
+  const withFlush = (forceFlush: () => Promise<void>) => {
+    const provider = new BasicTracerProvider()
+    provider.forceFlush = forceFlush
+    return vi.spyOn(trace, 'getTracerProvider').mockReturnValue(provider)
+  }
+  async function flush() {
+    const { logger, lines } = captureLog()
+    await Tracing.find('petstore', undefined)?.flush(logger)
+    return lines
+  }
+
+  it.each([
+    ['is unavailable', () => Promise.reject(new Error('connect ECONNREFUSED'))],
+    ['does not answer', () => new Promise<void>(() => {})],
+  ])('is not held up by a collector that %s', async (_, forceFlush) => {
+    using _spy = withFlush(forceFlush)
+    expect(await flush()).toMatchObject([{ msg: 'the last spans were not exported' }])
+  })
+
+  it('is silent about spans that were exported', async () => {
+    using _spy = withFlush(async () => {})
+    expect(await flush()).toEqual([])
+  })
+})
+
+describe('an event that is applied', () => {
+  const now = new Date('2026-11-20T12:00:00Z')
+  function apply(more: object): void {
+    const event = {
+      ...{ specversion: '1.0', id: '1', type: 'petstore.PetCreated.v1', source: '/x', subject: '1', streamversion: 1 },
+      ...{ time: '2026-11-20T11:59:00Z', data: { id: 1, name: 'Rex', categoryId: 7, status: 'available' }, ...more },
+    }
+    const record = { offset: 5, key: Buffer.from('1'), value: Buffer.from(JSON.stringify(event)) }
+    const read = readEvent({ definition: petstore, log: { partitionFor: () => 0 } }, 0, record)
+    expect(read).toBeDefined()
+    const tracing = Tracing.find('petstore', undefined) as Tracing
+    traceApplied(tracing, { partition: 0, events: [undefined, read] }, [5], now)
+  }
+
+  it('has a span in the trace that it names, also if it had no effect', async () => {
+    apply({ traceparent })
+    const [span] = await spansNamed('apply event-log')
+    expect(span?.parentSpanContext).toMatchObject({ traceId: clientTraceId, spanId: clientSpanId })
+    expect(span?.attributes).toMatchObject({ 'messaging.kafka.offset': 5, 'petstore.took_effect': false })
+  })
+
+  it.each([
+    ['names no trace', {}],
+    ['has a malformed traceparent', { traceparent: 'ff-1-2-3' }],
+    ['has a traceparent that is no text', { traceparent: 1 }],
+    ['is replayed', { traceparent, time: '2026-11-20T10:00:00Z' }],
+    ['has no readable time', { traceparent, time: 'noon' }],
+  ])('has none if it %s', (_, more) => {
+    apply(more)
+    expect(exporter.getFinishedSpans()).toEqual([])
+  })
+})

@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest'
+import type { Environment } from '../../brokers/program.ts'
+import { temporaryFolder } from '../../lib/temporary-folder.ts'
+import { runHere } from './run-here.ts'
+
+const commands = [
+  ...['generations', 'rebuild', 'verify', 'stats', 'events', 'backup', 'seed', 'doctor'],
+  ...['parked list', 'parked show', 'parked discard', 'keys issue', 'keys list', 'keys revoke'],
+]
+const groups = ['keys', 'parked']
+
+it('every command and its options are told', async () => {
+  const listed: string[] = []
+  for (const group of ['', ...groups]) {
+    const { code, output } = await runHere({}, `${group} --help`)
+    expect(code).toBe(0)
+    listed.push(...[...output.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => `${group} ${name}`.trim()))
+    if (group === '') expect(output).toContain('Exit codes: 0 done, 1 ')
+  }
+  expect(listed.toSorted()).toEqual([...commands, ...groups, 'help', 'keys help', 'parked help'].toSorted())
+  for (const name of commands) {
+    const { code, output } = await runHere({}, `${name} --help`)
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining(`Usage: petstore ${name} `) })
+    expect(output).toMatch(/^ {2}--json /m)
+  }
+})
+
+it.each<[line: string, environment: Environment, names: RegExp]>([
+  ['', {}, /Usage: petstore/],
+  ['parked', {}, /Usage: petstore parked/],
+  ['nonsense', {}, /nonsense/],
+  ['verify --nonsense', {}, /--nonsense/],
+  ['parked show', {}, /partition\/offset/],
+  ['keys issue', {}, /--name/],
+  ['verify', {}, /no event log in .*DATA_DIR/],
+  ['keys list', { PORT: 'eighty' }, /PORT/],
+  ['stats', { KAFKA_BROKERS: '127.0.0.1:9092' }, /REDIS_URL/],
+  ['events --from 1', {}, /--from 1 is not PARTITION\/OFFSET/],
+  ['backup folder', { KAFKA_BROKERS: '127.0.0.1:9092', REDIS_URL: 'redis://127.0.0.1' }, /back up the topics/],
+  ['seed one', {}, /whole number/],
+  ['seed 1 --orders 2', {}, /--orders 2 is more than/],
+  ['seed 1', {}, /PETSTORE_KEY/],
+])('invalid usage or configuration exits with 2, and the problem is named: %s', async (line, environment, named) => {
+  const outcome = await runHere({ DATA_DIR: temporaryFolder(), ...environment }, line)
+  expect(outcome).toEqual({ code: 2, output: '', errors: expect.stringMatching(named) })
+})
+
+it('a backup of no event log exits with 2', async () => {
+  const folder = temporaryFolder()
+  const { code, errors } = await runHere({ DATA_DIR: folder }, `backup ${folder}/backup`)
+  expect([code, errors]).toEqual([2, expect.stringMatching(/no event log in .*DATA_DIR/)])
+})

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { orderDocument } from '../../../src/store/order.ts'
+import { petstore } from '../../store/petstore.ts'
+import {
+  applied,
+  nextOffset,
+  nothing,
+  open,
+  orderApproved,
+  orderCancelled,
+  orderDelivered,
+  orderPlaced,
+  petCreated,
+  stream,
+} from './scene.ts'
+
+const placed = stream([petCreated, orderPlaced(12)])
+const approved = stream([petCreated, orderPlaced(12), orderApproved(12)], { offsets: [0, 1, nextOffset] })
+const documentIn = ({ row }: typeof placed) => {
+  const order = row && petstore.codec.read(row)?.order
+  return order && orderDocument(order)
+}
+
+describe('a command about a document', () => {
+  it('is one read, one decision and one append', async () => {
+    const { update, loads, events } = open({ loads: [placed, approved] })
+    expect(applied(await update(12, 'approved')).state?.order).toMatchObject({ id: 12, status: 'approved' })
+    const document = { collection: 'orders', id: 12 }
+    const outcome = { stream: '9', document, versions: { first: 2, last: 3 } }
+    expect(loads.map(({ query }) => query)).toEqual([{ document }, expect.objectContaining(outcome)])
+    expect(events()).toEqual(['0/9@3'])
+  })
+
+  it('tells that there is none, and where that was read', async () => {
+    const reached = [new Map()]
+    const { update, appended } = open({ loads: [{ ...nothing, reached }] })
+    expect(await update(12, 'approved')).toEqual({ outcome: 'not_found', reached })
+    expect(appended).toEqual([])
+  })
+
+  it('with nothing to do is answered with the document as it was read', async () => {
+    const reached = [new Map()]
+    const { update, appended } = open({ loads: [{ ...approved, reached }] })
+    expect(await update(12, 'approved')).toEqual({ outcome: 'unchanged', document: documentIn(approved), reached })
+    expect(appended).toEqual([])
+  })
+
+  it('is decided on what came of the one before it, whose turn it waited for', async () => {
+    const delivered = stream([petCreated, orderPlaced(12), orderApproved(12), orderDelivered(12)], {
+      offsets: [0, 1, nextOffset, nextOffset + 1],
+    })
+    const { update, events } = open({ loads: [placed, placed, approved, approved, delivered] })
+    const [first, second] = await Promise.all([update(12, 'approved'), update(12, 'delivered')])
+    expect([first.outcome, second.outcome]).toEqual(['applied', 'applied'])
+    expect(events()).toEqual(['0/9@3', '0/9@4'])
+  })
+})
+
+describe('If-Match', () => {
+  const own = documentIn(placed)
+  const accepts = (accepted: string | undefined) => ({
+    precondition(json: string) {
+      if (json !== accepted) throw new ServiceError('precondition_failed', '')
+    },
+  })
+  const failed = { code: 'precondition_failed' }
+
+  it('is judged by the document as it was loaded', async () => {
+    const { update } = open({ loads: [placed, approved] })
+    expect(await update(12, 'approved', accepts(own))).toMatchObject({ outcome: 'applied' })
+    const { update: late, appended } = open({ loads: [approved] })
+    await expect(late(12, 'delivered', accepts(own))).rejects.toMatchObject(failed)
+    expect(appended).toEqual([])
+  })
+
+  it('is judged again when a rival came first', async () => {
+    const rival = stream([petCreated, orderPlaced(12), orderCancelled(12)])
+    const { update, appended } = open({ loads: [placed, rival] })
+    await expect(update(12, 'approved', accepts(own))).rejects.toMatchObject(failed)
+    expect(appended).toHaveLength(1)
+  })
+
+  it('is judged behind that there is no such document, and that it has the status already', async () => {
+    const none = accepts('another')
+    expect(await open({ loads: [nothing] }).update(12, 'placed', none)).toMatchObject({ outcome: 'not_found' })
+    expect(await open({ loads: [placed] }).update(12, 'placed', none)).toMatchObject({ outcome: 'unchanged' })
+  })
+
+  it('is judged before what the decider rejects', async () => {
+    const update = (accepted: string | undefined) =>
+      open({ loads: [placed] }).update(12, 'delivered', accepts(accepted))
+    await expect(update('another')).rejects.toMatchObject(failed)
+    await expect(update(own)).rejects.toMatchObject({ code: 'order_transition_invalid' })
+  })
+
+  it('is compared with the stored document of an earlier order, which is final', async () => {
+    const json = '{"id":11,"status":"cancelled"}'
+    const loads = [{ ...placed, document: { json, stream: '9' } }]
+    await expect(open({ loads }).update(11, 'approved', accepts(own))).rejects.toMatchObject(failed)
+    await expect(open({ loads }).update(11, 'approved', accepts(json))).rejects.toMatchObject({
+      code: 'order_transition_invalid',
+    })
+  })
+})

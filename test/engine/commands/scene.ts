@@ -1,0 +1,193 @@
+import type { CommandOptions, Handled, MakeCommand } from '../../../src/engine/commands/command-handler.ts'
+import { createCommandHandler } from '../../../src/engine/commands/execution.ts'
+import { IdAllocator } from '../../../src/engine/commands/id-allocator.ts'
+import { nothingLoaded } from '../../../src/engine/commands/outcome.ts'
+import type { EngineErrorCode } from '../../../src/engine/lib/engine-errors.ts'
+import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import type { NewRecord } from '../../../src/engine/log/event-log.ts'
+import type { IdempotencyRecord } from '../../../src/engine/read-models/idempotency-record.ts'
+import type { ParkedStream } from '../../../src/engine/read-models/parked-stream.ts'
+import type { Applied, AtLeast, FoundStream, Wait } from '../../../src/engine/read-models/read-model.ts'
+import type { StreamQuery } from '../../../src/engine/read-models/stored-reads.ts'
+import { decodeEntry, encodeEntry, entriesIn } from '../../../src/engine/read-models/stream-history.ts'
+import type { PetEvent } from '../../../src/store/events.ts'
+import { type OrderId, type OrderStatus, orderDocument } from '../../../src/store/order.ts'
+import { type NewPet, type PetId, petDocument } from '../../../src/store/pet.ts'
+import type { PetCommand, PetState } from '../../../src/store/pet-stream.ts'
+import { createPetIdempotency, hiddenOf, petstore, placeOrderIdempotency } from '../../store/petstore.ts'
+
+export const rex: NewPet = { name: 'Rex', categoryId: 7, status: 'available' }
+export const petId = 9 as PetId
+/** The offset of the next record, in every partition. */
+export const nextOffset = 2000
+export const time = '2026-11-20T09:30:00.000Z'
+export const keyOfPet = createPetIdempotency('api-key-id', 'once', rex)
+export const keyOfOrder = placeOrderIdempotency('api-key-id', 'once', petId)
+export const partitionOfKey = 2
+
+export const petCreated: PetEvent = { type: 'PetCreated', pet: { id: petId, ...rex } }
+const orderEvent = (type: 'OrderPlaced' | 'OrderApproved' | 'OrderDelivered' | 'OrderCancelled') => (orderId: number) =>
+  ({ type, orderId: orderId as OrderId, petId }) as const
+export const orderPlaced = orderEvent('OrderPlaced')
+export const orderApproved = orderEvent('OrderApproved')
+export const orderDelivered = orderEvent('OrderDelivered')
+export const orderCancelled = orderEvent('OrderCancelled')
+
+export const failure = (code: EngineErrorCode) => new ServiceError(code, code)
+export const nothing = nothingLoaded
+/** An event of the stream is parked, at this offset. */
+export const parkedAt = (first: number, stream = String(petId)): { parked: ParkedStream } => {
+  return { parked: { stream, partition: 0, first, waiting: 0, reason: '' } }
+}
+
+/** Stands for the id of the event that was appended at the same offset. */
+const ownId = 'own'
+
+/**
+ * The stream of the pet in which these events took effect, at the offsets 0, 1, … unless told otherwise. What is at the
+ * offset of an appended event is that event, unless `areRivals`.
+ */
+export function stream(
+  events: readonly PetEvent[],
+  {
+    offsets = [...events.keys()],
+    areRivals = false,
+    ...over
+  }: Partial<FoundStream> & { offsets?: readonly number[]; areRivals?: boolean } = {},
+): FoundStream {
+  const state = events.reduce(
+    (before: PetState | undefined, event, index) => petstore.stream.evolve(before, { event, version: index + 1, time }),
+    undefined,
+  )
+  const entries = offsets.map((offset) => encodeEntry(offset, areRivals ? 'rival' : ownId))
+  const [document, hidden] = [state && petDocument(state.pet), hiddenOf(state)]
+  const row = { stream: String(petId), version: events.length, entries, document, isRemoved: false, hidden }
+  return { ...nothing, row: events.length > 0 ? row : undefined, ...over }
+}
+
+export function record(over: Partial<IdempotencyRecord> = {}): IdempotencyRecord {
+  return {
+    partition: partitionOfKey,
+    ...keyOfPet,
+    offset: 3,
+    stream: '5',
+    id: 5,
+    version: 1,
+    time,
+    parked: false,
+    ...over,
+  }
+}
+
+/** What the parts around the handler answer, in turn; an error is thrown. What a script does not name goes well. */
+export interface Script {
+  readonly loads?: readonly (FoundStream | Error | (() => FoundStream | Promise<FoundStream>))[]
+  readonly heard?: readonly Applied[]
+  readonly appends?: readonly Error[]
+  readonly reserveIdBlock?: () => Promise<number>
+  /** The end of each partition. */
+  readonly endOffset?: () => number
+  readonly generation?: () => string
+}
+
+/** The command handler between parts that do as the script says, and a record of what it asked of them. */
+export function open({ loads = [], heard = [], appends = [], ...script }: Script) {
+  let blocks = 0
+  const asked = {
+    loads: [] as { query: StreamQuery; atLeast: AtLeast | undefined }[],
+    waits: [] as Wait[],
+    appended: [] as {
+      partition: number
+      record: NewRecord
+      deadline: number
+      event: { id: string; streamversion: number; data: object }
+    }[],
+  }
+  const log = {
+    partitions: 3,
+    partitionFor: (key: string) => (key === keyOfPet.key ? partitionOfKey : Number(key) % 3),
+    reserveIdBlock: script.reserveIdBlock ?? (async () => ++blocks),
+    endOffsets: async () => Array(3).fill(script.endOffset?.() ?? nextOffset + 1000),
+  }
+  const appender = {
+    gathering: 0,
+    append: async (partition: number, appended: NewRecord, deadline: number) => {
+      const error = appends[asked.appended.length]
+      asked.appended.push({ partition, record: appended, deadline, event: JSON.parse(appended.value) })
+      if (error !== undefined) throw error
+      return { partition, offset: nextOffset + asked.appended.length - 1 }
+    },
+  }
+  /** As it is asked for: with the entries of these versions, and the document. */
+  function found(loaded: FoundStream, { versions, document }: StreamQuery): FoundStream {
+    const entries = loaded.row?.entries.map((text) => {
+      const { offset } = decodeEntry(text)
+      const appended = asked.appended[offset - nextOffset]
+      return appended && text === encodeEntry(offset, ownId) ? encodeEntry(offset, appended.event.id) : text
+    })
+    const row = loaded.row && entries && { ...loaded.row, entries }
+    const { order } = (row && petstore.codec.read(row)) ?? {}
+    const isLatest = order !== undefined && order.id === document?.id
+    return {
+      ...loaded,
+      row,
+      document: loaded.document ?? (isLatest ? { json: orderDocument(order), stream: String(petId) } : undefined),
+      entries: (row && versions && entriesIn(row, versions, () => undefined)) ?? nothing.entries,
+    }
+  }
+  const handler = createCommandHandler({
+    readModel: {
+      generationOf: () => script.generation?.() ?? 'generation',
+      load: async (query, atLeast) => {
+        const answer = loads[asked.loads.length]
+        asked.loads.push({ query, atLeast })
+        if (answer === undefined) throw new Error('the script does not say what is loaded')
+        if (answer instanceof Error) throw answer
+        return found(typeof answer === 'function' ? await answer() : answer, query)
+      },
+      whenApplied: async (_, wait) => {
+        asked.waits.push(wait)
+        return heard[asked.waits.length - 1] ?? 'applied'
+      },
+    },
+    log,
+    appender,
+    ids: new IdAllocator(log),
+    definition: petstore,
+    now: () => new Date(time),
+    timeoutMs: 5000,
+  })
+  const handle = (command: MakeCommand<PetCommand>, over: Partial<CommandOptions>) =>
+    handler.handle(command, { stream: String(petId), wait: { timeoutMs: 1000 }, ...over })
+  return {
+    ...asked,
+    appender,
+    /** The events that were appended, as partition/stream@version. */
+    events: () =>
+      asked.appended.map(({ partition, record: { key }, event }) => `${partition}/${key}@${event.streamversion}`),
+    create: (over: Partial<CommandOptions> = {}) =>
+      handle(({ id }) => ({ type: 'createPet', id: id as PetId, newPet: rex }), { stream: 'new', ...over }),
+    order: (over: Partial<CommandOptions> = {}, pet = petId) =>
+      handle(({ id }) => ({ type: 'placeOrder', orderId: id as OrderId, petId: pet }), {
+        stream: String(pet),
+        drawsId: true,
+        ...over,
+      }),
+    update: (orderId: number, status: OrderStatus, over: Partial<CommandOptions> = {}) => {
+      const command = (): PetCommand => ({ type: 'updateOrder', orderId: orderId as OrderId, status })
+      return handle(command, { stream: { collection: 'orders', id: orderId }, ...over })
+    },
+  }
+}
+
+export function rejection(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+}
+
+export function applied(handled: Handled<PetState | undefined>) {
+  if (handled.outcome !== 'applied') throw new Error(`it was ${handled.outcome}`)
+  return handled
+}

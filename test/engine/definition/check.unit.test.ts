@@ -1,0 +1,183 @@
+import { Type } from 'typebox'
+import { describe, expect, it } from 'vitest'
+import { library } from '../../../examples/loans/library.ts'
+import { checkDefinition } from '../../../src/engine/definition/check.ts'
+import { define } from '../../../src/engine/definition/definition.ts'
+import type { Service } from '../../../src/engine/index.ts'
+import { petstore } from '../../store/petstore.ts'
+
+const { service } = library
+const { stream, resources, commands } = service
+const [books, loans] = [resources.books, resources.loans]
+const [addBook, lendBook, changeLoan] = commands
+if (!books || !loans || !addBook || !lendBook || !changeLoan) throw new Error('the library is another one')
+const bookLent = stream.events.BookLent
+if (!bookLent) throw new Error('the library lends nothing')
+
+const refusalOf = (over: Partial<Service>) => () => checkDefinition(define({ ...service, ...over }))
+const withStream = (over: object) => ({ stream: { ...stream, ...over } })
+const withEvent = (over: object) => withStream({ events: { ...stream.events, BookLent: { ...bookLent, ...over } } })
+const withExample = (over: object) => withEvent({ examples: [{ ...bookLent.examples[0], ...over }] })
+const withBooks = (over: object) => ({ resources: { ...resources, books: { ...books, ...over } } })
+const withCommand = (over: object) => ({ commands: [addBook, lendBook, { ...changeLoan, ...over }] })
+const shows = (documents: readonly object[]) =>
+  withStream({ projections: [{ name: 'books', version: 1, documents: () => documents }] })
+
+it.each([petstore, define(service)])('$service.title is defined well', (definition) => {
+  expect(() => checkDefinition(definition as never)).not.toThrow()
+})
+
+describe('a wrong definition is refused, and its place named', () => {
+  it.each<[what: string, over: object, message: string | RegExp]>([
+    ['a name of two words', { name: 'my library' }, 'name: my library must be'],
+    ['no resource for the stream', withStream({ collection: 'shelves' }), 'stream: there is no resource shelves'],
+    ['a source that is no path', withStream({ source: 'books' }), 'stream.source: books'],
+    [
+      'a command of the engine',
+      { cli: [{ name: 'verify', summary: '', run: async () => '' }] },
+      'cli: the engine has the command verify',
+    ],
+    ['an event without an example', withEvent({ examples: [] }), 'events.BookLent.examples: there is none'],
+    [
+      'an example that its schema refuses',
+      withExample({ event: { type: 'BookLent', loanId: 9 } }),
+      'events.BookLent.examples: bookLent: data: ',
+    ],
+    ['an example of another type', withExample({ event: { type: 'BookAdded' } }), 'it is of the type BookAdded'],
+    ['an example that follows nothing', withExample({ version: 9 }), 'no example has version 8'],
+    [
+      'an example that cannot follow',
+      withExample({ version: 1 }),
+      'events.BookLent.examples: bookLent: there is no such book',
+    ],
+    [
+      'an event that is another one when it is read',
+      withEvent({ read: () => ({ type: 'BookLent' }) }),
+      'it is another event when it is read',
+    ],
+    [
+      'an upcast that is missing',
+      withEvent({ version: 3, upcasts: { 1: String } }),
+      'events.BookLent.upcasts: 2 is missing',
+    ],
+    [
+      'the event of the engine',
+      withStream({ events: { ...stream.events, EventDiscarded: bookLent } }),
+      'events.EventDiscarded: an event cannot',
+    ],
+    [
+      'a state that does not come back',
+      withStream({ state: { write: () => 'x', read: () => ({}) } }),
+      'the state after it is another one',
+    ],
+    [
+      'a state with an undefined member',
+      withStream({ evolve: () => ({ loan: undefined }), projections: [] }),
+      'the state after it is another one',
+    ],
+    [
+      'a state that is a map',
+      withStream({ evolve: () => new Map([[1, 2]]), projections: [] }),
+      'the state after it is another one',
+    ],
+    [
+      'a document of no resource',
+      shows([{ collection: 'shelves', id: 1, json: '{"id":1}' }]),
+      'shelves, which is no resource',
+    ],
+    [
+      'a document that its schema refuses',
+      shows([{ collection: 'books', id: 7, json: '{"id":7}' }]),
+      /books that its schema refuses: .*title is required/,
+    ],
+    [
+      'a document that does not begin with its id',
+      shows([{ collection: 'books', id: 7, json: '{"id":71}' }]),
+      'does not begin with its id',
+    ],
+    [
+      'a document under no value of a filter',
+      shows([{ collection: 'books', id: 7, json: '{"id":7,"title":"","status":"in"}', filters: { status: 'gone' } }]),
+      'under status gone',
+    ],
+    [
+      'a document twice',
+      shows(Array(2).fill({ collection: 'books', id: 7, json: '{"id":7}' })),
+      'books 7 is shown twice',
+    ],
+    ['two resources with one path', withBooks({ path: '/v1/loans' }), 'two have the path /v1/loans'],
+    ['a path outside of /v1', withBooks({ path: '/books' }), 'resources.books.path: /books must begin'],
+    ['two resources with one noun', withBooks({ noun: 'loan' }), /two (have the noun loan|errors have the same code)/],
+    [
+      'a collection with the name of a set',
+      { resources: { ...resources, keys: { ...loans, noun: 'key' } } },
+      'resources.keys: the collection cannot',
+    ],
+    [
+      'a schema without a title',
+      withBooks({ schema: Type.Object({ id: Type.Integer() }) }),
+      'resources.books.schema: it needs a title',
+    ],
+    [
+      'a schema without an id',
+      withBooks({ schema: Type.Object({ title: Type.String() }, { title: 'Book' }) }),
+      'its first property must be id',
+    ],
+    [
+      'an example that is no such resource',
+      withBooks({ example: { id: 7 } }),
+      'resources.books.example: title is required',
+    ],
+    [
+      'a filter of an open set',
+      withBooks({ filters: { title: Type.String() } }),
+      'resources.books.filters.title: it is not an enumeration',
+    ],
+    [
+      'a stream without a history',
+      withBooks({ history: undefined }),
+      'resources.books.history: the collection of the stream needs it',
+    ],
+    [
+      'a history of no stream',
+      { resources: { ...resources, loans: { ...loans, history: books.history } } },
+      'resources.loans.history: only',
+    ],
+    ['no command', { commands: [] }, 'commands: there is none'],
+    ['two operations with one id', withCommand({ texts: addBook.texts }), 'two have the operationId addBook'],
+    ['a command about no resource', withCommand({ on: { document: 'shelves' } }), 'shelves, which is no resource'],
+    [
+      'a path that names no document',
+      withCommand({ path: '/v1/loans' }),
+      'commands: changeLoan.path: it must be /v1/loans/:loanId',
+    ],
+    ['a body without a name', withCommand({ body: Type.Object({}) }), 'commands: changeLoan.body: it needs a title'],
+    [
+      'a body that is no schema',
+      withCommand({ body: { type: 'object', title: 'Change', propertys: {} } }),
+      'commands: changeLoan.body: ',
+    ],
+    ['a command without a body', withCommand({ body: undefined }), 'commands: changeLoan.body: PATCH needs one'],
+    ['a stream begun without a document', withCommand({ on: 'new' }), 'it begins a stream, and creates nothing'],
+    ['a key that creates nothing', withCommand({ key: lendBook.key }), 'commands: changeLoan.key: it creates nothing'],
+    [
+      'a rejection that is no error',
+      withCommand({ rejects: { lost: 'It is lost.' } }),
+      'commands: changeLoan.rejects: lost is no error',
+    ],
+    [
+      'an error that the engine has',
+      { errors: { conflict: { status: 409, retry: 'no', meaning: '' } } },
+      'two errors have the same code',
+    ],
+  ])('%s', (_, over, message) => expect(refusalOf(over)).toThrow(message))
+
+  it('all at once', () => {
+    const refusal = refusalOf({ name: 'My', ...withBooks({ path: '/books', example: { id: 7 } }) })
+    expect(refusal).toThrow(/^name: .*\nresources\.books\.path: .*\nresources\.books\.example: .*$/)
+  })
+})
+
+it('API keys can be for reading, and for what commands name', () => {
+  expect(petstore.scopes).toEqual(['read', 'write', 'orders'])
+})

@@ -1,0 +1,124 @@
+import { Type } from 'typebox'
+import { describe, expect, it } from 'vitest'
+import { createCommandHandler } from '../../../src/engine/commands/execution.ts'
+import { IdAllocator } from '../../../src/engine/commands/id-allocator.ts'
+import type { Document, Stream } from '../../../src/engine/definition/stream.ts'
+import { defineStream } from '../../../src/engine/definition/stream-definition.ts'
+import { project, summary } from '../projector/projecting.ts'
+import { record } from '../projector/records.ts'
+
+interface Happening {
+  readonly type: 'Happening'
+  readonly text: string
+}
+
+interface Thing {
+  readonly id: number
+  readonly text: string
+}
+
+const shown = (id: number, collection = 'things') => ({ collection, id, json: `{"id":${id}}` })
+
+const wellBehaved: Stream<Thing, string, Happening> = {
+  collection: 'things',
+  source: '/things',
+  initial: { id: 0, text: '' },
+  decide: (text) => ({ type: 'Happening', text }),
+  evolve: (_, { event: { text } }) => ({ id: 1, text }),
+  events: { Happening: { version: 1, description: '', data: Type.Object({ text: Type.String() }), examples: [] } },
+  projections: [{ name: 'things', version: 1, documents: ({ id }) => [shown(id)] }],
+}
+
+const showing = (...documents: Document[]): Partial<typeof wellBehaved> => ({
+  projections: [{ name: 'things', version: 1, documents: () => documents }],
+})
+
+/** What becomes of an event of stream 1 whose data is this. */
+async function parkedOf(over: Partial<typeof wellBehaved>, data: unknown = { text: 'a' }) {
+  const definition = defineStream('made', { ...wellBehaved, ...over })
+  const envelope = { specversion: '1.0', id: 'e', type: 'made.Happening.v1', source: '/things', subject: '1' }
+  const value = JSON.stringify({ ...envelope, streamversion: 1, data })
+  return summary(await (await project([record(value, '1')], [], definition as never)).read()).parked
+}
+
+describe('a service that goes wrong gets its event parked, with the reason', () => {
+  it('unless all is well', async () => expect(await parkedOf({})).toEqual({}))
+
+  const fails = () => {
+    throw new Error('it fails')
+  }
+  it.each<[what: string, over: Partial<typeof wellBehaved>, reason: RegExp, data?: unknown]>([
+    ['evolve throws', { evolve: fails }, /^it fails$/],
+    ['documents throws', { projections: [{ name: 'things', version: 1, documents: fails }] }, /^it fails$/],
+    ['the schema refuses the data', {}, /^data: text must be string/, { text: 7 }],
+    ['a document is shown twice', showing(shown(1), shown(1)), /^things 1 is shown twice$/],
+    ["another stream's document is shown", showing(shown(1), shown(2)), /^things 2 belongs to the stream 2$/],
+    [
+      'a document does not begin with its id',
+      showing({ ...shown(1), json: '{"id":12}' }),
+      /does not begin with its id/,
+    ],
+    ['a document has no id', showing({ ...shown(0), json: '{"id":0}' }), /does not begin with its id/],
+    ['a document contains NUL', showing({ ...shown(1), json: '{"id":1,"a":"\0"}' }), /contains NUL/],
+    ["another's document is removed", showing({ ...shown(2, 'others'), json: null }), /cannot be removed/],
+    [
+      'the state is too large',
+      { evolve: () => ({ id: 1, text: 'x'.repeat(16 * 1024) }) },
+      /more than 16384 characters/,
+    ],
+    ['the state is no JSON', { evolve: () => undefined as never, ...showing() }, /cannot be written as JSON/],
+  ])('where %s', async (_, over, reason, data) => {
+    expect(await parkedOf(over, data)).toEqual({ 0: expect.stringMatching(reason) })
+  })
+})
+
+it('a state without a codec keeps every digit, and what has no place in JSON is refused', async () => {
+  const definition = defineStream<unknown, string, Happening>('made', wellBehaved as never)
+  for (const state of [{ n: 9007199254740993n, m: [-1, null, 'ü'] }, { n: 2 ** 53 - 1 }, 'text', 0]) {
+    const hidden = definition.codec.hidden(state, undefined)
+    expect(definition.codec.read({ document: undefined, hidden })).toEqual(state)
+  }
+  expect(() => definition.codec.hidden(undefined, undefined)).toThrow('cannot be written as JSON')
+})
+
+it('a state of which the document has a part is stored once, and any other whole', () => {
+  const codec = defineStream<string, string, Happening>('made', {
+    ...(wellBehaved as never as Stream<string, string, Happening>),
+    initial: '',
+    state: { write: (state) => state, read: (text) => text },
+  }).codec
+  const document = '{"id":1}'
+  for (const [state, hidden] of [
+    [document, ''],
+    [`${document} more`, ' more'],
+    ['other', '\u0001other'],
+    [`${document}\u0001`, `\u0001${document}\u0001`],
+    ['', '\u0001'],
+  ] as const) {
+    expect(codec.hidden(state, document)).toBe(hidden)
+    expect(codec.read({ document, hidden })).toBe(state)
+  }
+  expect(codec.hidden('', undefined)).toBe('') // the initial state
+  expect(codec.read({ document: undefined, hidden: '' })).toBe('')
+})
+
+it('where decide throws, nothing is appended', async () => {
+  const log = { partitions: 1, partitionFor: () => 0, reserveIdBlock: async () => 1, endOffsets: async () => [0] }
+  const decide = () => {
+    throw new Error('it fails')
+  }
+  const handler = createCommandHandler({
+    definition: defineStream('made', { ...wellBehaved, decide }),
+    log,
+    appender: { gathering: 0, append: () => Promise.reject(new Error('something is appended')) },
+    readModel: {
+      generationOf: () => 'generation',
+      load: () => Promise.reject(new Error('nothing is to be loaded')),
+      whenApplied: async () => 'late',
+    },
+    ids: new IdAllocator(log),
+    now: () => new Date(0),
+    timeoutMs: 1000,
+  })
+  await expect(handler.handle(() => 'a', { stream: 'new', wait: { timeoutMs: 0 } })).rejects.toThrow('it fails')
+})

@@ -1,0 +1,231 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { Connections } from '../../../src/engine/http/connections.ts'
+import { readTokens, writeCursor, writeToken } from '../../../src/engine/http/tokens.ts'
+import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { eventually } from '../../lib/eventually.ts'
+import { adjustableClock } from '../projector/rebuilding.ts'
+import {
+  authorization,
+  expectError,
+  FakeServices,
+  headerOf,
+  openServer,
+  testServer,
+  tokenScope,
+} from './fake-services.ts'
+
+const server = testServer()
+const created = '{"specversion":"1.0",\r\n"type":"petstore.PetCreated.v1"}'
+
+function addPets(): void {
+  const { services } = server
+  for (const name of ['Rex', 'Bo']) services.add({ name, categoryId: 7, status: 'available' })
+}
+
+describe('the events of a pet', () => {
+  it('come oldest first, page by page', async () => {
+    addPets()
+    const { id } = (await server.post('/v1/store/orders', { petId: 1 })).json()
+    await server.patch(`/v1/store/orders/${id}`, { status: 'cancelled' })
+    const first = await server.get('/v1/pets/1/events?limit=2')
+    expect([first.statusCode, first.json()]).toEqual([200, [0, 2]])
+    const [, next = ''] = /^<(\S+)>; rel="next"$/.exec(headerOf(first, 'link')) ?? []
+    expect(next).toMatch(/^\/v1\/pets\/1\/events\?limit=2&cursor=/)
+    const second = await server.get(next)
+    expect([second.statusCode, second.json()]).toEqual([200, [3]])
+    expect(second.headers).not.toHaveProperty('link')
+  })
+
+  it('are at least as new as a Consistency-Token says, and the answer has one', async () => {
+    addPets()
+    const token = writeToken(tokenScope, [{ partition: 3, offset: 4 }])
+    const answer = await server.get('/v1/pets/1/events', { 'consistency-token': token })
+    expect(headerOf(answer, 'consistency-token')).not.toBe(token)
+    const asked = server.services.atLeast.map((each) => each?.positions)
+    expect(asked).toEqual([[{ partition: 3, offset: 4 }]])
+  })
+
+  it('are all covered by the token of their answer', async () => {
+    addPets()
+    const token = writeToken(tokenScope, [{ partition: 0, offset: 0 }])
+    const answer = await server.get('/v1/pets/1/events', { 'consistency-token': token })
+    expect(readTokens(tokenScope, headerOf(answer, 'consistency-token'))).toEqual([{ partition: 0, offset: 1 }])
+  })
+
+  it.each([
+    ['/v1/pets/3/events', 404, 'pet_not_found'],
+    ['/v1/pets/9223372036854775807/events', 404, 'pet_not_found'],
+    ['/v1/pets/x/events', 400, 'invalid_request'],
+    ['/v1/pets/1/events?limit=0', 400, 'invalid_request'],
+    ['/v1/pets/1/events?limit=101', 400, 'invalid_request'],
+    ['/v1/pets/1/events?status=sold', 400, 'invalid_request'],
+    [`/v1/pets/1/events?cursor=${writeCursor(1, 'versions:2')}`, 400, 'invalid_cursor'],
+    [`/v1/pets/1/events?cursor=${writeCursor(1, 'events:1')}`, 400, 'invalid_cursor'], // of an earlier release, by offset
+    [`/v1/pets/1/events?cursor=${writeCursor(1)}`, 400, 'invalid_cursor'],
+  ] as const)('%s is %d %s', async (url, status, code) => {
+    addPets()
+    expectError(await server.get(url), status, code)
+  })
+})
+
+describe('the feed', () => {
+  it('is made of server-sent events, the last of each step with the id to go on from', async () => {
+    const [none, one] = [[], [{ partition: 0, offset: 1 }]]
+    server.services.steps = async function* () {
+      yield { events: [], after: none }
+      const event = { stream: '1', type: 'petstore.PetCreated.v1' }
+      const order = { stream: '1', type: 'petstore.OrderPlaced.v1' }
+      yield {
+        events: [
+          { ...event, json: created },
+          { ...order, json: '{}' },
+        ],
+        after: one,
+      }
+      yield { events: [], after: one }
+      yield { events: [{ ...event, json: '{}' }], after: one }
+    }
+    const answer = await server.get('/v1/events')
+    expect(answer.headers).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store, no-transform',
+    })
+    expect(answer.body).toBe(
+      `retry: 2000\nid: ${writeToken(tokenScope, none)}\n\n` +
+        'event: petstore.PetCreated.v1\ndata: {"specversion":"1.0",\ndata: "type":"petstore.PetCreated.v1"}\n\n' +
+        `id: ${writeToken(tokenScope, one)}\nevent: petstore.OrderPlaced.v1\ndata: {}\n\n` +
+        ':\n\nevent: petstore.PetCreated.v1\ndata: {}\n\n', // an id comes only if it is another one
+    )
+  })
+
+  const position = { partition: 5, offset: 9 }
+  const id = writeToken(tokenScope, [position])
+  it.each([
+    ['', {}, { after: 'now' }],
+    ['', { 'last-event-id': '' }, { after: 'now' }],
+    ['?from=start', {}, { after: [] }],
+    ['?from=start', { 'last-event-id': id }, { after: [position] }],
+    ['', { 'last-event-id': writeToken(tokenScope, []) }, { after: [] }],
+    ['?petId=7&type=petstore.OrderPlaced.v1', {}, { after: 'now', stream: '7', type: 'petstore.OrderPlaced.v1' }],
+  ])('%s with %j begins as it says', async (query, headers, expected) => {
+    await server.get(`/v1/events${query}`, headers as Record<string, string>)
+    expect(server.services.followed).toEqual([expected])
+  })
+
+  const other = writeToken({ ...tokenScope, logId: 'another' }, [position])
+  it.each([
+    ['?type=petstore.PetSold.v1', {}, 'invalid_request', 'query: type'],
+    ['?type=petstore.EventDiscarded.v1', {}, 'invalid_request', 'query: type'],
+    ['?from=end', {}, 'invalid_request', 'query: from'],
+    ['?petId=rex', {}, 'invalid_request', 'query: petId'],
+    ['?since=1', {}, 'invalid_request', 'query'],
+    ['', { 'last-event-id': other }, 'invalid_consistency_token', 'Last-Event-ID belongs to another event log'],
+    ['', { 'last-event-id': '12' }, 'invalid_consistency_token', 'Last-Event-ID was not issued'],
+  ] as const)('%s with %j is 400 %s', async (query, headers, code, message) => {
+    expectError(await server.get(`/v1/events${query}`, headers), 400, code, message)
+    expect(server.services.followed).toEqual([])
+  })
+
+  it('that cannot begin is answered with the error', async () => {
+    server.services.steps = () => {
+      throw new ServiceError('event_log_unavailable', 'away')
+    }
+    expectError(await server.get('/v1/events'), 503, 'event_log_unavailable')
+  })
+
+  it('counts what it catches up with as reads of its owner, and leaves half of the rate to requests', async () => {
+    const time = vi.spyOn(performance, 'now').mockReturnValue(1000)
+    onTestFinished(() => time.mockRestore())
+    const { services, get, app } = await openServer(
+      Object.assign(new FakeServices(), { rate: { requests: 6, seconds: 60 } }),
+    )
+    onTestFinished(() => app.close())
+    const counted: number[] = []
+    services.feed.follow = async (_query, { owner, count }) => {
+      expect(owner).toBe('key-1')
+      counted.push(count(), count(), count())
+      return (async function* () {})()
+    }
+    await get('/v1/events')
+    time.mockReturnValue(11_000)
+    await get('/v1/events')
+    expect(counted).toEqual([0, 0, 60_000, 50_000, 50_000, 50_000])
+    expect([(await get('/v1/pets')).statusCode, (await get('/v1/pets')).statusCode]).toEqual([200, 200])
+    expect((await get('/v1/pets')).statusCode).toBe(429)
+  })
+
+  it('has no HEAD, since it has no end', async () => {
+    const answer = await server.send('HEAD', '/v1/events')
+    expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'GET'])
+  })
+
+  it('needs a key with the scope read', async () => {
+    server.services.scopes = new Set(['write'])
+    expectError(await server.get('/v1/events'), 403, 'insufficient_scope')
+    expectError(await server.get('/v1/events', { authorization: '' }), 401, 'unauthorized')
+  })
+
+  it('ends once its key is not valid any more', async () => {
+    const { services } = server
+    server.services.steps = async function* () {
+      yield { events: [], after: [] }
+      services.keys.clear()
+      yield { events: [{ stream: '1', type: 'petstore.PetCreated.v1', json: '{}' }], after: [] }
+    }
+    const answer = await server.get('/v1/events')
+    expect([answer.statusCode, answer.body.includes('event:')]).toEqual([200, false])
+  })
+
+  it('is a request in flight until it ends', async () => {
+    server.services.maxInFlightPerKey = 1
+    const goesOn = Promise.withResolvers<void>()
+    server.services.steps = async function* () {
+      yield { events: [], after: [] }
+      await goesOn.promise
+    }
+    const { app, listen } = await openServer(server.services)
+    onTestFinished(() => app.close())
+    const url = `http://127.0.0.1:${await listen()}`
+    const feed = await fetch(`${url}/v1/events`, { headers: { authorization } })
+    const get = () => fetch(`${url}/v1/pets`, { headers: { authorization } })
+    expect([feed.status, (await get()).status]).toEqual([200, 429])
+    goesOn.resolve()
+    await feed.text()
+    await eventually(async () => expect((await get()).status).toBe(200))
+  })
+
+  it('is told to a client that never reads no further than the system keeps for it, and then no more', async () => {
+    const { app, listen, services } = await openServer()
+    onTestFinished(() => app.close())
+    const skipTime = adjustableClock()
+    let hasLeft = false
+    const event = { stream: '1', type: 'petstore.PetCreated.v1', json: `"${'x'.repeat(1024 ** 2)}"` }
+    let megabytes = 0
+    async function* endless() {
+      for (;;) {
+        megabytes++
+        yield { events: [event], after: [] }
+      }
+    }
+    services.feed.follow = async (_query, _account, signal) => {
+      signal.addEventListener('abort', () => {
+        hasLeft = true
+      })
+      return endless()
+    }
+    const socket = connect(await listen(), '127.0.0.1').pause()
+    onTestFinished(() => void socket.destroy())
+    socket.write(`GET /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`)
+    await eventually(() => expect(megabytes).toBeGreaterThan(1))
+    await eventually(() => {
+      Connections.of(app.server)?.closeStuck()
+      skipTime(20_000)
+      expect(hasLeft).toBe(true)
+    })
+    expect(megabytes).toBeLessThan(50)
+    socket.resume() // only now does it learn that it was left
+    await once(socket, 'close')
+  })
+})

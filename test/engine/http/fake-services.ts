@@ -1,0 +1,281 @@
+import type { HTTPMethods, LightMyRequestResponse } from 'fastify'
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
+import type {
+  CommandHandler,
+  CommandOptions,
+  Handled,
+  MakeCommand,
+} from '../../../src/engine/commands/command-handler.ts'
+import type { Definition } from '../../../src/engine/definition/definition.ts'
+import { Rejected } from '../../../src/engine/definition/rejected.ts'
+import { documentsOf } from '../../../src/engine/definition/shown-documents.ts'
+import type { FeedQuery, FeedStep } from '../../../src/engine/feed/event-feed.ts'
+import { type AppOptions, type AppServices, buildApp } from '../../../src/engine/http/app.ts'
+import type { FindKey } from '../../../src/engine/http/auth.ts'
+import type { EventServices } from '../../../src/engine/http/events.ts'
+import { type Rate, RateLimit } from '../../../src/engine/http/key-limits.ts'
+import type { RouteServices } from '../../../src/engine/http/resource.ts'
+import { Traffic } from '../../../src/engine/http/traffic.ts'
+import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { noRecords } from '../../../src/engine/read-models/checkpoint.ts'
+import type { StoredDocument } from '../../../src/engine/read-models/document.ts'
+import type { IdempotencyRecord } from '../../../src/engine/read-models/idempotency-record.ts'
+import type { AtLeast, Reached } from '../../../src/engine/read-models/read-model.ts'
+import type { PetEvent } from '../../../src/store/events.ts'
+import type { NewPet, PetId } from '../../../src/store/pet.ts'
+import type { PetCommand, PetState } from '../../../src/store/pet-stream.ts'
+import { petstore, streamOf } from '../../store/petstore.ts'
+
+export const key = 'test-key'
+export const authorization = `Bearer ${key}`
+/** The key of somebody else. */
+export const otherKey = 'other-key'
+/** The log that the tokens of `FakeServices` belong to. */
+export const tokenScope = { logId: 'f00dcafe-1', partitions: 6 }
+
+type Events = EventServices['events']
+type State = PetState | undefined
+/** `behind`: the stream that shows it. */
+type Shown = StoredDocument
+
+/** What a test says of them, and finds out. */
+class Scene {
+  readonly events: PetEvent[] = []
+  /** What commands were to be handled with, what reads were asked to have in their answers, and what was followed. */
+  readonly handled: CommandOptions[] = []
+  readonly atLeast: (AtLeast | undefined)[] = []
+  readonly followed: FeedQuery[] = []
+  readonly keys = new Map(Object.entries({ [key]: 'key-1', [otherKey]: 'key-2' }))
+  scopes: ReadonlySet<string> = new Set(['read', 'write', 'orders'])
+  isReadable = true
+  isDraining = false
+  isLive = true
+  isReady = true
+  time = '2026-11-20T09:30:00.000Z'
+  /** To fail, or to be waited for. */
+  beforeRead: () => Promise<void> | void = () => {}
+  beforeCommand: (options: CommandOptions) => Promise<void> | void = () => {}
+  steps: () => AsyncGenerator<FeedStep> = async function* () {}
+  protected readonly streams = new Map<string, { readonly state: State; readonly version: number }>()
+  protected readonly documents = new Map<string, Shown>()
+  protected readonly decided = new Map<string, IdempotencyRecord>()
+  protected lastId = 0
+}
+
+/**
+ * The services of an API process over streams in memory, all in partition 0, decided and shown as in production; what
+ * the command handler and the read model do beside that is for their own tests. Each part can be replaced by a test.
+ */
+export class FakeServices extends Scene implements AppServices {
+  /** What an app asks for once, when it is built. */
+  rate: Rate | undefined
+  maxInFlightPerKey = 1000
+
+  readonly readModel: RouteServices['readModel'] = {
+    find: async ({ collection, id }, atLeast) => {
+      await this.#beginRead(atLeast)
+      const found = this.documents.get(`${collection}/${id}`)
+      return { document: found && { json: found.json, stream: found.behind }, reached: this.#reached() }
+    },
+    page: async ({ collection, index, after, limit }, atLeast) => {
+      await this.#beginRead(atLeast)
+      const behind = [...this.documents.values()]
+        .filter((one) => one.collection === collection && one.id > after)
+        .filter(({ indexes }) => index === undefined || indexes.includes(index))
+        .sort((a, b) => a.id - b.id)
+      const shown = behind.slice(0, limit)
+      const last = behind.length > limit ? shown.at(-1)?.id : undefined
+      const documents = shown.map(({ json }) => json).join(',')
+      return { documents, count: shown.length, last, reached: this.#reached() }
+    },
+  }
+  readonly commands: CommandHandler<State, PetCommand> = {
+    handle: async (command, options) => {
+      this.handled.push(options)
+      await this.beforeCommand(options)
+      const record = this.decided.get(options.idempotency?.key ?? '')
+      if (record === undefined) return this.#decide(command, options)
+      if (record.fingerprint !== options.idempotency?.fingerprint) {
+        throw new ServiceError('idempotency_key_reused', 'Something else was sent under this key before.')
+      }
+      return { outcome: 'replayed', record, position: { partition: 0, offset: record.offset } }
+    },
+  }
+  /** Tells the number of each event in `events`, as its offset and as all that its CloudEvent says. */
+  readonly feed: { -readonly [Name in keyof Events]: Events[Name] } = {
+    history: async (stream, { after = 0, limit }, _reader, atLeast) => {
+      await this.#beginRead(atLeast)
+      const offsets = this.events.flatMap((event, offset) => (streamOf(event) === stream ? [offset] : []))
+      const events = offsets.slice(after, after + limit).map(String)
+      const last = after + limit < offsets.length ? after + limit : undefined
+      return { events, last, isKnown: offsets.length > 0, reached: this.#reached() }
+    },
+    follow: async (query) => {
+      this.followed.push(query)
+      return this.steps()
+    },
+  }
+  findKey: FindKey = (candidate) => {
+    const owner = this.keys.get(candidate)
+    return owner === undefined ? undefined : { keyId: owner, owner, scopes: this.scopes }
+  }
+  get api() {
+    const { readModel, commands, feed: events, maxInFlightPerKey } = this
+    return {
+      definition: petstore as unknown as Definition,
+      log: tokenScope,
+      readModel,
+      commands: commands as CommandHandler<unknown, unknown>,
+      events,
+      maxInFlightPerKey,
+      findKey: (candidate: string) => this.findKey(candidate),
+      rate: this.rate && new RateLimit(this.rate),
+      topic: 'petstore.pets',
+    }
+  }
+  readonly health = {
+    live: () => ({ live: this.isLive, checks: { projector: { status: this.isLive ? 'ok' : 'stalled' } } }),
+    ready: async () => ({ ready: this.isReady, checks: { eventLog: { status: this.isReady ? 'ok' : 'down' } } }),
+  }
+  readonly traffic = new Traffic()
+  readonly metrics = {
+    contentType: 'text/plain; version=0.0.4; charset=utf-8',
+    text: async () => 'petstore_parked_events 3\n',
+  }
+  readonly draining = () => this.isDraining
+
+  add(newPet: NewPet, id = this.lastId + 1): number {
+    this.append({ type: 'PetCreated', pet: { id: id as PetId, ...newPet } })
+    this.lastId = id
+    return id
+  }
+
+  /** Returns the state after it. */
+  append(event: PetEvent): { readonly state: State; readonly version: number } {
+    const stream = streamOf(event)
+    const before = this.#streamOf(stream)
+    const version = before.version + 1
+    const state = petstore.stream.evolve(before.state, { event, version, time: this.time })
+    this.events.push(event)
+    this.streams.set(stream, { state, version })
+    for (const { json, ...rest } of documentsOf(petstore, state)) {
+      if (json !== null) this.store({ ...rest, json, behind: stream })
+    }
+    return { state, version }
+  }
+
+  store(document: Shown): void {
+    this.documents.set(`${document.collection}/${document.id}`, document)
+  }
+
+  /** For the next test. */
+  reset(): void {
+    Object.assign(this, new Scene())
+  }
+
+  #decide(
+    command: MakeCommand<PetCommand>,
+    { stream: about, drawsId, idempotency, precondition }: CommandOptions,
+  ): Handled<State> {
+    const document = typeof about === 'object' ? this.documents.get(`${about.collection}/${about.id}`) : undefined
+    const reached = this.#reached()
+    if (typeof about === 'object' && document === undefined) return { outcome: 'not_found', reached }
+    const stream = typeof about === 'object' ? (document?.behind ?? '') : about
+    const id = stream === 'new' || drawsId ? ++this.lastId : 0
+    const before = this.#streamOf(stream === 'new' ? String(id) : stream)
+    const event = petstore.stream.decide(command({ id, time: this.time }), before.state)
+    if (event === 'unchanged') return { outcome: 'unchanged', document: document?.json, reached }
+    precondition?.(document?.json ?? '')
+    if (event instanceof Rejected) throw ServiceError.own(event.code, event.message)
+    const after = this.append(event)
+    const offset = this.events.length - 1
+    if (idempotency !== undefined) {
+      const effect = { stream, id, version: after.version, time: this.time, parked: false }
+      this.decided.set(idempotency.key, { partition: 0, ...idempotency, offset, ...effect })
+    }
+    return { outcome: 'applied', id, ...after, position: { partition: 0, offset }, isReadable: this.isReadable }
+  }
+
+  #streamOf(stream: string): { readonly state: State; readonly version: number } {
+    return this.streams.get(stream) ?? { state: petstore.stream.initial, version: 0 }
+  }
+
+  async #beginRead(atLeast: AtLeast | undefined): Promise<void> {
+    this.atLeast.push(atLeast)
+    await this.beforeRead()
+  }
+
+  #reached(): Reached {
+    const next = this.events.length
+    return [next === 0 ? new Map() : new Map([[0, { next, last: null, counts: noRecords }]])]
+  }
+}
+
+const connections = { max: 1000, maxPerAddress: 1000, isTrustedProxy: () => false }
+
+export function openApp(services: AppServices = new FakeServices(), options: Partial<AppOptions> = {}) {
+  return buildApp(services, {
+    logger: false,
+    logsWrites: false,
+    probesInDetail: true,
+    corsOrigins: [],
+    publicUrl: '',
+    connections,
+    ...options,
+  })
+}
+
+type Headers = Record<string, string>
+
+/** A server, and what sends it requests. A body may be text or a value. */
+export async function openServer(services = new FakeServices(), options: Partial<AppOptions> = {}) {
+  const app = await openApp(services, options)
+  const send = (method: HTTPMethods, url: string, body?: string | object, headers: Headers = {}) => {
+    const type: Headers = body === undefined ? {} : { 'content-type': 'application/json' }
+    const payload = body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }
+    return app.inject({ method: method as 'GET', url, ...payload, headers: { authorization, ...type, ...headers } })
+  }
+  return {
+    services,
+    app,
+    send,
+    get: (url: string, headers?: Headers) => send('GET', url, undefined, headers),
+    post: (url: string, body: string | object, headers?: Headers) => send('POST', url, body, headers),
+    patch: (url: string, body: string | object, headers?: Headers) => send('PATCH', url, body, headers),
+    /** Resolves to its port. */
+    listen: async () => Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port),
+  }
+}
+
+/** A server for the tests of a file; its services are new for each. */
+export function testServer() {
+  const server = {} as Awaited<ReturnType<typeof openServer>>
+  beforeAll(async () => void Object.assign(server, await openServer()))
+  beforeEach(() => server.services.reset())
+  afterAll(() => server.app.close())
+  return server
+}
+
+/** The header of an answer that has it. */
+export function headerOf({ headers }: { readonly headers: Readonly<Record<string, unknown>> }, name: string): string {
+  expect(headers).toHaveProperty(name)
+  return String(headers[name])
+}
+
+/** The status and the exact shape of an error answer; `message` is a part of it. It leads to the page of errors where that is served. */
+export function expectError(
+  { statusCode, headers, body }: Pick<LightMyRequestResponse, 'statusCode' | 'headers' | 'body'>,
+  status: number,
+  code: string,
+  message = '',
+  { isExplained = true } = {},
+): void {
+  const expected = { code, message: expect.stringContaining(message), status }
+  expect({ statusCode, body: JSON.parse(body) }).toEqual({ statusCode: status, body: expected })
+  expect(headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+  })
+  const help = expect.stringMatching(`(^|, )</docs/errors#${code}>; rel="help"$`)
+  expect(headers.link).toEqual(isExplained ? help : undefined)
+}

@@ -1,0 +1,148 @@
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { captureLog } from '../../lib/captured-log.ts'
+import { expectError, FakeServices, key, openServer, otherKey } from './fake-services.ts'
+
+const pet = { name: 'Rex', categoryId: 7 }
+
+async function open(more: Partial<FakeServices> = {}, options: Parameters<typeof openServer>[1] = {}) {
+  const server = await openServer(Object.assign(new FakeServices(), more), options)
+  const list = (authorization = `Bearer ${key}`) => server.get('/v1/pets', { authorization })
+  const add = (headers: Record<string, string> = {}) => server.post('/v1/pets', pet, headers)
+  return { ...server, list, add }
+}
+
+it('refuses requests of a key beyond its rate, reads and writes separately, and says when to retry', async () => {
+  const time = vi.spyOn(performance, 'now')
+  onTestFinished(() => time.mockRestore())
+  const { list, add } = await open({ rate: { requests: 2, seconds: 60 } })
+  time.mockReturnValue(1000)
+  expect([(await list()).statusCode, (await list()).statusCode]).toEqual([200, 200])
+  time.mockReturnValue(50_500)
+  const refused = await list()
+  expectError(refused, 429, 'too_many_requests', 'the 2 reads that it may send in 60 s')
+  const headers = { 'ratelimit-policy': '"reads";q=2;w=60', ratelimit: '"reads";r=0;t=11', 'retry-after': '11' }
+  expect(refused.headers).toMatchObject(headers)
+  expect((await list(`Bearer ${otherKey}`)).statusCode).toBe(200)
+  expect([(await add()).statusCode, (await add()).statusCode, (await add()).statusCode]).toEqual([201, 201, 429])
+  time.mockReturnValue(61_000)
+  expect([(await list()).statusCode, (await list()).statusCode, (await list()).statusCode]).toEqual([200, 200, 429])
+})
+
+it.each([
+  ['names its length', {}],
+  ['comes in chunks, of which it counts as many as there may be', { 'transfer-encoding': 'chunked' }],
+])('a body that %s counts once for each KiB towards the rate', async (_, headers) => {
+  const { add, post } = await open({ rate: { requests: 18, seconds: 60 } })
+  const large = await post('/v1/pets', JSON.stringify(pet).padEnd(16 * 1024), headers)
+  expect([large.statusCode, (await add()).statusCode, (await add()).statusCode]).toEqual([201, 201, 201])
+  expect((await add()).statusCode).toBe(429)
+})
+
+it.each<[string, number[]]>([
+  ['read', [200, 200, 200, 200, 403, 403, 403]],
+  ['write', [403, 403, 403, 403, 201, 403, 403]],
+  ['orders', [403, 403, 403, 403, 403, 201, 200]],
+])('a key for %s is for nothing else', async (scope, expected) => {
+  const { services, get, post, patch, add } = await open()
+  await add()
+  await post('/v1/store/orders', { petId: 1 })
+  await add()
+  services.scopes = new Set([scope])
+  const answers = [
+    ...['/v1/pets', '/v1/pets/1', '/v1/store/orders', '/v1/store/orders/2'].map((url) => get(url)),
+    add(),
+    post('/v1/store/orders', { petId: 3 }),
+    patch('/v1/store/orders/2', { status: 'approved' }),
+  ]
+  const found = await Promise.all(answers)
+  expect(found.map(({ statusCode }) => statusCode)).toEqual(expected)
+  for (const answer of found.filter(({ statusCode }) => statusCode === 403)) {
+    expectError(answer, 403, 'insufficient_scope')
+    expect(answer.headers['www-authenticate']).toMatch(
+      /^Bearer realm="petstore", error="insufficient_scope", scope="(read|write|orders)"$/,
+    )
+  }
+})
+
+it('a key without the scope read reads no order by giving it the status that it has', async () => {
+  const { services, post, patch, add } = await open()
+  await add()
+  await post('/v1/store/orders', { petId: 1 })
+  services.scopes = new Set(['orders'])
+  const change = (status: string) => patch('/v1/store/orders/2', { status })
+  expect((await change('approved')).json()).toMatchObject({ petId: 1, status: 'approved' })
+  const again = await change('approved')
+  expectError(again, 403, 'insufficient_scope', 'lacks the scope read')
+  expect(again.headers['www-authenticate']).toContain('scope="read"')
+  expect(again.headers).not.toHaveProperty('etag')
+  services.scopes = new Set(['orders', 'read'])
+  expect((await change('approved')).statusCode).toBe(200)
+})
+
+it('writes one line for all that was refused to an address and a key, and few for many addresses', async () => {
+  const { logger, lines } = captureLog('warn')
+  vi.useFakeTimers({ toFake: ['setInterval'] })
+  const connections = { max: 1, maxPerAddress: 1, isTrustedProxy: () => true }
+  const { app, get, list, services } = await open({}, { logger, connections })
+  for (let i = 0; i < 100; i++) await list('Bearer wrong')
+  services.scopes = new Set()
+  await list()
+  vi.advanceTimersByTime(10_000)
+  const refused = { level: 30, audit: 'requests refused', address: '127.0.0.1', seconds: 10 }
+  expect(lines).toEqual([
+    expect.objectContaining({ ...refused, code: 'unauthorized', count: 100 }),
+    expect.objectContaining({ ...refused, code: 'insufficient_scope', keyId: 'key-1', count: 1 }),
+  ])
+  lines.splice(0)
+  for (let i = 0; i < 100; i++) await get('/v1/pets', { authorization: '', 'x-forwarded-for': `192.0.2.${i}` })
+  await app.close()
+  expect(lines).toHaveLength(21)
+  expect(lines.at(-1)).toMatchObject({ code: 'of others', count: 80 })
+  vi.useRealTimers()
+})
+
+it.each([
+  ['nobody', undefined, '127.0.0.1'],
+  ['the proxy that sent it', () => true, '192.0.2.1'],
+])('logs each write with its key and the address of who sent it, where %s is trusted', async (_who, trust, address) => {
+  const { logger, lines } = captureLog()
+  const connections = { max: 1, maxPerAddress: 1, isTrustedProxy: trust ?? (() => false) }
+  const { add, list } = await open({}, { logger, connections, logsWrites: true })
+  await list()
+  await add({ 'x-forwarded-for': '192.0.2.1' })
+  expect(lines).toEqual([
+    expect.objectContaining({
+      msg: 'request',
+      method: 'POST',
+      path: '/v1/pets',
+      statusCode: 201,
+      keyId: 'key-1',
+      address,
+    }),
+  ])
+})
+
+it('writes no more of what is refused, or of a long path, than a line for many, and the beginning of the path', async () => {
+  const { logger, lines } = captureLog()
+  const { app, post, patch, services } = await open({}, { logger, logsWrites: true })
+  const long = 'x'.repeat(15_000)
+  const add = (authorization: string) => post(`/v1/pets?${long}`, pet, { authorization })
+  const paths = ['/v1/pets', `/v1/${long}`, `/${long}`]
+  for (const path of paths) await post(path, pet, { authorization: 'Bearer wrong' })
+  services.scopes = new Set(['read'])
+  for (let i = 0; i < 100; i++) await add(`Bearer ${key}`)
+  expect(lines).toEqual([])
+  services.scopes = new Set(['write', 'orders'])
+  expect((await add(`Bearer ${key}`)).statusCode).toBe(400)
+  expect((await patch(`/v1/store/orders/${long}`, { status: 'approved' })).statusCode).toBe(400)
+  const written = { keyId: 'key-1', statusCode: 400 }
+  expect(lines).toMatchObject([
+    { ...written, path: '/v1/pets' },
+    { ...written, path: expect.stringMatching(/^\/v1\/store\/orders\/x{183}…$/) },
+  ])
+  await app.close()
+  expect(lines.slice(2).map(({ audit, code, count }) => [audit, code, count])).toEqual([
+    ['requests refused', 'unauthorized', 1],
+    ['requests refused', 'insufficient_scope', 100],
+  ])
+})

@@ -1,0 +1,141 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readCursor, writeCursor } from '../../../src/engine/http/tokens.ts'
+import { orderStatuses } from '../../../src/store/order.ts'
+import { type Pet, type PetId, petDocument, petStatuses } from '../../../src/store/pet.ts'
+import { anyCharacter } from '../../lib/any-character.ts'
+import { expectError, testServer } from './fake-services.ts'
+
+const server = testServer()
+
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
+const name = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 128 }).filter((text) => /\S/.test(text))
+const status = fc.constantFrom(...petStatuses)
+const maybeStatus = fc.option(status, { nil: undefined })
+
+it('a valid NewPet comes back as it was sent, from POST and from GET', async () => {
+  await fc.assert(
+    fc.asyncProperty(name, int64, maybeStatus, async (name, categoryId, status) => {
+      const rest = status === undefined ? '' : `,"status":"${status}"`
+      const payload = `{"categoryId":${categoryId},"name":${JSON.stringify(name)}${rest}}`
+      const created = await server.post('/v1/pets', payload)
+      const id = server.services.events.length as PetId
+      expect(created.body).toBe(petDocument({ id, name, categoryId, status: status ?? 'available' }))
+      expect((await server.get(`/v1/pets/${id}`)).body).toBe(created.body)
+    }),
+    { examples: [['\u{1F436}'.repeat(128), 2n ** 63n - 1n, undefined]] },
+  )
+})
+
+it('following the links visits each pet of the filter once, in order, with any limit', async () => {
+  const ids = fc.uniqueArray(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), { maxLength: 60 })
+  const pets = ids.chain((ids) => fc.tuple(...ids.sort((a, b) => a - b).map((id) => fc.tuple(fc.constant(id), status))))
+  const limit = fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 100 }))
+  await fc.assert(
+    fc.asyncProperty(pets, limit, maybeStatus, async (pets, limit, filter) => {
+      server.services.reset()
+      for (const [id, status] of pets) server.services.add({ name: 'Rex', categoryId: 1, status }, id)
+      const expected = pets.filter(([, status]) => filter === undefined || status === filter)
+      const pages = await followLinks(`/v1/pets?limit=${limit}${filter === undefined ? '' : `&status=${filter}`}`)
+      expect(pages.flat()).toEqual(expected.map(([id]) => id))
+      expect(pages.map((page) => page.length)).toEqual(pageSizes(expected.length, limit))
+    }),
+  )
+})
+
+it('a pet that is added meanwhile is on a later page', async () => {
+  server.services.reset()
+  for (const id of [1, 2, 3]) server.services.add({ name: 'Rex', categoryId: 1, status: 'sold' }, id)
+  const first = await server.get('/v1/pets?limit=2')
+  server.services.add({ name: 'Late', categoryId: 1, status: 'sold' })
+  expect((await followLinks(nextOf(first) ?? '')).flat()).toEqual([3, 4])
+})
+
+it('pages of orders link on to orders, of the same status', async () => {
+  server.services.reset()
+  for (const id of [101, 103, 105]) {
+    server.services.add({ name: 'Rex', categoryId: 1, status: 'available' }, id)
+    await server.post('/v1/store/orders', { petId: id })
+  }
+  await server.patch('/v1/store/orders/104', { status: 'approved' })
+  expect(await followLinks('/v1/store/orders?limit=1')).toEqual([[102], [104], [106]])
+  expect(await followLinks('/v1/store/orders?limit=1&status=placed')).toEqual([[102], [106]])
+  const next = nextOf(await server.get('/v1/store/orders?limit=1&status=placed')) ?? ''
+  expect(next).toMatch(/^\/v1\/store\/orders\?limit=1&status=placed&cursor=[\w-]+$/)
+  const [, cursor] = next.split('placed&')
+  for (const list of ['/v1/pets?', '/v1/pets?status=sold&', '/v1/store/orders?', '/v1/store/orders?status=approved&']) {
+    expectError(await server.get(`${list}${cursor}`), 400, 'invalid_cursor', 'another list')
+  }
+  const [, ofPets] = nextOf(await server.get('/v1/pets?limit=1'))?.split('&') ?? []
+  expectError(await server.get(`/v1/store/orders?${ofPets}`), 400, 'invalid_cursor', 'another list')
+})
+
+type Answer = Awaited<ReturnType<typeof server.get>>
+
+/** The ids on each page. */
+async function followLinks(first: string): Promise<number[][]> {
+  const pages: number[][] = []
+  for (let url: string | undefined = first; url !== undefined; ) {
+    const response: Answer = await server.get(url)
+    expect(response.statusCode).toBe(200)
+    pages.push(response.json().map(({ id }: Pet) => id))
+    url = nextOf(response)
+  }
+  return pages
+}
+
+function nextOf({ headers: { link } }: Answer): string | undefined {
+  return link === undefined ? undefined : /^<([^>]+)>; rel="next"$/.exec(String(link))?.[1]
+}
+
+/** There is one page at least, and never an empty one behind a full one. */
+function pageSizes(count: number, limit: number): number[] {
+  const full = new Array(Math.floor(count / limit)).fill(limit)
+  return count % limit > 0 || count === 0 ? [...full, count % limit] : full
+}
+
+describe('a cursor', () => {
+  const lists = ['', ...petStatuses, 'orders:', ...orderStatuses.map((status) => `orders:${status}`)]
+  const expectRefused = (cursor: string, list?: string): void => {
+    expect(() => readCursor(cursor, list)).toThrow(expect.objectContaining({ code: 'invalid_cursor' }))
+  }
+
+  it('returns its id for its own list, and is refused for every other', () => {
+    const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })
+    fc.assert(
+      fc.property(id, fc.constantFrom(...lists), (id, list) => {
+        const cursor = writeCursor(id, list)
+        expect(cursor).toMatch(/^[\w-]+$/)
+        expect(readCursor(cursor, list)).toBe(id)
+        for (const other of lists) if (other !== list) expectRefused(cursor, other)
+      }),
+    )
+  })
+
+  it('is refused with any one character changed, added or taken away', () => {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/= \n\0é'
+    const list = 'orders:placed'
+    const cursor = writeCursor(987654321, list)
+    for (let at = 0; at <= cursor.length; at++) {
+      const [before, after] = [cursor.slice(0, at), cursor.slice(at + 1)]
+      if (at < cursor.length) expectRefused(before + after, list)
+      for (const character of alphabet) {
+        if (character !== cursor[at]) expectRefused(before + character + after, list)
+        expectRefused(before + character + cursor.slice(at), list)
+      }
+    }
+  })
+
+  it('is refused when it is anything else, or of an id that nothing can have', () => {
+    const unsealed = ['1:5:', '1:5::0', '{}'].map(btoa)
+    const others = ['', 'abc', '0', '=', 'null', ...unsealed, writeCursor(5, 'sold').repeat(2)]
+    for (const other of others) expectRefused(other)
+    fc.assert(fc.property(fc.string({ unit: anyCharacter }), (text) => expectRefused(text)))
+    for (const id of [0, -1, 2 ** 53, 1.5]) expectRefused(writeCursor(id))
+  })
+
+  it('keeps its form as long as its version: pages begun before this release go on', () => {
+    expect(writeCursor(20)).toBe('MToyMDo6ZmI1MGEwNTE')
+    expect(writeCursor(42, 'sold')).toBe('MTo0Mjpzb2xkOjhjZDcwYWNm')
+  })
+})

@@ -1,0 +1,62 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { issueKey } from '../../../src/engine/keys/api-keys.ts'
+import { openKeyRing } from '../../../src/engine/keys/key-ring.ts'
+import { captureLog } from '../../lib/captured-log.ts'
+import { temporaryFolder } from '../../lib/temporary-folder.ts'
+
+const now = new Date('2026-11-20T12:00:00Z')
+
+function setUp(toFake: ('setTimeout' | 'setInterval' | 'clearInterval' | 'performance')[]) {
+  vi.useFakeTimers({ toFake })
+  onTestFinished(() => void vi.useRealTimers())
+  const path = join(temporaryFolder(), 'api-keys.json')
+  const { logger, lines } = captureLog()
+  const ring = openKeyRing({ path, given: [], now: () => now, logger })
+  onTestFinished(() => ring.close())
+  return { path, ring, lines }
+}
+
+it('a key is valid as soon as it is issued, before the file is looked at by itself', async () => {
+  const { path, ring } = setUp(['setInterval', 'clearInterval'])
+  const { id, key } = issueKey(path, { service: 'petstore', name: 'me' }, now)
+  expect(ring.find(key)).toBeUndefined()
+  expect(await ring.findOrLook(key)).toMatchObject({ keyId: id })
+  expect(ring.findOrLook(key)).toMatchObject({ keyId: id })
+})
+
+it('a text without the checksum of a key is refused without a look', () => {
+  const { ring } = setUp(['setInterval', 'clearInterval'])
+  for (const text of ['', 'wrong', `${keyNumber(1)}0`]) expect(ring.findOrLook(text)).toBeUndefined()
+})
+
+it('10,000 unknown keys a second cause ten looks at most, and a key issued among them is valid', async () => {
+  const { path, ring, lines } = setUp(['setTimeout', 'setInterval', 'clearInterval', 'performance'])
+  const looks = () => lines.filter(({ audit }) => audit === 'key issued').length
+  const answers: unknown[] = []
+  for (let ms = 1; ms <= 1000; ms++) {
+    change(path, ms)
+    for (let i = 0; i < 10; i++) answers.push(ring.findOrLook(keyNumber(ms * 10 + i)))
+    await vi.advanceTimersByTimeAsync(1)
+  }
+  expect(looks()).toBeGreaterThan(5)
+  expect(looks()).toBeLessThanOrEqual(10)
+  const { id, key } = issueKey(path, { service: 'petstore', name: 'me' }, now)
+  const found = ring.findOrLook(key)
+  await vi.advanceTimersByTimeAsync(125)
+  expect(await found).toMatchObject({ keyId: id })
+  expect(new Set(await Promise.all(answers))).toEqual(new Set([undefined]))
+})
+
+function keyNumber(i: number): string {
+  const secret = `petstore_${String(i).padStart(43, '0')}`
+  return secret + crc32(secret).toString(16).padStart(8, '0')
+}
+
+/** Replaces the key in the file by another one, so that each look finds a key that was issued. */
+function change(path: string, id: number): void {
+  const key = { id: String(id), name: 'x'.repeat(id), sha256: String(id), createdAt: now.toISOString() }
+  writeFileSync(path, JSON.stringify({ keys: [key] }))
+}

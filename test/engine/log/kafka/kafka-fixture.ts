@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import kafkajs, { type Admin, type ITopicConfig, type Kafka } from 'kafkajs'
+import { pino } from 'pino'
+import type { EventLog } from '../../../../src/engine/log/event-log.ts'
+import { openKafkaEventLog } from '../../../../src/engine/log/kafka/kafka-event-log.ts'
+import type { KafkaLogOptions } from '../../../../src/engine/log/kafka/log-parts.ts'
+import { askKafka, until } from '../../../brokers/ready.ts'
+import { closedAfterTest, type EventLogFixture, eventually } from '../contract/fixture.ts'
+
+export const silent = pino({ level: 'silent' })
+
+/** The default limit of a broker for one record batch is 1 MiB. */
+const tooLarge = 'x'.repeat(2 * 1024 * 1024)
+
+/** A client as any other program would use. */
+export function plainKafka(brokers: string): Kafka {
+  return new kafkajs.Kafka({ brokers: brokers.split(','), logLevel: kafkajs.logLevel.NOTHING })
+}
+
+export function logOptions(brokers: string, changed: Partial<KafkaLogOptions> = {}): KafkaLogOptions {
+  const topic = `pets-${randomUUID()}`
+  return { brokers: brokers.split(','), topic, partitions: 3, appendTimeoutMs: 5000, logger: silent, ...changed }
+}
+
+/** Closed after the test. */
+export async function openKafkaLog(options: KafkaLogOptions): Promise<EventLog> {
+  return closedAfterTest(await openKafkaEventLog(options))
+}
+
+const keptForEver = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' }
+
+/** A topic of a log, as somebody would make it by hand. */
+export function topic(name: string, numPartitions: number, changed: Record<string, string> = {}) {
+  return { topic: name, numPartitions, configEntries: entriesOf({ ...keptForEver, ...changed }) }
+}
+
+export function topicsOf({ topic: name, partitions }: KafkaLogOptions, changed: Record<string, string> = {}) {
+  return [topic(name, partitions, changed), topic(`${name}.id-blocks`, 1, changed)] as const
+}
+
+function entriesOf(settings: Record<string, string>) {
+  return Object.entries(settings).map(([name, value]) => ({ name, value }))
+}
+
+export async function openKafkaFixture(brokers: string): Promise<EventLogFixture> {
+  const options = logOptions(brokers)
+  return {
+    log: await openKafkaLog(options),
+    open: () => openKafkaLog(options),
+    refused: { key: 'refused', value: tooLarge, headers: {} },
+    appendForeign: (record) => produce(brokers, options.topic, { ...record, partition: 0 }),
+  }
+}
+
+export function withAdmin<T>(brokers: string, work: (admin: Admin) => Promise<T>): Promise<T> {
+  return askKafka(plainKafka(brokers), work)
+}
+
+/** Resolves once each partition has a leader. kafkajs itself gives up where a busy broker does not know of the topic yet. */
+export async function createTopics(brokers: string, ...topics: ITopicConfig[]): Promise<void> {
+  const names = topics.map(({ topic }) => topic)
+  await withAdmin(brokers, async (admin) => {
+    await admin.createTopics({ topics, waitForLeaders: false })
+    await until('every partition has a leader', 30_000, async () => {
+      const found = await admin.fetchTopicMetadata({ topics: names }).catch(() => ({ topics: [] }))
+      const partitions = found.topics.flatMap((each) => each.partitions)
+      return found.topics.length === names.length && partitions.every(({ leader }) => leader >= 0)
+    })
+  })
+}
+
+/** Resolves once they are gone. */
+export async function deleteTopics(brokers: string, ...topics: string[]): Promise<void> {
+  await withAdmin(brokers, async (admin) => {
+    await admin.deleteTopics({ topics })
+    await eventually(async () => (await admin.listTopics()).filter((topic) => topics.includes(topic)), [])
+  })
+}
+
+/** Its own settings are these then, and no others. */
+export async function alterTopic(brokers: string, name: string, settings: Record<string, string>): Promise<void> {
+  const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configEntries: entriesOf(settings) }]
+  await withAdmin(brokers, (admin) => admin.alterConfigs({ validateOnly: false, resources }))
+}
+
+/** Those of partition 0 before `offset`. */
+export async function deleteRecords(brokers: string, topic: string, offset: number): Promise<void> {
+  await withAdmin(brokers, async (admin) => {
+    await admin.fetchTopicOffsets(topic) // kafkajs has to know the topic first
+    await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: String(offset) }] })
+  })
+}
+
+export async function produce(
+  brokers: string,
+  topic: string,
+  message: { key: Buffer | string | null; value: Buffer | string | null; partition: number },
+): Promise<void> {
+  const producer = plainKafka(brokers).producer({
+    allowAutoTopicCreation: false,
+    createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+  })
+  await producer.connect()
+  try {
+    await producer.send({ topic, acks: -1, messages: [message] })
+  } finally {
+    await producer.disconnect()
+  }
+}

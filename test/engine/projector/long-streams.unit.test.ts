@@ -1,0 +1,84 @@
+import { expect, it, onTestFinished } from 'vitest'
+import type { LogRecord } from '../../../src/engine/log/event-log.ts'
+import { Applier } from '../../../src/engine/projector/applier.ts'
+import { startOfPartition } from '../../../src/engine/read-models/checkpoint.ts'
+import type { Batch } from '../../../src/engine/read-models/projection-store.ts'
+import { openSqliteReadModels } from '../../../src/engine/read-models/sqlite/sqlite-read-models.ts'
+import type { ReadModelStore } from '../../../src/engine/read-models/store.ts'
+import { decodeEntry } from '../../../src/engine/read-models/stream-history.ts'
+import { decodeRow } from '../../../src/engine/read-models/stream-row.ts'
+import { petstore } from '../../store/petstore.ts'
+import { memoryReadModels } from '../read-models/memory-store.ts'
+import { logger } from './projecting.ts'
+import { logOf, orderEvent, petCreated } from './records.ts'
+
+const events = 100_000
+const batchRecords = 500
+
+/** One pet is ordered and given back over and over. */
+function* longStream(): Generator<LogRecord[]> {
+  for (let from = 0; from < events; from += batchRecords) {
+    const records = Array.from({ length: batchRecords }, (_, i) => {
+      const version = from + i + 1
+      if (version === 1) return petCreated({ id: 1 })
+      return orderEvent(version % 2 === 0 ? 'OrderPlaced' : 'OrderCancelled', 1, 10 + Math.floor(version / 2), version)
+    })
+    yield logOf(records, from)
+  }
+}
+
+/** The bytes of all that a batch puts, but for the documents of orders: each event of one adds one. */
+function bytesOf({ documents, texts }: Batch): number {
+  const pets = documents.flatMap(({ after }) => (after?.collection === 'pets' ? [after.json + after.behind] : []))
+  return [...pets, ...texts.history.put.flat(), ...texts.rows.put.flat()].join('').length
+}
+
+it.each<[string, () => ReadModelStore]>([
+  ['memory', () => memoryReadModels()],
+  ['SQLite', () => openSqliteReadModels({ file: ':memory:', version: 'v1', home: 'pets', isOwner: true })],
+])(
+  'a stream of 100,000 events costs with each what it cost with the first, in %s',
+  async (_, open) => {
+    const store = open()
+    onTestFinished(() => store.close())
+    await store.generations.start({ name: 'generation', logId: 'log' }, undefined)
+    const bytes: number[] = []
+    const { projection } = store
+    const measured: typeof projection = {
+      load: (...request) => projection.load(...request),
+      apply: (name, batch) => {
+        bytes.push(bytesOf(batch))
+        return projection.apply(name, batch)
+      },
+    }
+    const log = { partitionFor: () => 0, endOffsets: async () => [], read: async () => ({ records: [], next: 0 }) }
+    const applier = new Applier({ store: measured, definition: petstore, log, logger })
+    let checkpoint = startOfPartition
+    for (const records of longStream()) {
+      const batch = { partition: 0, from: checkpoint.next, records, next: checkpoint.next + batchRecords }
+      checkpoint = (await applier.apply('generation', checkpoint, batch)) ?? expect.fail('it was not applied')
+    }
+    expect(checkpoint.counts.applied).toBe(events)
+    // Offsets get longer; nothing else grows.
+    expect(Math.max(...bytes.slice(-10)) / Math.max(...bytes.slice(10, 20))).toBeLessThan(1.5)
+    const { items } = (await store.inspection.scan('generation', 'pets', undefined, 1)) ?? expect.fail('it is gone')
+    const [, row = ''] = items[0]?.[1].split('\0') ?? []
+    expect(row.length).toBeLessThan(2048)
+    expect(decodeRow('1', undefined, row)).toMatchObject({
+      version: events,
+      entries: { length: 128 - ((((128 - events) % 64) + 64) % 64) },
+    })
+    for (const version of [1, 64, 65, 50_000, events - 128, events]) {
+      const { entries, proof } = await store.reads.load('generation', {
+        stream: '1',
+        versions: { first: version - 1, last: version },
+      })
+      expect([entries.get(version)?.offset, proof.isComplete]).toEqual([version - 1, true])
+    }
+    const chunk = (await store.inspection.find('generation', 'history', ['700/1']))?.texts[0]
+    expect(chunk?.split(',').map((entry) => decodeEntry(entry).offset)).toEqual(
+      Array.from({ length: 64 }, (_, i) => 44_800 + i),
+    )
+  },
+  120_000,
+)

@@ -1,0 +1,76 @@
+import { Type } from 'typebox'
+import type { Document } from '../../../src/engine/definition/stream.ts'
+import { defineStream, type StreamDefinition } from '../../../src/engine/definition/stream-definition.ts'
+import { homeIdOf } from '../../../src/engine/read-models/stream-row.ts'
+import { type AnyRecord, record } from './records.ts'
+
+/** What can happen to the thing that a stream is about. `n` is the id of another document. */
+export interface Happening {
+  readonly type: 'Happening'
+  readonly op: 'change' | 'remove' | 'show again' | 'show other' | 'remove other' | 'fail'
+  readonly stream: string
+  readonly n: number
+}
+
+interface Thing extends Pick<Happening, 'stream'> {
+  readonly changes: number
+  readonly isRemoved: boolean
+  readonly other: number
+  readonly removesOther: boolean
+}
+
+const nothing: Thing = { stream: '', changes: 0, isRemoved: false, other: 0, removesOther: false }
+
+/** A kind of stream that does what no pet does: its document can be removed. */
+export const madeUp: StreamDefinition<Thing, unknown, Happening> = defineStream<Thing, unknown, Happening>('made', {
+  collection: 'pets',
+  source: '/made-up',
+  initial: nothing,
+  decide: () => 'unchanged',
+  evolve(thing, { event: { op, stream, n } }) {
+    if (op === 'fail') throw new Error('it fails')
+    const changed = { ...thing, stream, changes: thing.changes + 1 }
+    if (op === 'remove') return { ...changed, isRemoved: true }
+    if (op === 'show again') return { ...changed, isRemoved: false }
+    return op === 'change' ? changed : { ...changed, other: n, removesOther: op === 'remove other' }
+  },
+  events: {
+    Happening: {
+      version: 1,
+      description: 'Something happened',
+      data: Type.Object({ op: Type.String(), stream: Type.String(), n: Type.Integer() }),
+      examples: [],
+    },
+  },
+  projections: [
+    {
+      name: 'things',
+      version: 1,
+      documents({ stream, changes, isRemoved, other, removesOther }): Document[] {
+        const id = homeIdOf(stream)
+        const filters = { parity: String(changes % 2) }
+        const json = (of: number) => `{"id":${of},"changes":${changes}}`
+        const own = { collection: 'pets', id: id ?? 0, filters, json: isRemoved ? null : json(id ?? 0) }
+        const others = { collection: 'orders', id: other, filters, json: removesOther ? null : json(other) }
+        return [...(id === undefined ? [] : [own]), ...(other === 0 ? [] : [others])]
+      },
+    },
+  ],
+})
+
+export interface MadeUp extends Omit<Happening, 'type'> {
+  readonly id: string
+  readonly version: unknown
+  readonly key?: string | undefined
+}
+
+export function happening({ stream, op, n, id, version, key }: MadeUp): AnyRecord {
+  const envelope = { specversion: '1.0', id, type: 'made.Happening.v1', source: '/made-up', subject: stream }
+  const data = { streamversion: version, idempotencykey: key, data: { op, stream, n } }
+  return record(JSON.stringify({ ...envelope, ...data }), stream)
+}
+
+export function madeUpDiscard(stream: string, offset: number): AnyRecord {
+  const envelope = { specversion: '1.0', id: `discard ${offset}`, type: 'made.EventDiscarded.v1', source: '/made-up' }
+  return record(JSON.stringify({ ...envelope, subject: stream, data: { offset } }), stream)
+}

@@ -1,0 +1,149 @@
+import { pino } from 'pino'
+import { expect } from 'vitest'
+import type { LogRecord, Offset } from '../../../src/engine/log/event-log.ts'
+import { Applier } from '../../../src/engine/projector/applier.ts'
+import { type Checkpoint, noRecords, startOfPartition } from '../../../src/engine/read-models/checkpoint.ts'
+import { isTextSet, setName, type TextSet, textSets } from '../../../src/engine/read-models/document.ts'
+import { decodeIdempotencyRecord } from '../../../src/engine/read-models/idempotency-record.ts'
+import type { Item } from '../../../src/engine/read-models/inspection.ts'
+import { decodeOffsets, decodeParkedStream } from '../../../src/engine/read-models/parked-stream.ts'
+import type { ProjectionStore } from '../../../src/engine/read-models/projection-store.ts'
+import type { ReadModelStore } from '../../../src/engine/read-models/store.ts'
+import { petstore } from '../../store/petstore.ts'
+import { itemsIn } from '../read-models/contract/samples.ts'
+import { memoryReadModels } from '../read-models/memory-store.ts'
+import { type AnyRecord, logOf } from './records.ts'
+
+export const logger = pino({ level: 'silent' })
+
+/** Read models of partition 0 in memory, to which records are applied without a log and a projector. */
+export async function openProjection(partitionFor: (key: string) => number = () => 0, definition = petstore) {
+  const store = memoryReadModels()
+  await store.generations.start({ name: 'generation', logId: 'log' }, undefined)
+  const applied: LogRecord[] = []
+  const log = {
+    partitionFor,
+    endOffsets: async () => [applied.length],
+    async read(_: number, from: Offset, limit: number) {
+      const records = applied.slice(from, from + limit)
+      return { records, next: from + records.length }
+    },
+  }
+  const newApplier = () => new Applier({ store: exact(store), definition, log, logger })
+  let checkpoint: Checkpoint = startOfPartition
+
+  /** In batches that end at the cuts: offsets among the records. */
+  async function apply(records: readonly AnyRecord[], cuts: readonly Offset[] = []): Promise<void> {
+    const first = applied.length
+    applied.push(...logOf(records, first))
+    const ends = [...cuts.map((cut) => first + cut), applied.length].sort((a, b) => a - b)
+    let from = first
+    for (const next of ends.filter((end) => end > first && end <= applied.length)) {
+      const batch = { partition: 0, from, records: applied.slice(from, next), next }
+      const reached = await newApplier().apply('generation', checkpoint, batch)
+      if (reached === undefined) throw new Error(`the batch from ${from} to ${next} is refused`)
+      ;[checkpoint, from] = [reached, next]
+    }
+  }
+  return { store, log, apply, counts: () => checkpoint.counts, read: () => everything(store) }
+}
+
+/** Holds each batch to what is stored: a store takes out exactly the entries that it is told were there. */
+function exact({ projection, inspection }: ReadModelStore): ProjectionStore {
+  return {
+    load: (...request) => projection.load(...request),
+    async apply(generation, batch) {
+      for (const { before } of batch.documents) {
+        if (before === undefined) continue
+        const { collection, id, json, behind, indexes } = before
+        const whole = `${json}\0${behind}`
+        const copies = indexes.map((index) => [setName(collection, index), json])
+        for (const [set, text] of [[collection, whole], ...copies]) {
+          expect(await inspection.find(generation, set ?? '', [String(id)])).toMatchObject({ texts: [text] })
+        }
+      }
+      return await projection.apply(generation, batch)
+    },
+  }
+}
+
+export async function project(records: readonly AnyRecord[], cuts: readonly Offset[] = [], definition = petstore) {
+  const projection = await openProjection(undefined, definition)
+  await projection.apply(records, cuts)
+  return projection
+}
+
+/** Which counts went up with each record, in a batch for each. */
+export async function outcomesOf(records: readonly AnyRecord[], partitionFor?: (key: string) => number) {
+  const { apply, counts } = await openProjection(partitionFor)
+  const names = Object.keys(noRecords) as (keyof typeof noRecords)[]
+  const outcomes: string[] = []
+  for (const each of records) {
+    const before = counts()
+    await apply([each])
+    const added = names.flatMap((name) => Array(Math.max(0, counts()[name] - before[name])).fill(name))
+    outcomes.push(added.join(' '))
+  }
+  return outcomes
+}
+
+/** Everything there is in the active generation, with every set as large as recorded. */
+export async function everything({ generations, inspection }: ReadModelStore) {
+  const name = (await generations.active())?.name ?? ''
+  const found = await inspection.contents(name)
+  if (found === undefined) throw new Error('no generation is active')
+  for (const [set, { actual, recorded }] of found.sizes) expect([set, actual]).toEqual([set, recorded])
+  const sizes = [...found.sizes].flatMap(([set, { actual }]) => (actual === 0 ? [] : [[set, actual] as const])).sort()
+  const items = async (set: string) => [...(await itemsIn({ inspection }, name, set))].sort()
+  const documentSets = sizes.map(([set]) => set).filter((set) => !isTextSet(set))
+  const keys = (await items('keys')).map(([id, text]) => {
+    return decodeIdempotencyRecord({ partition: 0, key: id.slice('0/'.length) }, text)
+  })
+  const texts: Record<string, readonly Item[]> = {}
+  for (const set of textSets) texts[set] = await items(set)
+  return {
+    sizes,
+    documents: Object.fromEntries(await Promise.all(documentSets.map(async (set) => [set, await items(set)] as const))),
+    ...(texts as Record<TextSet, readonly Item[]>),
+    keys,
+    checkpoints: found.snapshot.checkpoints,
+  }
+}
+
+/** Every parked event, in order of offset; of those that wait behind another one the reason is undefined. */
+export function parkedIn({ parked, waiting }: Pick<Everything, 'parked' | 'waiting'>) {
+  const first = parked.map(([stream, text]) => {
+    const { first: offset, reason } = decodeParkedStream(stream, text)
+    return { stream, offset, reason }
+  })
+  const behind = waiting.flatMap(([id, text]) => {
+    const stream = id.slice(id.indexOf('/') + 1)
+    return decodeOffsets(text).map((offset) => ({ stream, offset, reason: undefined }))
+  })
+  return [...first, ...behind].sort((a, b) => a.offset - b.offset)
+}
+
+type Everything = Awaited<ReturnType<typeof everything>>
+
+/** The documents of a collection, by id. */
+export function documentsOf({ documents }: Everything, collection: string): Record<number, Record<string, unknown>> {
+  const entries = documents[collection] ?? []
+  return Object.fromEntries(entries.map(([id, text]) => [id, JSON.parse(text.split('\0')[0] ?? '')]))
+}
+
+/** What tests of the rules look at. */
+export function summary(found: Everything) {
+  const statuses = (collection: string) =>
+    Object.fromEntries(Object.entries(documentsOf(found, collection)).map(([id, { status }]) => [id, status]))
+  const rows = [
+    ...(found.documents.pets ?? []).map(([id, text]): [string, string] => [id, text.split('\0')[1] ?? '']),
+    ...found.rows,
+  ]
+  return {
+    pets: statuses('pets'),
+    orders: statuses('orders'),
+    versions: Object.fromEntries(rows.map(([stream, row]) => [stream, Number.parseInt(row, 10)])),
+    parked: Object.fromEntries(parkedIn(found).map(({ offset, reason }) => [offset, reason])),
+    keys: Object.fromEntries(found.keys.map(({ key, offset }) => [key, offset])),
+  }
+}

@@ -1,0 +1,76 @@
+import type { EventContext as OfStream } from '../../../src/engine/definition/event-codec.ts'
+import type { LogRecord, NewRecord, Offset } from '../../../src/engine/log/event-log.ts'
+import type { OrderEvent } from '../../../src/store/events.ts'
+import type { OrderId } from '../../../src/store/order.ts'
+import type { NewPet, PetId } from '../../../src/store/pet.ts'
+import { encodeEvent, petstore } from '../../store/petstore.ts'
+
+/** A record before it has its place in a log. */
+export type AnyRecord = Omit<LogRecord, 'offset'>
+
+export function record(value: string | Buffer | null, key: string | Buffer | null = null): AnyRecord {
+  return { key: key === null ? null : Buffer.from(key), value: value === null ? null : Buffer.from(value) }
+}
+
+export function logOf(records: readonly AnyRecord[], from: Offset = 0): LogRecord[] {
+  return records.map(({ key, value }, at) => ({ key, value, offset: from + at }))
+}
+
+/** As this service appends them: as text. Records without key or value are the business of classify.unit.test.ts. */
+export function asText(records: readonly AnyRecord[]): NewRecord[] {
+  const text = (bytes: Buffer | null) => bytes?.toString() ?? ''
+  return records.map(({ key, value }) => ({ key: text(key), value: text(value), headers: {} }))
+}
+
+type EventContext = Omit<OfStream, 'stream'>
+const context: EventContext = { eventId: 'event', version: 1, time: '2026-11-20T09:30:00.000Z' }
+
+export function petCreated(pet: Partial<NewPet> & { id: number }, over: Partial<EventContext> = {}): AnyRecord {
+  const defaults: NewPet = { name: `pet ${pet.id}`, categoryId: 1, status: 'available' }
+  const complete = { ...defaults, ...pet, id: pet.id as PetId }
+  return written(encodeEvent({ type: 'PetCreated', pet: complete }, { ...context, ...over }))
+}
+
+export function orderEvent(
+  type: OrderEvent['type'],
+  petId: number,
+  orderId: number,
+  version: number,
+  over: Partial<EventContext> = {},
+): AnyRecord {
+  const event = { type, petId: petId as PetId, orderId: orderId as OrderId }
+  return written(encodeEvent(event, { ...context, version, ...over }))
+}
+
+export function discard(stream: string, offset: Offset): AnyRecord {
+  const { key, value } = petstore.events.encodeDiscard({ stream, offset }, new Date(0))
+  return record(value.replace(/"id":"[^"]*"/, `"id":"discard ${offset}"`), key) // the same each time
+}
+
+/** The record with some attributes of its CloudEvent replaced; `undefined` leaves one out. */
+export function altered(
+  { key, value }: AnyRecord,
+  attributes: Record<string, unknown>,
+  otherKey: string | Buffer | null = key,
+): AnyRecord {
+  return record(JSON.stringify({ ...JSON.parse(String(value)), ...attributes }), otherKey)
+}
+
+/** An event of a type that only a newer release knows. */
+export function newerEvent(
+  stream: string,
+  streamversion: unknown,
+  attributes: Record<string, unknown> = {},
+): AnyRecord {
+  const event = { specversion: '1.0', id: 'newer', type: 'petstore.PetMoved.v1', source: '/v1/pets', subject: stream }
+  return record(JSON.stringify({ ...event, streamversion, ...attributes }), stream)
+}
+
+/** A key by an Idempotency-Key, as part of the context of an event. */
+export function keyed(key: string): Pick<EventContext, 'idempotency'> {
+  return { idempotency: { key, fingerprint: `fingerprint of ${key}` } }
+}
+
+function written({ key, value }: NewRecord): AnyRecord {
+  return record(value, key)
+}

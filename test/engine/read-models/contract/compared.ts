@@ -1,0 +1,111 @@
+import { expect } from 'vitest'
+import { setName, textSets } from '../../../../src/engine/read-models/document.ts'
+import type { ApplyResult, Batch } from '../../../../src/engine/read-models/projection-store.ts'
+import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
+import type { PageQuery } from '../../../../src/engine/read-models/stored-reads.ts'
+import { type GenerationData, MemoryData } from '../memory-data.ts'
+import { memoryReadModels } from '../memory-store.ts'
+import { contentOf, sizesOf } from './contents.ts'
+import { home, newGeneration } from './samples.ts'
+
+/** Everything that batches name, and whatever else a case asks for. */
+export class Names {
+  readonly partitions = new Set<number>()
+  readonly streams: Set<string>
+  readonly keys: Set<string>
+  readonly documents = new Map<string, { collection: string; id: number }>()
+  readonly pages = new Map<string, PageQuery>()
+  /** Ids in the sets of texts. */
+  readonly texts = new Map(textSets.map((set) => [set, new Set<string>()]))
+
+  constructor(others: readonly string[] = []) {
+    this.streams = new Set(others)
+    this.keys = new Set(others)
+  }
+
+  add({ partition, documents, newStreams, texts }: Batch): void {
+    this.partitions.add(partition)
+    for (const stream of newStreams) this.streams.add(stream)
+    for (const set of textSets) {
+      for (const id of [...texts[set].put.map(([id]) => id), ...texts[set].removed]) {
+        this.texts.get(set)?.add(id)
+        if (set === 'keys') this.keys.add(id.slice(id.indexOf('/') + 1))
+        else this.streams.add(set === 'rows' || set === 'parked' ? id : id.slice(id.indexOf('/') + 1))
+      }
+    }
+    for (const { collection, id, indexes } of documents.flatMap(({ before, after }) =>
+      [before ?? [], after ?? []].flat(),
+    )) {
+      this.documents.set(`${collection} ${id}`, { collection, id })
+      if (collection === home) this.streams.add(`${id}`)
+      for (const index of [undefined, ...indexes]) {
+        for (const after of [0, id - 1, id]) {
+          const limit = after === 0 ? 10_000 : 2
+          this.pages.set(`${collection} ${index} ${after}`, { collection, index, after, limit })
+        }
+      }
+    }
+  }
+}
+
+/** Whatever a store tells of these names, and of each key in each partition: each answer is of one moment. */
+export async function answersOf({ reads, projection, inspection }: ReadModelStore, name: string, names: Names) {
+  const streams = [...names.streams]
+  const keys = [...names.partitions].flatMap((partition) => [...names.keys].map((key) => ({ partition, key })))
+  const documents = [...names.documents.values()]
+  const ofStreams = Array.from({ length: Math.max(streams.length, keys.length) }, (_, i) => {
+    return { stream: streams[i], key: keys[i], document: documents[i], versions: { first: i % 3, last: 60 * (i % 5) } }
+  })
+  const queries = [...ofStreams, ...documents.map((document) => ({ document }))]
+  const pages = [...names.pages.values()]
+  const sets = new Set(pages.map(({ collection, index }) => setName(collection, index)))
+  const ids = new Map([...sets].map((set) => [set, documents.map(({ id }) => String(id))]))
+  for (const [set, each] of names.texts) ids.set(set, [...each, ...streams])
+  const request = { streams, keys: [...names.keys], waiting: [...(names.texts.get('waiting') ?? [])] }
+  return {
+    sizes: await sizesOf(inspection, name),
+    states: await Promise.all(
+      [...names.partitions].map((partition) => projection.load(name, { ...request, partition })),
+    ),
+    loaded: await Promise.all(queries.map((query) => reads.load(name, query))),
+    found: await Promise.all(documents.map((document) => reads.find(name, document))),
+    pages: await Promise.all(pages.map((page) => reads.page(name, page))),
+    scanned: await Promise.all([...sets].map((set) => inspection.scan(name, set, undefined, 100_000))),
+    inspected: await Promise.all([...ids].map(([set, each]) => inspection.find(name, set, each))),
+  }
+}
+
+/** What exists is told in no order. */
+function sorted(result: ApplyResult): unknown {
+  if (result.outcome !== 'exist') return result
+  const documents = result.documents.map(({ collection, id }) => `${collection} ${id}`)
+  return { ...result, streams: result.streams.toSorted(), documents: documents.sort() }
+}
+
+/** A store beside the simplest possible one: whatever is applied to both, they give the same answers. */
+export async function compared(store: ReadModelStore, ...otherNames: string[]) {
+  const [data, generation] = [new MemoryData(), newGeneration()]
+  const { name } = generation
+  const simplest = memoryReadModels(data)
+  await simplest.generations.start(generation, undefined)
+  await store.generations.start(generation, (await store.generations.active())?.name)
+  const names = new Names(otherNames)
+
+  async function applyOne(batch: Batch): Promise<ApplyResult> {
+    names.add(batch)
+    const result = await store.projection.apply(name, batch)
+    expect(sorted(result)).toEqual(sorted(await simplest.projection.apply(name, batch)))
+    return result
+  }
+
+  /** Resolves to what comes of the last one. */
+  async function apply(...batches: Batch[]): Promise<ApplyResult | undefined> {
+    let result: ApplyResult | undefined
+    for (const batch of batches) result = await applyOne(batch)
+    expect(await answersOf(store, name, names)).toEqual(await answersOf(simplest, name, names))
+    expect(await contentOf(store, name)).toEqual(await contentOf(simplest, name))
+    return result
+  }
+
+  return { store, generation: name, data: data.version('v1').generations.get(name) as GenerationData, applyOne, apply }
+}

@@ -1,0 +1,38 @@
+import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
+
+/** Data of its own for one test, and stores opened on it. Documents of the collection `pets` show streams. */
+export interface ReadModelsFixture {
+  /** Another store on the same data; of version `v1` unless told. */
+  open(version?: string): Promise<ReadModelStore>
+  /** Who hears of progress. Adapters differ here, and the suite holds each to what it declares. */
+  readonly progressIsHeardBy: 'every store on the data' | 'the store that made it'
+  /**
+   * Whether a read tells that a set which it read has lost something, a look that any set of the active generation has,
+   * and `apply` refuses a batch that is judged by it; inspection and activation always tell.
+   */
+  readonly provesSizes: boolean
+  /** Takes everything out of the data behind the stores' backs. */
+  empty(): Promise<void>
+  /**
+   * Takes one entry out of one set of version `v1` behind the stores' backs: out of a set of documents by its id, out of
+   * `rows` by its stream, out of `keys` by its key, out of `parked` by `<partition>/<offset>`.
+   */
+  damage(generation: string, set: string, entry: number | string): Promise<void>
+  /** Closes every store and removes the data. */
+  remove(): Promise<void>
+}
+
+export interface ContractCase {
+  readonly name: string
+  check(fixture: ReadModelsFixture): Promise<void>
+}
+
+export interface ContractTopic {
+  readonly topic: string
+  readonly cases: readonly ContractCase[]
+}
+
+/** Cases by name, in the order written. */
+export function topic(name: string, checks: Record<string, ContractCase['check']>): ContractTopic {
+  return { topic: name, cases: Object.entries(checks).map(([name, check]) => ({ name, check })) }
+}

@@ -1,0 +1,144 @@
+import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../../../src/engine/read-models/checkpoint.ts'
+import { type StoredDocument, setName, type TextSet, textSets } from '../../../src/engine/read-models/document.ts'
+import type { Generation, StoredGeneration, StoredVersion } from '../../../src/engine/read-models/generations.ts'
+import type { Size } from '../../../src/engine/read-models/inspection.ts'
+import type { ApplyResult, Batch } from '../../../src/engine/read-models/projection-store.ts'
+import { homeIdOf } from '../../../src/engine/read-models/stream-row.ts'
+import { home } from './contract/samples.ts'
+
+/** What stores share that are opened on the same data: the versions by name. */
+export class MemoryData {
+  readonly versions = new Map<string, VersionData>()
+
+  version(name: string): VersionData {
+    const version = this.versions.get(name) ?? new VersionData()
+    this.versions.set(name, version)
+    return version
+  }
+
+  renewed(): StoredVersion[] {
+    return [...this.versions].flatMap(([version, { renewed }]) => (renewed === undefined ? [] : { version, renewed }))
+  }
+}
+
+export class VersionData {
+  renewed: number | undefined
+  readonly generations = new Map<string, GenerationData>()
+
+  inState(state: 'active' | 'building'): GenerationData | undefined {
+    return [...this.generations.values()].find((generation) => generation.state === state)
+  }
+
+  /** The active one first. */
+  stored(): StoredGeneration[] {
+    const shown = ({ name, logId, state, since }: StoredGeneration) => ({ name, logId, state, since })
+    const isActive = ({ state }: StoredGeneration) => Number(state === 'active')
+    return [...this.generations.values()].map(shown).sort((a, b) => isActive(b) - isActive(a))
+  }
+}
+
+export class GenerationData {
+  readonly name: string
+  readonly logId: string
+  state: StoredGeneration['state']
+  since = Date.now()
+  /** When `apply` last began to answer 'later'. */
+  paused = 0
+  continues: string | undefined
+  readonly checkpoints = new Map<number, Checkpoint>()
+  readonly #sets = new Map<string, Map<string | number, unknown>>()
+  readonly #recorded = new Map([['keys', 0]])
+
+  constructor({ name, logId }: Generation, state: StoredGeneration['state']) {
+    this.name = name
+    this.logId = logId
+    this.state = state
+  }
+
+  become(state: StoredGeneration['state']): void {
+    this.state = state
+    this.since = Date.now()
+  }
+
+  checkpoint(partition: number): Checkpoint {
+    return this.checkpoints.get(partition) ?? startOfPartition
+  }
+
+  set<Value>(name: string): Map<string | number, Value> {
+    const set = this.#sets.get(name) ?? new Map<string | number, unknown>()
+    this.#sets.set(name, set)
+    return set as Map<string | number, Value>
+  }
+
+  /** Those of a collection, or of one of its indexes, by id. */
+  documents(set: string): Map<string | number, StoredDocument> {
+    return this.set(set)
+  }
+
+  text(set: TextSet, id: string): string | undefined {
+    return this.set<string>(set).get(id)
+  }
+
+  /** The text of its row, and the document that it is behind, if there is one. */
+  row(stream: string): { json?: string; row?: string | undefined } {
+    const shown = this.documents(home).get(homeIdOf(stream) ?? 0)
+    return shown === undefined ? { row: this.text('rows', stream) } : { json: shown.json, row: shown.behind }
+  }
+
+  sizes(): Map<string, Size> {
+    return new Map([...this.#recorded].map(([name, recorded]) => [name, { actual: this.set(name).size, recorded }]))
+  }
+
+  isComplete(...sets: readonly string[]): boolean {
+    return sets.every((name) => this.set(name).size === (this.#recorded.get(name) ?? 0))
+  }
+
+  apply(batch: Batch): ApplyResult {
+    if (encodeCheckpoint(this.checkpoint(batch.partition)) !== encodeCheckpoint(batch.expected)) {
+      return { outcome: 'checkpoint_mismatch' }
+    }
+    const changed = batch.documents.flatMap(({ before, after }) => [...setsOf(before), ...setsOf(after)])
+    if (!this.isComplete(home, ...textSets, ...changed)) return { outcome: 'incomplete' }
+    const isThere = (stream: string) => this.row(stream).row !== undefined || this.text('parked', stream) !== undefined
+    const streams = batch.newStreams.filter(isThere)
+    const documents = batch.documents.flatMap(({ before, after }) => {
+      if (before !== undefined || after === undefined || !this.documents(after.collection).has(after.id)) return []
+      return [{ collection: after.collection, id: after.id }]
+    })
+    if (streams.length + documents.length > 0) return { outcome: 'exist', streams, documents }
+    this.#apply(batch)
+    return { outcome: 'applied' }
+  }
+
+  #apply({ partition, checkpoint, documents, texts }: Batch): void {
+    for (const { before, after } of documents) {
+      for (const set of setsOf(before)) this.#remove(set, before?.id ?? 0)
+      for (const set of setsOf(after)) this.#put(set, after?.id ?? 0, after)
+    }
+    for (const set of textSets) {
+      for (const id of texts[set].removed) this.#remove(set, id)
+      for (const [id, text] of texts[set].put) this.#put(set, id, text)
+    }
+    this.checkpoints.set(partition, checkpoint)
+  }
+
+  #put(name: string, entry: string | number, value: unknown): void {
+    const set = this.set(name)
+    if (!set.has(entry)) this.#resize(name, 1)
+    set.set(entry, value)
+  }
+
+  #remove(name: string, entry: string | number): void {
+    this.set(name).delete(entry)
+    this.#resize(name, -1)
+  }
+
+  #resize(name: string, added: number): void {
+    this.#recorded.set(name, (this.#recorded.get(name) ?? 0) + added)
+  }
+}
+
+function setsOf(document: StoredDocument | undefined): string[] {
+  if (document === undefined) return []
+  return [undefined, ...document.indexes].map((index) => setName(document.collection, index))
+}

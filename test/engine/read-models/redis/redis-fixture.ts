@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import { Cluster, Redis } from 'ioredis'
+import { expect, vi } from 'vitest'
+import type { Batch } from '../../../../src/engine/read-models/projection-store.ts'
+import { redisKeys } from '../../../../src/engine/read-models/redis/redis-keys.ts'
+import {
+  openRedisReadModels,
+  type RedisReadModelsOptions,
+} from '../../../../src/engine/read-models/redis/redis-read-models.ts'
+import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
+import { eventually } from '../../../lib/eventually.ts'
+import type { ReadModelsFixture } from '../contract/fixture.ts'
+import { listenerOn, progressOf } from '../contract/hearing.ts'
+import { applyAll, home, newGeneration } from '../contract/samples.ts'
+
+export function silentLogger() {
+  return { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
+}
+
+export interface RedisFixture extends ReadModelsFixture {
+  readonly prefix: string
+  /** A plain client of the same server. */
+  readonly client: Redis
+  keys(): Promise<string[]>
+}
+
+/** Keys of their own, under a prefix that nobody else uses. */
+export function redisFixture(url: string): RedisFixture {
+  const prefix = newPrefix()
+  const client = new Redis(url)
+  const keys = async () => (await client.keys('*')).filter((key) => key.includes(prefix))
+  const empty = async () => {
+    const found = await keys()
+    if (found.length > 0) await client.unlink(...found)
+  }
+  return { prefix, client, keys, ...fixtureOn(url, prefix, client, empty) }
+}
+
+/** With characters that mean something to SCAN. */
+function newPrefix(): string {
+  return `test-[x]*-${randomUUID()}`
+}
+
+/** A store, its only generation, and what it told its listener. */
+export interface Heard {
+  readonly store: ReadModelStore
+  readonly generation: string
+  readonly heard: unknown[]
+}
+
+/** With `first` applied; of what it told, no more than that it is connected is left. */
+export async function openHeard(options: Omit<RedisReadModelsOptions, 'home'>, first: Batch): Promise<Heard> {
+  const store = await openRedisReadModels({ ...options, home })
+  const generation = newGeneration()
+  await store.generations.start(generation, undefined)
+  const { heard } = await listenerOn(store)
+  await applyAll(store, generation.name, first)
+  await eventually(() => expect(heard.at(-1)).toEqual(progressOf(generation.name, first)))
+  heard.splice(0, heard.length, 'connected')
+  return { store, generation: generation.name, heard }
+}
+
+/** As `redisFixture`, on a cluster. */
+export function clusterFixture(url: string): ReadModelsFixture {
+  const prefix = newPrefix()
+  const client = new Cluster([url])
+  async function empty(): Promise<void> {
+    await client.ping() // by then it knows its nodes
+    for (const node of client.nodes('master')) {
+      for (const key of await node.keys('*')) if (key.includes(prefix)) await node.unlink(key)
+    }
+  }
+  return fixtureOn(url, prefix, client, empty)
+}
+
+function fixtureOn(
+  url: string,
+  prefix: string,
+  client: Redis | Cluster,
+  empty: () => Promise<void>,
+): ReadModelsFixture {
+  const opened: ReadModelStore[] = []
+  return {
+    empty,
+    async damage(generation, set, entry) {
+      const key = redisKeys({ prefix, version: 'v1' }).generation(generation).set(set)
+      if ((await client.type(key)) === 'hash') await client.hdel(key, `${entry}`)
+      else await client.zremrangebyscore(key, entry, entry)
+    },
+    progressIsHeardBy: 'every store on the data',
+    provesSizes: true,
+    async open(version = 'v1') {
+      const store = await openRedisReadModels({ url, prefix, version, home, logger: silentLogger() })
+      opened.push(store)
+      return store
+    },
+    async remove() {
+      await Promise.all(opened.map((store) => store.close()))
+      await empty()
+      client.disconnect()
+    },
+  }
+}

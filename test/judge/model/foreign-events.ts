@@ -1,0 +1,93 @@
+import type { EventLog } from '../../../src/engine/log/event-log.ts'
+import { type AnyRecord, altered, discard, newerEvent, orderEvent, petCreated } from '../../engine/projector/records.ts'
+import { eventIn, isOfService, type LogRecord } from '../history.ts'
+import type { Prefixes } from '../prefixes.ts'
+import type { foreignKinds } from './steps.ts'
+
+/** Two pets that are there from the beginning, one of them ordered, so that requests have something to meet at. */
+export function firstEvents(log: EventLog): { records: AnyRecord[]; pets: number[]; order: number } {
+  const pets = [2_000_001, 2_000_002] as const
+  const order = idBeside(log, pets[1], 2_000_003)
+  const records = [
+    petCreated({ id: pets[0] }),
+    petCreated({ id: pets[1] }),
+    orderEvent('OrderPlaced', pets[1], order, 2),
+  ]
+  return { records: records.map(ofStranger), pets: [...pets], order }
+}
+
+function ofStranger(record: AnyRecord): AnyRecord {
+  return altered(record, { source: '/stranger' })
+}
+
+/** The next id in the partition of the stream. */
+function idBeside(log: EventLog, stream: number, from: number): number {
+  let id = from
+  while (log.partitionFor(String(id)) !== log.partitionFor(String(stream))) id++
+  return id
+}
+
+/** What an operator writes to discard an event. */
+export function discardOf({ key, offset }: LogRecord): AnyRecord {
+  return discard(String(key), offset)
+}
+
+/** Pets that take the ids which a process of the service draws next, one in each partition. */
+export function rivalPets(prefixes: Prefixes, choice: number): AnyRecord[] {
+  return [...prefixes.records.keys()].map((partition) => {
+    const id = nextId(prefixes, partition, choice)
+    return ofStranger(petCreated({ id, name: `foreign ${id}` }, { eventId: `foreign ${id}` }))
+  })
+}
+
+/** The same with orders, of a pet of its own each. */
+export function rivalOrders(prefixes: Prefixes, choice: number): AnyRecord[] {
+  const { records, partitionFor } = prefixes
+  return [...records.keys()].flatMap((partition) => {
+    const isFree = (id: number) => prefixes.document('pets', id).states.length === 0
+    let pet = 3_000_001
+    while (partitionFor(pet) !== partition || !isFree(pet)) pet++
+    const order = orderEvent('OrderPlaced', pet, nextId(prefixes, partition, choice), 2)
+    return [petCreated({ id: pet, name: `foreign ${pet}` }), order].map(ofStranger)
+  })
+}
+
+const blockSize = 10_000
+
+/** The id that a process of the service draws next in a partition. */
+function nextId({ records, partitionFor }: Prefixes, partition: number, choice: number): number {
+  const drawn = records.flat().filter(isOfService).map(idIn)
+  const blockOf = (id: number) => Math.floor((id - 1) / blockSize)
+  const blocks = [...new Set([0, 1, ...drawn.map(blockOf)])].sort((one, other) => other - one)
+  const block = blocks[choice % 2] ?? 0 // others are mostly given up
+  const isHere = (id: number) => partitionFor(id) === partition
+  let id = Math.max(block * blockSize, ...drawn.filter((each) => blockOf(each) === block && isHere(each))) + 1
+  while (!isHere(id)) id++
+  return id
+}
+
+/** The id that the event draws. */
+function idIn(record: LogRecord): number {
+  const { orderId } = Object(eventIn(record)?.data) as { readonly orderId?: number }
+  return orderId ?? Number(record.key)
+}
+
+/** What another producer writes, which knows the rules: an event of a stream that there is, or a discard. */
+export function foreignEvent(
+  prefixes: Prefixes,
+  what: (typeof foreignKinds)[number],
+  choice: number,
+): AnyRecord | undefined {
+  const { effects, fold, partitionFor } = prefixes
+  if (what === 'discard') return fold.firstParked.map(discardOf)[0]
+  const id = effects[choice % effects.length]?.pet.id
+  if (id === undefined) return undefined
+  const version = fold.versionOf(String(id))
+  if (what === 'newer') return ofStranger(newerEvent(String(id), version + 1))
+  const orderId = nextId(prefixes, partitionFor(id), choice)
+  if (what === 'stale') return ofStranger(orderEvent('OrderCancelled', id, orderId, version))
+  const { pet, order } = effects.findLast((effect) => effect.pet.id === id) ?? {}
+  const isOpen = order?.status === 'placed' || order?.status === 'approved'
+  if (isOpen) return ofStranger(orderEvent('OrderCancelled', id, order.id, version + 1))
+  return pet?.status === 'available' ? ofStranger(orderEvent('OrderPlaced', id, orderId, version + 1)) : undefined
+}

@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { metricsOf } from '../engine/app/metrics-of.ts'
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+const rules = read('ops/alerts.yml')
+const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name)
+
+/** The names of the samples of each metric, and those of a histogram. */
+async function servedNames(): Promise<ReadonlySet<string>> {
+  const text = await metricsOf().text()
+  const types = [...text.matchAll(/^# TYPE (\S+) (\S+)/gm)]
+  return new Set(
+    types.flatMap(([, name = '', type]) =>
+      type === 'histogram' ? ['bucket', 'sum', 'count'].map((part) => `${name}_${part}`) : [name],
+    ),
+  )
+}
+
+describe('the alerts', () => {
+  it('are there, each once', () => {
+    expect(alerts).toHaveLength(new Set(alerts).size)
+    expect(alerts.length).toBeGreaterThanOrEqual(11)
+  })
+
+  it.each(alerts)('%s has its section in the runbook, and a test that it fires and one that it does not', (name) => {
+    expect(rules).toContain(`runbook: docs/runbook.md#${name.toLowerCase()}\n`)
+    expect(read('docs/runbook.md')).toContain(`\n## ${name}\n`)
+    const tests = read('ops/alerts.test.yml')
+    for (const outcome of ['fires', 'is silent']) expect(tests).toContain(`- name: ${name} ${outcome}\n`)
+  })
+
+  it('have no section in the runbook beside them', () => {
+    const sections = [...read('docs/runbook.md').matchAll(/^## (.+)$/gm)].map(([, name]) => name)
+    expect(sections).toEqual(alerts)
+  })
+})
+
+it.each(readdirSync(new URL('../../ops', import.meta.url)))('ops/%s names only metrics that exist', async (file) => {
+  const served = await servedNames()
+  const named = read(`ops/${file}`).match(/\b(petstore|nodejs|process)_\w+/g) ?? []
+  expect([...new Set(named)].filter((name) => !served.has(name))).toEqual([])
+})
+
+it('the dashboard shows metrics, and every expression of it names one', () => {
+  const { panels } = JSON.parse(read('ops/dashboard.json')) as { panels: { targets: { expr: string }[] }[] }
+  const expressions = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))
+  expect(expressions.length).toBeGreaterThan(15)
+  for (const expr of expressions) expect(expr).toMatch(/\b(petstore|nodejs|process)_\w+|\bup\{/)
+})

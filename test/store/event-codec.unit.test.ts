@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseExactJson } from '../../src/engine/lib/exact-json.ts'
+import { compileCheck } from '../../src/engine/lib/validation.ts'
+import { readCloudEvent } from '../../src/engine/log/record-codec.ts'
+import type { OrderEvent, PetEvent } from '../../src/store/events.ts'
+import type { OrderId } from '../../src/store/order.ts'
+import { type Pet, type PetId, petDocument } from '../../src/store/pet.ts'
+import { project } from '../engine/projector/projecting.ts'
+import { keyed, orderEvent, petCreated } from '../engine/projector/records.ts'
+import { anyPet } from './any-pet.ts'
+import { encodeEvent, petstore } from './petstore.ts'
+
+const folder = new URL('../../docs/events/', import.meta.url)
+const published = (name: string) => readFileSync(new URL(name, folder), 'utf8').trim()
+
+const schemaOf = (type: string) => petstore.schemas.byType[type] ?? {}
+
+function read(value: string) {
+  const event = readCloudEvent(Buffer.from(value), petstore.events.quick)
+  if (event === undefined) throw new Error('no event')
+  return { event, decoded: petstore.events.decode(event), version: petstore.events.streamVersion(event) }
+}
+
+const rex: Pet = { id: 42 as PetId, name: 'Rex "the 🐕"', categoryId: 9007199254740993n, status: 'pending' }
+const zoe: Pet = { id: 43 as PetId, name: 'Zoë', categoryId: 7, status: 'available' }
+const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+const idempotency = { key: 'fA9kMvEKy4cPhm28OpKWPk', fingerprint: 'QqOmAROuUhSt5iffvUIijM' }
+
+const created = (pet: Pet): PetEvent => ({ type: 'PetCreated', pet })
+const ordered = (type: OrderEvent['type']): PetEvent => ({ type, orderId: 12 as OrderId, petId: 42 as PetId })
+
+/** Every example that was ever published, and what it says. A log is kept for ever: none may become unreadable. */
+const examples: Readonly<Record<string, { event: PetEvent; version: number } | 'discard'>> = {
+  'petstore.PetCreated.v1.example.json': { event: created(rex), version: 1 },
+  'petstore.PetCreated.v1.idempotent.example.json': { event: created(zoe), version: 1 },
+  'petstore.PetCreated.v1.versioned.example.json': { event: created({ ...rex, status: 'available' }), version: 1 },
+  'petstore.OrderPlaced.v1.example.json': { event: ordered('OrderPlaced'), version: 2 },
+  'petstore.OrderApproved.v1.example.json': { event: ordered('OrderApproved'), version: 3 },
+  'petstore.OrderCancelled.v1.example.json': { event: ordered('OrderCancelled'), version: 3 },
+  'petstore.OrderDelivered.v1.example.json': { event: ordered('OrderDelivered'), version: 4 },
+  'petstore.EventDiscarded.v1.example.json': 'discard',
+}
+
+describe('published events', () => {
+  it('are those of the table', () => {
+    const found = readdirSync(folder).filter((name) => name.endsWith('.example.json'))
+    expect(found.sort()).toEqual(Object.keys(examples).sort())
+  })
+
+  it.each(Object.entries(examples))('%s is read as it was published, and fits its schema', (name, says) => {
+    const { decoded, version, event } = read(published(name))
+    if (says === 'discard') expect(decoded).toEqual({ outcome: 'discard', offset: 1234 })
+    else expect([decoded, version]).toMatchObject([{ outcome: 'event', event: says.event }, says.version])
+    expect(compileCheck(schemaOf(event.type))(parseExactJson(published(name)))).toBeUndefined()
+  })
+
+  const context = (version: number) => {
+    const eventId = `019e0000-0000-7000-8000-00000000010${version}`
+    return { eventId, version, time: `2026-11-22T12:0${version}:00.000Z` }
+  }
+  it.each([
+    ['petstore.PetCreated.v1.versioned', created({ ...rex, status: 'available' }), { ...context(1), traceparent }],
+    ['petstore.OrderPlaced.v1', ordered('OrderPlaced'), { ...context(2), traceparent, idempotency }],
+    ['petstore.OrderApproved.v1', ordered('OrderApproved'), context(3)],
+    ['petstore.OrderCancelled.v1', ordered('OrderCancelled'), context(3)],
+    ['petstore.OrderDelivered.v1', ordered('OrderDelivered'), context(4)],
+  ])('%s is written as it was published', (name, event, written) => {
+    const headers = { 'content-type': 'application/cloudevents+json' }
+    expect(encodeEvent(event, written)).toEqual({ key: '42', value: published(`${name}.example.json`), headers })
+  })
+
+  it('EventDiscarded is written as it was published, but for its id', () => {
+    const { key, value } = petstore.events.encodeDiscard(
+      { stream: '42', offset: 1234 },
+      new Date('2026-11-21T12:00:00Z'),
+    )
+    const withoutId = (text: string) => text.replace(/"id":"[^"]*"/, '')
+    expect([key, withoutId(value)]).toEqual(['42', withoutId(published('petstore.EventDiscarded.v1.example.json'))])
+  })
+})
+
+it('any pet is given back exactly, in a record that fits the schema', () => {
+  const check = compileCheck(schemaOf('petstore.PetCreated.v1'))
+  fc.assert(
+    fc.property(anyPet, (pet) => {
+      const { value } = encodeEvent(created(pet), { eventId: 'e', version: 1, time: '2026-11-20T12:00:00.000Z' })
+      expect(read(value).decoded).toMatchObject({ outcome: 'event', event: created(pet) })
+      expect(check(parseExactJson(value))).toBeUndefined()
+      expect(value).toContain(petDocument(pet))
+    }),
+  )
+})
+
+it('what an event says is what its schema accepts, whatever members it has', () => {
+  const { value } = encodeEvent(created(zoe), { eventId: 'e', version: 1, time: '2026-11-20T12:00:00.000Z' })
+  const forged = JSON.stringify({ ...JSON.parse(value), data: {}, quick: created(zoe), event: created(zoe) })
+  expect(read(forged).decoded).toMatchObject({ outcome: 'unreadable' })
+})
+
+it('what is decided under a key has the id of what was created', async () => {
+  const records = [petCreated({ id: 5 }, keyed('pet')), orderEvent('OrderPlaced', 5, 12, 2, keyed('order'))]
+  const { keys } = await (await project(records)).read()
+  expect(keys.map(({ key, id }) => [key, id]).sort()).toEqual([
+    ['order', 12],
+    ['pet', 5],
+  ])
+})

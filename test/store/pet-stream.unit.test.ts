@@ -1,0 +1,193 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Rejected } from '../../src/engine/definition/rejected.ts'
+import { IdTakenError } from '../../src/engine/lib/errors.ts'
+import type { OrderEvent, PetEvent } from '../../src/store/events.ts'
+import { type OrderId, type OrderStatus, orderStatuses } from '../../src/store/order.ts'
+import { type PetId, type PetStatus, petDocument, petStatuses } from '../../src/store/pet.ts'
+import { type PetCommand, type PetState, utc } from '../../src/store/pet-stream.ts'
+import { anyPet } from './any-pet.ts'
+import { hiddenOf, petstore } from './petstore.ts'
+
+const petId = 7 as PetId
+const rex = { name: 'Rex', categoryId: 7 }
+
+const petCreated = (status: PetStatus = 'available'): PetEvent => {
+  return { type: 'PetCreated', pet: { id: petId, ...rex, status } }
+}
+const about = (type: OrderEvent['type']) => {
+  return (order: number, pet: number = petId) => ({ type, orderId: order as OrderId, petId: pet as PetId }) as const
+}
+const orderPlaced = about('OrderPlaced')
+const orderApproved = about('OrderApproved')
+const orderDelivered = about('OrderDelivered')
+const orderCancelled = about('OrderCancelled')
+
+const createPet = (status: PetStatus = 'available'): PetCommand => {
+  return { type: 'createPet', id: petId, newPet: { ...rex, status } }
+}
+const placeOrder = (order: number): PetCommand => ({ type: 'placeOrder', orderId: order as OrderId, petId })
+const updateOrder = (order: number, status: OrderStatus): PetCommand => {
+  return { type: 'updateOrder', orderId: order as OrderId, status }
+}
+
+const placed = [petCreated(), orderPlaced(12)]
+const approved = [...placed, orderApproved(12)]
+const delivered = [...approved, orderDelivered(12)]
+const cancelled = [...placed, orderCancelled(12)]
+/** Order 12 is cancelled, and the pet has another one. */
+const followed = [...cancelled, orderPlaced(13)]
+
+/** The state after the events, one a second from half past nine on. */
+function stateAfter(events: readonly PetEvent[]): PetState | undefined {
+  return events.reduce(
+    (state, event, index) =>
+      petstore.stream.evolve(state, { event, version: index + 1, time: `2026-11-20T09:30:0${index}.000Z` }),
+    petstore.stream.initial,
+  )
+}
+
+const error = (code: string, message = /./) => ({ code, message })
+
+type Expected = PetEvent | 'unchanged' | ReturnType<typeof error>
+type Specification = [what: string, given: readonly PetEvent[], when: PetCommand, expected: Expected]
+
+function specify(specifications: readonly Specification[]): void {
+  it.each(specifications)('%s', (_, given, when, expected) => {
+    const decided = petstore.stream.decide(when, stateAfter(given))
+    if (typeof expected === 'string' || 'type' in expected) return expect(decided).toEqual(expected)
+    expect(decided).toBeInstanceOf(Rejected)
+    expect(decided).toMatchObject({ code: expected.code, message: expect.stringMatching(expected.message) })
+  })
+}
+
+describe('a pet', () => {
+  const added = petStatuses.map(
+    (status): Specification => [`is created as ${status}`, [], createPet(status), petCreated(status)],
+  )
+  specify([...added, ['is created once', [petCreated()], createPet(), error('conflict')]])
+})
+
+describe('an available pet can be ordered', () => {
+  specify([
+    ['as it was created', [petCreated()], placeOrder(12), orderPlaced(12)],
+    ['again once its order is cancelled', cancelled, placeOrder(13), orderPlaced(13)],
+    ['but not one that is not there', [], placeOrder(12), error('unknown_pet', /pet 7\b/)],
+  ])
+  for (const status of ['pending', 'sold'] as const) {
+    const refused = error('pet_not_available', RegExp(`added as ${status}`))
+    specify([[`but not one that was created as ${status}`, [petCreated(status)], placeOrder(12), refused]])
+  }
+  for (const [status, events] of Object.entries({ placed, approved, delivered })) {
+    const refused = error('pet_not_available', /order 12 holds it/)
+    specify([[`but not one whose order is ${status}, which the error names`, events, placeOrder(13), refused]])
+  }
+})
+
+const orders: Readonly<Record<string, readonly PetEvent[]>> = { placed, approved, delivered, cancelled, followed }
+const eventTo: Readonly<Record<string, PetEvent>> = {
+  ...{ approved: orderApproved(12), delivered: orderDelivered(12), cancelled: orderCancelled(12) },
+}
+
+/**
+ * What comes of an update of order 12, by its status and the status asked for: it stays as it is (=), is refused (409), or
+ * there is the event that leads to a status. `followed` was cancelled before order 13 was placed.
+ */
+const updates = Object.entries({
+  placed: '=          approved   409        cancelled',
+  approved: '409        =          delivered  cancelled',
+  delivered: '409        409        =          409',
+  cancelled: '409        409        409        =',
+  followed: '409        409        409        =',
+}).flatMap(([order, outcomes]) =>
+  outcomes.split(/ +/).map((outcome, i) => [order, orderStatuses[i] ?? 'placed', outcome] as const),
+)
+
+describe('an order', () => {
+  const [notFound, invalid] = [error('order_not_found', /order 12\b/), 'order_transition_invalid' as const]
+  specify([
+    ['that nobody placed cannot be updated, of no pet', [], updateOrder(12, 'approved'), notFound],
+    ['that nobody placed cannot be updated', [petCreated()], updateOrder(12, 'approved'), notFound],
+    [
+      'cannot get a status that does not follow its own, and the error names both',
+      placed,
+      updateOrder(12, 'delivered'),
+      error(invalid, /12 is placed and cannot become delivered/),
+    ],
+    [
+      'stays cancelled when another one was placed since, and the error says so',
+      followed,
+      updateOrder(12, 'approved'),
+      error(invalid, /12 is cancelled/),
+    ],
+    ['that was placed since goes on', followed, updateOrder(13, 'approved'), orderApproved(13)],
+  ])
+
+  it.each(updates)('that is %s is to be %s: %s', (order, asked, expected) => {
+    const decided = petstore.stream.decide(updateOrder(12, asked), stateAfter(orders[order] ?? []))
+    if (expected === '409') expect(decided).toMatchObject({ code: 'order_transition_invalid' })
+    else expect(decided).toEqual(expected === '=' ? 'unchanged' : eventTo[expected])
+  })
+})
+
+describe('what happened', () => {
+  const placedAt = '2026-11-20T09:30:01.000Z'
+
+  it.each<[OrderStatus, PetStatus, PetEvent[]]>([
+    ['placed', 'pending', []],
+    ['approved', 'pending', [orderApproved(12)]],
+    ['delivered', 'sold', [orderApproved(12), orderDelivered(12)]],
+    ['cancelled', 'available', [orderCancelled(12)]],
+  ])('is told by order and pet: an order that is %s, and its pet %s', (status, petStatus, events) => {
+    expect(stateAfter([petCreated(), orderPlaced(12), ...events])).toEqual({
+      pet: { id: petId, ...rex, status: petStatus },
+      order: { id: 12, petId, status, placedAt, updatedAt: `2026-11-20T09:30:0${1 + events.length}.000Z` },
+    })
+  })
+
+  it('has the times of the events in UTC, and never goes back', () => {
+    const placed = { event: orderPlaced(12), version: 2, time: '2026-11-20T10:30:00+01:00' }
+    const earlier = { event: orderApproved(12), version: 3, time: '2026-11-20T09:29:59Z' }
+    const state = petstore.stream.evolve(petstore.stream.evolve(stateAfter([petCreated()]), placed), earlier)
+    const at = '2026-11-20T09:30:00.000Z'
+    expect(state?.order).toMatchObject({ status: 'approved', placedAt: at, updatedAt: at })
+  })
+
+  it.each(['', 'yesterday', '+010000-01-01T00:00:00Z', '-000001-01-01T00:00:00Z'])('is not at the time %j', (time) => {
+    expect(() => utc(time)).toThrow('not a time')
+  })
+
+  it.each<[string, PetEvent[], PetEvent, RegExp]>([
+    ['a second creation', [petCreated()], petCreated(), /pet 7 exists already/],
+    ['an order of no pet', [], orderPlaced(12), /no pet 7/],
+    ['an order of another pet', [petCreated()], orderPlaced(12, 8), /about pet 8/],
+    ['an order of a sold pet', [petCreated('sold')], orderPlaced(12), /pet 7 is sold/],
+    ['a second order', placed, orderPlaced(13), /pet 7 is pending/],
+    ['an event without its order', [petCreated()], orderApproved(12), /order 12 is not the latest/],
+    ['an event of an earlier order', [...cancelled, orderPlaced(13)], orderApproved(12), /12 is not the latest/],
+    ['a delivery that was not approved', placed, orderDelivered(12), /12 is placed/],
+    ['a transition from a final status', cancelled, orderApproved(12), /12 is cancelled/],
+  ])('cannot be %s', (_, events, event, reason) => {
+    expect(() => stateAfter([...events, event])).toThrow(reason)
+  })
+
+  it('cannot be an order that was cancelled before: its id is taken', () => {
+    expect(() => stateAfter([...cancelled, orderPlaced(12)])).toThrow(IdTakenError)
+  })
+
+  it('is kept in the document of the pet and behind it', () => {
+    const time = fc.integer({ min: 0, max: 253_402_300_799_999 }).map((ms) => new Date(ms).toISOString())
+    const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map((id) => id as OrderId)
+    const order = fc.record({ id, status: fc.constantFrom(...orderStatuses), placedAt: time, updatedAt: time })
+    const state = fc.record({ pet: anyPet, order: fc.option(order, { nil: undefined }) })
+    fc.assert(
+      fc.property(state, ({ pet, order }) => {
+        const kept = { pet, order: order && { ...order, petId: pet.id } }
+        const document = petDocument(pet)
+        const read = petstore.codec.read({ document, hidden: hiddenOf(kept) })
+        expect(read).toEqual(kept)
+      }),
+    )
+    expect(petstore.codec.read({ document: undefined, hidden: hiddenOf(undefined) })).toBeUndefined()
+  })
+})
