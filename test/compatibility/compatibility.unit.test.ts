@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { FakeServices, openApp } from '../engine/http/fake-services.ts'
+import { openApp } from '../engine/http/fake-services.ts'
+import { fakeStore } from '../store/fake-store.ts'
 import { petstore } from '../store/petstore.ts'
 import { findOpenApiBreaks, readDocument } from './openapi.ts'
 import { breaksForReaders, breaksForWriters, type Schema } from './schemas.ts'
@@ -13,7 +14,7 @@ const folder = new URL('./published/', import.meta.url)
 const read = (name: string) => readFileSync(new URL(name, folder), 'utf8')
 const events = readdirSync(folder).flatMap((name) => (name.endsWith('.schema.json') ? [name] : []))
 
-const app = await openApp(new FakeServices())
+const app = await openApp(fakeStore())
 const openApi = (await app.inject('/openapi.json')).body
 await app.close()
 

@@ -55,6 +55,12 @@ export class Load {
     return this.#recorder.exchanges
   }
 
+  /** What failed though log and read models answered: on a busy machine either is slow for a moment, and that is told. */
+  get failed(): Exchange[] {
+    const isSlow = /^503 (read_model|event_log)_unavailable$|^504 append_outcome_unknown$/
+    return this.told.filter(({ status = 500, code }) => status >= 500 && !isSlow.test(`${status} ${code}`))
+  }
+
   /** Those of all errors so far, each once. */
   get codes(): readonly string[] {
     return [...new Set(this.told.flatMap(({ code }) => code ?? []))]

@@ -92,7 +92,7 @@ describeWithPreviousRelease('the release before this one', (previous) => {
         previousUrls.includes(exchange.instance) ? { ...exchange, readModels: 'previous' } : exchange
       const contradictions = await load.contradictions(environment, (exchange) => ofRelease(asOfNow(exchange)))
       expect(contradictions.filter(isOfBoth)).toEqual([])
-      expect(load.told.filter(({ status = 500 }) => status >= 500)).toEqual([])
+      expect(load.failed).toEqual([])
 
       await stop(back)
       await expectVerified(environment)

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createServer } from 'node:tls'
 import { expect, it, onTestFinished } from 'vitest'
-import { runHere } from '../engine/cli/run-here.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
+import { runHere } from '../store/run-here.ts'
 import { type Environment, expectRefused, startService } from './service.ts'
 
 const file = (name: string, content: string) => {

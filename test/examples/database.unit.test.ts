@@ -1,7 +1,8 @@
 import { beforeEach, expect, it } from 'vitest'
 import { Database } from '../../examples/events/database.ts'
 import type { Effect } from '../../examples/events/rule.ts'
-import { keyed, logOf, orderEvent, petCreated } from '../engine/projector/records.ts'
+import { keyed, logOf } from '../engine/projector/records.ts'
+import { orderEvent, petCreated } from '../store/records.ts'
 
 const log = logOf([petCreated({ id: 1 }, keyed('one')), petCreated({ id: 2 }), orderEvent('OrderPlaced', 1, 12, 2)])
 let database: Database

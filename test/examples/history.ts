@@ -4,7 +4,7 @@ import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
 import { type Client, inParallel, keyed, type Pet } from '../e2e/client.ts'
 import { type Environment, type ParkedEvent, placeOf } from '../e2e/service.ts'
 import { type NewMessage, petCreated, produce, readTopic, type Topic } from '../e2e/topic.ts'
-import { runHere } from '../engine/cli/run-here.ts'
+import { runHere } from '../store/run-here.ts'
 
 const partitions = 6
 export const largest = '9223372036854775807'

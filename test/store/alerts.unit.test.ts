@@ -8,7 +8,7 @@ const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => nam
 
 /** The names of the samples of each metric, and those of a histogram. */
 async function servedNames(): Promise<ReadonlySet<string>> {
-  const text = await metricsOf().text()
+  const text = await metricsOf({}, 'petstore').text()
   const types = [...text.matchAll(/^# TYPE (\S+) (\S+)/gm)]
   return new Set(
     types.flatMap(([, name = '', type]) =>
@@ -47,4 +47,11 @@ it('the dashboard shows metrics, and every expression of it names one', () => {
   const expressions = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))
   expect(expressions.length).toBeGreaterThan(15)
   for (const expr of expressions) expect(expr).toMatch(/\b(petstore|nodejs|process)_\w+|\bup\{/)
+})
+
+it('the operations manual describes each metric, and no other', async () => {
+  const described = [...read('docs/operations.md').matchAll(/^\| `(petstore_[a-z_]+)/gm)].map(([, name]) => name)
+  const text = await metricsOf({}, 'petstore').text()
+  const existing = [...text.matchAll(/^# TYPE (petstore_\S+)/gm)].map(([, name]) => name)
+  expect(new Set(described)).toEqual(new Set(existing))
 })

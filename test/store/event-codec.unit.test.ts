@@ -8,9 +8,10 @@ import type { OrderEvent, PetEvent } from '../../src/store/events.ts'
 import type { OrderId } from '../../src/store/order.ts'
 import { type Pet, type PetId, petDocument } from '../../src/store/pet.ts'
 import { project } from '../engine/projector/projecting.ts'
-import { keyed, orderEvent, petCreated } from '../engine/projector/records.ts'
+import { keyed } from '../engine/projector/records.ts'
 import { anyPet } from './any-pet.ts'
 import { encodeEvent, petstore } from './petstore.ts'
+import { orderEvent, petCreated } from './records.ts'
 
 const folder = new URL('../../docs/events/', import.meta.url)
 const published = (name: string) => readFileSync(new URL(name, folder), 'utf8').trim()
@@ -101,7 +102,7 @@ it('what an event says is what its schema accepts, whatever members it has', () 
 
 it('what is decided under a key has the id of what was created', async () => {
   const records = [petCreated({ id: 5 }, keyed('pet')), orderEvent('OrderPlaced', 5, 12, 2, keyed('order'))]
-  const { keys } = await (await project(records)).read()
+  const { keys } = await (await project(records, [], petstore)).read()
   expect(keys.map(({ key, id }) => [key, id]).sort()).toEqual([
     ['order', 12],
     ['pet', 5],

@@ -1,5 +1,4 @@
 import { asyncApiDocument } from '../../src/engine/definition/asyncapi.ts'
-import type { Definition } from '../../src/engine/definition/definition.ts'
 import { petstore } from './petstore.ts'
 
 const json = (document: object) => `${JSON.stringify(document, undefined, 2)}\n`
@@ -10,7 +9,7 @@ const $schema = 'https://json-schema.org/draft/2020-12/schema'
  * among them: they are what was written once, and stay as they are.
  */
 export const eventDocuments: ReadonlyMap<string, string> = new Map([
-  ['asyncapi.json', json(asyncApiDocument(petstore as unknown as Definition, 'petstore.pets'))],
+  ['asyncapi.json', json(asyncApiDocument(petstore, 'petstore.pets'))],
   ...Object.entries(petstore.schemas.byType).map(
     ([type, schema]) => [`events/${type}.schema.json`, json({ $schema, ...schema })] as const,
   ),

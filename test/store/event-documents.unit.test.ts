@@ -4,12 +4,11 @@ import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { asyncApiDocument } from '../../src/engine/definition/asyncapi.ts'
-import type { Definition } from '../../src/engine/definition/definition.ts'
 import { compileCheck } from '../../src/engine/lib/validation.ts'
 import { eventDocuments } from './event-documents.ts'
 import { petstore } from './petstore.ts'
 
-const definition = petstore as unknown as Definition
+const definition = petstore
 const docs = new URL('../../docs/', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, docs), 'utf8')
 const document = asyncApiDocument(definition, 'petstore.pets')

@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { authorization, FakeServices, openApp } from '../engine/http/fake-services.ts'
+import { authorization, openApp } from '../engine/http/fake-services.ts'
+import { errorsReference } from './errors-reference.ts'
+import { fakeStore } from './fake-store.ts'
 import { petstore } from './petstore.ts'
 
 const execute = promisify(execFile)
@@ -19,7 +21,7 @@ interface Operation {
   readonly responses: Record<string, Response>
 }
 
-const app = await openApp(new FakeServices())
+const app = await openApp(fakeStore())
 afterAll(() => app.close())
 const document = (await app.inject('/openapi.json')).json()
 const paths: Record<string, Operation>[] = Object.values(document.paths)
@@ -31,13 +33,18 @@ it.each(['openapi.json', 'asyncapi.json'])('%s is the copy in docs (npm run sche
   expect(JSON.parse(body)).toEqual(JSON.parse(readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8')))
 })
 
+it('docs/errors.md is up to date: else run `npm run schemas`', () => {
+  const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
+  expect(page).toBe(errorsReference(petstore.errors))
+})
+
 it('names its server and its pages by PUBLIC_URL, and without it has no address but /v1', async () => {
   expect(document.info).toMatchObject({
     license: { identifier: 'MIT' },
     contact: { name: expect.stringMatching(/\w/) },
   })
   const publicUrl = 'https://petstore.example/shop'
-  const published = await openApp(new FakeServices(), { publicUrl })
+  const published = await openApp(fakeStore(), { publicUrl })
   const addresses = (text: string) => [...text.matchAll(/"url":"([^"]*)"/g)].map(([, url]) => url)
   expect(addresses(JSON.stringify(document))).toEqual(['/v1'])
   expect(addresses((await published.inject('/openapi.json')).body)).toEqual(
@@ -162,7 +169,7 @@ describe('/docs', () => {
     })
     syncBuiltinESMExports()
     const readSoFar = () => spy.mock.calls.filter(([path]) => /docs-page|swagger-ui/.test(String(path))).length
-    const fresh = await openApp(new FakeServices())
+    const fresh = await openApp(fakeStore())
     const reads = [readSoFar()]
     for (const name of ['swagger-ui-bundle.js', 'page.js', 'swagger-ui-bundle.js', 'page.js']) {
       expect((await fresh.inject(`/docs/static/${name}`)).statusCode).toBe(200)

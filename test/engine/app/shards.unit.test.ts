@@ -6,33 +6,33 @@ import { rebuild } from '../../../src/engine/projector/rebuild.ts'
 import { verify } from '../../../src/engine/projector/verify.ts'
 import type { ReadModel } from '../../../src/engine/read-models/read-model.ts'
 import { type Stores, shardsOf } from '../../../src/engine/read-models/shards.ts'
-import type { PetId } from '../../../src/store/pet.ts'
-import { encodeEvent, petstore } from '../../store/petstore.ts'
 import { MemoryEventLog, MemoryLogData } from '../log/memory-event-log.ts'
 import { numbers } from '../read-models/contract/values.ts'
 import { MemoryData } from '../read-models/memory-data.ts'
 import { memoryReadModels } from '../read-models/memory-store.ts'
 import { stopClock } from '../read-models/scripted-store.ts'
+import type { SeatId } from '../theatre/seats.ts'
+import { encodeEvent, theatre } from '../theatre/theatre.ts'
 
 const logger = pino({ level: 'silent' })
 const until = { timeout: 10_000, interval: 5 }
 const partitions = 7
 
-/** Everything of a service but HTTP, with so many pets in the log. */
-async function start(shards: number, pets: number) {
+/** Everything of a service but HTTP, with so many seats in the log. */
+async function start(shards: number, seats: number) {
   const log = new MemoryEventLog(new MemoryLogData(partitions))
   const data = Array.from({ length: shards }, () => new MemoryData())
   const stores = data.map((each) => memoryReadModels(each)) as unknown as Stores
   const append = async (ids: readonly number[]) => {
     for (const id of ids) {
-      const pet = { id: id as PetId, name: `pet ${id}`, categoryId: 1, status: 'available' as const }
+      const seat = { id: id as SeatId, name: `seat ${id}`, rowId: 1, status: 'available' as const }
       const context = { eventId: `event ${id}`, version: 1, time: new Date(0).toISOString() }
-      await log.append(log.partitionFor(String(id)), [encodeEvent({ type: 'PetCreated', pet }, context)])
+      await log.append(log.partitionFor(String(id)), [encodeEvent({ type: 'SeatAdded', seat }, context)])
     }
   }
-  await append(numbers(pets))
+  await append(numbers(seats))
   const tracked = trackShards({ stores, log }, logger)
-  const projectors = await startProjectors(petstore, tracked, 'projector', logger)
+  const projectors = await startProjectors(theatre, tracked, 'projector', logger)
   const reads = openReadSide(tracked, log)
   onTestFinished(async () => {
     await projectors.close()
@@ -46,7 +46,7 @@ async function allIds(model: ReadModel): Promise<number[]> {
   const ids: number[] = []
   let after: number | undefined = 0
   while (after !== undefined) {
-    const page: Awaited<ReturnType<ReadModel['page']>> = await model.page({ collection: 'pets', after, limit: 9 })
+    const page: Awaited<ReturnType<ReadModel['page']>> = await model.page({ collection: 'seats', after, limit: 9 })
     ids.push(...JSON.parse(`[${page.documents}]`).map(({ id }: { id: number }) => id))
     after = page.last
   }
@@ -71,8 +71,8 @@ describe.each([1, 3])('%d shards', (shards) => {
     const { log: whole, stores, reads } = await start(shards, 40)
     await vi.waitFor(async () => expect(await allIds(reads.readModel)).toHaveLength(40), until)
     for (const { store, log } of shardsOf(stores, whole)) {
-      expect(await rebuild({ store, log, definition: petstore, logger })).toBe('activated')
-      const options = { store, log, scratch: memoryReadModels(), definition: petstore, logger }
+      expect(await rebuild({ store, log, definition: theatre, logger })).toBe('activated')
+      const options = { store, log, scratch: memoryReadModels(), definition: theatre, logger }
       expect((await verify(options)).differences).toEqual([])
     }
     await vi.waitFor(async () => expect(await allIds(reads.readModel)).toEqual(numbers(40)), until)
@@ -80,16 +80,16 @@ describe.each([1, 3])('%d shards', (shards) => {
 
   it.each<[what: string, damage: (data: MemoryData) => void]>([
     ['is emptied', (data) => data.versions.clear()],
-    ['lost a pet', (data) => void data.version('v1').inState('active')?.documents('pets').delete(idOf(0))],
+    ['lost a seat', (data) => void data.version('v1').inState('active')?.documents('seats').delete(idOf(0))],
   ])(
-    'one that %s is filled again, and until then nobody is told that one of its pets is not there',
+    'one that %s is filled again, and until then nobody is told that one of its seats is not there',
     async (_, damage) => {
       const { data, reads } = await start(shards, 50)
       await vi.waitFor(async () => expect(await allIds(reads.readModel)).toHaveLength(50), until)
       const [id, refused, wrong] = [idOf(0), new Set<string>(), [] as unknown[]]
       if (data[0] !== undefined) damage(data[0])
       await vi.waitFor(async () => {
-        const read = [reads.readModel.find({ collection: 'pets', id }), allIds(reads.readModel)] as const
+        const read = [reads.readModel.find({ collection: 'seats', id }), allIds(reads.readModel)] as const
         const [found, listed] = await Promise.allSettled(read)
         for (const each of [found, listed]) if (each.status === 'rejected') refused.add(each.reason.code)
         if (found.status === 'fulfilled' && found.value.document === undefined) wrong.push('not found')
@@ -146,7 +146,7 @@ it('a set that a read finds incomplete is reported by that read', async () => {
   await vi.waitFor(async () => expect(await allIds(reads.readModel)).toHaveLength(5), until)
   const generation = reads.readModel.generationOf(0)
   const report = vi.spyOn((tracked[0] as (typeof tracked)[0]).incomplete, 'report')
-  const stored = await stores[0].reads.page(generation ?? '', { collection: 'pets', after: 0, limit: 9 })
+  const stored = await stores[0].reads.page(generation ?? '', { collection: 'seats', after: 0, limit: 9 })
   const isMissed = { ...stored, proof: { ...stored.proof, isComplete: false } }
   vi.spyOn(stores[0].reads, 'page').mockResolvedValueOnce(isMissed)
   await expect(allIds(reads.readModel)).rejects.toMatchObject({ code: 'read_model_rebuilding' })
@@ -159,7 +159,7 @@ it('a set that nobody reads is missed all the same: replaced at once, and the re
   const [, second] = data
   const active = () => second?.version('v1').inState('active')
   const before = active()?.name
-  active()?.documents('pets').clear()
+  active()?.documents('seats').clear()
   await vi.waitFor(() => expect(active()?.name).not.toBe(before), until)
   await vi.waitFor(() => expect(reads.state.status).toBe('up'), until)
   expect(await allIds(reads.readModel)).toEqual(numbers(40))
@@ -167,14 +167,14 @@ it('a set that nobody reads is missed all the same: replaced at once, and the re
   const after = active()?.name
   const generations = [0, 1, 2].map((partition) => reads.readModel.generationOf(partition))
   expect(generations).toEqual(data.map((each) => each.version('v1').inState('active')?.name))
-  active()?.documents('pets').clear()
+  active()?.documents('seats').clear()
   const states = [{ status: 'up' }, { status: 'incomplete', generation: after }, { status: 'up' }]
   await vi.waitFor(() => expect(reads.state).toMatchObject({ status: 'degraded', shards: states }), until)
   expect(tracked.map(({ incomplete }) => incomplete.count)).toEqual([0, 2, 0])
   expect(active()?.name).toBe(after)
 })
 
-/** A pet of partition 0, which shard 0 has however many there are. */
+/** A seat of partition 0, which shard 0 has however many there are. */
 function idOf(partition: number): number {
   const log = new MemoryEventLog(new MemoryLogData(partitions))
   return numbers(50).find((id) => log.partitionFor(String(id)) === partition) ?? 0

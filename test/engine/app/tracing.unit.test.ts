@@ -15,24 +15,24 @@ import { readConfig } from '../../../src/engine/app/config.ts'
 import { type Service, startService } from '../../../src/engine/app/service.ts'
 import { EventWriter } from '../../../src/engine/commands/event-writer.ts'
 import { IdAllocator } from '../../../src/engine/commands/id-allocator.ts'
-import type { StreamDefinition } from '../../../src/engine/definition/stream-definition.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import { Tracing } from '../../../src/engine/lib/tracing.ts'
 import { traceApplied } from '../../../src/engine/projector/apply-spans.ts'
 import { readEvent } from '../../../src/engine/projector/stream-event.ts'
 import { type Answer, apiKey, Client } from '../../e2e/client.ts'
 import { captureLog } from '../../lib/captured-log.ts'
-import { petstore } from '../../store/petstore.ts'
+import type { BookingId, SeatId } from '../theatre/seats.ts'
+import { theatre } from '../theatre/theatre.ts'
 
 const exporter = new InMemorySpanExporter()
-const DATA_DIR = mkdtempSync(join(tmpdir(), 'petstore-tracing-'))
+const DATA_DIR = mkdtempSync(join(tmpdir(), 'theatre-tracing-'))
 let service: Service
 let client: Client
 beforeAll(async () => {
-  expect(Tracing.find('petstore', undefined)).toBeUndefined() // no SDK yet
+  expect(Tracing.find('theatre', undefined)).toBeUndefined() // no SDK yet
   trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }))
-  const config = readConfig(petstore, { DATA_DIR, PORT: '0', API_KEYS: apiKey })
-  service = await startService(petstore, config, pino({ level: 'silent' }), { lost: 0, warnings: [] })
+  const config = readConfig(theatre, { DATA_DIR, PORT: '0', API_KEYS: apiKey })
+  service = await startService(theatre, config, pino({ level: 'silent' }), { lost: 0, warnings: [] })
   client = new Client(service)
   await vi.waitFor(async () => expect((await fetch(`${service.url}/readyz`)).status).toBe(200), { timeout: 30_000 })
 })
@@ -59,8 +59,9 @@ async function spansNamed(...names: string[]): Promise<ReadableSpan[]> {
   )
 }
 
-const ofWrite = ['POST /v1/pets', 'append event-log', 'apply event-log']
-const addRex = (headers = {}): Promise<Answer> => client.post({ name: 'Rex', categoryId: 7 }, headers)
+const ofWrite = ['POST /v1/seats', 'append event-log', 'apply event-log']
+const addSeat = (headers = {}): Promise<Answer> =>
+  client.request('/v1/seats', { method: 'POST', body: '{"name":"A12","rowId":7}', headers })
 const idsOf = (spans: ReadableSpan[]) => spans.map((span) => span.spanContext().spanId)
 const tracesOf = (spans: ReadableSpan[]) => new Set(spans.map((span) => span.spanContext().traceId))
 
@@ -73,7 +74,7 @@ function lastTraceparent(): unknown {
 
 describe('with an SDK', () => {
   it('one trace goes from the client over request, append and event to the projection, by the semantic conventions', async () => {
-    expect((await addRex({ traceparent })).status).toBe(201)
+    expect((await addSeat({ traceparent })).status).toBe(201)
     const spans = await spansNamed(...ofWrite)
     const [request, append, apply] = idsOf(spans)
     expect(tracesOf(spans)).toEqual(new Set([clientTraceId]))
@@ -83,17 +84,17 @@ describe('with an SDK', () => {
     expect(apply).not.toBe(append)
     expect(spans[0]?.attributes).toMatchObject({
       'http.request.method': 'POST',
-      'http.route': '/v1/pets',
+      'http.route': '/v1/seats',
       'http.response.status_code': 201,
       'url.scheme': 'http',
-      'url.path': '/v1/pets',
+      'url.path': '/v1/seats',
     })
     const log = { 'messaging.system': 'sqlite', 'messaging.destination.name': 'event-log' }
     expect(spans[1]?.attributes).toMatchObject({ ...log, 'messaging.operation.type': 'send' })
     expect(spans[2]?.attributes).toMatchObject({
       ...log,
       'messaging.operation.type': 'process',
-      'petstore.took_effect': true,
+      'theatre.took_effect': true,
     })
   })
 
@@ -103,7 +104,7 @@ describe('with an SDK', () => {
     ['one of zeros', { traceparent: `00-${'0'.repeat(32)}-${clientSpanId}-01` }],
     ['two of them', { traceparent: `${traceparent}, ${traceparent}` }],
   ])('a request with %s begins a new trace', async (_, headers) => {
-    expect((await addRex(headers)).status).toBe(201)
+    expect((await addSeat(headers)).status).toBe(201)
     const spans = await spansNamed(...ofWrite)
     expect(tracesOf(spans).size).toBe(1)
     expect(tracesOf(spans)).not.toContain(clientTraceId)
@@ -111,10 +112,10 @@ describe('with an SDK', () => {
   })
 
   it('a span is named after its route, and has the status of a refusal', async () => {
-    expect((await client.request('/v1/pets/4711?x=1')).status).toBe(400)
-    const [span] = await spansNamed('GET /v1/pets/:petId')
+    expect((await client.request('/v1/seats/4711?x=1')).status).toBe(400)
+    const [span] = await spansNamed('GET /v1/seats/:seatId')
     expect(span?.attributes).toMatchObject({
-      ...{ 'http.route': '/v1/pets/:petId', 'url.path': '/v1/pets/4711', 'url.query': 'x=1' },
+      ...{ 'http.route': '/v1/seats/:seatId', 'url.path': '/v1/seats/4711', 'url.query': 'x=1' },
       'http.response.status_code': 400,
     })
     expect(span?.status.code).toBe(SpanStatusCode.UNSET) // the fault is the client's
@@ -122,15 +123,15 @@ describe('with an SDK', () => {
 
   it('a request without a valid API key has a span; probes have none', async () => {
     await fetch(`${service.url}/livez`)
-    expect((await client.request('/v1/pets', { headers: { authorization: 'Bearer x' } })).status).toBe(401)
-    const [span] = await spansNamed('GET /v1/pets')
+    expect((await client.request('/v1/seats', { headers: { authorization: 'Bearer x' } })).status).toBe(401)
+    const [span] = await spansNamed('GET /v1/seats')
     expect(span?.attributes['http.response.status_code']).toBe(401)
   })
 
   it('the trace of a client that does not sample is not recorded, and goes on in the event', async () => {
-    expect((await addRex({ traceparent: traceparent.replace(/01$/, '00') })).status).toBe(201)
+    expect((await addSeat({ traceparent: traceparent.replace(/01$/, '00') })).status).toBe(201)
     expect(lastTraceparent()).toMatch(new RegExp(`^00-${clientTraceId}-[\\da-f]{16}-00$`))
-    await addRex()
+    await addSeat()
     await spansNamed(...ofWrite)
   })
 })
@@ -139,12 +140,12 @@ it('a failed append shows the error in its span', async () => {
   const log = { partitions: 1, partitionFor: () => 0, reserveIdBlock: async () => 1 }
   const unavailable = new ServiceError('event_log_unavailable', 'The event log is away.')
   const writer = new EventWriter({
-    ...{ log, ids: new IdAllocator(log), tracing: Tracing.find('petstore', 'a topic') },
+    ...{ log, ids: new IdAllocator(log), tracing: Tracing.find('theatre', 'a topic') },
     appender: { gathering: 0, append: () => Promise.reject(unavailable) },
-    definition: petstore as unknown as StreamDefinition,
+    definition: theatre,
   })
   const request = { stream: '1', traceparent }
-  const event = { type: 'OrderPlaced', orderId: 1, petId: 1 }
+  const event = { type: 'BookingPlaced', bookingId: 1 as BookingId, seatId: 1 as SeatId } as const
   const recorded = { event, version: 1, time: new Date(0).toISOString() }
   await expect(writer.append(request, { stream: '1', partition: 0, id: 0 }, recorded, 0)).rejects.toBe(unavailable)
   const [span] = await spansNamed('append a topic')
@@ -160,7 +161,7 @@ describe('the end of the process', () => {
   }
   async function flush() {
     const { logger, lines } = captureLog()
-    await Tracing.find('petstore', undefined)?.flush(logger)
+    await Tracing.find('theatre', undefined)?.flush(logger)
     return lines
   }
 
@@ -182,13 +183,13 @@ describe('an event that is applied', () => {
   const now = new Date('2026-11-20T12:00:00Z')
   function apply(more: object): void {
     const event = {
-      ...{ specversion: '1.0', id: '1', type: 'petstore.PetCreated.v1', source: '/x', subject: '1', streamversion: 1 },
-      ...{ time: '2026-11-20T11:59:00Z', data: { id: 1, name: 'Rex', categoryId: 7, status: 'available' }, ...more },
+      ...{ specversion: '1.0', id: '1', type: 'theatre.SeatAdded.v1', source: '/x', subject: '1', streamversion: 1 },
+      ...{ time: '2026-11-20T11:59:00Z', data: { id: 1, name: 'A12', rowId: 7, status: 'available' }, ...more },
     }
     const record = { offset: 5, key: Buffer.from('1'), value: Buffer.from(JSON.stringify(event)) }
-    const read = readEvent({ definition: petstore, log: { partitionFor: () => 0 } }, 0, record)
+    const read = readEvent({ definition: theatre, log: { partitionFor: () => 0 } }, 0, record)
     expect(read).toBeDefined()
-    const tracing = Tracing.find('petstore', undefined) as Tracing
+    const tracing = Tracing.find('theatre', undefined) as Tracing
     traceApplied(tracing, { partition: 0, events: [undefined, read] }, [5], now)
   }
 
@@ -196,7 +197,7 @@ describe('an event that is applied', () => {
     apply({ traceparent })
     const [span] = await spansNamed('apply event-log')
     expect(span?.parentSpanContext).toMatchObject({ traceId: clientTraceId, spanId: clientSpanId })
-    expect(span?.attributes).toMatchObject({ 'messaging.kafka.offset': 5, 'petstore.took_effect': false })
+    expect(span?.attributes).toMatchObject({ 'messaging.kafka.offset': 5, 'theatre.took_effect': false })
   })
 
   it.each([

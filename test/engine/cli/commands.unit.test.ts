@@ -4,7 +4,7 @@ import { temporaryFolder } from '../../lib/temporary-folder.ts'
 import { runHere } from './run-here.ts'
 
 const commands = [
-  ...['generations', 'rebuild', 'verify', 'stats', 'events', 'backup', 'seed', 'doctor'],
+  ...['generations', 'rebuild', 'verify', 'stats', 'events', 'backup', 'doctor'],
   ...['parked list', 'parked show', 'parked discard', 'keys issue', 'keys list', 'keys revoke'],
 ]
 const groups = ['keys', 'parked']
@@ -17,17 +17,18 @@ it('every command and its options are told', async () => {
     listed.push(...[...output.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => `${group} ${name}`.trim()))
     if (group === '') expect(output).toContain('Exit codes: 0 done, 1 ')
   }
-  expect(listed.toSorted()).toEqual([...commands, ...groups, 'help', 'keys help', 'parked help'].toSorted())
+  const helps = ['help', 'keys help', 'parked help']
+  expect(listed.toSorted()).toEqual([...commands, ...groups, ...helps, 'paint'].toSorted())
   for (const name of commands) {
     const { code, output } = await runHere({}, `${name} --help`)
-    expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining(`Usage: petstore ${name} `) })
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining(`Usage: theatre ${name} `) })
     expect(output).toMatch(/^ {2}--json /m)
   }
 })
 
 it.each<[line: string, environment: Environment, names: RegExp]>([
-  ['', {}, /Usage: petstore/],
-  ['parked', {}, /Usage: petstore parked/],
+  ['', {}, /Usage: theatre/],
+  ['parked', {}, /Usage: theatre parked/],
   ['nonsense', {}, /nonsense/],
   ['verify --nonsense', {}, /--nonsense/],
   ['parked show', {}, /partition\/offset/],
@@ -36,13 +37,16 @@ it.each<[line: string, environment: Environment, names: RegExp]>([
   ['keys list', { PORT: 'eighty' }, /PORT/],
   ['stats', { KAFKA_BROKERS: '127.0.0.1:9092' }, /REDIS_URL/],
   ['events --from 1', {}, /--from 1 is not PARTITION\/OFFSET/],
+  ['paint', {}, /say which colour/],
   ['backup folder', { KAFKA_BROKERS: '127.0.0.1:9092', REDIS_URL: 'redis://127.0.0.1' }, /back up the topics/],
-  ['seed one', {}, /whole number/],
-  ['seed 1 --orders 2', {}, /--orders 2 is more than/],
-  ['seed 1', {}, /PETSTORE_KEY/],
 ])('invalid usage or configuration exits with 2, and the problem is named: %s', async (line, environment, named) => {
   const outcome = await runHere({ DATA_DIR: temporaryFolder(), ...environment }, line)
   expect(outcome).toEqual({ code: 2, output: '', errors: expect.stringMatching(named) })
+})
+
+it('a command of the service prints what it tells', async () => {
+  const outcome = await runHere({ DATA_DIR: temporaryFolder() }, 'paint red')
+  expect(outcome).toEqual({ code: 0, output: 'The seats are red.\n', errors: '' })
 })
 
 it('a backup of no event log exits with 2', async () => {

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { eventColumns, shownTime } from '../../../src/engine/cli/event-columns.ts'
 
-const header = ['EVENT', 'TIME', 'TYPE', 'PET', 'VERSION', 'OUTCOME']
+const header = ['EVENT', 'TIME', 'TYPE', 'SEAT', 'VERSION', 'OUTCOME']
 const outcomeAt = (line: string) => line.search(/\S+$/)
 
-function rowAt(time: string, pet = '7'): string[] {
-  return ['0/12', time, 'petstore.PetCreated.v1', pet, '1', 'applied']
+function rowAt(time: string, seat = '7'): string[] {
+  return ['0/12', time, 'theatre.SeatAdded.v1', seat, '1', 'applied']
 }
 
 it('the columns of events stay aligned, whatever their programs wrote as time', () => {

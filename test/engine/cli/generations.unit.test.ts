@@ -7,8 +7,8 @@ import { openStorage, openStorageBeside, type Storage } from '../../../src/engin
 import { describeGenerations } from '../../../src/engine/cli/generations.ts'
 import { openSqliteReadModels } from '../../../src/engine/read-models/sqlite/sqlite-read-models.ts'
 import { temporaryFolder } from '../../lib/temporary-folder.ts'
-import { petstore } from '../../store/petstore.ts'
-import { added, applyAll, firstBatch, home, newGeneration, pet } from '../read-models/contract/samples.ts'
+import { added, applyAll, firstBatch, home, newGeneration, seat } from '../read-models/contract/samples.ts'
+import { theatre } from '../theatre/theatre.ts'
 
 const logger = pino({ level: 'silent' })
 const record = { key: 'k', value: 'v', headers: {} }
@@ -19,25 +19,25 @@ let own: string
 /** The files of an embedded service with five records in its log, and nothing in its read models yet. */
 beforeEach(async () => {
   folder = temporaryFolder()
-  const config = readConfig(petstore, { DATA_DIR: folder })
-  const served = await openStorage(petstore, config, logger)
+  const config = readConfig(theatre, { DATA_DIR: folder })
+  const served = await openStorage(theatre, config, logger)
   await served.log.append(0, Array(5).fill(record))
   await served.close()
-  storage = await openStorageBeside(petstore, config, logger)
+  storage = await openStorageBeside(theatre, config, logger)
   own = storage.versions[0] as string
 })
 afterEach(() => storage.close())
 
-const pets = firstBatch({ documents: added(pet(1), pet(2)), parked: ['3', '4', '5'] })
+const seats = firstBatch({ documents: added(seat(1), seat(2)), parked: ['3', '4', '5'] })
 
 const file = () => join(folder, 'read-models.db')
 
-/** As the projector of another release would make them: an active generation with two pets, and one being built. */
+/** As the projector of another release would make them: an active generation with two seats, and one being built. */
 async function fill(version: string, logId = storage.log.logId) {
   const store = openSqliteReadModels({ file: file(), version, home })
   const [active, building] = [newGeneration(logId), newGeneration(logId)]
   await store.generations.start(active, undefined)
-  await applyAll(store, active.name, pets)
+  await applyAll(store, active.name, seats)
   await store.generations.build(building)
   await store.generations.renew()
   await store.close()
@@ -48,10 +48,17 @@ describe('the generations of the command line', () => {
   it('are those of every version, own ones first, each with what it holds', async () => {
     const other = await fill('another-7')
     const mine = await fill(own)
-    const { generations, versions } = await describeGenerations(petstore, storage)
+    const { generations, versions } = await describeGenerations(theatre, storage)
     const since = expect.any(String)
-    const active = { state: 'active', position: 4, lag: 1, documents: { pets: 2, orders: 0 }, parked: 3, since }
-    const building = { ...active, state: 'building', position: 0, lag: 5, documents: { pets: 0, orders: 0 }, parked: 0 }
+    const active = { state: 'active', position: 4, lag: 1, documents: { seats: 2, bookings: 0 }, parked: 3, since }
+    const building = {
+      ...active,
+      state: 'building',
+      position: 0,
+      lag: 5,
+      documents: { seats: 0, bookings: 0 },
+      parked: 0,
+    }
     expect(generations).toEqual([
       { version: own, name: mine.active, ...active },
       { version: own, name: mine.building, ...building },
@@ -70,11 +77,9 @@ describe('the generations of the command line', () => {
     const documents = async (sizes = found?.sizes ?? new Map()) => {
       const inspection = { ...store.inspection, contents: async () => found && { ...found, sizes } }
       const openVersion = async () => ({ ...store, inspection, close: async () => {} })
-      return (await describeGenerations(petstore, { ...storage, openVersion })).generations.map(
-        (each) => each.documents,
-      )
+      return (await describeGenerations(theatre, { ...storage, openVersion })).generations.map((each) => each.documents)
     }
-    expect(await documents()).toEqual([{ pets: 0, orders: 0 }])
+    expect(await documents()).toEqual([{ seats: 0, bookings: 0 }])
     expect(await documents(new Map())).toEqual([undefined])
     await store.close()
   })
@@ -85,7 +90,7 @@ describe('the generations of the command line', () => {
     ['of another log have no lag', 'another-7', 'another log', [undefined, undefined]],
   ])('%s', async (_, version, logId, lags) => {
     await fill(version, logId)
-    expect((await describeGenerations(petstore, storage)).generations.map(({ lag }) => lag)).toEqual(lags)
+    expect((await describeGenerations(theatre, storage)).generations.map(({ lag }) => lag)).toEqual(lags)
   })
 
   it('that nobody renewed are shown where they are of this release', async () => {
@@ -93,7 +98,7 @@ describe('the generations of the command line', () => {
     const db = new DatabaseSync(file())
     db.exec('DELETE FROM version')
     db.close()
-    const { generations, versions } = await describeGenerations(petstore, storage)
+    const { generations, versions } = await describeGenerations(theatre, storage)
     expect([generations[0]?.name, versions]).toEqual([active, []])
   })
 
@@ -103,7 +108,7 @@ describe('the generations of the command line', () => {
     // Another number whenever any other connection has written.
     const changes = () => db.prepare('PRAGMA data_version').get()?.data_version
     const before = changes()
-    await describeGenerations(petstore, storage)
+    await describeGenerations(theatre, storage)
     expect(changes()).toBe(before)
     await storage.stores[0].generations.renew()
     expect(changes()).not.toBe(before)

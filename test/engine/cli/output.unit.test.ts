@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { addAction, print, table } from '../../../src/engine/cli/output.ts'
 import { showProgress } from '../../../src/engine/cli/progress.ts'
-import { written } from './run-here.ts'
+import { written } from '../../lib/run-commands.ts'
 
 function capture(stream: 'stdout' | 'stderr'): () => string {
   const write = vi.spyOn(process[stream], 'write').mockImplementation(written)

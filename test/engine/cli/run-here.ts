@@ -1,35 +1,7 @@
-import { vi } from 'vitest'
-import { runCommand } from '../../../src/engine/cli/program.ts'
-import type { Definition } from '../../../src/engine/definition/definition.ts'
 import type { Environment } from '../../brokers/program.ts'
-import { petstore } from '../../store/petstore.ts'
+import { runCommands } from '../../lib/run-commands.ts'
+import { theatre } from '../theatre/theatre.ts'
 
-const definition = petstore as unknown as Definition
-
-/** Runs commands, all at once, as a process with these variables and no others would; it would also take a second each. */
-export async function runHere(environment: Environment, ...lines: readonly string[]) {
-  const [output, errors] = [capture('stdout'), capture('stderr')]
-  const ofThisProcess = process.env
-  process.env = { ...environment }
-  try {
-    const codes = await Promise.all(lines.map((line) => runCommand(() => definition, line.split(' ').filter(Boolean))))
-    return { code: Math.max(...codes), output: output.text(), errors: errors.text() }
-  } finally {
-    process.env = ofThisProcess
-    process.exitCode = undefined
-    output.restore()
-    errors.restore()
-  }
-}
-
-/** As `write` of a stream that takes everything. */
-export function written(_text: unknown, ...more: unknown[]): boolean {
-  const done = more.at(-1)
-  if (typeof done === 'function') done()
-  return true
-}
-
-function capture(stream: 'stdout' | 'stderr') {
-  const write = vi.spyOn(process[stream], 'write').mockImplementation(written)
-  return { text: () => write.mock.calls.map(([text]) => text).join(''), restore: () => write.mockRestore() }
-}
+/** Runs commands of the theatre, as `runCommands` does. */
+export const runHere = (environment: Environment, ...lines: readonly string[]) =>
+  runCommands(theatre, environment, ...lines)

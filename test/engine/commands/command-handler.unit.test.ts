@@ -1,45 +1,45 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { UnknownOutcome } from '../../../src/engine/commands/command-handler.ts'
 import { eventIdOf } from '../../../src/engine/commands/idempotency.ts'
-import { petDocument } from '../../../src/store/pet.ts'
+import { seatDocument } from '../theatre/seats.ts'
 import {
+  a12,
   applied,
+  bookingApproved,
+  bookingCancelled,
+  bookingPlaced,
   failure,
-  keyOfOrder,
-  keyOfPet,
+  keyOfBooking,
+  keyOfSeat,
   nextOffset,
   nothing,
   open,
-  orderApproved,
-  orderCancelled,
-  orderPlaced,
   parkedAt,
-  petCreated,
-  petId,
   record,
   rejection,
-  rex,
+  seatAdded,
+  seatId,
   stream,
 } from './scene.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 
-const orderData = (orderId: number) => ({ orderId, petId })
+const bookingData = (bookingId: number) => ({ bookingId, seatId })
 const position = { partition: 0, offset: nextOffset }
-const available = stream([petCreated])
-const ordered = stream([petCreated, orderPlaced(3)], { offsets: [0, nextOffset] })
-/** A rival ordered the pet just before. */
-const lost = stream([petCreated, orderPlaced(12)], { offsets: [0, nextOffset - 1] })
+const available = stream([seatAdded])
+const booked = stream([seatAdded, bookingPlaced(3)], { offsets: [0, nextOffset] })
+/** A rival booked the seat just before. */
+const lost = stream([seatAdded, bookingPlaced(12)], { offsets: [0, nextOffset - 1] })
 
 describe('a command', () => {
   it('decides on the loaded state, appends the next version and answers from the state loaded then', async () => {
-    const { order, loads, appended, waits } = open({ loads: [available, ordered] })
+    const { booking, loads, appended, waits } = open({ loads: [available, booked] })
     const isAbandoned = () => false
-    const handled = await order({ wait: { timeoutMs: 0, isAbandoned } })
+    const handled = await booking({ wait: { timeoutMs: 0, isAbandoned } })
     expect(handled).toMatchObject({ outcome: 'applied', version: 2, position, isReadable: true })
-    expect(applied(handled).state).toMatchObject({ pet: { status: 'pending' }, order: { id: 3 } })
-    const event = { type: 'petstore.OrderPlaced.v1', streamversion: 2, data: orderData(3) }
+    expect(applied(handled).state).toMatchObject({ seat: { status: 'pending' }, booking: { id: 3 } })
+    const event = { type: 'theatre.BookingPlaced.v1', streamversion: 2, data: bookingData(3) }
     expect(appended).toMatchObject([{ partition: 0, record: { key: '9' }, event }])
     const wait = { timeoutMs: 5000, isAbandoned }
     expect(waits).toEqual([wait])
@@ -53,22 +53,24 @@ describe('a command', () => {
   })
 
   it('is answered with the state right after its own event, whatever came since', async () => {
-    const since = stream([petCreated, orderPlaced(3), orderApproved(3)], { offsets: [0, nextOffset, nextOffset + 1] })
-    const handled = await open({ loads: [available, since] }).order()
-    expect(applied(handled)).toMatchObject({ version: 2, state: { order: { status: 'placed' } } })
+    const since = stream([seatAdded, bookingPlaced(3), bookingApproved(3)], {
+      offsets: [0, nextOffset, nextOffset + 1],
+    })
+    const handled = await open({ loads: [available, since] }).booking()
+    expect(applied(handled)).toMatchObject({ version: 2, state: { booking: { status: 'placed' } } })
   })
 
   it('is answered from what is loaded then where that is not what it was decided on, as the log lost its end', async () => {
-    const document = petDocument({ id: petId, ...rex, name: 'Mia', status: 'pending' })
-    const other = ordered.row && { ...ordered.row, document }
-    const handled = await open({ loads: [available, { ...ordered, row: other }] }).order()
-    expect(applied(handled).state?.pet.name).toBe('Mia')
+    const document = seatDocument({ id: seatId, ...a12, name: 'Mia', status: 'pending' })
+    const other = booked.row && { ...booked.row, document }
+    const handled = await open({ loads: [available, { ...booked, row: other }] }).booking()
+    expect(applied(handled).state?.seat.name).toBe('Mia')
   })
 
   it('that is refused ends with the error of the decider, and appends nothing', async () => {
-    const { order, appended } = open({ loads: [lost] })
-    const message = expect.stringContaining('order 12')
-    await expect(order()).rejects.toMatchObject({ code: 'pet_not_available', message })
+    const { booking, appended } = open({ loads: [lost] })
+    const message = expect.stringContaining('booking 12')
+    await expect(booking()).rejects.toMatchObject({ code: 'seat_not_available', message })
     expect(appended).toEqual([])
   })
 
@@ -82,15 +84,15 @@ describe('a command', () => {
   })
 
   it('about a stream with parked events is refused, and appends nothing', async () => {
-    const { order, appended } = open({ loads: [{ ...available, ...parkedAt(1) }] })
-    await expect(order()).rejects.toMatchObject({ code: 'stream_parked' })
+    const { booking, appended } = open({ loads: [{ ...available, ...parkedAt(1) }] })
+    await expect(booking()).rejects.toMatchObject({ code: 'stream_parked' })
     expect(appended).toEqual([])
   })
 
   it('that cannot load ends with the error of that, and appends nothing', async () => {
     for (const error of [failure('read_model_unavailable'), failure('read_model_behind'), new TypeError('bug')]) {
-      const { order, appended } = open({ loads: [error] })
-      await expect(order()).rejects.toBe(error)
+      const { booking, appended } = open({ loads: [error] })
+      await expect(booking()).rejects.toBe(error)
       expect(appended).toEqual([])
     }
   })
@@ -98,8 +100,8 @@ describe('a command', () => {
   it('waits until its state includes the required positions, within its own time limit', async () => {
     const positions = [{ partition: 1, offset: 4 }]
     for (const timeoutMs of [300, 9000]) {
-      const { order, loads } = open({ loads: [available, ordered] })
-      await order({ atLeast: { positions, wait: { timeoutMs } } })
+      const { booking, loads } = open({ loads: [available, booked] })
+      await booking({ atLeast: { positions, wait: { timeoutMs } } })
       expect(loads[0]?.atLeast).toEqual({ positions, wait: { timeoutMs: Math.min(timeoutMs, 5000) } })
     }
   })
@@ -108,7 +110,7 @@ describe('a command', () => {
 describe('a command whose event was appended', () => {
   it('and is parked ends with an error that says so', async () => {
     const loads = [available, { ...available, ...parkedAt(nextOffset) }]
-    await expect(open({ loads }).order()).rejects.toMatchObject({ code: 'event_parked' })
+    await expect(open({ loads }).booking()).rejects.toMatchObject({ code: 'event_parked' })
   })
 
   const away = failure('read_model_unavailable')
@@ -117,112 +119,112 @@ describe('a command whose event was appended', () => {
     ['it is not heard of in time', { heard: ['late'] }, undefined],
     ['its stream cannot be loaded then', { loads: [available, away] }, away],
   ])('has an unknown outcome, with the id that was drawn, when %s', async (_, script, cause) => {
-    const error = await rejection(open({ loads: [available], ...script }).order())
+    const error = await rejection(open({ loads: [available], ...script }).booking())
     expect(error).toBeInstanceOf(UnknownOutcome)
     expect(error).toMatchObject({ code: 'append_outcome_unknown', id: 3, cause })
   })
 
   it('does not take a bug for an unknown outcome', async () => {
     const bug = new TypeError('bug')
-    await expect(open({ loads: [available, bug] }).order()).rejects.toBe(bug)
+    await expect(open({ loads: [available, bug] }).booking()).rejects.toBe(bug)
   })
 })
 
 describe('a command whose event a rival came before', () => {
   it('is decided again on the new state, with the same id', async () => {
-    const cancelled = stream([petCreated, orderPlaced(12), orderCancelled(12)], { offsets: [0, 18, 19] })
-    const done = stream([petCreated, orderPlaced(12), orderCancelled(12), orderPlaced(3)], {
+    const cancelled = stream([seatAdded, bookingPlaced(12), bookingCancelled(12)], { offsets: [0, 18, 19] })
+    const done = stream([seatAdded, bookingPlaced(12), bookingCancelled(12), bookingPlaced(3)], {
       offsets: [0, 18, 19, nextOffset + 1],
     })
-    const { order, events, appended } = open({ heard: ['without_effect'], loads: [available, cancelled, done] })
-    expect(applied(await order())).toMatchObject({ version: 4, state: { order: { id: 3 } } })
-    expect(appended.map(({ event }) => event.data)).toEqual([orderData(3), orderData(3)])
+    const { booking, events, appended } = open({ heard: ['without_effect'], loads: [available, cancelled, done] })
+    expect(applied(await booking())).toMatchObject({ version: 4, state: { booking: { id: 3 } } })
+    expect(appended.map(({ event }) => event.data)).toEqual([bookingData(3), bookingData(3)])
     expect(events()).toEqual(['0/9@2', '0/9@4'])
   })
 
   it('is refused if that is no longer possible', async () => {
-    const { order, appended } = open({ loads: [available, lost] })
-    await expect(order()).rejects.toMatchObject({ code: 'pet_not_available' })
+    const { booking, appended } = open({ loads: [available, lost] })
+    await expect(booking()).rejects.toMatchObject({ code: 'seat_not_available' })
     expect(appended).toHaveLength(1)
   })
 
   it('is decided again on the remaining state if the log lost its end', async () => {
-    const cancelled = stream([petCreated, orderPlaced(12), orderCancelled(12)])
-    const done = stream([petCreated, orderPlaced(3)], { offsets: [0, nextOffset + 1] })
-    const { order, events } = open({ loads: [cancelled, available, done] })
-    expect(applied(await order()).version).toBe(2)
+    const cancelled = stream([seatAdded, bookingPlaced(12), bookingCancelled(12)])
+    const done = stream([seatAdded, bookingPlaced(3)], { offsets: [0, nextOffset + 1] })
+    const { booking, events } = open({ loads: [cancelled, available, done] })
+    expect(applied(await booking()).version).toBe(2)
     expect(events()).toEqual(['0/9@4', '0/9@2'])
   })
 
   it('is decided again if the log lost its end, and gave the offset of its event to a rival', async () => {
     const given = { offsets: [0, nextOffset], areRivals: true }
-    const rival = stream([petCreated, orderPlaced(12)], given)
-    await expect(open({ loads: [available, rival] }).order()).rejects.toMatchObject({ code: 'pet_not_available' })
+    const rival = stream([seatAdded, bookingPlaced(12)], given)
+    await expect(open({ loads: [available, rival] }).booking()).rejects.toMatchObject({ code: 'seat_not_available' })
   })
 
   it('is refused while events are parked', async () => {
     const loads = [available, { ...lost, ...parkedAt(nextOffset + 1) }]
-    await expect(open({ loads }).order()).rejects.toMatchObject({ code: 'stream_parked' })
+    await expect(open({ loads }).booking()).rejects.toMatchObject({ code: 'stream_parked' })
   })
 
   it('tries again until its time is over, and has had no effect then', async () => {
-    const rival = (order: number) => () => {
+    const rival = (booking: number) => () => {
       vi.advanceTimersByTime(2000)
-      const orders = Array.from({ length: order }, (_, id) => [orderPlaced(id), orderCancelled(id)])
-      return stream([petCreated, ...orders.flat()])
+      const bookings = Array.from({ length: booking }, (_, id) => [bookingPlaced(id), bookingCancelled(id)])
+      return stream([seatAdded, ...bookings.flat()])
     }
-    const { order, events } = open({ loads: [available, rival(1), rival(2), rival(3)] })
-    await expect(order()).rejects.toMatchObject({ code: 'conflict' })
+    const { booking, events } = open({ loads: [available, rival(1), rival(2), rival(3)] })
+    await expect(booking()).rejects.toMatchObject({ code: 'conflict' })
     expect(events()).toEqual(['0/9@2', '0/9@4', '0/9@6'])
   })
 })
 
-describe('an order whose id another order has', () => {
+describe('a booking whose id another booking has', () => {
   const taken = { heard: ['without_effect'] as const }
-  const done = stream([petCreated, orderPlaced(10_002)], { offsets: [0, nextOffset + 1] })
-  const decided = record({ ...keyOfOrder, partition: 0, stream: '9', id: 10_002, version: 2, offset: nextOffset + 1 })
+  const done = stream([seatAdded, bookingPlaced(10_002)], { offsets: [0, nextOffset + 1] })
+  const decided = record({ ...keyOfBooking, partition: 0, stream: '9', id: 10_002, version: 2, offset: nextOffset + 1 })
 
-  it('gets one of another block, as every order after it', async () => {
-    const next = stream([petCreated, orderPlaced(10_005)], { offsets: [0, nextOffset + 2] })
-    const { order, appended, events } = open({ ...taken, loads: [available, available, done, available, next] })
-    expect(applied(await order())).toMatchObject({ version: 2, state: { order: { id: 10_002 } } })
-    expect(applied(await order()).state?.order?.id).toBe(10_005)
-    expect(appended.map(({ event }) => event.data)).toEqual([3, 10_002, 10_005].map(orderData))
+  it('gets one of another block, as every booking after it', async () => {
+    const next = stream([seatAdded, bookingPlaced(10_005)], { offsets: [0, nextOffset + 2] })
+    const { booking, appended, events } = open({ ...taken, loads: [available, available, done, available, next] })
+    expect(applied(await booking())).toMatchObject({ version: 2, state: { booking: { id: 10_002 } } })
+    expect(applied(await booking()).state?.booking?.id).toBe(10_005)
+    expect(appended.map(({ event }) => event.data)).toEqual([3, 10_002, 10_005].map(bookingData))
     expect(events()).toEqual(['0/9@2', '0/9@2', '0/9@2'])
   })
 
   it('keeps its idempotency key, under which it is found again', async () => {
-    const { order, appended } = open({
+    const { booking, appended } = open({
       ...taken,
       loads: [available, available, { ...done, decided }, { ...done, decided }],
     })
-    const once = { idempotency: keyOfOrder }
-    expect(applied(await order(once)).state?.order?.id).toBe(10_002)
-    expect(await order(once)).toMatchObject({ outcome: 'replayed', record: { id: 10_002 } })
-    const { key: idempotencykey } = keyOfOrder
+    const once = { idempotency: keyOfBooking }
+    expect(applied(await booking(once)).state?.booking?.id).toBe(10_002)
+    expect(await booking(once)).toMatchObject({ outcome: 'replayed', record: { id: 10_002 } })
+    const { key: idempotencykey } = keyOfBooking
     expect(appended).toMatchObject([{ event: { idempotencykey } }, { event: { idempotencykey } }])
   })
 
   it('is answered from the record, if a retry on another process was placed meanwhile', async () => {
-    const { order, appended } = open({ ...taken, loads: [available, { ...done, decided }] })
-    expect(await order({ idempotency: keyOfOrder })).toMatchObject({ outcome: 'replayed', record: { id: 10_002 } })
+    const { booking, appended } = open({ ...taken, loads: [available, { ...done, decided }] })
+    expect(await booking({ idempotency: keyOfBooking })).toMatchObject({ outcome: 'replayed', record: { id: 10_002 } })
     expect(appended).toHaveLength(1)
   })
 
   it('is placed by the retry, if that was not known in time', async () => {
-    const { order, appended } = open({
+    const { booking, appended } = open({
       heard: ['late'],
       loads: [available, available, available, { ...done, decided }],
     })
-    await rejection(order({ idempotency: keyOfOrder }))
-    expect(applied(await order({ idempotency: keyOfOrder })).state?.order?.id).toBe(10_002)
+    await rejection(booking({ idempotency: keyOfBooking }))
+    expect(applied(await booking({ idempotency: keyOfBooking })).state?.booking?.id).toBe(10_002)
     expect(appended).toHaveLength(2)
   })
 
-  it('is refused if a rival ordered the pet meanwhile', async () => {
-    const rival = stream([petCreated, orderPlaced(12)], { offsets: [0, nextOffset + 1], areRivals: true })
-    const { order, appended } = open({ ...taken, loads: [available, rival] })
-    await expect(order()).rejects.toMatchObject({ code: 'pet_not_available' })
+  it('is refused if a rival booked the seat meanwhile', async () => {
+    const rival = stream([seatAdded, bookingPlaced(12)], { offsets: [0, nextOffset + 1], areRivals: true })
+    const { booking, appended } = open({ ...taken, loads: [available, rival] })
+    await expect(booking()).rejects.toMatchObject({ code: 'seat_not_available' })
     expect(appended).toHaveLength(1)
   })
 
@@ -231,83 +233,83 @@ describe('an order whose id another order has', () => {
       vi.advanceTimersByTime(2000)
       return available
     }
-    const { order, appended } = open({ loads: [available, later, later, later] })
-    await expect(order()).rejects.toMatchObject({ code: 'conflict' })
-    expect(appended.map(({ event }) => event.data)).toEqual([3, 10_002, 20_001].map(orderData))
+    const { booking, appended } = open({ loads: [available, later, later, later] })
+    await expect(booking()).rejects.toMatchObject({ code: 'conflict' })
+    expect(appended.map(({ event }) => event.data)).toEqual([3, 10_002, 20_001].map(bookingData))
   })
 })
 
-describe('an order under an idempotency key', () => {
-  const once = { idempotency: keyOfOrder }
-  const decided = record({ ...keyOfOrder, partition: 0, stream: '9', id: 12, version: 2 })
+describe('a booking under an idempotency key', () => {
+  const once = { idempotency: keyOfBooking }
+  const decided = record({ ...keyOfBooking, partition: 0, stream: '9', id: 12, version: 2 })
 
   it('is looked up in one read with its stream, and has an event id of its own', async () => {
-    const { order, loads, appended } = open({
-      loads: [available, { ...ordered, decided: record({ ...keyOfOrder, offset: nextOffset }) }],
+    const { booking, loads, appended } = open({
+      loads: [available, { ...booked, decided: record({ ...keyOfBooking, offset: nextOffset }) }],
     })
-    expect(await order(once)).toMatchObject({ outcome: 'applied', version: 2 })
-    const key = { partition: 0, key: keyOfOrder.key }
+    expect(await booking(once)).toMatchObject({ outcome: 'applied', version: 2 })
+    const key = { partition: 0, key: keyOfBooking.key }
     expect(loads).toMatchObject([{ query: { stream: '9', key } }, { query: { stream: '9', key } }])
-    expect(appended[0]?.event).toMatchObject({ idempotencykey: keyOfOrder.key })
-    expect(appended[0]?.event.id).not.toBe(eventIdOf(keyOfOrder))
+    expect(appended[0]?.event).toMatchObject({ idempotencykey: keyOfBooking.key })
+    expect(appended[0]?.event.id).not.toBe(eventIdOf(keyOfBooking))
   })
 
   it('that is decided is answered from the record, be its stream parked, and appends nothing', async () => {
-    const { order, appended } = open({ loads: [{ ...lost, ...parkedAt(7), decided }] })
-    expect(await order(once)).toEqual({ outcome: 'replayed', record: decided, position: { partition: 0, offset: 3 } })
+    const { booking, appended } = open({ loads: [{ ...lost, ...parkedAt(7), decided }] })
+    expect(await booking(once)).toEqual({ outcome: 'replayed', record: decided, position: { partition: 0, offset: 3 } })
     expect(appended).toEqual([])
   })
 
   it('that another request decides meanwhile is answered from its record', async () => {
-    const { order } = open({ heard: ['without_effect'], loads: [available, { ...lost, decided }] })
-    expect(await order(once)).toMatchObject({ outcome: 'replayed', record: { id: 12 } })
+    const { booking } = open({ heard: ['without_effect'], loads: [available, { ...lost, decided }] })
+    expect(await booking(once)).toMatchObject({ outcome: 'replayed', record: { id: 12 } })
   })
 })
 
 describe('a request whose event was stored and not heard of in time', () => {
-  const once = { idempotency: keyOfOrder }
-  const other = { idempotency: { ...keyOfOrder, fingerprint: 'another' } }
-  const decided = record({ ...keyOfOrder, partition: 0, stream: '9', id: 12, version: 2, offset: nextOffset })
+  const once = { idempotency: keyOfBooking }
+  const other = { idempotency: { ...keyOfBooking, fingerprint: 'another' } }
+  const decided = record({ ...keyOfBooking, partition: 0, stream: '9', id: 12, version: 2, offset: nextOffset })
 
   it('is answered from its record when it is sent again, and appends nothing more', async () => {
-    const { order, appended } = open({ heard: ['late'], loads: [available, available, { ...ordered, decided }] })
-    await expect(order(once)).rejects.toMatchObject({ code: 'append_outcome_unknown' })
-    expect(await order(once)).toMatchObject({ outcome: 'replayed', record: { id: 12 } })
+    const { booking, appended } = open({ heard: ['late'], loads: [available, available, { ...booked, decided }] })
+    await expect(booking(once)).rejects.toMatchObject({ code: 'append_outcome_unknown' })
+    expect(await booking(once)).toMatchObject({ outcome: 'replayed', record: { id: 12 } })
     expect(appended).toHaveLength(1)
   })
 
   it('appends nothing more however often it is sent while the read models are behind', async () => {
-    const { order, appended } = open({ heard: ['late', 'late', 'late'], loads: [available, available, available] })
-    const outcomes = [await rejection(order(once)), await rejection(order(once)), await rejection(order(once))]
+    const { booking, appended } = open({ heard: ['late', 'late', 'late'], loads: [available, available, available] })
+    const outcomes = [await rejection(booking(once)), await rejection(booking(once)), await rejection(booking(once))]
     expect(outcomes).toEqual(outcomes.map(() => expect.objectContaining({ id: (outcomes[0] as UnknownOutcome).id })))
     expect(appended).toHaveLength(1)
   })
 
   it('holds up another request under its key, of which nothing is stored', async () => {
-    const { order, appended } = open({ heard: ['late', 'late'], loads: [available, available] })
-    await rejection(order(once))
-    await expect(order(other)).rejects.toMatchObject({ code: 'conflict' })
+    const { booking, appended } = open({ heard: ['late', 'late'], loads: [available, available] })
+    await rejection(booking(once))
+    await expect(booking(other)).rejects.toMatchObject({ code: 'conflict' })
     expect(appended).toHaveLength(1)
   })
 
   it('appends another event once it is known to have had no effect', async () => {
-    const now = stream([petCreated, orderPlaced(4), orderCancelled(4)], { offsets: [0, 1, 2] })
-    const done = stream([petCreated, orderPlaced(4), orderCancelled(4), orderPlaced(6)], {
+    const now = stream([seatAdded, bookingPlaced(4), bookingCancelled(4)], { offsets: [0, 1, 2] })
+    const done = stream([seatAdded, bookingPlaced(4), bookingCancelled(4), bookingPlaced(6)], {
       offsets: [0, 1, 2, nextOffset + 1],
       decided: { ...decided, offset: nextOffset + 1 },
     })
-    const { order, events } = open({ heard: ['late'], loads: [available, available, now, done] })
-    await rejection(order(once))
-    expect(applied(await order(once)).version).toBe(4)
+    const { booking, events } = open({ heard: ['late'], loads: [available, available, now, done] })
+    await rejection(booking(once))
+    expect(applied(await booking(once)).version).toBe(4)
     expect(events()).toEqual(['0/9@2', '0/9@4'])
   })
 })
 
 describe('commands of one process', () => {
   it('under one key take turns when they make something new', async () => {
-    const keyed = { idempotency: keyOfPet }
-    const decided = record({ ...keyOfPet, offset: nextOffset })
-    const done = stream([petCreated], { offsets: [nextOffset], decided })
+    const keyed = { idempotency: keyOfSeat }
+    const decided = record({ ...keyOfSeat, offset: nextOffset })
+    const done = stream([seatAdded], { offsets: [nextOffset], decided })
     const { create, appended } = open({ loads: [nothing, done, { ...nothing, decided }] })
     const [first, second] = await Promise.all([create(keyed), create(keyed)])
     expect([first.outcome, second.outcome]).toEqual(['applied', 'replayed'])
@@ -316,39 +318,39 @@ describe('commands of one process', () => {
 
   it('about one stream take turns: the next one loads what the one before came to', async () => {
     const first = Promise.withResolvers<typeof available>()
-    const { order, loads } = open({ loads: [() => first.promise, ordered, ordered] })
-    const outcomes = [order(), order()]
+    const { booking, loads } = open({ loads: [() => first.promise, booked, booked] })
+    const outcomes = [booking(), booking()]
     expect(loads).toHaveLength(1)
     first.resolve(available)
     await expect(outcomes[0]).resolves.toMatchObject({ outcome: 'applied' })
-    await expect(outcomes[1]).rejects.toMatchObject({ code: 'pet_not_available' })
+    await expect(outcomes[1]).rejects.toMatchObject({ code: 'seat_not_available' })
   })
 
   it('about other streams do not wait for each other', async () => {
-    const { order, loads } = open({ loads: [() => new Promise(() => {}), available, available] })
-    void order()
-    await order({}, 12 as typeof petId).catch(() => {})
+    const { booking, loads } = open({ loads: [() => new Promise(() => {}), available, available] })
+    void booking()
+    await booking({}, 12 as typeof seatId).catch(() => {})
     expect(loads.length).toBeGreaterThan(1)
   })
 
   it('have one deadline from the start: for their turn, the append, and the outcome', async () => {
-    const first = Promise.withResolvers<typeof ordered>()
-    const loads = [() => first.promise, available, ordered]
-    const { order, appended, waits } = open({ loads, heard: ['late'] })
+    const first = Promise.withResolvers<typeof booked>()
+    const loads = [() => first.promise, available, booked]
+    const { booking, appended, waits } = open({ loads, heard: ['late'] })
     const start = performance.now()
-    const refused = rejection(order())
-    const waiting = rejection(order())
+    const refused = rejection(booking())
+    const waiting = rejection(booking())
     await vi.advanceTimersByTimeAsync(3000)
-    first.resolve(ordered)
+    first.resolve(booked)
     await Promise.all([refused, waiting])
     expect(appended.map(({ deadline }) => deadline)).toEqual([start + 5000])
     expect(waits).toMatchObject([{ timeoutMs: 2000 }])
   })
 
   it('give up when their turn does not come in time, and append nothing', async () => {
-    const { order, appended } = open({ loads: [() => new Promise(() => {})] })
-    void order()
-    const waiting = expect(order()).rejects.toMatchObject({ code: 'conflict' })
+    const { booking, appended } = open({ loads: [() => new Promise(() => {})] })
+    void booking()
+    const waiting = expect(booking()).rejects.toMatchObject({ code: 'conflict' })
     await vi.advanceTimersByTimeAsync(5000)
     await waiting
     expect(appended).toEqual([])

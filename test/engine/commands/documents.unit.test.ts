@@ -1,32 +1,32 @@
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
-import { orderDocument } from '../../../src/store/order.ts'
-import { petstore } from '../../store/petstore.ts'
+import { bookingDocument } from '../theatre/seats.ts'
+import { theatre } from '../theatre/theatre.ts'
 import {
   applied,
+  bookingApproved,
+  bookingCancelled,
+  bookingDelivered,
+  bookingPlaced,
   nextOffset,
   nothing,
   open,
-  orderApproved,
-  orderCancelled,
-  orderDelivered,
-  orderPlaced,
-  petCreated,
+  seatAdded,
   stream,
 } from './scene.ts'
 
-const placed = stream([petCreated, orderPlaced(12)])
-const approved = stream([petCreated, orderPlaced(12), orderApproved(12)], { offsets: [0, 1, nextOffset] })
+const placed = stream([seatAdded, bookingPlaced(12)])
+const approved = stream([seatAdded, bookingPlaced(12), bookingApproved(12)], { offsets: [0, 1, nextOffset] })
 const documentIn = ({ row }: typeof placed) => {
-  const order = row && petstore.codec.read(row)?.order
-  return order && orderDocument(order)
+  const booking = row && theatre.codec.read(row)?.booking
+  return booking && bookingDocument(booking)
 }
 
 describe('a command about a document', () => {
   it('is one read, one decision and one append', async () => {
     const { update, loads, events } = open({ loads: [placed, approved] })
-    expect(applied(await update(12, 'approved')).state?.order).toMatchObject({ id: 12, status: 'approved' })
-    const document = { collection: 'orders', id: 12 }
+    expect(applied(await update(12, 'approved')).state?.booking).toMatchObject({ id: 12, status: 'approved' })
+    const document = { collection: 'bookings', id: 12 }
     const outcome = { stream: '9', document, versions: { first: 2, last: 3 } }
     expect(loads.map(({ query }) => query)).toEqual([{ document }, expect.objectContaining(outcome)])
     expect(events()).toEqual(['0/9@3'])
@@ -47,7 +47,7 @@ describe('a command about a document', () => {
   })
 
   it('is decided on what came of the one before it, whose turn it waited for', async () => {
-    const delivered = stream([petCreated, orderPlaced(12), orderApproved(12), orderDelivered(12)], {
+    const delivered = stream([seatAdded, bookingPlaced(12), bookingApproved(12), bookingDelivered(12)], {
       offsets: [0, 1, nextOffset, nextOffset + 1],
     })
     const { update, events } = open({ loads: [placed, placed, approved, approved, delivered] })
@@ -75,7 +75,7 @@ describe('If-Match', () => {
   })
 
   it('is judged again when a rival came first', async () => {
-    const rival = stream([petCreated, orderPlaced(12), orderCancelled(12)])
+    const rival = stream([seatAdded, bookingPlaced(12), bookingCancelled(12)])
     const { update, appended } = open({ loads: [placed, rival] })
     await expect(update(12, 'approved', accepts(own))).rejects.toMatchObject(failed)
     expect(appended).toHaveLength(1)
@@ -91,15 +91,15 @@ describe('If-Match', () => {
     const update = (accepted: string | undefined) =>
       open({ loads: [placed] }).update(12, 'delivered', accepts(accepted))
     await expect(update('another')).rejects.toMatchObject(failed)
-    await expect(update(own)).rejects.toMatchObject({ code: 'order_transition_invalid' })
+    await expect(update(own)).rejects.toMatchObject({ code: 'booking_transition_invalid' })
   })
 
-  it('is compared with the stored document of an earlier order, which is final', async () => {
+  it('is compared with the stored document of an earlier booking, which is final', async () => {
     const json = '{"id":11,"status":"cancelled"}'
     const loads = [{ ...placed, document: { json, stream: '9' } }]
     await expect(open({ loads }).update(11, 'approved', accepts(own))).rejects.toMatchObject(failed)
     await expect(open({ loads }).update(11, 'approved', accepts(json))).rejects.toMatchObject({
-      code: 'order_transition_invalid',
+      code: 'booking_transition_invalid',
     })
   })
 })

@@ -1,46 +1,56 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { applied, keyOfOrder, nextOffset, open, orderPlaced, petCreated, record, rejection, stream } from './scene.ts'
+import {
+  applied,
+  bookingPlaced,
+  keyOfBooking,
+  nextOffset,
+  open,
+  record,
+  rejection,
+  seatAdded,
+  stream,
+} from './scene.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 
-const once = { idempotency: keyOfOrder }
-const available = stream([petCreated])
-const decided = record({ ...keyOfOrder, partition: 0, stream: '9', id: 6, version: 2, offset: nextOffset + 1 })
-const done = stream([petCreated, orderPlaced(6)], { offsets: [0, nextOffset + 1], decided })
+const once = { idempotency: keyOfBooking }
+const available = stream([seatAdded])
+const decided = record({ ...keyOfBooking, partition: 0, stream: '9', id: 6, version: 2, offset: nextOffset + 1 })
+const done = stream([seatAdded, bookingPlaced(6)], { offsets: [0, nextOffset + 1], decided })
 
 describe('an event that was stored under a key and not heard of in time', () => {
   it('is let go once it lies beyond the end of a log that lost its end: the retry gets its final answer', async () => {
     let endOffset = nextOffset + 1
-    const { order, appended } = open({
+    const { booking, appended } = open({
       heard: ['late'],
       loads: [available, available, done],
       endOffset: () => endOffset,
     })
-    await expect(order(once)).rejects.toMatchObject({ code: 'append_outcome_unknown' })
+    await expect(booking(once)).rejects.toMatchObject({ code: 'append_outcome_unknown' })
     endOffset = nextOffset
-    expect(applied(await order(once)).version).toBe(2)
+    expect(applied(await booking(once)).version).toBe(2)
     expect(appended).toHaveLength(2)
   })
 
   it('is let go once another generation is read', async () => {
     let generation = 'first'
-    const { order, appended } = open({
+    const { booking, appended } = open({
       heard: ['late'],
       loads: [available, available, done],
       generation: () => generation,
     })
-    await rejection(order(once))
+    await rejection(booking(once))
     generation = 'second'
-    expect(applied(await order(once)).version).toBe(2)
+    expect(applied(await booking(once)).version).toBe(2)
     expect(appended).toHaveLength(2)
   })
 
   it('is known not to be there when a rival has its offset, version and all', async () => {
-    const rival = stream([petCreated, orderPlaced(4)], { offsets: [0, nextOffset], areRivals: true })
-    const { order, appended } = open({ heard: ['late'], loads: [available, available, rival] })
-    await rejection(order(once))
-    await expect(order(once)).rejects.toMatchObject({ code: 'pet_not_available' })
+    const rival = stream([seatAdded, bookingPlaced(4)], { offsets: [0, nextOffset], areRivals: true })
+    const { booking, appended } = open({ heard: ['late'], loads: [available, available, rival] })
+    await rejection(booking(once))
+    await expect(booking(once)).rejects.toMatchObject({ code: 'seat_not_available' })
     expect(appended).toHaveLength(1)
   })
 })

@@ -2,26 +2,26 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { UnknownOutcome } from '../../../src/engine/commands/command-handler.ts'
 import { eventIdOf } from '../../../src/engine/commands/idempotency.ts'
 import {
+  a12,
   applied,
+  bookingPlaced,
   failure,
-  keyOfPet,
+  keyOfSeat,
   nextOffset,
   nothing,
   open,
-  orderPlaced,
   parkedAt,
   partitionOfKey,
-  petCreated,
   record,
   rejection,
-  rex,
+  seatAdded,
   stream,
   time,
 } from './scene.ts'
 
-/** Somebody else's pet is under the id. */
-const taken = stream([petCreated])
-const effect = stream([petCreated], { offsets: [nextOffset] })
+/** Somebody else's seat is under the id. */
+const taken = stream([seatAdded])
+const effect = stream([seatAdded], { offsets: [nextOffset] })
 const parked = { ...nothing, ...parkedAt(nextOffset) }
 const decidedHere = record({ offset: nextOffset })
 
@@ -32,8 +32,8 @@ describe('a new stream', () => {
     const handled = await create({ traceparent })
     expect(handled).toMatchObject({ outcome: 'applied', version: 1, isReadable: true })
     expect(applied(handled).position).toEqual({ partition: 0, offset: nextOffset })
-    expect(applied(handled).state).toEqual({ pet: { id: 3, ...rex }, order: undefined })
-    const event = { subject: '3', time, traceparent, streamversion: 1, data: { id: 3, ...rex } }
+    expect(applied(handled).state).toEqual({ seat: { id: 3, ...a12 }, booking: undefined })
+    const event = { subject: '3', time, traceparent, streamversion: 1, data: { id: 3, ...a12 } }
     expect(appended).toMatchObject([{ partition: 0, record: { key: '3' }, event }])
     expect(loads).toEqual([])
   })
@@ -106,9 +106,9 @@ describe.each(['without_effect', 'unheard'] as const)('a new stream of whose eve
     expect(loads).toEqual([{ query, atLeast: { positions: [position], wait: { timeoutMs: expect.closeTo(300, -2) } } }])
   })
 
-  it('gets an id from another block when there is a pet under its own', async () => {
+  it('gets an id from another block when there is a seat under its own', async () => {
     const { create, events } = open({ heard: [heard], loads: [taken] })
-    expect(applied(await create()).state?.pet.id).toBe(10_002)
+    expect(applied(await create()).state?.seat.id).toBe(10_002)
     expect(events()).toEqual(['0/3@1', '0/10002@1'])
   })
 
@@ -131,16 +131,16 @@ describe.each(['without_effect', 'unheard'] as const)('a new stream of whose eve
 })
 
 describe('a new stream under an idempotency key', () => {
-  const once = { idempotency: keyOfPet }
+  const once = { idempotency: keyOfSeat }
   const decidedBy = (over: Parameters<typeof record>[0]) => ({ ...nothing, decided: record(over) })
 
   it('goes to the partition of the key, and is answered once its outcome is known', async () => {
     const { create, loads, appended, events } = open({ loads: [nothing, { ...effect, decided: decidedHere }] })
     expect(await create(once)).toMatchObject({ outcome: 'applied', version: 1, isReadable: true })
     expect(events()).toEqual(['2/2@1'])
-    const { key: idempotencykey, fingerprint: requestfingerprint } = keyOfPet
-    expect(appended[0]?.event).toMatchObject({ id: eventIdOf(keyOfPet), idempotencykey, requestfingerprint })
-    const key = { partition: partitionOfKey, key: keyOfPet.key }
+    const { key: idempotencykey, fingerprint: requestfingerprint } = keyOfSeat
+    expect(appended[0]?.event).toMatchObject({ id: eventIdOf(keyOfSeat), idempotencykey, requestfingerprint })
+    const key = { partition: partitionOfKey, key: keyOfSeat.key }
     expect(loads.map(({ query }) => query)).toEqual([
       { stream: undefined, document: undefined, key },
       { stream: '2', document: undefined, key, versions: { first: 0, last: 1 } },
@@ -176,11 +176,11 @@ describe('a new stream under an idempotency key', () => {
     }
   })
 
-  it('gets an id from another block, and the same event id, when there is a pet under its own', async () => {
-    const ours = stream([petCreated], { offsets: [nextOffset + 1], decided: record({ offset: nextOffset + 1 }) })
-    const { create, appended, events } = open({ loads: [nothing, stream([petCreated, orderPlaced(12)]), ours] })
+  it('gets an id from another block, and the same event id, when there is a seat under its own', async () => {
+    const ours = stream([seatAdded], { offsets: [nextOffset + 1], decided: record({ offset: nextOffset + 1 }) })
+    const { create, appended, events } = open({ loads: [nothing, stream([seatAdded, bookingPlaced(12)]), ours] })
     expect(applied(await create(once)).version).toBe(1)
     expect(events()).toEqual(['2/2@1', '2/10001@1'])
-    expect(new Set(appended.map(({ event }) => event.id))).toEqual(new Set([eventIdOf(keyOfPet)]))
+    expect(new Set(appended.map(({ event }) => event.id))).toEqual(new Set([eventIdOf(keyOfSeat)]))
   })
 })

@@ -10,33 +10,39 @@ import type { ParkedStream } from '../../../src/engine/read-models/parked-stream
 import type { Applied, AtLeast, FoundStream, Wait } from '../../../src/engine/read-models/read-model.ts'
 import type { StreamQuery } from '../../../src/engine/read-models/stored-reads.ts'
 import { decodeEntry, encodeEntry, entriesIn } from '../../../src/engine/read-models/stream-history.ts'
-import type { PetEvent } from '../../../src/store/events.ts'
-import { type OrderId, type OrderStatus, orderDocument } from '../../../src/store/order.ts'
-import { type NewPet, type PetId, petDocument } from '../../../src/store/pet.ts'
-import type { PetCommand, PetState } from '../../../src/store/pet-stream.ts'
-import { createPetIdempotency, hiddenOf, petstore, placeOrderIdempotency } from '../../store/petstore.ts'
+import type { SeatCommand, SeatEvent, SeatState } from '../theatre/seats.ts'
+import {
+  type BookingId,
+  type BookingStatus,
+  bookingDocument,
+  type NewSeat,
+  type SeatId,
+  seatDocument,
+} from '../theatre/seats.ts'
+import { addSeatIdempotency, hiddenOf, placeBookingIdempotency, theatre } from '../theatre/theatre.ts'
 
-export const rex: NewPet = { name: 'Rex', categoryId: 7, status: 'available' }
-export const petId = 9 as PetId
+export const a12: NewSeat = { name: 'A12', rowId: 7, status: 'available' }
+export const seatId = 9 as SeatId
 /** The offset of the next record, in every partition. */
 export const nextOffset = 2000
 export const time = '2026-11-20T09:30:00.000Z'
-export const keyOfPet = createPetIdempotency('api-key-id', 'once', rex)
-export const keyOfOrder = placeOrderIdempotency('api-key-id', 'once', petId)
+export const keyOfSeat = addSeatIdempotency('api-key-id', 'once', a12)
+export const keyOfBooking = placeBookingIdempotency('api-key-id', 'once', seatId)
 export const partitionOfKey = 2
 
-export const petCreated: PetEvent = { type: 'PetCreated', pet: { id: petId, ...rex } }
-const orderEvent = (type: 'OrderPlaced' | 'OrderApproved' | 'OrderDelivered' | 'OrderCancelled') => (orderId: number) =>
-  ({ type, orderId: orderId as OrderId, petId }) as const
-export const orderPlaced = orderEvent('OrderPlaced')
-export const orderApproved = orderEvent('OrderApproved')
-export const orderDelivered = orderEvent('OrderDelivered')
-export const orderCancelled = orderEvent('OrderCancelled')
+export const seatAdded: SeatEvent = { type: 'SeatAdded', seat: { id: seatId, ...a12 } }
+const bookingEvent =
+  (type: 'BookingPlaced' | 'BookingApproved' | 'BookingDelivered' | 'BookingCancelled') => (bookingId: number) =>
+    ({ type, bookingId: bookingId as BookingId, seatId }) as const
+export const bookingPlaced = bookingEvent('BookingPlaced')
+export const bookingApproved = bookingEvent('BookingApproved')
+export const bookingDelivered = bookingEvent('BookingDelivered')
+export const bookingCancelled = bookingEvent('BookingCancelled')
 
 export const failure = (code: EngineErrorCode) => new ServiceError(code, code)
 export const nothing = nothingLoaded
 /** An event of the stream is parked, at this offset. */
-export const parkedAt = (first: number, stream = String(petId)): { parked: ParkedStream } => {
+export const parkedAt = (first: number, stream = String(seatId)): { parked: ParkedStream } => {
   return { parked: { stream, partition: 0, first, waiting: 0, reason: '' } }
 }
 
@@ -44,11 +50,11 @@ export const parkedAt = (first: number, stream = String(petId)): { parked: Parke
 const ownId = 'own'
 
 /**
- * The stream of the pet in which these events took effect, at the offsets 0, 1, … unless told otherwise. What is at the
+ * The stream of the seat in which these events took effect, at the offsets 0, 1, … unless told otherwise. What is at the
  * offset of an appended event is that event, unless `areRivals`.
  */
 export function stream(
-  events: readonly PetEvent[],
+  events: readonly SeatEvent[],
   {
     offsets = [...events.keys()],
     areRivals = false,
@@ -56,19 +62,19 @@ export function stream(
   }: Partial<FoundStream> & { offsets?: readonly number[]; areRivals?: boolean } = {},
 ): FoundStream {
   const state = events.reduce(
-    (before: PetState | undefined, event, index) => petstore.stream.evolve(before, { event, version: index + 1, time }),
+    (before: SeatState | undefined, event, index) => theatre.stream.evolve(before, { event, version: index + 1, time }),
     undefined,
   )
   const entries = offsets.map((offset) => encodeEntry(offset, areRivals ? 'rival' : ownId))
-  const [document, hidden] = [state && petDocument(state.pet), hiddenOf(state)]
-  const row = { stream: String(petId), version: events.length, entries, document, isRemoved: false, hidden }
+  const [document, hidden] = [state && seatDocument(state.seat), hiddenOf(state)]
+  const row = { stream: String(seatId), version: events.length, entries, document, isRemoved: false, hidden }
   return { ...nothing, row: events.length > 0 ? row : undefined, ...over }
 }
 
 export function record(over: Partial<IdempotencyRecord> = {}): IdempotencyRecord {
   return {
     partition: partitionOfKey,
-    ...keyOfPet,
+    ...keyOfSeat,
     offset: 3,
     stream: '5',
     id: 5,
@@ -105,7 +111,7 @@ export function open({ loads = [], heard = [], appends = [], ...script }: Script
   }
   const log = {
     partitions: 3,
-    partitionFor: (key: string) => (key === keyOfPet.key ? partitionOfKey : Number(key) % 3),
+    partitionFor: (key: string) => (key === keyOfSeat.key ? partitionOfKey : Number(key) % 3),
     reserveIdBlock: script.reserveIdBlock ?? (async () => ++blocks),
     endOffsets: async () => Array(3).fill(script.endOffset?.() ?? nextOffset + 1000),
   }
@@ -126,12 +132,12 @@ export function open({ loads = [], heard = [], appends = [], ...script }: Script
       return appended && text === encodeEntry(offset, ownId) ? encodeEntry(offset, appended.event.id) : text
     })
     const row = loaded.row && entries && { ...loaded.row, entries }
-    const { order } = (row && petstore.codec.read(row)) ?? {}
-    const isLatest = order !== undefined && order.id === document?.id
+    const { booking } = (row && theatre.codec.read(row)) ?? {}
+    const isLatest = booking !== undefined && booking.id === document?.id
     return {
       ...loaded,
       row,
-      document: loaded.document ?? (isLatest ? { json: orderDocument(order), stream: String(petId) } : undefined),
+      document: loaded.document ?? (isLatest ? { json: bookingDocument(booking), stream: String(seatId) } : undefined),
       entries: (row && versions && entriesIn(row, versions, () => undefined)) ?? nothing.entries,
     }
   }
@@ -153,12 +159,12 @@ export function open({ loads = [], heard = [], appends = [], ...script }: Script
     log,
     appender,
     ids: new IdAllocator(log),
-    definition: petstore,
+    definition: theatre,
     now: () => new Date(time),
     timeoutMs: 5000,
   })
-  const handle = (command: MakeCommand<PetCommand>, over: Partial<CommandOptions>) =>
-    handler.handle(command, { stream: String(petId), wait: { timeoutMs: 1000 }, ...over })
+  const handle = (command: MakeCommand<SeatCommand>, over: Partial<CommandOptions>) =>
+    handler.handle(command, { stream: String(seatId), wait: { timeoutMs: 1000 }, ...over })
   return {
     ...asked,
     appender,
@@ -166,16 +172,16 @@ export function open({ loads = [], heard = [], appends = [], ...script }: Script
     events: () =>
       asked.appended.map(({ partition, record: { key }, event }) => `${partition}/${key}@${event.streamversion}`),
     create: (over: Partial<CommandOptions> = {}) =>
-      handle(({ id }) => ({ type: 'createPet', id: id as PetId, newPet: rex }), { stream: 'new', ...over }),
-    order: (over: Partial<CommandOptions> = {}, pet = petId) =>
-      handle(({ id }) => ({ type: 'placeOrder', orderId: id as OrderId, petId: pet }), {
-        stream: String(pet),
+      handle(({ id }) => ({ type: 'addSeat', id: id as SeatId, newSeat: a12 }), { stream: 'new', ...over }),
+    booking: (over: Partial<CommandOptions> = {}, seat = seatId) =>
+      handle(({ id }) => ({ type: 'placeBooking', bookingId: id as BookingId, seatId: seat }), {
+        stream: String(seat),
         drawsId: true,
         ...over,
       }),
-    update: (orderId: number, status: OrderStatus, over: Partial<CommandOptions> = {}) => {
-      const command = (): PetCommand => ({ type: 'updateOrder', orderId: orderId as OrderId, status })
-      return handle(command, { stream: { collection: 'orders', id: orderId }, ...over })
+    update: (bookingId: number, status: BookingStatus, over: Partial<CommandOptions> = {}) => {
+      const command = (): SeatCommand => ({ type: 'updateBooking', bookingId: bookingId as BookingId, status })
+      return handle(command, { stream: { collection: 'bookings', id: bookingId }, ...over })
     },
   }
 }
@@ -187,7 +193,7 @@ export function rejection(promise: Promise<unknown>): Promise<unknown> {
   )
 }
 
-export function applied(handled: Handled<PetState | undefined>) {
+export function applied(handled: Handled<SeatState | undefined>) {
   if (handled.outcome !== 'applied') throw new Error(`it was ${handled.outcome}`)
   return handled
 }

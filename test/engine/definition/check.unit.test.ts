@@ -4,7 +4,7 @@ import { library } from '../../../examples/loans/library.ts'
 import { checkDefinition } from '../../../src/engine/definition/check.ts'
 import { define } from '../../../src/engine/definition/definition.ts'
 import type { Service } from '../../../src/engine/index.ts'
-import { petstore } from '../../store/petstore.ts'
+import { theatre } from '../theatre/theatre.ts'
 
 const { service } = library
 const { stream, resources, commands } = service
@@ -23,7 +23,7 @@ const withCommand = (over: object) => ({ commands: [addBook, lendBook, { ...chan
 const shows = (documents: readonly object[]) =>
   withStream({ projections: [{ name: 'books', version: 1, documents: () => documents }] })
 
-it.each([petstore, define(service)])('$service.title is defined well', (definition) => {
+it.each([theatre, define(service)])('$service.title is defined well', (definition) => {
   expect(() => checkDefinition(definition as never)).not.toThrow()
 })
 
@@ -179,5 +179,5 @@ describe('a wrong definition is refused, and its place named', () => {
 })
 
 it('API keys can be for reading, and for what commands name', () => {
-  expect(petstore.scopes).toEqual(['read', 'write', 'orders'])
+  expect(theatre.scopes).toEqual(['read', 'write', 'bookings'])
 })

@@ -11,11 +11,11 @@ import { decodeEntry } from '../../../src/engine/read-models/stream-history.ts'
 import { decodeRow } from '../../../src/engine/read-models/stream-row.ts'
 import { Tracker } from '../../../src/engine/read-models/tracker.ts'
 import { eventually } from '../../lib/eventually.ts'
-import { petstore } from '../../store/petstore.ts'
 import { anyLog } from '../projector/any-log.ts'
 import { everything } from '../projector/projecting.ts'
-import { type AnyRecord, discard, newerEvent, orderEvent, petCreated } from '../projector/records.ts'
+import { type AnyRecord, bookingEvent, discard, newerEvent, seatAdded } from '../projector/records.ts'
 import { openWorld, untilCaughtUp, withMethods } from '../projector/world.ts'
+import { theatre } from '../theatre/theatre.ts'
 import { account, reader } from './readers.ts'
 
 type Reading = Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf'>
@@ -30,7 +30,7 @@ async function openFeed(over: Over = {}) {
   const proven = new ProvenReadModel({ reads: world.store.reads, tracker, log: world.log })
   const log = over.log?.(world.log) ?? world.log
   const feed = new EventFeed({
-    definition: petstore,
+    definition: theatre,
     log,
     readModel: over.readModel?.(proven) ?? proven,
     placeEveryMs: 20,
@@ -66,9 +66,9 @@ const endOf = async ({ log }: { readonly log: EventLog }) => (await log.endOffse
 /** What the histories and rows of the read models say took effect, as it stands in the log. */
 async function effective({ store, log }: Pick<Awaited<ReturnType<typeof openFeed>>, 'store' | 'log'>) {
   const found = await everything(store)
-  const pets = (found.documents.pets ?? []).map(([id, text]) => [id, text.split('\0')[1] ?? ''] as const)
+  const seats = (found.documents.seats ?? []).map(([id, text]) => [id, text.split('\0')[1] ?? ''] as const)
   const byStream = new Map<string, string[]>()
-  for (const [stream, text] of [...pets, ...found.rows]) {
+  for (const [stream, text] of [...seats, ...found.rows]) {
     const entries = decodeRow(stream, undefined, text).entries.map(decodeEntry)
     const offsets = entries.flatMap(({ offset, isDiscarded }) => (isDiscarded ? [] : [offset]))
     const read = await Promise.all(offsets.map((offset) => log.read(0, offset, 1)))
@@ -114,7 +114,7 @@ describe('the feed', () => {
     const live = following(world.feed)
     const values: string[] = []
     for (let id = 1; id <= 30; id++) {
-      const records: AnyRecord[] = [petCreated({ id }), orderEvent('OrderPlaced', id, 100 + id, 2)]
+      const records: AnyRecord[] = [seatAdded({ id }), bookingEvent('BookingPlaced', id, 100 + id, 2)]
       values.push(...records.map(textOf))
       await world.append(records)
     }
@@ -130,7 +130,7 @@ describe('the feed', () => {
     }
     const world = await openFeed({ log: (log) => withMethods(log, { read: withMarkers }) })
     const seen = following(world.feed)
-    await world.append([petCreated({ id: 1 }), petCreated({ id: 2 })])
+    await world.append([seatAdded({ id: 1 }), seatAdded({ id: 2 })])
     await eventually(() => expect(seen.told).toHaveLength(2))
     await eventually(() => expect(seen.last).toBeGreaterThanOrEqual(2))
     expect(seen.last).toBe(2)
@@ -153,21 +153,21 @@ describe('the feed', () => {
     }
     const world = await openFeed({ log: (log) => withMethods(log, { read: withGap }), readModel: late })
     const seen = following(world.feed)
-    await world.append([petCreated({ id: 1 }), petCreated({ id: 2 }), petCreated({ id: 3 })])
+    await world.append([seatAdded({ id: 1 }), seatAdded({ id: 2 }), seatAdded({ id: 3 })])
     await eventually(() => expect(seen.last).toBeGreaterThanOrEqual(2))
     expect([seen.told.length, seen.last]).toEqual([2, 2])
   })
 
   it('tells what comes from now on, of one stream, of one type', async () => {
     const world = await openFeed()
-    await world.append([petCreated({ id: 1 }), petCreated({ id: 2 })])
+    await world.append([seatAdded({ id: 1 }), seatAdded({ id: 2 })])
     const now = following(world.feed, { after: 'now' })
     const stream = following(world.feed, { stream: '2' })
-    const type = following(world.feed, { type: 'petstore.OrderPlaced.v1' })
+    const type = following(world.feed, { type: 'theatre.BookingPlaced.v1' })
     await eventually(() => expect(world.feed.followers).toBe(3))
-    const placed = orderEvent('OrderPlaced', 1, 12, 2)
-    await world.append([placed, petCreated({ id: 3 })])
-    const [first, second, third] = [placed, petCreated({ id: 2 }), petCreated({ id: 3 })].map(textOf)
+    const placed = bookingEvent('BookingPlaced', 1, 12, 2)
+    await world.append([placed, seatAdded({ id: 3 })])
+    const [first, second, third] = [placed, seatAdded({ id: 2 }), seatAdded({ id: 3 })].map(textOf)
     await eventually(() => expect(now.told).toEqual([first, third]))
     await eventually(() => expect([stream.last, type.last]).toEqual([4, 4]))
     expect([stream.told, type.told]).toEqual([[second], [first]])
@@ -176,8 +176,8 @@ describe('the feed', () => {
   it('tells an event that waited behind a parked one when that is discarded', async () => {
     const world = await openFeed()
     const live = following(world.feed)
-    const [parked, waiting] = [orderEvent('OrderApproved', 1, 12, 2), orderEvent('OrderPlaced', 1, 13, 3)]
-    await world.append([petCreated({ id: 1 }), parked, waiting])
+    const [parked, waiting] = [bookingEvent('BookingApproved', 1, 12, 2), bookingEvent('BookingPlaced', 1, 13, 3)]
+    await world.append([seatAdded({ id: 1 }), parked, waiting])
     await eventually(() => expect(live.last).toBe(3))
     expect(live.told).toHaveLength(1)
     await world.append([discard('1', 1)])
@@ -196,7 +196,7 @@ describe('the feed', () => {
     const world = await openFeed({ log: counted })
     const all = Array.from({ length: 200 }, () => following(world.feed))
     await eventually(() => expect(world.feed.followers).toBe(200))
-    await world.append([petCreated({ id: 1 })])
+    await world.append([seatAdded({ id: 1 })])
     for (const { told } of all) await eventually(() => expect(told).toHaveLength(1))
     expect(reads).toBeLessThan(5)
   })
@@ -205,7 +205,7 @@ describe('the feed', () => {
     const partitions = 100
     let waits = 0
     const feed = new EventFeed({
-      definition: petstore,
+      definition: theatre,
       log: {
         partitions,
         partitionFor: () => 0,
@@ -238,7 +238,7 @@ describe('the feed', () => {
         generationOf: () => generation,
       }),
     })
-    await world.append([petCreated({ id: 1 })])
+    await world.append([seatAdded({ id: 1 })])
     const early = following(world.feed)
     await eventually(async () => expect(early.last).toBe(await endOf(world)))
     expect(early.told).toEqual([])
@@ -260,7 +260,7 @@ describe('the feed', () => {
       }),
     })
     const live = following(world.feed)
-    await world.append([petCreated({ id: 1 })])
+    await world.append([seatAdded({ id: 1 })])
     await untilCaughtUp(world)
     expect(live.told).toEqual([])
     isAway = false
@@ -269,7 +269,7 @@ describe('the feed', () => {
 
   it('refuses to begin beyond the end of the log', async () => {
     const { feed, append } = await openFeed()
-    await append([petCreated({ id: 1 })])
+    await append([seatAdded({ id: 1 })])
     const beyond = feed.follow({ after: [{ partition: 0, offset: 1 }] }, account, new AbortController().signal)
     await expect(beyond).rejects.toMatchObject({ code: 'invalid_consistency_token' })
   })
@@ -291,8 +291,8 @@ describe('the feed', () => {
 describe('a history', () => {
   it('comes page by page, oldest first', async () => {
     const { feed, append, ...world } = await openFeed()
-    const cancelled = (version: number) => orderEvent('OrderCancelled', 1, 12, version)
-    const records = [petCreated({ id: 1 }), petCreated({ id: 2 }), orderEvent('OrderPlaced', 1, 12, 2), cancelled(3)]
+    const cancelled = (version: number) => bookingEvent('BookingCancelled', 1, 12, version)
+    const records = [seatAdded({ id: 1 }), seatAdded({ id: 2 }), bookingEvent('BookingPlaced', 1, 12, 2), cancelled(3)]
     await append(records)
     await untilCaughtUp(world)
     const values = [0, 2, 3].map((offset) => String(records[offset]?.value))
@@ -304,13 +304,13 @@ describe('a history', () => {
     expect(await feed.history('9', { limit: 2 }, reader)).toMatchObject({ events: [], last: undefined, isKnown: false })
   })
 
-  it('has no event of another pet, though a log that lost its end may have one in that place', async () => {
+  it('has no event of another seat, though a log that lost its end may have one in that place', async () => {
     async function readOther(real: EventLog, from: number) {
       const { records, next } = await real.read(0, 1, 1)
       return { records: records.map((record) => ({ ...record, offset: from })), next }
     }
     const world = await openFeed({ log: (real) => withMethods(real, { read: (_, from) => readOther(real, from) }) })
-    await world.append([petCreated({ id: 1 }), petCreated({ id: 2 })])
+    await world.append([seatAdded({ id: 1 }), seatAdded({ id: 2 })])
     await untilCaughtUp(world)
     await expect(world.feed.history('1', { limit: 20 }, reader)).rejects.toMatchObject({
       code: 'event_log_unavailable',
@@ -321,10 +321,10 @@ describe('a history', () => {
     const { feed, append, ...world } = await openFeed()
     const live = following(feed)
     const turns = Array.from({ length: 501 }, (_, turn) => [
-      orderEvent('OrderPlaced', 1, 10 + turn, 2 + 2 * turn),
-      orderEvent('OrderCancelled', 1, 10 + turn, 3 + 2 * turn),
+      bookingEvent('BookingPlaced', 1, 10 + turn, 2 + 2 * turn),
+      bookingEvent('BookingCancelled', 1, 10 + turn, 3 + 2 * turn),
     ])
-    const records = [petCreated({ id: 1 }), ...turns.flat()]
+    const records = [seatAdded({ id: 1 }), ...turns.flat()]
     await append(records.slice(0, 600))
     await append(records.slice(600))
     await untilCaughtUp(world)
@@ -341,7 +341,7 @@ describe('a history', () => {
 
   it('leaves out what was discarded, without a page becoming shorter for that', async () => {
     const { feed, append, ...world } = await openFeed()
-    const events = [petCreated({ id: 1 }), newerEvent('1', 2), orderEvent('OrderPlaced', 1, 12, 3)]
+    const events = [seatAdded({ id: 1 }), newerEvent('1', 2), bookingEvent('BookingPlaced', 1, 12, 3)]
     await append([...events, discard('1', 1)])
     await untilCaughtUp(world)
     const shown = [events[0], events[2]].map((each) => String(each?.value))

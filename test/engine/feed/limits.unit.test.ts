@@ -7,11 +7,11 @@ import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import type { LogRecord } from '../../../src/engine/log/event-log.ts'
 import { decodeEntry, encodeEntry } from '../../../src/engine/read-models/stream-history.ts'
 import { eventually } from '../../lib/eventually.ts'
-import { petstore } from '../../store/petstore.ts'
-import { logOf, orderEvent, petCreated } from '../projector/records.ts'
+import { bookingEvent, logOf, seatAdded } from '../projector/records.ts'
+import { theatre } from '../theatre/theatre.ts'
 import { account, reader } from './readers.ts'
 
-const records = logOf(Array.from({ length: 3000 }, (_, i) => petCreated({ id: i + 1 })))
+const records = logOf(Array.from({ length: 3000 }, (_, i) => seatAdded({ id: i + 1 })))
 
 type WhenApplied = EventFeedParts['readModel']['whenApplied']
 
@@ -36,7 +36,7 @@ function appliedUpTo(first: number, outcome: 'applied' | 'without_effect' = 'app
 function openFeed(over: Partial<EventFeedParts['readModel']> = {}, partitions = 1) {
   const world = { reads: 0, readsAtOnce: 0, atOnceMax: 0, beforeRead: async () => {}, log: records }
   const feed = new EventFeed({
-    definition: petstore,
+    definition: theatre,
     log: {
       partitions,
       partitionFor: () => 0,
@@ -175,12 +175,14 @@ describe('a feed at the end of the log', () => {
 })
 
 describe('a history', () => {
-  /** The events of one pet, each with others behind it. */
+  /** The events of one seat, each with others behind it. */
   const events = Array.from({ length: 100 }, (_, i) => {
-    return i === 0 ? petCreated({ id: 1 }) : orderEvent(i % 2 ? 'OrderPlaced' : 'OrderCancelled', 1, 100 + i, i + 1)
+    return i === 0
+      ? seatAdded({ id: 1 })
+      : bookingEvent(i % 2 ? 'BookingPlaced' : 'BookingCancelled', 1, 100 + i, i + 1)
   })
   const distance = 120
-  const log: LogRecord[] = logOf(events.flatMap((event) => [event, ...Array(distance - 1).fill(petCreated({ id: 2 }))]))
+  const log: LogRecord[] = logOf(events.flatMap((event) => [event, ...Array(distance - 1).fill(seatAdded({ id: 2 }))]))
 
   function openHistories() {
     const entries = new Map(events.map((_, i) => [i + 1, decodeEntry(encodeEntry(i * distance, 'event'))]))

@@ -2,16 +2,16 @@ import { expect, it } from 'vitest'
 import { nothingLoaded } from '../../../src/engine/commands/outcome.ts'
 import { EventFeed } from '../../../src/engine/feed/event-feed.ts'
 import type { Position } from '../../../src/engine/log/event-log.ts'
-import { petstore } from '../../store/petstore.ts'
-import { logOf, petCreated } from '../projector/records.ts'
+import { logOf, seatAdded } from '../projector/records.ts'
+import { theatre } from '../theatre/theatre.ts'
 import { account } from './readers.ts'
 
-const records = logOf([1, 2, 3, 4, 5].map((id) => petCreated({ id })))
+const records = logOf([1, 2, 3, 4, 5].map((id) => seatAdded({ id })))
 
 /** A feed of a log that gives one record with each read, all of them applied. */
 function openFeed(): EventFeed {
   return new EventFeed({
-    definition: petstore,
+    definition: theatre,
     log: {
       partitions: 1,
       partitionFor: () => 0,

@@ -2,9 +2,9 @@ import { expect, it, vi } from 'vitest'
 import { EventFeed, type FeedStep } from '../../../src/engine/feed/event-feed.ts'
 import type { Position } from '../../../src/engine/log/event-log.ts'
 import type { ReadModel } from '../../../src/engine/read-models/read-model.ts'
-import { petstore } from '../../store/petstore.ts'
 import { openProjection } from '../projector/projecting.ts'
-import { type AnyRecord, discard, newerEvent, orderEvent, petCreated } from '../projector/records.ts'
+import { type AnyRecord, bookingEvent, discard, newerEvent, seatAdded } from '../projector/records.ts'
+import { theatre } from '../theatre/theatre.ts'
 import { account } from './readers.ts'
 
 /** A feed of a log all of which is applied. */
@@ -15,7 +15,7 @@ async function openFeed(records: readonly AnyRecord[]) {
     return { ...(await store.reads.load('generation', query)), reached: [] }
   })
   const feed = new EventFeed({
-    definition: petstore,
+    definition: theatre,
     log: { ...log, partitions: 1 },
     readModel: {
       load,
@@ -43,14 +43,14 @@ async function stepsOf(feed: EventFeed, end: number, breaks = false): Promise<Fe
 }
 
 const textOf = ({ value }: AnyRecord) => String(value)
-const orders = (count: number, from: number) =>
+const bookings = (count: number, from: number) =>
   Array.from({ length: count }, (_, i) => {
-    return orderEvent(i % 2 ? 'OrderCancelled' : 'OrderPlaced', 1, 100 + Math.floor(i / 2), from + i)
+    return bookingEvent(i % 2 ? 'BookingCancelled' : 'BookingPlaced', 1, 100 + Math.floor(i / 2), from + i)
   })
 
 it('what a discard released is told in steps, whose id stays before the discard until all is told', async () => {
-  const waiting = orders(350, 3)
-  const records = [petCreated({ id: 1 }), newerEvent('1', 2), ...waiting, discard('1', 1), petCreated({ id: 2 })]
+  const waiting = bookings(350, 3)
+  const records = [seatAdded({ id: 1 }), newerEvent('1', 2), ...waiting, discard('1', 1), seatAdded({ id: 2 })]
   const { feed } = await openFeed(records)
   const at = records.length - 2
   const steps = await stepsOf(feed, records.length)
@@ -65,8 +65,8 @@ it('what a discard released is told in steps, whose id stays before the discard 
 
 it('what a discard released ends with the next event that was parked, whether that is discarded since or not', async () => {
   const [first, second] = [newerEvent('1', 2), newerEvent('1', 4)]
-  const waiting = [orderEvent('OrderPlaced', 1, 12, 3), second, orderEvent('OrderCancelled', 1, 12, 5)]
-  const log = [petCreated({ id: 1 }), first, ...waiting, discard('1', 1)]
+  const waiting = [bookingEvent('BookingPlaced', 1, 12, 3), second, bookingEvent('BookingCancelled', 1, 12, 5)]
+  const log = [seatAdded({ id: 1 }), first, ...waiting, discard('1', 1)]
   const toldAtDiscard = async (records: readonly AnyRecord[]) => {
     const { feed } = await openFeed(records)
     const steps = await stepsOf(feed, records.length)
@@ -80,8 +80,8 @@ it('what a discard released ends with the next event that was parked, whether th
 
 it('a discard without effect tells nothing', async () => {
   const records = [
-    petCreated({ id: 1 }),
-    orderEvent('OrderPlaced', 1, 12, 2),
+    seatAdded({ id: 1 }),
+    bookingEvent('BookingPlaced', 1, 12, 2),
     discard('1', 0),
     discard('1', 7),
     discard('2', 1),
@@ -94,11 +94,11 @@ it('a discard without effect tells nothing', async () => {
 
 it('ends for followers whose place lies beyond the end of a log that lost its end', async () => {
   const { store, log, apply } = await openProjection()
-  await apply([petCreated({ id: 1 }), petCreated({ id: 2 })])
+  await apply([seatAdded({ id: 1 }), seatAdded({ id: 2 })])
   let [end, generation] = [2, 'one']
   const applied = Promise.withResolvers<void>()
   const feed = new EventFeed({
-    definition: petstore,
+    definition: theatre,
     log: { ...log, partitions: 1, endOffsets: async () => [end] },
     readModel: {
       load: async (query) => ({ ...(await store.reads.load('generation', query)), reached: [] }),

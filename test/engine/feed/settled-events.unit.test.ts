@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { SettledEvents } from '../../../src/engine/feed/settled-events.ts'
 import type { Counts } from '../../../src/engine/read-models/checkpoint.ts'
 import type { ReadModel } from '../../../src/engine/read-models/read-model.ts'
-import { petstore } from '../../store/petstore.ts'
 import { anyLog } from '../projector/any-log.ts'
 import { openProjection, outcomesOf } from '../projector/projecting.ts'
-import { type AnyRecord, discard, keyed, newerEvent, orderEvent, petCreated } from '../projector/records.ts'
+import { type AnyRecord, bookingEvent, discard, keyed, newerEvent, seatAdded } from '../projector/records.ts'
+import { theatre } from '../theatre/theatre.ts'
 
 /** What is said of each record once all are applied, and what the projector has counted. */
 async function settle(records: readonly AnyRecord[]): Promise<{ outcomes: string[]; counts: Counts }> {
@@ -14,7 +14,7 @@ async function settle(records: readonly AnyRecord[]): Promise<{ outcomes: string
   await apply(records)
   const load: ReadModel['load'] = async (query) => ({ ...(await store.reads.load('generation', query)), reached: [] })
   const readModel = { load, whenApplied: async () => 'unheard' as const }
-  const settled = new SettledEvents({ definition: petstore, log, readModel })
+  const settled = new SettledEvents({ definition: theatre, log, readModel })
   const { records: found } = await settled.read(0, 0, records.length)
   return { outcomes: found.map(({ outcome }) => outcome), counts: counts() }
 }
@@ -42,7 +42,7 @@ describe('what became of each event', () => {
 
   it('is that it is parked under its key, and discarded once it is', async () => {
     const parked = newerEvent('1', 2, { idempotencykey: 'a' })
-    const records = [petCreated({ id: 1 }), parked, orderEvent('OrderPlaced', 1, 12, 3, keyed('a'))]
+    const records = [seatAdded({ id: 1 }), parked, bookingEvent('BookingPlaced', 1, 12, 3, keyed('a'))]
     expect((await settle(records)).outcomes).toEqual(['applied', 'parked', 'parked'])
     const discarded = ['applied', 'discarded', 'duplicate', 'discarding']
     expect((await settle([...records, discard('1', 1)])).outcomes).toEqual(discarded)

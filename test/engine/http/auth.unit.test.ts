@@ -4,13 +4,13 @@ import { expectError, key, testServer } from './fake-services.ts'
 const server = testServer()
 
 const operations = [
-  ...['GET', 'HEAD', 'POST'].map((method) => [method, '/v1/pets']),
-  ['GET', '/v1/pets/1'],
-  ...['GET', 'POST'].map((method) => [method, '/v1/store/orders']),
-  ...['GET', 'PATCH'].map((method) => [method, '/v1/store/orders/1']),
+  ...['GET', 'HEAD', 'POST'].map((method) => [method, '/v1/seats']),
+  ['GET', '/v1/seats/1'],
+  ...['GET', 'POST'].map((method) => [method, '/v1/bookings']),
+  ...['GET', 'PATCH'].map((method) => [method, '/v1/bookings/1']),
 ] as ['GET' | 'HEAD', string][]
-const bare = 'Bearer realm="petstore"'
-const withError = 'Bearer realm="petstore", error="invalid_token"'
+const bare = 'Bearer realm="theatre"'
+const withError = 'Bearer realm="theatre", error="invalid_token"'
 
 describe.each(operations)('%s %s without a valid key is 401', (method, url) => {
   it.each([
@@ -36,7 +36,7 @@ describe.each(operations)('%s %s without a valid key is 401', (method, url) => {
 })
 
 it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('the scheme may be written %s', async (scheme) => {
-  const response = await server.get('/v1/pets', { authorization: `${scheme} ${key}` })
+  const response = await server.get('/v1/seats', { authorization: `${scheme} ${key}` })
   expect(response.statusCode).toBe(200)
   expect(response.headers).not.toHaveProperty('www-authenticate')
 })
@@ -44,17 +44,17 @@ it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('the scheme may be written %s'
 it('is decided before the request is looked at any further', async () => {
   const authorization = ''
   const answers = [
-    await server.post('/v1/pets?x=1', 'x'.repeat(20_000), { authorization, 'content-type': 'text/plain' }),
-    await server.post('/v1/pets', '{', { authorization }),
-    await server.patch('/v1/store/orders/x', '{', { authorization, 'content-type': 'text/plain', 'if-match': 'x' }),
-    await server.get('/v1/pets?limit=0', { authorization }),
-    await server.get('/v1/pets/abc', { authorization }),
+    await server.post('/v1/seats?x=1', 'x'.repeat(20_000), { authorization, 'content-type': 'text/plain' }),
+    await server.post('/v1/seats', '{', { authorization }),
+    await server.patch('/v1/bookings/x', '{', { authorization, 'content-type': 'text/plain', 'if-match': 'x' }),
+    await server.get('/v1/seats?limit=0', { authorization }),
+    await server.get('/v1/seats/abc', { authorization }),
   ]
   for (const answer of answers) expectError(answer, 401, 'unauthorized')
 })
 
 it('is decided for each request anew', async () => {
-  const list = async () => (await server.get('/v1/pets', { authorization: 'Bearer new' })).statusCode
+  const list = async () => (await server.get('/v1/seats', { authorization: 'Bearer new' })).statusCode
   expect(await list()).toBe(401)
   server.services.keys.set('new', 'key-3')
   expect(await list()).toBe(200)
@@ -67,16 +67,16 @@ it('waits for a look-up that takes a moment', async () => {
   const found = services.findKey(key)
   const findKey = vi.spyOn(services, 'findKey')
   findKey.mockImplementationOnce(async () => found)
-  expect((await server.get('/v1/pets', { authorization: 'Bearer new' })).statusCode).toBe(200)
+  expect((await server.get('/v1/seats', { authorization: 'Bearer new' })).statusCode).toBe(200)
   findKey.mockImplementationOnce(async () => undefined)
-  expectError(await server.get('/v1/pets'), 401, 'unauthorized')
+  expectError(await server.get('/v1/seats'), 401, 'unauthorized')
 })
 
 it('a look-up that fails is not taken for a refusal', async () => {
   vi.spyOn(server.services, 'findKey').mockImplementationOnce(() => {
     throw new Error('keys not readable')
   })
-  expectError(await server.get('/v1/pets'), 500, 'internal_error', 'An unexpected error occurred.')
+  expectError(await server.get('/v1/seats'), 500, 'internal_error', 'An unexpected error occurred.')
 })
 
 it.each(['/livez', '/readyz', '/metrics', '/openapi.json', '/asyncapi.json', '/docs', '/docs/static/swagger-ui.css'])(

@@ -5,60 +5,60 @@ import { authorization, expectError, testServer } from './fake-services.ts'
 const server = testServer()
 const type = 'application/json'
 const post = (payload: string | Buffer, headers: Record<string, string> = { 'content-type': type }) =>
-  server.app.inject({ method: 'POST', url: '/v1/pets', payload, headers: { authorization, ...headers } })
+  server.app.inject({ method: 'POST', url: '/v1/seats', payload, headers: { authorization, ...headers } })
 
 const notInt64 = 'must be an integer from -9223372036854775808 to 9223372036854775807'
 const notName = 'name must be 1 to 128 characters of well-formed Unicode, not only white space'
 
-const asPet = (name: string, categoryId = '1') => `{"name":${name},"categoryId":${categoryId}}`
-const asText = (name: string) => asPet(`"${name}"`)
+const asSeat = (name: string, rowId = '1') => `{"name":${name},"rowId":${rowId}}`
+const asText = (name: string) => asSeat(`"${name}"`)
 const noInt64 = '"1" null true 1.5 9223372036854775808 -9223372036854775809 1e400 1.00000000000000000001 1e-400'.split(
   ' ',
 )
 
 describe.each<[path: string, bodiesByMessage: Record<string, string[]>]>([
   [
-    '/v1/pets',
+    '/v1/seats',
     {
-      'body: name is required; categoryId is required': ['{}'],
-      'body: name is required': ['{"categoryId":1}'],
+      'body: name is required; rowId is required': ['{}'],
+      'body: name is required': ['{"rowId":1}'],
       'body: name must NOT have fewer than 1 characters': [asText('')],
       'body: name must NOT have more than 128': [asText('x'.repeat(129)), asText('\u{1F436}'.repeat(129))],
       [`body: ${notName}`]: [asText(' \\t\\n\u3000'), asText('a\\ud800')],
-      'body: name must be string': ['5', 'null', '["Rex"]', '['.repeat(8000) + ']'.repeat(8000)].map((name) =>
-        asPet(name),
+      'body: name must be string': ['5', 'null', '["A12"]', '['.repeat(8000) + ']'.repeat(8000)].map((name) =>
+        asSeat(name),
       ),
-      'body: categoryId is required': ['{"name":"Rex"}'],
-      [`body: categoryId ${notInt64}`]: noInt64.map((categoryId) => asPet('"Rex"', categoryId)),
+      'body: rowId is required': ['{"name":"A12"}'],
+      [`body: rowId ${notInt64}`]: noInt64.map((rowId) => asSeat('"A12"', rowId)),
       'status must be one of available, pending, sold': ['"lost"', 'null'].map((status) =>
-        asPet('"Rex"', `1,"status":${status}`),
+        asSeat('"A12"', `1,"status":${status}`),
       ),
-      'body: "colour" is not allowed here': [asPet('"Rex"', '1,"colour":"red"')],
-      'body: "id" is not allowed here': ['{"id":1,"name":"Rex","categoryId":1}'],
-      'name is required; "__proto__" is not allowed here': ['{"__proto__":{"name":"Rex"},"categoryId":1}'],
-      'body: "constructor" is not allowed here': [asPet('"Rex"', '1,"constructor":{}')],
-      'body: the value must be object': [`[${asText('Rex')}]`, '"Rex"', 'null'],
+      'body: "colour" is not allowed here': [asSeat('"A12"', '1,"colour":"red"')],
+      'body: "id" is not allowed here': ['{"id":1,"name":"A12","rowId":1}'],
+      'name is required; "__proto__" is not allowed here': ['{"__proto__":{"name":"A12"},"rowId":1}'],
+      'body: "constructor" is not allowed here': [asSeat('"A12"', '1,"constructor":{}')],
+      'body: the value must be object': [`[${asText('A12')}]`, '"A12"', 'null'],
     },
   ],
   [
-    '/v1/store/orders',
+    '/v1/bookings',
     {
-      'body: petId is required': ['{}'],
-      [`body: petId ${notInt64}`]: noInt64.map((petId) => `{"petId":${petId}}`),
-      'body: "id" is not allowed here': ['{"petId":1,"id":2}'],
-      '"status" is not allowed here; "quantity"': ['{"petId":1,"status":"placed","quantity":2}'],
-      'body: the value must be object': ['[{"petId":1}]'],
+      'body: seatId is required': ['{}'],
+      [`body: seatId ${notInt64}`]: noInt64.map((seatId) => `{"seatId":${seatId}}`),
+      'body: "id" is not allowed here': ['{"seatId":1,"id":2}'],
+      '"status" is not allowed here; "quantity"': ['{"seatId":1,"status":"placed","quantity":2}'],
+      'body: the value must be object': ['[{"seatId":1}]'],
     },
   ],
   [
-    '/v1/store/orders/1',
+    '/v1/bookings/1',
     {
       'body: status is required': ['{}'],
       'body: status must be one of placed, approved, delivered, cancelled': ['lost', 'sold', 'APPROVED'].map(
         (status) => `{"status":"${status}"}`,
       ),
       'body: status must be string': ['{"status":null}'],
-      'body: "petId" is not allowed here': ['{"status":"approved","petId":2}'],
+      'body: "seatId" is not allowed here': ['{"status":"approved","seatId":2}'],
       'body: the value must be object': ['[{"op":"replace","path":"/status","value":"approved"}]'],
     },
   ],
@@ -75,16 +75,16 @@ describe.each<[path: string, bodiesByMessage: Record<string, string[]>]>([
 })
 
 describe('a body that cannot be read', () => {
-  const valid = '{"name":"Rex","categoryId":1}'
+  const valid = '{"name":"A12","rowId":1}'
   const deep = (inside: string) => '['.repeat(8100) + inside + ']'.repeat(8100)
-  const tooLong = `{"name":"Rex","categoryId":1${' '.repeat(16 * 1024 - valid.length + 1)}}`
+  const tooLong = `{"name":"A12","rowId":1${' '.repeat(16 * 1024 - valid.length + 1)}}`
 
   it.each<[string, string | Buffer, number, EngineErrorCode, string]>([
-    ['not JSON', 'name=Rex', 400, 'invalid_json', 'not JSON'],
-    ['cut off', '{"name":"Rex"', 400, 'invalid_json', 'not JSON'],
+    ['not JSON', 'name=A12', 400, 'invalid_json', 'not JSON'],
+    ['cut off', '{"name":"A12"', 400, 'invalid_json', 'not JSON'],
     ['two values', `${valid}${valid}`, 400, 'invalid_json', 'not JSON'],
     ['empty', '', 400, 'invalid_json', 'empty'],
-    ['invalid UTF-8', Buffer.from('{"name":"\xff","categoryId":1}', 'latin1'), 400, 'invalid_json', 'not UTF-8'],
+    ['invalid UTF-8', Buffer.from('{"name":"\xff","rowId":1}', 'latin1'), 400, 'invalid_json', 'not UTF-8'],
     ['UTF-8 cut off', Buffer.from('{"name":"\xf0\x9f\x90', 'latin1'), 400, 'invalid_json', 'not UTF-8'],
     ['an encoded surrogate', Buffer.from('{"name":"\xed\xa0\x80"}', 'latin1'), 400, 'invalid_json', 'not UTF-8'],
     ['16 KiB of opening brackets', '['.repeat(16 * 1024), 400, 'invalid_json', 'not JSON'],
@@ -106,7 +106,7 @@ describe('a body that cannot be read', () => {
   })
 
   it('nothing at all, without a type', async () => {
-    const response = await server.app.inject({ method: 'POST', url: '/v1/pets', headers: { authorization } })
+    const response = await server.app.inject({ method: 'POST', url: '/v1/seats', headers: { authorization } })
     expectError(response, 400, 'invalid_request', 'body: the value must be object')
   })
 
@@ -124,7 +124,7 @@ describe('a body that cannot be read', () => {
   it.each(['application/merge-patch+json', 'application/json-patch+json', 'text/plain', ''])(
     'a PATCH of type %j is 415 and told the type that is taken',
     async (type) => {
-      const answer = await server.patch('/v1/store/orders/1', '{"status":"approved"}', { 'content-type': type })
+      const answer = await server.patch('/v1/bookings/1', '{"status":"approved"}', { 'content-type': type })
       expectError(answer, 415, 'unsupported_media_type')
       expect(answer.headers['accept-patch']).toBe('application/json')
     },

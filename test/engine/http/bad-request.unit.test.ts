@@ -3,8 +3,8 @@ import { expectError, testServer } from './fake-services.ts'
 
 const server = testServer()
 const resources = [
-  ['/v1/pets', 'petId', 'pet_not_found', 'pet'],
-  ['/v1/store/orders', 'orderId', 'order_not_found', 'order'],
+  ['/v1/seats', 'seatId', 'seat_not_found', 'seat'],
+  ['/v1/bookings', 'bookingId', 'booking_not_found', 'booking'],
 ] as const
 
 const badQueries: Record<string, string[]> = {
@@ -35,8 +35,8 @@ describe.each(resources)('GET %s with a bad query is 400', (path) => {
 })
 
 it.each([
-  ['/v1/pets?status=approved', 'query: status must be one of available, pending, sold'],
-  ['/v1/store/orders?status=sold', 'query: status must be one of placed, approved, delivered, cancelled'],
+  ['/v1/seats?status=approved', 'query: status must be one of available, pending, sold'],
+  ['/v1/bookings?status=sold', 'query: status must be one of placed, approved, delivered, cancelled'],
 ])('%s has the status of something else', async (url, message) => {
   expectError(await server.get(url), 400, 'invalid_request', message)
 })
@@ -68,7 +68,7 @@ describe.each(resources)('GET %s/{%s}', (path, name, notFound, noun) => {
     expectError(await server.get(tooLong), 400, 'invalid_request', 'The path is too long.')
   })
 
-  it('an id beyond 2^53 does not find the pet of its rounded value', async () => {
+  it('an id beyond 2^53 does not find the seat of its rounded value', async () => {
     const collection = `${noun}s`
     server.services.store({ collection, id: Number.MAX_SAFE_INTEGER, json: '{}', indexes: [], behind: '1' })
     expect((await server.get(`${path}/9007199254740991`)).statusCode).toBe(200)
@@ -77,9 +77,9 @@ describe.each(resources)('GET %s/{%s}', (path, name, notFound, noun) => {
 })
 
 it.each([
-  ['POST', '/v1/pets', '{"name":"Rex","categoryId":1}'],
-  ['POST', '/v1/store/orders', '{"petId":1}'],
-  ['PATCH', '/v1/store/orders/1', '{"status":"approved"}'],
+  ['POST', '/v1/seats', '{"name":"A12","rowId":1}'],
+  ['POST', '/v1/bookings', '{"seatId":1}'],
+  ['PATCH', '/v1/bookings/1', '{"status":"approved"}'],
 ] as const)('%s %s knows no query parameters', async (method, path, payload) => {
   expectError(
     await server.send(method, `${path}?dry=1`, payload),
@@ -92,8 +92,8 @@ it.each([
 
 describe('an unknown path is 404, with or without a key', () => {
   it.each([
-    ...'/v1 /v1/ /v1/pet /v1/pets/1/ /v1//pets /V1/pets /v2/pets'.split(' '),
-    ...'/store/orders /v1/store /v1/orders /v1/store/orders/1/ /docs/static/nothing.js'.split(' '),
+    ...'/v1 /v1/ /v1/seat /v1/seats/1/ /v1//seats /V1/seats /v2/seats'.split(' '),
+    ...'/bookings /v1/booking /v1/other /v1/bookings/1/ /docs/static/nothing.js'.split(' '),
   ])('%s', async (url) => {
     expectError(await server.app.inject({ url }), 404, 'route_not_found', url)
     if (url.startsWith('/docs')) return
@@ -103,16 +103,16 @@ describe('an unknown path is 404, with or without a key', () => {
 
 describe('a method that a path does not support is 405 with Allow', () => {
   it.each([
-    ['PUT', '/v1/pets', 'GET, HEAD, POST'],
-    ['DELETE', '/v1/pets?limit=1', 'GET, HEAD, POST'],
-    ['OPTIONS', '/v1/pets', 'GET, HEAD, POST'],
-    ['TRACE', '/v1/pets', 'GET, HEAD, POST'],
-    ['PROPFIND', '/v1/pets', 'GET, HEAD, POST'],
-    ['PATCH', '/v1/pets/1', 'GET, HEAD'],
-    ['DELETE', '/v1/pets/abc', 'GET, HEAD'],
-    ['POST', `/v1/pets/${'1'.repeat(200)}`, 'GET, HEAD'],
-    ['DELETE', '/v1/store/orders', 'GET, HEAD, POST'],
-    ['DELETE', '/v1/store/orders/1', 'GET, HEAD, PATCH'],
+    ['PUT', '/v1/seats', 'GET, HEAD, POST'],
+    ['DELETE', '/v1/seats?limit=1', 'GET, HEAD, POST'],
+    ['OPTIONS', '/v1/seats', 'GET, HEAD, POST'],
+    ['TRACE', '/v1/seats', 'GET, HEAD, POST'],
+    ['PROPFIND', '/v1/seats', 'GET, HEAD, POST'],
+    ['PATCH', '/v1/seats/1', 'GET, HEAD'],
+    ['DELETE', '/v1/seats/abc', 'GET, HEAD'],
+    ['POST', `/v1/seats/${'1'.repeat(200)}`, 'GET, HEAD'],
+    ['DELETE', '/v1/bookings', 'GET, HEAD, POST'],
+    ['DELETE', '/v1/bookings/1', 'GET, HEAD, PATCH'],
     ['POST', '/livez', 'GET, HEAD'],
     ['DELETE', '/readyz', 'GET, HEAD'],
     ['PUT', '/openapi.json', 'GET, HEAD'],
@@ -128,7 +128,7 @@ describe('a method that a path does not support is 405 with Allow', () => {
 
   it('whatever the body', async () => {
     for (const body of ['{', 'x'.repeat(20_000)]) {
-      expectError(await server.send('PUT', '/v1/pets', body), 405, 'method_not_allowed')
+      expectError(await server.send('PUT', '/v1/seats', body), 405, 'method_not_allowed')
     }
   })
 })

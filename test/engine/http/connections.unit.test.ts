@@ -5,9 +5,9 @@ import { networkOf } from '../../../src/engine/http/networks.ts'
 import { drain } from '../../../src/engine/http/server.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { eventually } from '../../lib/eventually.ts'
-import { authorization, FakeServices, openServer } from './fake-services.ts'
+import { authorization, fakeTheatre, openServer } from './fake-services.ts'
 
-const list = `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`
+const list = `GET /v1/seats HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`
 
 const probe = 'GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n'
 
@@ -16,7 +16,7 @@ async function openLimited(
 ) {
   const { logger, lines } = captureLog('warn')
   const connections = { max: 100, maxPerAddress: 100, isTrustedProxy: () => false, ...limits }
-  const { services, app, listen } = await openServer(new FakeServices(), { logger, connections })
+  const { services, app, listen } = await openServer(fakeTheatre(), { logger, connections })
   const port = await listen()
   onTestFinished(async () => {
     const closed = drain(app.server, 1)

@@ -5,11 +5,19 @@ import type { CommandOptions } from '../../../src/engine/commands/command-handle
 import { readTokens, seal, writeToken } from '../../../src/engine/http/tokens.ts'
 import type { Position } from '../../../src/engine/log/event-log.ts'
 import { eventually } from '../../lib/eventually.ts'
-import { authorization, expectError, headerOf, openServer, testServer, tokenScope } from './fake-services.ts'
+import {
+  authorization,
+  expectError,
+  fakeTheatre,
+  headerOf,
+  openServer,
+  testServer,
+  tokenScope,
+} from './fake-services.ts'
 
 const server = testServer()
-const rex = { name: 'Rex', categoryId: 7, status: 'available' } as const
-const post = (headers: Record<string, string> = {}) => server.post('/v1/pets', rex, headers)
+const a12 = { name: 'A12', rowId: 7, status: 'available' } as const
+const post = (headers: Record<string, string> = {}) => server.post('/v1/seats', a12, headers)
 const timeouts = () => server.services.handled.map(({ wait }) => wait.timeoutMs)
 const at = (partition: number, offset: number) => ({ partition, offset })
 const tokenOf = (partition: number, offset: number) => writeToken(tokenScope, [at(partition, offset)])
@@ -65,7 +73,7 @@ describe('Prefer', () => {
   it.each([{}, { 'idempotency-key': '"k"' }])('a wait ends when the client goes: %j', async (keyed) => {
     const { promise: held, resolve: end } = Promise.withResolvers<void>()
     let wait: CommandOptions['wait'] | undefined
-    const { app, services, listen } = await openServer()
+    const { app, services, listen } = await openServer(fakeTheatre())
     onTestFinished(() => app.close())
     services.beforeCommand = (options) => {
       wait = options.wait
@@ -74,8 +82,8 @@ describe('Prefer', () => {
     const port = await listen()
     const gone = new AbortController()
     const headers = { authorization, 'content-type': 'application/json', ...keyed }
-    const init = { method: 'POST', headers, body: JSON.stringify(rex), signal: gone.signal }
-    const answer = fetch(`http://127.0.0.1:${port}/v1/pets`, init)
+    const init = { method: 'POST', headers, body: JSON.stringify(a12), signal: gone.signal }
+    const answer = fetch(`http://127.0.0.1:${port}/v1/seats`, init)
     await eventually(() => expect(wait?.isAbandoned?.()).toBe(false))
     gone.abort()
     await expect(answer).rejects.toThrow()
@@ -89,7 +97,7 @@ describe('a Consistency-Token', () => {
     for (const offset of [0, 1]) expect(told(await post())).toEqual([at(0, offset)])
   })
 
-  const urls = ['/v1/pets', '/v1/pets/1', '/v1/pets?status=available', '/v1/store/orders', '/v1/store/orders/1']
+  const urls = ['/v1/seats', '/v1/seats/1', '/v1/seats?status=available', '/v1/bookings', '/v1/bookings/1']
   it.each(urls)('is honoured by GET %s', async (url) => {
     const token = headerOf(await post(), 'consistency-token')
     expect((await server.get(url, { 'consistency-token': token })).headers.vary).toBe('Consistency-Token, Prefer')
@@ -103,12 +111,12 @@ describe('a Consistency-Token', () => {
   })
 
   const session = { 'consistency-token': `${tokenOf(3, 30)}, ${tokenOf(0, 0)}` }
-  it.each([...urls, '/v1/pets/2', '/v1/pets/0'])('is given back by GET %s, with what was told', async (url) => {
+  it.each([...urls, '/v1/seats/2', '/v1/seats/0'])('is given back by GET %s, with what was told', async (url) => {
     await post()
     await post()
     const answers = [await server.get(url, session), await server.get(url, { ...session, 'if-none-match': '*' })]
     for (const answer of answers) {
-      const seen = url === '/v1/pets/0' ? 0 : 1 // an id that is never assigned tells nothing
+      const seen = url === '/v1/seats/0' ? 0 : 1 // an id that is never assigned tells nothing
       expect(told(answer)).toEqual([at(3, 30), at(0, seen)])
     }
     expect((await server.get(url)).headers).not.toHaveProperty('consistency-token')
@@ -119,9 +127,9 @@ describe('a Consistency-Token', () => {
     const answers = [
       await post(session),
       await post({ ...session, 'idempotency-key': '"k"' }),
-      await server.post('/v1/store/orders', { petId: 1 }, session),
-      await server.patch('/v1/store/orders/3', { status: 'approved' }, session),
-      await server.patch('/v1/store/orders/3', { status: 'approved' }, session), // nothing to do
+      await server.post('/v1/bookings', { seatId: 1 }, session),
+      await server.patch('/v1/bookings/3', { status: 'approved' }, session),
+      await server.patch('/v1/bookings/3', { status: 'approved' }, session), // nothing to do
     ]
     expect(answers.map(told)).toEqual([0, 1, 2, 3, 3].map((offset) => [at(3, 30), at(0, offset)]))
     expect(server.services.handled).toMatchObject(answers.map(() => ({ atLeast: { positions } })))
@@ -129,7 +137,7 @@ describe('a Consistency-Token', () => {
 
   it.each([',', ', ', ' ,\t', ',, , '])('can stand beside others, separated by %j', async (separator) => {
     const tokens = [0, 5, 3, 5].map((partition, index) => tokenOf(partition, index * 100)).join(separator)
-    await server.get('/v1/pets', { 'consistency-token': tokens })
+    await server.get('/v1/seats', { 'consistency-token': tokens })
     expect(server.services.atLeast).toMatchObject([{ positions: [at(0, 0), at(5, 300), at(3, 200)] }])
   })
 
@@ -156,8 +164,8 @@ describe('a Consistency-Token', () => {
     const answers = [
       ...(await Promise.all(urls.map((url) => server.get(url, headers)))),
       await post(headers),
-      await server.post('/v1/store/orders', { petId: 0 }, headers),
-      await server.patch('/v1/store/orders/1', { status: 'approved' }, headers),
+      await server.post('/v1/bookings', { seatId: 0 }, headers),
+      await server.patch('/v1/bookings/1', { status: 'approved' }, headers),
     ]
     for (const answer of answers) expectError(answer, 400, 'invalid_consistency_token')
     expect([server.services.atLeast, server.services.handled]).toEqual([[], []])
@@ -165,7 +173,7 @@ describe('a Consistency-Token', () => {
 
   it('of another event log is 400, and says so', async () => {
     const foreign = writeToken({ ...tokenScope, logId: 'f00dcafe-0' }, [at(0, 0)])
-    const response = await server.get('/v1/pets', { 'consistency-token': foreign })
+    const response = await server.get('/v1/seats', { 'consistency-token': foreign })
     expectError(response, 400, 'invalid_consistency_token', 'another event log')
   })
 
@@ -212,7 +220,7 @@ describe('a Consistency-Token', () => {
 })
 
 it('without a token a GET waits for nothing, whatever it prefers', async () => {
-  const response = await server.get('/v1/pets', { prefer: 'wait=5' })
+  const response = await server.get('/v1/seats', { prefer: 'wait=5' })
   expect(server.services.atLeast).toEqual([undefined])
   expect(response.headers).not.toHaveProperty('preference-applied')
 })

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeToken } from '../../../src/engine/http/tokens.ts'
-import { authorization, expectError, FakeServices, openServer, tokenScope } from './fake-services.ts'
+import { authorization, expectError, fakeTheatre, openServer, tokenScope } from './fake-services.ts'
 
 const origin = 'https://shop.example'
 const preflight = {
@@ -15,7 +15,7 @@ const token = writeToken(tokenScope, [{ partition: 0, offset: 0 }])
 
 /** A server that listens: what is injected has no response of its class. */
 async function openListening(corsOrigins: readonly string[]) {
-  const { services, app, listen } = await openServer(new FakeServices(), { corsOrigins })
+  const { services, app, listen } = await openServer(fakeTheatre(), { corsOrigins })
   const port = await listen()
   async function send(method: string, path: string, headers: Record<string, string>) {
     const all = { authorization, ...headers }
@@ -28,9 +28,9 @@ async function openListening(corsOrigins: readonly string[]) {
 describe('without origins', () => {
   it('no page reads an answer', async () => {
     const { app, send } = await openListening([])
-    const { headers } = await send('GET', '/v1/pets', { origin })
+    const { headers } = await send('GET', '/v1/seats', { origin })
     expect(Object.keys(headers).filter((name) => /^(access-control-|vary)/.test(name))).toEqual([])
-    expectError(await send('OPTIONS', '/v1/pets', preflight), 405, 'method_not_allowed')
+    expectError(await send('OPTIONS', '/v1/seats', preflight), 405, 'method_not_allowed')
     await app.close()
   })
 })
@@ -40,7 +40,7 @@ describe('with the origin of a page', () => {
   beforeAll(async () => void Object.assign(server, await openListening([origin])))
   afterAll(() => server.app.close())
 
-  it.each(['/v1/store/orders/1', '/v1/pets', '/nothing'])('a preflight for %s is answered', async (url) => {
+  it.each(['/v1/bookings/1', '/v1/seats', '/nothing'])('a preflight for %s is answered', async (url) => {
     const { statusCode, headers, body } = await server.send('OPTIONS', url, { ...preflight, authorization: '' })
     expect([statusCode, body]).toEqual([204, ''])
     expect(headers).toMatchObject({
@@ -68,7 +68,7 @@ describe('with the origin of a page', () => {
   it.each(Object.entries(none))('a preflight %s is an OPTIONS that no path supports, and counts', async (_, wrong) => {
     const count = () => server.services.traffic.refusals.get('method_not_allowed') ?? 0
     const before = count()
-    const answer = await server.send('OPTIONS', '/v1/pets', { ...preflight, ...wrong })
+    const answer = await server.send('OPTIONS', '/v1/seats', { ...preflight, ...wrong })
     expectError(answer, 405, 'method_not_allowed', 'only GET, HEAD, POST.')
     expect(answer.headers).not.toHaveProperty('access-control-allow-methods')
     expect(count()).toBe(before + 1)
@@ -79,19 +79,19 @@ describe('with the origin of a page', () => {
     ['authorization,, prefer ,x-other', 'authorization,, prefer ,x-other'],
     ...[';', 'authorization, "x"', 'a b', '\xe4'].map((names): [string, undefined] => [names, undefined]),
   ])('a preflight that asks for the headers %j is allowed %j', async (names, allowed) => {
-    const answer = await server.send('OPTIONS', '/v1/pets', { ...preflight, 'access-control-request-headers': names })
+    const answer = await server.send('OPTIONS', '/v1/seats', { ...preflight, 'access-control-request-headers': names })
     expect([answer.statusCode, answer.headers['access-control-allow-headers']]).toEqual([204, allowed])
   })
 
   it.each<[status: number, method: string, url: string]>([
-    [200, 'GET', '/v1/pets'],
-    [400, 'GET', '/v1/pets?limit=0'],
-    [400, 'GET', '/v1/pets/%zz'],
-    [404, 'GET', '/v1/pets/1'],
+    [200, 'GET', '/v1/seats'],
+    [400, 'GET', '/v1/seats?limit=0'],
+    [400, 'GET', '/v1/seats/%zz'],
+    [404, 'GET', '/v1/seats/1'],
     [404, 'GET', '/nothing'],
-    [405, 'PUT', '/v1/pets'],
-    [405, 'OPTIONS', '/v1/pets'],
-    [400, 'POST', '/v1/pets'],
+    [405, 'PUT', '/v1/seats'],
+    [405, 'OPTIONS', '/v1/seats'],
+    [400, 'POST', '/v1/seats'],
     [200, 'GET', '/openapi.json'],
     [200, 'GET', '/livez'],
   ])('its page reads the %s of %s %s, and no other page does', async (status, method, url) => {
@@ -105,16 +105,16 @@ describe('with the origin of a page', () => {
 
   it('its page reads that it has no key, or a wrong one, and what an answer varies with besides', async () => {
     for (const authorization of ['', 'Bearer wrong']) {
-      const { statusCode, headers } = await server.send('GET', '/v1/pets', { origin, authorization })
+      const { statusCode, headers } = await server.send('GET', '/v1/seats', { origin, authorization })
       expect([statusCode, headers['access-control-allow-origin']]).toEqual([401, origin])
     }
-    const { headers } = await server.send('GET', '/v1/pets', { origin, prefer: 'wait=0', 'consistency-token': token })
+    const { headers } = await server.send('GET', '/v1/seats', { origin, prefer: 'wait=0', 'consistency-token': token })
     expect(headers.vary).toBe('Consistency-Token, Prefer, Origin')
   })
 
   it('any page reads why its request could not be read at all', async () => {
     const socket = connect(server.port, '127.0.0.1')
-    socket.write(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nOrigin: ${origin}\r\nX-Long: ${'x'.repeat(17_000)}\r\n\r\n`)
+    socket.write(`GET /v1/seats HTTP/1.1\r\nHost: x\r\nOrigin: ${origin}\r\nX-Long: ${'x'.repeat(17_000)}\r\n\r\n`)
     const answer = await text(socket)
     expect(answer).toMatch(/^HTTP\/1.1 431 [\s\S]*\r\naccess-control-allow-origin: \*\r\n/)
     expect(answer).toContain('Link: </docs/errors#headers_too_large>; rel="help"\r\n')

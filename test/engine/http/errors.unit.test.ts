@@ -1,18 +1,10 @@
-import { readFileSync } from 'node:fs'
 import type { Level } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { errorsPage } from '../../../src/engine/http/errors-page.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import { captureLog } from '../../lib/captured-log.ts'
-import { errorsReference } from '../../store/errors-reference.ts'
-import { petstore } from '../../store/petstore.ts'
-import { expectError, FakeServices, openApp, openServer, testServer } from './fake-services.ts'
-
-it('docs/errors.md is up to date: else run `npm run schemas`', () => {
-  expect(readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8')).toBe(
-    errorsReference(petstore.errors),
-  )
-})
+import { theatre } from '../theatre/theatre.ts'
+import { expectError, fakeTheatre, openApp, openServer, testServer } from './fake-services.ts'
 
 it('the page of errors says what the table says, as text and code', () => {
   const meaning = 'Send `"a<b"` & wait.'
@@ -26,14 +18,14 @@ it('the page of errors says what the table says, as text and code', () => {
 describe('passes on with its message, from reads and from commands', () => {
   const server = testServer()
 
-  it.each([...petstore.errors])('%s', async (code, { status, retry }) => {
+  it.each([...theatre.errors])('%s', async (code, { status, retry }) => {
     const fail = () => Promise.reject(ServiceError.own(code, 'What happened: "ü".'))
     Object.assign(server.services, { beforeRead: fail, beforeCommand: fail })
     const answers = [
-      ...['/v1/pets', '/v1/pets/1', '/v1/store/orders', '/v1/store/orders/1'].map((url) => server.get(url)),
-      server.post('/v1/pets', { name: 'Rex', categoryId: 1 }),
-      server.post('/v1/store/orders', { petId: 1 }),
-      server.patch('/v1/store/orders/1', { status: 'approved' }),
+      ...['/v1/seats', '/v1/seats/1', '/v1/bookings', '/v1/bookings/1'].map((url) => server.get(url)),
+      server.post('/v1/seats', { name: 'A12', rowId: 1 }),
+      server.post('/v1/bookings', { seatId: 1 }),
+      server.patch('/v1/bookings/1', { status: 'approved' }),
     ]
     for (const answer of await Promise.all(answers)) {
       expectError(answer, status, code, 'What happened: "ü".')
@@ -43,26 +35,26 @@ describe('passes on with its message, from reads and from commands', () => {
 })
 
 it('each error leads to what its code means, as does the path of PUBLIC_URL', async () => {
-  const { services, app, get } = await openServer(new FakeServices(), { publicUrl: 'https://shop.example/pets' })
-  const codes = [...petstore.errors.keys()]
+  const { services, app, get } = await openServer(fakeTheatre(), { publicUrl: 'https://shop.example/seats' })
+  const codes = [...theatre.errors.keys()]
   for (const code of codes) {
     services.beforeRead = () => Promise.reject(ServiceError.own(code, 'What happened.'))
-    const { link } = (await get('/v1/pets')).headers
-    const [, page = '', anchor] = /^<\/pets(\/.*)#(\w+)>; rel="help"$/.exec(String(link)) ?? []
+    const { link } = (await get('/v1/seats')).headers
+    const [, page = '', anchor] = /^<\/seats(\/.*)#(\w+)>; rel="help"$/.exec(String(link)) ?? []
     expect([anchor, (await app.inject(page)).body]).toEqual([code, expect.stringContaining(`id="${code}"`)])
   }
-  const { link } = (await get('/v1/pets/1')).headers
+  const { link } = (await get('/v1/seats/1')).headers
   expect(link).toBe(
-    '</pets/v1/pets>; rel="successor-version", </pets/docs>; rel="deprecation"; type="text/html", ' +
-      `</pets/docs/errors#${codes.at(-1)}>; rel="help"`,
+    '</seats/v1/seats>; rel="successor-version", </seats/docs>; rel="deprecation"; type="text/html", ' +
+      `</seats/docs/errors#${codes.at(-1)}>; rel="help"`,
   )
   await app.close()
 })
 
 it('an error of a process that serves no such page leads nowhere', async () => {
-  const { api: _, ...probed } = new FakeServices()
+  const { api: _, ...probed } = fakeTheatre()
   const app = await openApp({ ...probed, draining: () => false })
-  const { statusCode, headers } = await app.inject('/v1/pets')
+  const { statusCode, headers } = await app.inject('/v1/seats')
   expect([statusCode, headers.link]).toEqual([404, undefined])
   await app.close()
 })
@@ -75,13 +67,13 @@ describe('an error without a code of the table', () => {
     ['one with a status', bug({ statusCode: 404, status: 404 })],
     ['one with a foreign code', bug({ code: 'ENOENT', statusCode: 400 })],
     ['one with a code that objects have', bug({ code: 'constructor' })],
-    ['an error of a service with a code of nobody', ServiceError.own('pet_not_fond', 'password hunter2')],
+    ['an error of a service with a code of nobody', ServiceError.own('seat_not_fond', 'password hunter2')],
     ['a string', 'password hunter2'],
     ['undefined', undefined],
     ['null', null],
   ])('%s is 500 and tells the client nothing', async (_what, raised) => {
     server.services.beforeCommand = () => Promise.reject(raised)
-    const response = await server.post('/v1/pets', { name: 'Rex', categoryId: 1 })
+    const response = await server.post('/v1/seats', { name: 'A12', rowId: 1 })
     expectError(response, 500, 'internal_error')
     expect(response.json().message).toBe('An unexpected error occurred.')
   })
@@ -90,23 +82,23 @@ describe('an error without a code of the table', () => {
 describe('the log', () => {
   async function logOf(level: Level, error: unknown): Promise<Record<string, unknown>[]> {
     const { logger, lines } = captureLog(level)
-    const { services, get } = await openServer(new FakeServices(), { logger })
+    const { services, get } = await openServer(fakeTheatre(), { logger })
     if (error !== undefined) services.beforeRead = () => Promise.reject(error)
-    await get('/v1/pets?limit=5', { 'x-request-id': 'id-1' })
-    await get('/v1/pets', { authorization: 'Bearer wrong' })
+    await get('/v1/seats?limit=5', { 'x-request-id': 'id-1' })
+    await get('/v1/seats', { authorization: 'Bearer wrong' })
     return lines.filter(({ audit }) => audit === undefined)
   }
 
   it('has an unexpected error with its stack and the request id', async () => {
     const err = { type: 'TypeError', message: 'a bug', stack: expect.stringContaining('errors.unit.test.ts') }
     expect(await logOf('info', new TypeError('a bug'))).toEqual([
-      expect.objectContaining({ level: 50, requestId: 'id-1', method: 'GET', path: '/v1/pets', err }),
+      expect.objectContaining({ level: 50, requestId: 'id-1', method: 'GET', path: '/v1/seats', err }),
     ])
   })
 
   it('has an error whose code no table has', async () => {
-    const err = { type: 'ServiceError', message: 'no pet', code: 'pet_not_fond', stack: expect.any(String) }
-    expect(await logOf('info', ServiceError.own('pet_not_fond', 'no pet'))).toEqual([
+    const err = { type: 'ServiceError', message: 'no seat', code: 'seat_not_fond', stack: expect.any(String) }
+    expect(await logOf('info', ServiceError.own('seat_not_fond', 'no seat'))).toEqual([
       expect.objectContaining({ level: 50, msg: 'unexpected error', err: expect.objectContaining(err) }),
     ])
   })
@@ -131,8 +123,8 @@ describe('the log', () => {
   it('has a line for each request at level debug, without the key', async () => {
     const lines = (await logOf('debug', undefined)).filter(({ msg }) => msg === 'request')
     expect(lines).toMatchObject([
-      { level: 20, requestId: 'id-1', method: 'GET', path: '/v1/pets', statusCode: 200 },
-      { level: 20, method: 'GET', path: '/v1/pets', statusCode: 401 },
+      { level: 20, requestId: 'id-1', method: 'GET', path: '/v1/seats', statusCode: 200 },
+      { level: 20, method: 'GET', path: '/v1/seats', statusCode: 401 },
     ])
     expect(JSON.stringify(lines)).not.toContain('wrong')
   })

@@ -35,22 +35,22 @@ describe('a condition', () => {
   const unprintable = ['"*" x', '"a b"', '"a\u0001b"', `"a"${' '.repeat(10_000)}x`]
   it.each([...malformed, ...unprintable])('malformed is 400: %.40j', async (header) => {
     const answers = [
-      await server.get('/v1/pets/1', { 'if-none-match': header }),
-      await server.get('/v1/store/orders/1', { 'if-match': header }),
-      await server.get('/v1/pets', { 'if-match': header }),
-      await server.get('/v1/pets/1/events', { 'if-none-match': header }),
-      await server.post('/v1/pets', { name: 'Rex', categoryId: 7 }, { 'if-match': header }),
-      await server.post('/v1/store/orders', { petId: 1 }, { 'if-none-match': header }),
-      await server.patch('/v1/store/orders/1', { status: 'approved' }, { 'if-match': header }),
+      await server.get('/v1/seats/1', { 'if-none-match': header }),
+      await server.get('/v1/bookings/1', { 'if-match': header }),
+      await server.get('/v1/seats', { 'if-match': header }),
+      await server.get('/v1/seats/1/events', { 'if-none-match': header }),
+      await server.post('/v1/seats', { name: 'A12', rowId: 7 }, { 'if-match': header }),
+      await server.post('/v1/bookings', { seatId: 1 }, { 'if-none-match': header }),
+      await server.patch('/v1/bookings/1', { status: 'approved' }, { 'if-match': header }),
     ]
     for (const answer of answers) expectError(answer, 400, 'invalid_request', 'must be * or a list of entity tags')
     expect(server.services.atLeast).toEqual([])
   })
 })
 
-it.each(['/v1/pets/1', '/v1/store/orders/2'])('GET %s is 304 for a client that has it as it is', async (url) => {
-  await server.post('/v1/pets', { name: 'Rex', categoryId: 7 })
-  await server.post('/v1/store/orders', { petId: 1 })
+it.each(['/v1/seats/1', '/v1/bookings/2'])('GET %s is 304 for a client that has it as it is', async (url) => {
+  await server.post('/v1/seats', { name: 'A12', rowId: 7 })
+  await server.post('/v1/bookings', { seatId: 1 })
   const whole = await server.get(url)
   const etag = headerOf(whole, 'etag')
   expect(whole.headers).toMatchObject({
@@ -60,23 +60,23 @@ it.each(['/v1/pets/1', '/v1/store/orders/2'])('GET %s is 304 for a client that h
   const same = await server.get(url, { 'if-none-match': `W/${etag}` }) // as a proxy that compresses it hands it on
   const { 'content-type': _type, 'content-length': _length, ...headers } = whole.headers
   expect([same.statusCode, same.body, same.headers]).toEqual([304, '', { ...headers, date: same.headers.date }])
-  await server.patch('/v1/store/orders/2', { status: 'cancelled' })
+  await server.patch('/v1/bookings/2', { status: 'cancelled' })
   const changed = await server.get(url, { 'if-none-match': etag })
   expect([changed.statusCode, changed.headers.etag]).toEqual([200, `"${tagOf(changed.body)}"`])
   expectError(
     await server.get(`${url}0`, { 'if-none-match': '*' }),
     404,
-    url === '/v1/pets/1' ? 'pet_not_found' : 'order_not_found',
+    url === '/v1/seats/1' ? 'seat_not_found' : 'booking_not_found',
   )
 })
 
 it('a state that comes back has its tag again, and another one has another', async () => {
-  await server.post('/v1/pets', { name: 'Rex', categoryId: 7 })
-  const tagNow = async () => headerOf(await server.get('/v1/pets/1'), 'etag')
+  await server.post('/v1/seats', { name: 'A12', rowId: 7 })
+  const tagNow = async () => headerOf(await server.get('/v1/seats/1'), 'etag')
   const available = await tagNow()
-  await server.post('/v1/store/orders', { petId: 1 })
+  await server.post('/v1/bookings', { seatId: 1 })
   expect(await tagNow()).not.toBe(available)
-  await server.patch('/v1/store/orders/2', { status: 'cancelled' })
+  await server.patch('/v1/bookings/2', { status: 'cancelled' })
   expect(await tagNow()).toBe(available)
 })
 
@@ -84,11 +84,11 @@ describe('a condition that does not hold is 412', () => {
   const isOther = 'header: If-Match does not have the entity tag of the present state'
   const other = `"${tagOf(changed)}"`
   beforeEach(async () => {
-    await server.post('/v1/pets', { name: 'Rex', categoryId: 7 })
-    await server.post('/v1/store/orders', { petId: 1 })
+    await server.post('/v1/seats', { name: 'A12', rowId: 7 })
+    await server.post('/v1/bookings', { seatId: 1 })
   })
 
-  it.each(['/v1/pets/1', '/v1/store/orders/2'])('when %s is read, also by HEAD', async (url) => {
+  it.each(['/v1/seats/1', '/v1/bookings/2'])('when %s is read, also by HEAD', async (url) => {
     const etag = headerOf(await server.get(url), 'etag')
     for (const holds of [etag, '*', `${other}, ${etag}`]) {
       expect((await server.get(url, { 'if-match': holds })).statusCode).toBe(200)
@@ -105,8 +105,8 @@ describe('a condition that does not hold is 412', () => {
     expect((await server.get(`${url}0`, { 'if-match': other })).statusCode).toBe(404)
   })
 
-  it('when an order is changed, and says of a weak tag that it never matches', async () => {
-    const url = '/v1/store/orders/2'
+  it('when a booking is changed, and says of a weak tag that it never matches', async () => {
+    const url = '/v1/bookings/2'
     const etag = headerOf(await server.get(url), 'etag')
     const approve = (headers: Record<string, string>) => server.patch(url, { status: 'approved' }, headers)
     const stale = await approve({ 'if-match': other })
@@ -122,20 +122,20 @@ describe('a condition that does not hold is 412', () => {
     expect((await approve({ 'if-match': etag, 'if-none-match': other })).statusCode).toBe(200)
   })
 
-  it.each(['/v1/pets', '/v1/store/orders', '/v1/pets/1/events'])('for %s, which has no tag', async (url) => {
+  it.each(['/v1/seats', '/v1/bookings', '/v1/seats/1/events'])('for %s, which has no tag', async (url) => {
     const none = 'header: If-Match cannot hold, since there is no entity tag'
     expectError(await server.get(url, { 'if-match': other }), 412, 'precondition_failed', none)
     expect((await server.get(url, { 'if-match': '*', 'if-none-match': other })).statusCode).toBe(200)
   })
 
   it.each<[url: string, body: object]>([
-    ['/v1/pets', { name: 'Mia', categoryId: 7 }],
-    ['/v1/store/orders', { petId: 1 }],
+    ['/v1/seats', { name: 'Mia', rowId: 7 }],
+    ['/v1/bookings', { seatId: 1 }],
   ])('for a POST to %s, which then stores nothing', async (url, body) => {
     for (const header of [{ 'if-match': other }, { 'if-none-match': '*' }]) {
       expectError(await server.post(url, body, header), 412, 'precondition_failed')
     }
     expect(server.services.events).toHaveLength(2)
-    expect((await server.post('/v1/pets', { name: 'Mia', categoryId: 7 }, { 'if-match': '*' })).statusCode).toBe(201)
+    expect((await server.post('/v1/seats', { name: 'Mia', rowId: 7 }, { 'if-match': '*' })).statusCode).toBe(201)
   })
 })

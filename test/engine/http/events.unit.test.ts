@@ -9,7 +9,7 @@ import { adjustableClock } from '../projector/rebuilding.ts'
 import {
   authorization,
   expectError,
-  FakeServices,
+  fakeTheatre,
   headerOf,
   openServer,
   testServer,
@@ -17,55 +17,55 @@ import {
 } from './fake-services.ts'
 
 const server = testServer()
-const created = '{"specversion":"1.0",\r\n"type":"petstore.PetCreated.v1"}'
+const created = '{"specversion":"1.0",\r\n"type":"theatre.SeatAdded.v1"}'
 
-function addPets(): void {
+function addSeats(): void {
   const { services } = server
-  for (const name of ['Rex', 'Bo']) services.add({ name, categoryId: 7, status: 'available' })
+  for (const name of ['A12', 'Bo']) services.add({ name, rowId: 7, status: 'available' })
 }
 
-describe('the events of a pet', () => {
+describe('the events of a seat', () => {
   it('come oldest first, page by page', async () => {
-    addPets()
-    const { id } = (await server.post('/v1/store/orders', { petId: 1 })).json()
-    await server.patch(`/v1/store/orders/${id}`, { status: 'cancelled' })
-    const first = await server.get('/v1/pets/1/events?limit=2')
+    addSeats()
+    const { id } = (await server.post('/v1/bookings', { seatId: 1 })).json()
+    await server.patch(`/v1/bookings/${id}`, { status: 'cancelled' })
+    const first = await server.get('/v1/seats/1/events?limit=2')
     expect([first.statusCode, first.json()]).toEqual([200, [0, 2]])
     const [, next = ''] = /^<(\S+)>; rel="next"$/.exec(headerOf(first, 'link')) ?? []
-    expect(next).toMatch(/^\/v1\/pets\/1\/events\?limit=2&cursor=/)
+    expect(next).toMatch(/^\/v1\/seats\/1\/events\?limit=2&cursor=/)
     const second = await server.get(next)
     expect([second.statusCode, second.json()]).toEqual([200, [3]])
     expect(second.headers).not.toHaveProperty('link')
   })
 
   it('are at least as new as a Consistency-Token says, and the answer has one', async () => {
-    addPets()
+    addSeats()
     const token = writeToken(tokenScope, [{ partition: 3, offset: 4 }])
-    const answer = await server.get('/v1/pets/1/events', { 'consistency-token': token })
+    const answer = await server.get('/v1/seats/1/events', { 'consistency-token': token })
     expect(headerOf(answer, 'consistency-token')).not.toBe(token)
     const asked = server.services.atLeast.map((each) => each?.positions)
     expect(asked).toEqual([[{ partition: 3, offset: 4 }]])
   })
 
   it('are all covered by the token of their answer', async () => {
-    addPets()
+    addSeats()
     const token = writeToken(tokenScope, [{ partition: 0, offset: 0 }])
-    const answer = await server.get('/v1/pets/1/events', { 'consistency-token': token })
+    const answer = await server.get('/v1/seats/1/events', { 'consistency-token': token })
     expect(readTokens(tokenScope, headerOf(answer, 'consistency-token'))).toEqual([{ partition: 0, offset: 1 }])
   })
 
   it.each([
-    ['/v1/pets/3/events', 404, 'pet_not_found'],
-    ['/v1/pets/9223372036854775807/events', 404, 'pet_not_found'],
-    ['/v1/pets/x/events', 400, 'invalid_request'],
-    ['/v1/pets/1/events?limit=0', 400, 'invalid_request'],
-    ['/v1/pets/1/events?limit=101', 400, 'invalid_request'],
-    ['/v1/pets/1/events?status=sold', 400, 'invalid_request'],
-    [`/v1/pets/1/events?cursor=${writeCursor(1, 'versions:2')}`, 400, 'invalid_cursor'],
-    [`/v1/pets/1/events?cursor=${writeCursor(1, 'events:1')}`, 400, 'invalid_cursor'], // of an earlier release, by offset
-    [`/v1/pets/1/events?cursor=${writeCursor(1)}`, 400, 'invalid_cursor'],
+    ['/v1/seats/3/events', 404, 'seat_not_found'],
+    ['/v1/seats/9223372036854775807/events', 404, 'seat_not_found'],
+    ['/v1/seats/x/events', 400, 'invalid_request'],
+    ['/v1/seats/1/events?limit=0', 400, 'invalid_request'],
+    ['/v1/seats/1/events?limit=101', 400, 'invalid_request'],
+    ['/v1/seats/1/events?status=sold', 400, 'invalid_request'],
+    [`/v1/seats/1/events?cursor=${writeCursor(1, 'versions:2')}`, 400, 'invalid_cursor'],
+    [`/v1/seats/1/events?cursor=${writeCursor(1, 'events:1')}`, 400, 'invalid_cursor'], // of an earlier release, by offset
+    [`/v1/seats/1/events?cursor=${writeCursor(1)}`, 400, 'invalid_cursor'],
   ] as const)('%s is %d %s', async (url, status, code) => {
-    addPets()
+    addSeats()
     expectError(await server.get(url), status, code)
   })
 })
@@ -75,12 +75,12 @@ describe('the feed', () => {
     const [none, one] = [[], [{ partition: 0, offset: 1 }]]
     server.services.steps = async function* () {
       yield { events: [], after: none }
-      const event = { stream: '1', type: 'petstore.PetCreated.v1' }
-      const order = { stream: '1', type: 'petstore.OrderPlaced.v1' }
+      const event = { stream: '1', type: 'theatre.SeatAdded.v1' }
+      const booking = { stream: '1', type: 'theatre.BookingPlaced.v1' }
       yield {
         events: [
           { ...event, json: created },
-          { ...order, json: '{}' },
+          { ...booking, json: '{}' },
         ],
         after: one,
       }
@@ -94,9 +94,9 @@ describe('the feed', () => {
     })
     expect(answer.body).toBe(
       `retry: 2000\nid: ${writeToken(tokenScope, none)}\n\n` +
-        'event: petstore.PetCreated.v1\ndata: {"specversion":"1.0",\ndata: "type":"petstore.PetCreated.v1"}\n\n' +
-        `id: ${writeToken(tokenScope, one)}\nevent: petstore.OrderPlaced.v1\ndata: {}\n\n` +
-        ':\n\nevent: petstore.PetCreated.v1\ndata: {}\n\n', // an id comes only if it is another one
+        'event: theatre.SeatAdded.v1\ndata: {"specversion":"1.0",\ndata: "type":"theatre.SeatAdded.v1"}\n\n' +
+        `id: ${writeToken(tokenScope, one)}\nevent: theatre.BookingPlaced.v1\ndata: {}\n\n` +
+        ':\n\nevent: theatre.SeatAdded.v1\ndata: {}\n\n', // an id comes only if it is another one
     )
   })
 
@@ -108,7 +108,7 @@ describe('the feed', () => {
     ['?from=start', {}, { after: [] }],
     ['?from=start', { 'last-event-id': id }, { after: [position] }],
     ['', { 'last-event-id': writeToken(tokenScope, []) }, { after: [] }],
-    ['?petId=7&type=petstore.OrderPlaced.v1', {}, { after: 'now', stream: '7', type: 'petstore.OrderPlaced.v1' }],
+    ['?seatId=7&type=theatre.BookingPlaced.v1', {}, { after: 'now', stream: '7', type: 'theatre.BookingPlaced.v1' }],
   ])('%s with %j begins as it says', async (query, headers, expected) => {
     await server.get(`/v1/events${query}`, headers as Record<string, string>)
     expect(server.services.followed).toEqual([expected])
@@ -116,10 +116,10 @@ describe('the feed', () => {
 
   const other = writeToken({ ...tokenScope, logId: 'another' }, [position])
   it.each([
-    ['?type=petstore.PetSold.v1', {}, 'invalid_request', 'query: type'],
-    ['?type=petstore.EventDiscarded.v1', {}, 'invalid_request', 'query: type'],
+    ['?type=theatre.SeatSold.v1', {}, 'invalid_request', 'query: type'],
+    ['?type=theatre.EventDiscarded.v1', {}, 'invalid_request', 'query: type'],
     ['?from=end', {}, 'invalid_request', 'query: from'],
-    ['?petId=rex', {}, 'invalid_request', 'query: petId'],
+    ['?seatId=a12', {}, 'invalid_request', 'query: seatId'],
     ['?since=1', {}, 'invalid_request', 'query'],
     ['', { 'last-event-id': other }, 'invalid_consistency_token', 'Last-Event-ID belongs to another event log'],
     ['', { 'last-event-id': '12' }, 'invalid_consistency_token', 'Last-Event-ID was not issued'],
@@ -139,7 +139,7 @@ describe('the feed', () => {
     const time = vi.spyOn(performance, 'now').mockReturnValue(1000)
     onTestFinished(() => time.mockRestore())
     const { services, get, app } = await openServer(
-      Object.assign(new FakeServices(), { rate: { requests: 6, seconds: 60 } }),
+      Object.assign(fakeTheatre(), { rate: { requests: 6, seconds: 60 } }),
     )
     onTestFinished(() => app.close())
     const counted: number[] = []
@@ -152,8 +152,8 @@ describe('the feed', () => {
     time.mockReturnValue(11_000)
     await get('/v1/events')
     expect(counted).toEqual([0, 0, 60_000, 50_000, 50_000, 50_000])
-    expect([(await get('/v1/pets')).statusCode, (await get('/v1/pets')).statusCode]).toEqual([200, 200])
-    expect((await get('/v1/pets')).statusCode).toBe(429)
+    expect([(await get('/v1/seats')).statusCode, (await get('/v1/seats')).statusCode]).toEqual([200, 200])
+    expect((await get('/v1/seats')).statusCode).toBe(429)
   })
 
   it('has no HEAD, since it has no end', async () => {
@@ -172,7 +172,7 @@ describe('the feed', () => {
     server.services.steps = async function* () {
       yield { events: [], after: [] }
       services.keys.clear()
-      yield { events: [{ stream: '1', type: 'petstore.PetCreated.v1', json: '{}' }], after: [] }
+      yield { events: [{ stream: '1', type: 'theatre.SeatAdded.v1', json: '{}' }], after: [] }
     }
     const answer = await server.get('/v1/events')
     expect([answer.statusCode, answer.body.includes('event:')]).toEqual([200, false])
@@ -189,7 +189,7 @@ describe('the feed', () => {
     onTestFinished(() => app.close())
     const url = `http://127.0.0.1:${await listen()}`
     const feed = await fetch(`${url}/v1/events`, { headers: { authorization } })
-    const get = () => fetch(`${url}/v1/pets`, { headers: { authorization } })
+    const get = () => fetch(`${url}/v1/seats`, { headers: { authorization } })
     expect([feed.status, (await get()).status]).toEqual([200, 429])
     goesOn.resolve()
     await feed.text()
@@ -197,11 +197,11 @@ describe('the feed', () => {
   })
 
   it('is told to a client that never reads no further than the system keeps for it, and then no more', async () => {
-    const { app, listen, services } = await openServer()
+    const { app, listen, services } = await openServer(fakeTheatre())
     onTestFinished(() => app.close())
     const skipTime = adjustableClock()
     let hasLeft = false
-    const event = { stream: '1', type: 'petstore.PetCreated.v1', json: `"${'x'.repeat(1024 ** 2)}"` }
+    const event = { stream: '1', type: 'theatre.SeatAdded.v1', json: `"${'x'.repeat(1024 ** 2)}"` }
     let megabytes = 0
     async function* endless() {
       for (;;) {

@@ -9,6 +9,7 @@ import type {
 import type { Definition } from '../../../src/engine/definition/definition.ts'
 import { Rejected } from '../../../src/engine/definition/rejected.ts'
 import { documentsOf } from '../../../src/engine/definition/shown-documents.ts'
+import type { AnyEvent } from '../../../src/engine/definition/stream.ts'
 import type { FeedQuery, FeedStep } from '../../../src/engine/feed/event-feed.ts'
 import { type AppOptions, type AppServices, buildApp } from '../../../src/engine/http/app.ts'
 import type { FindKey } from '../../../src/engine/http/auth.ts'
@@ -21,10 +22,8 @@ import { noRecords } from '../../../src/engine/read-models/checkpoint.ts'
 import type { StoredDocument } from '../../../src/engine/read-models/document.ts'
 import type { IdempotencyRecord } from '../../../src/engine/read-models/idempotency-record.ts'
 import type { AtLeast, Reached } from '../../../src/engine/read-models/read-model.ts'
-import type { PetEvent } from '../../../src/store/events.ts'
-import type { NewPet, PetId } from '../../../src/store/pet.ts'
-import type { PetCommand, PetState } from '../../../src/store/pet-stream.ts'
-import { petstore, streamOf } from '../../store/petstore.ts'
+import type { NewSeat, SeatEvent, SeatId } from '../theatre/seats.ts'
+import { streamOf, theatre } from '../theatre/theatre.ts'
 
 export const key = 'test-key'
 export const authorization = `Bearer ${key}`
@@ -34,19 +33,31 @@ export const otherKey = 'other-key'
 export const tokenScope = { logId: 'f00dcafe-1', partitions: 6 }
 
 type Events = EventServices['events']
-type State = PetState | undefined
+/** The service that is served, and its first events. */
+export interface Served<Event extends AnyEvent, New> {
+  readonly definition: Definition
+  streamOf(event: Event): string
+  added(id: number, thing: New): Event
+}
+
+const seats: Served<SeatEvent, NewSeat> = {
+  definition: theatre,
+  streamOf,
+  added: (id, seat) => ({ type: 'SeatAdded', seat: { id: id as SeatId, ...seat } }),
+}
+
 /** `behind`: the stream that shows it. */
 type Shown = StoredDocument
 
 /** What a test says of them, and finds out. */
-class Scene {
-  readonly events: PetEvent[] = []
+class Scene<Event> {
+  readonly events: Event[] = []
   /** What commands were to be handled with, what reads were asked to have in their answers, and what was followed. */
   readonly handled: CommandOptions[] = []
   readonly atLeast: (AtLeast | undefined)[] = []
   readonly followed: FeedQuery[] = []
   readonly keys = new Map(Object.entries({ [key]: 'key-1', [otherKey]: 'key-2' }))
-  scopes: ReadonlySet<string> = new Set(['read', 'write', 'orders'])
+  scopes: ReadonlySet<string>
   isReadable = true
   isDraining = false
   isLive = true
@@ -56,17 +67,25 @@ class Scene {
   beforeRead: () => Promise<void> | void = () => {}
   beforeCommand: (options: CommandOptions) => Promise<void> | void = () => {}
   steps: () => AsyncGenerator<FeedStep> = async function* () {}
-  protected readonly streams = new Map<string, { readonly state: State; readonly version: number }>()
+  protected readonly streams = new Map<string, { readonly state: unknown; readonly version: number }>()
   protected readonly documents = new Map<string, Shown>()
   protected readonly decided = new Map<string, IdempotencyRecord>()
   protected lastId = 0
+
+  constructor({ scopes }: Pick<Definition, 'scopes'>) {
+    this.scopes = new Set(scopes)
+  }
 }
 
 /**
  * The services of an API process over streams in memory, all in partition 0, decided and shown as in production; what
  * the command handler and the read model do beside that is for their own tests. Each part can be replaced by a test.
  */
-export class FakeServices extends Scene implements AppServices {
+export class FakeServices<Event extends AnyEvent = SeatEvent, New = NewSeat>
+  extends Scene<Event>
+  implements AppServices
+{
+  readonly #served: Served<Event, New>
   /** What an app asks for once, when it is built. */
   rate: Rate | undefined
   maxInFlightPerKey = 1000
@@ -89,7 +108,7 @@ export class FakeServices extends Scene implements AppServices {
       return { documents, count: shown.length, last, reached: this.#reached() }
     },
   }
-  readonly commands: CommandHandler<State, PetCommand> = {
+  readonly commands: CommandHandler<unknown, unknown> = {
     handle: async (command, options) => {
       this.handled.push(options)
       await this.beforeCommand(options)
@@ -105,7 +124,7 @@ export class FakeServices extends Scene implements AppServices {
   readonly feed: { -readonly [Name in keyof Events]: Events[Name] } = {
     history: async (stream, { after = 0, limit }, _reader, atLeast) => {
       await this.#beginRead(atLeast)
-      const offsets = this.events.flatMap((event, offset) => (streamOf(event) === stream ? [offset] : []))
+      const offsets = this.events.flatMap((event, offset) => (this.#served.streamOf(event) === stream ? [offset] : []))
       const events = offsets.slice(after, after + limit).map(String)
       const last = after + limit < offsets.length ? after + limit : undefined
       return { events, last, isKnown: offsets.length > 0, reached: this.#reached() }
@@ -121,16 +140,17 @@ export class FakeServices extends Scene implements AppServices {
   }
   get api() {
     const { readModel, commands, feed: events, maxInFlightPerKey } = this
+    const { definition } = this.#served
     return {
-      definition: petstore as unknown as Definition,
+      definition,
       log: tokenScope,
       readModel,
-      commands: commands as CommandHandler<unknown, unknown>,
+      commands,
       events,
       maxInFlightPerKey,
       findKey: (candidate: string) => this.findKey(candidate),
       rate: this.rate && new RateLimit(this.rate),
-      topic: 'petstore.pets',
+      topic: `${definition.service.name}.${definition.home.collection}`,
     }
   }
   readonly health = {
@@ -140,25 +160,31 @@ export class FakeServices extends Scene implements AppServices {
   readonly traffic = new Traffic()
   readonly metrics = {
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
-    text: async () => 'petstore_parked_events 3\n',
+    text: async () => 'theatre_parked_events 3\n',
   }
   readonly draining = () => this.isDraining
 
-  add(newPet: NewPet, id = this.lastId + 1): number {
-    this.append({ type: 'PetCreated', pet: { id: id as PetId, ...newPet } })
+  constructor(served: Served<Event, New>) {
+    super(served.definition)
+    this.#served = served
+  }
+
+  add(thing: New, id = this.lastId + 1): number {
+    this.append(this.#served.added(id, thing))
     this.lastId = id
     return id
   }
 
   /** Returns the state after it. */
-  append(event: PetEvent): { readonly state: State; readonly version: number } {
+  append(event: Event): { readonly state: unknown; readonly version: number } {
+    const { definition, streamOf } = this.#served
     const stream = streamOf(event)
     const before = this.#streamOf(stream)
     const version = before.version + 1
-    const state = petstore.stream.evolve(before.state, { event, version, time: this.time })
+    const state = definition.stream.evolve(before.state, { event, version, time: this.time })
     this.events.push(event)
     this.streams.set(stream, { state, version })
-    for (const { json, ...rest } of documentsOf(petstore, state)) {
+    for (const { json, ...rest } of documentsOf(definition, state)) {
       if (json !== null) this.store({ ...rest, json, behind: stream })
     }
     return { state, version }
@@ -170,24 +196,24 @@ export class FakeServices extends Scene implements AppServices {
 
   /** For the next test. */
   reset(): void {
-    Object.assign(this, new Scene())
+    Object.assign(this, new Scene(this.#served.definition))
   }
 
   #decide(
-    command: MakeCommand<PetCommand>,
+    command: MakeCommand<unknown>,
     { stream: about, drawsId, idempotency, precondition }: CommandOptions,
-  ): Handled<State> {
+  ): Handled<unknown> {
     const document = typeof about === 'object' ? this.documents.get(`${about.collection}/${about.id}`) : undefined
     const reached = this.#reached()
     if (typeof about === 'object' && document === undefined) return { outcome: 'not_found', reached }
     const stream = typeof about === 'object' ? (document?.behind ?? '') : about
     const id = stream === 'new' || drawsId ? ++this.lastId : 0
     const before = this.#streamOf(stream === 'new' ? String(id) : stream)
-    const event = petstore.stream.decide(command({ id, time: this.time }), before.state)
+    const event = this.#served.definition.stream.decide(command({ id, time: this.time }), before.state)
     if (event === 'unchanged') return { outcome: 'unchanged', document: document?.json, reached }
     precondition?.(document?.json ?? '')
     if (event instanceof Rejected) throw ServiceError.own(event.code, event.message)
-    const after = this.append(event)
+    const after = this.append(event as Event)
     const offset = this.events.length - 1
     if (idempotency !== undefined) {
       const effect = { stream, id, version: after.version, time: this.time, parked: false }
@@ -196,8 +222,8 @@ export class FakeServices extends Scene implements AppServices {
     return { outcome: 'applied', id, ...after, position: { partition: 0, offset }, isReadable: this.isReadable }
   }
 
-  #streamOf(stream: string): { readonly state: State; readonly version: number } {
-    return this.streams.get(stream) ?? { state: petstore.stream.initial, version: 0 }
+  #streamOf(stream: string): { readonly state: unknown; readonly version: number } {
+    return this.streams.get(stream) ?? { state: this.#served.definition.stream.initial, version: 0 }
   }
 
   async #beginRead(atLeast: AtLeast | undefined): Promise<void> {
@@ -213,7 +239,9 @@ export class FakeServices extends Scene implements AppServices {
 
 const connections = { max: 1000, maxPerAddress: 1000, isTrustedProxy: () => false }
 
-export function openApp(services: AppServices = new FakeServices(), options: Partial<AppOptions> = {}) {
+export const fakeTheatre = () => new FakeServices(seats)
+
+export function openApp(services: AppServices = fakeTheatre(), options: Partial<AppOptions> = {}) {
   return buildApp(services, {
     logger: false,
     logsWrites: false,
@@ -228,7 +256,10 @@ export function openApp(services: AppServices = new FakeServices(), options: Par
 type Headers = Record<string, string>
 
 /** A server, and what sends it requests. A body may be text or a value. */
-export async function openServer(services = new FakeServices(), options: Partial<AppOptions> = {}) {
+export async function openServer<Event extends AnyEvent, New>(
+  services: FakeServices<Event, New>,
+  options: Partial<AppOptions> = {},
+) {
   const app = await openApp(services, options)
   const send = (method: HTTPMethods, url: string, body?: string | object, headers: Headers = {}) => {
     const type: Headers = body === undefined ? {} : { 'content-type': 'application/json' }
@@ -248,9 +279,10 @@ export async function openServer(services = new FakeServices(), options: Partial
 }
 
 /** A server for the tests of a file; its services are new for each. */
-export function testServer() {
-  const server = {} as Awaited<ReturnType<typeof openServer>>
-  beforeAll(async () => void Object.assign(server, await openServer()))
+export function testServer<Event extends AnyEvent = SeatEvent, New = NewSeat>(served?: Served<Event, New>) {
+  const server = {} as Awaited<ReturnType<typeof openServer<Event, New>>>
+  const services = new FakeServices((served ?? seats) as Served<Event, New>)
+  beforeAll(async () => void Object.assign(server, await openServer(services)))
   beforeEach(() => server.services.reset())
   afterAll(() => server.app.close())
   return server

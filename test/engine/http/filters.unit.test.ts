@@ -2,11 +2,11 @@ import type { FastifyReply } from 'fastify'
 import { expect, it } from 'vitest'
 import type { NamedResource } from '../../../src/engine/definition/definition.ts'
 import { type PageParameters, type RouteServices, replyWithPage } from '../../../src/engine/http/resource.ts'
-import { petstore } from '../../store/petstore.ts'
+import { theatre } from '../theatre/theatre.ts'
 import { tokenScope } from './fake-services.ts'
 
 /** A resource with two filters, of which the store has none. */
-const resource: NamedResource = { ...petstore.home, filters: { status: {}, kind: {} } }
+const resource: NamedResource = { ...theatre.home, filters: { status: {}, kind: {} } }
 
 /** Which index is asked for, and the cursor of the next page. */
 async function pageOf(query: PageParameters) {
@@ -29,7 +29,7 @@ async function pageOf(query: PageParameters) {
     return reply
   }
   Object.assign(reply, { header })
-  const services = { definition: petstore, log: tokenScope, readModel } as unknown as RouteServices
+  const services = { definition: theatre, log: tokenScope, readModel } as unknown as RouteServices
   await replyWithPage(services, resource, query, reply)
   return { asked, cursor: /cursor=([\w-]+)/.exec(link)?.[1] ?? '' }
 }

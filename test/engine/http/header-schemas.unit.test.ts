@@ -72,7 +72,13 @@ describe('what the service hands out has the form of what it takes', () => {
 
   it('cursors of every list', () => {
     const check = compileCheck({ type: 'string', ...cursorForm } as never)
-    const lists = fc.constantFrom('', 'available', 'orders:', 'orders:delivered', `versions:${Number.MAX_SAFE_INTEGER}`)
+    const lists = fc.constantFrom(
+      '',
+      'available',
+      'bookings:',
+      'bookings:delivered',
+      `versions:${Number.MAX_SAFE_INTEGER}`,
+    )
     fc.assert(
       fc.property(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), lists, (lastId, list) => {
         const cursor = writeCursor(lastId, list)

@@ -23,7 +23,7 @@ it.each<[path: string, when: object, status: number, body: object]>([
 
 it('/metrics is text in the format of Prometheus', async () => {
   const response = await server.app.inject('/metrics')
-  expect([response.statusCode, response.body]).toEqual([200, 'petstore_parked_events 3\n'])
+  expect([response.statusCode, response.body]).toEqual([200, 'theatre_parked_events 3\n'])
   expect(response.headers).toMatchObject({
     'content-type': 'text/plain; version=0.0.4; charset=utf-8',
     'cache-control': 'no-store',
@@ -34,7 +34,7 @@ it('a process without the API has nothing but the probes and the metrics', async
   const { health, metrics, draining, traffic } = server.services
   const projector = await openApp({ health, metrics, draining, traffic })
   for (const url of ['/livez', '/readyz', '/metrics']) expect((await projector.inject(url)).statusCode).toBe(200)
-  for (const url of ['/v1/pets', '/v1/pets/1', '/docs', '/openapi.json', '/asyncapi.json']) {
+  for (const url of ['/v1/seats', '/v1/seats/1', '/docs', '/openapi.json', '/asyncapi.json']) {
     expectError(await projector.inject({ url, headers: { authorization } }), 404, 'route_not_found', '', {
       isExplained: false,
     })
@@ -64,8 +64,8 @@ it.each([
   { 'x-real-ip': '192.0.2.1' },
   { 'cf-connecting-ip': '192.0.2.1' },
   { via: '1.1 proxy' },
-  { host: 'petstore.example' },
-  { host: 'petstore.example:3000' },
+  { host: 'theatre.example' },
+  { host: 'theatre.example:3000' },
 ])('tells no more to what comes through a proxy on this machine: %j', async (headers) => {
   const { app } = server
   for (const url of ['/livez', '/readyz']) {
@@ -86,7 +86,7 @@ it('has all of it, and nothing else, on the port of operators', async () => {
   const app = await buildAdminApp(server.services, false)
   expect((await app.inject('/readyz')).json()).toHaveProperty('checks')
   expect((await app.inject('/metrics')).statusCode).toBe(200)
-  const unknown = await app.inject({ url: '/v1/pets', headers: { authorization } })
+  const unknown = await app.inject({ url: '/v1/seats', headers: { authorization } })
   expectError(unknown, 404, 'route_not_found', '', { isExplained: false })
   await app.close()
 })

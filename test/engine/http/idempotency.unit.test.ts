@@ -1,28 +1,28 @@
 import { describe, expect, it } from 'vitest'
-import type { PetId } from '../../../src/store/pet.ts'
-import { createPetIdempotency, placeOrderIdempotency } from '../../store/petstore.ts'
+import type { SeatId } from '../theatre/seats.ts'
+import { addSeatIdempotency, placeBookingIdempotency } from '../theatre/theatre.ts'
 import { expectError, otherKey, testServer } from './fake-services.ts'
 
 const server = testServer()
-const rex = { name: 'Rex', categoryId: 7, status: 'available' } as const
+const a12 = { name: 'A12', rowId: 7, status: 'available' } as const
 const idempotencies = () => server.services.handled.map(({ idempotency }) => idempotency)
 
-function post(key: string, headers: Record<string, string> = {}, body: object = { name: 'Rex', categoryId: 7 }) {
-  return server.post('/v1/pets', body, { 'idempotency-key': key, ...headers })
+function post(key: string, headers: Record<string, string> = {}, body: object = { name: 'A12', rowId: 7 }) {
+  return server.post('/v1/seats', body, { 'idempotency-key': key, ...headers })
 }
 
 describe('a POST with an Idempotency-Key', () => {
   it('is identified by API key, Idempotency-Key and content', async () => {
-    await post('"order 7"')
-    await server.post('/v1/store/orders', { petId: 1 }, { 'idempotency-key': '"order 7"' })
+    await post('"booking 7"')
+    await server.post('/v1/bookings', { seatId: 1 }, { 'idempotency-key': '"booking 7"' })
     expect(idempotencies()).toEqual([
-      createPetIdempotency('key-1', 'order 7', rex),
-      placeOrderIdempotency('key-1', 'order 7', 1 as PetId),
+      addSeatIdempotency('key-1', 'booking 7', a12),
+      placeBookingIdempotency('key-1', 'booking 7', 1 as SeatId),
     ])
   })
 
   const quoted = ['x', 'x'.repeat(255), ' ', 'a, b; c']
-  const bare = ['order-7', '8e03978e-40d5-43e8-bc93-6894a57f9324', "*a:/!#$%&'*+.^_`|~", 'x'.repeat(255)]
+  const bare = ['booking-7', '8e03978e-40d5-43e8-bc93-6894a57f9324', "*a:/!#$%&'*+.^_`|~", 'x'.repeat(255)]
   it.each<readonly [header: string, key: string]>([
     ...quoted.map((key) => [`"${key}"`, key] as const),
     ...bare.map((key) => [key, key] as const),
@@ -31,7 +31,7 @@ describe('a POST with an Idempotency-Key', () => {
     [`"${'\\\\'.repeat(255)}"`, '\\'.repeat(255)],
   ])('%s is a key', async (header, key) => {
     expect((await post(header)).statusCode).toBe(201)
-    expect(idempotencies()).toEqual([createPetIdempotency('key-1', key, rex)])
+    expect(idempotencies()).toEqual([addSeatIdempotency('key-1', key, a12)])
   })
 
   it.each([
@@ -40,40 +40,40 @@ describe('a POST with an Idempotency-Key', () => {
       '""',
       `"${'x'.repeat(256)}"`,
       'x'.repeat(256),
-      'order 7',
-      '"order-7',
-      '"order-7" x',
-      '"order-7";',
-      '"order-7" ;a',
-      '"order-7";A=é',
+      'booking 7',
+      '"booking-7',
+      '"booking-7" x',
+      '"booking-7";',
+      '"booking-7" ;a',
+      '"booking-7";A=é',
     ],
-    ...['order-7;a=1', '"a\\n"', '"a"b"', '"a\tb"', '"Zo\u00eb"', 'Zo\u00eb'],
-    ...['"order-7", "order-7"', 'order-7, order-7'], // as Node joins two headers
+    ...['booking-7;a=1', '"a\\n"', '"a"b"', '"a\tb"', '"Zo\u00eb"', 'Zo\u00eb'],
+    ...['"booking-7", "booking-7"', 'booking-7, booking-7'], // as Node joins two headers
   ])('%j is refused, and nothing is stored', async (header) => {
     expectError(await post(header), 400, 'invalid_idempotency_key', 'Idempotency-Key')
-    const order = await server.post('/v1/store/orders', { petId: 0 }, { 'idempotency-key': header })
-    expectError(order, 400, 'invalid_idempotency_key', 'Idempotency-Key')
+    const booking = await server.post('/v1/bookings', { seatId: 0 }, { 'idempotency-key': header })
+    expectError(booking, 400, 'invalid_idempotency_key', 'Idempotency-Key')
     expect(server.services.handled).toEqual([])
   })
 
-  it('gets the first answer again, whatever became of the pet since', async () => {
+  it('gets the first answer again, whatever became of the seat since', async () => {
     const first = await post('"k"')
-    await server.post('/v1/store/orders', { petId: 1 })
+    await server.post('/v1/bookings', { seatId: 1 })
     const again = await post('k')
     expect(first.headers).not.toHaveProperty('idempotency-replayed')
-    expect([again.statusCode, again.body]).toEqual([201, '{"id":1,"name":"Rex","categoryId":7,"status":"available"}'])
+    expect([again.statusCode, again.body]).toEqual([201, '{"id":1,"name":"A12","rowId":7,"status":"available"}'])
     const { location, etag, 'consistency-token': token, 'cache-control': control } = first.headers
     const expected = { location, etag, 'consistency-token': token, 'cache-control': control }
-    expect(again.headers).toMatchObject({ ...expected, location: '/v1/pets/1', 'idempotency-replayed': 'true' })
+    expect(again.headers).toMatchObject({ ...expected, location: '/v1/seats/1', 'idempotency-replayed': 'true' })
   })
 
-  it('gets the order as it was placed again, whatever became of it since', async () => {
-    server.services.add(rex)
-    const place = () => server.post('/v1/store/orders', { petId: 1 }, { 'idempotency-key': '"k"' })
+  it('gets the booking as it was placed again, whatever became of it since', async () => {
+    server.services.add(a12)
+    const place = () => server.post('/v1/bookings', { seatId: 1 }, { 'idempotency-key': '"k"' })
     server.services.time = '2026-11-20T10:30:00+01:00'
     const first = await place()
     server.services.time = '2026-11-21T09:30:00.000Z'
-    await server.patch('/v1/store/orders/2', { status: 'cancelled' })
+    await server.patch('/v1/bookings/2', { status: 'cancelled' })
     const again = await place()
     expect([again.statusCode, again.body]).toEqual([201, first.body])
     expect(again.json()).toMatchObject({ status: 'placed', placedAt: '2026-11-20T09:30:00.000Z' })
@@ -81,12 +81,13 @@ describe('a POST with an Idempotency-Key', () => {
     expect(again.headers).toMatchObject({ location, etag, 'consistency-token': token, 'idempotency-replayed': 'true' })
   })
 
-  it('is 422 for another body, and another request for another API key or pet', async () => {
+  it('is 422 for another body, and another request for another API key or seat', async () => {
     await post('"k"')
-    expectError(await post('"k"', {}, { name: 'Ada', categoryId: 7 }), 422, 'idempotency_key_reused')
+    expectError(await post('"k"', {}, { name: 'Ada', rowId: 7 }), 422, 'idempotency_key_reused')
     expect((await post('"k"', { authorization: `Bearer ${otherKey}` })).json()).toMatchObject({ id: 2 })
-    const orders = [1, 2].map((petId) => server.post('/v1/store/orders', { petId }, { 'idempotency-key': '"k"' }))
-    for (const order of await Promise.all(orders)) expect(order.headers).not.toHaveProperty('idempotency-replayed')
+    const bookings = [1, 2].map((seatId) => server.post('/v1/bookings', { seatId }, { 'idempotency-key': '"k"' }))
+    for (const booking of await Promise.all(bookings))
+      expect(booking.headers).not.toHaveProperty('idempotency-replayed')
   })
 
   it('is answered once its key is decided, whatever it prefers, and says nothing of what can be read', async () => {

@@ -1,16 +1,16 @@
 import { connect } from 'node:net'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { eventually } from '../../lib/eventually.ts'
-import { authorization, expectError, FakeServices, key, openServer, otherKey } from './fake-services.ts'
+import { authorization, expectError, fakeTheatre, key, openServer, otherKey } from './fake-services.ts'
 
 /** A server that holds back reads until `end`; `list` asks for a list, `begun` is called by each. */
 async function openHolding(maxInFlightPerKey: number) {
   const { promise, resolve: end } = Promise.withResolvers<void>()
   const begun = vi.fn(() => promise)
-  const services = Object.assign(new FakeServices(), { maxInFlightPerKey, beforeRead: begun })
+  const services = Object.assign(fakeTheatre(), { maxInFlightPerKey, beforeRead: begun })
   const server = await openServer(services)
   onTestFinished(() => server.app.close())
-  const list = (headers?: Record<string, string>) => server.get('/v1/pets', headers)
+  const list = (headers?: Record<string, string>) => server.get('/v1/seats', headers)
   return { ...server, list, end, begun }
 }
 
@@ -35,11 +35,11 @@ it('counts a request no longer once it has any answer', async () => {
   const { app, list, end, services } = await openHolding(1)
   end()
   const requests = [
-    { url: '/v1/pets?limit=0' },
-    { url: '/v1/pets/2' },
-    { method: 'HEAD', url: '/v1/pets' },
-    { method: 'POST', url: '/v1/pets', payload: 'x' },
-    { method: 'PUT', url: '/v1/pets' },
+    { url: '/v1/seats?limit=0' },
+    { url: '/v1/seats/2' },
+    { method: 'HEAD', url: '/v1/seats' },
+    { method: 'POST', url: '/v1/seats', payload: 'x' },
+    { method: 'PUT', url: '/v1/seats' },
   ] as const
   for (const request of requests) {
     await app.inject({ ...request, headers: { authorization } })
@@ -50,8 +50,8 @@ it('counts a request no longer once it has any answer', async () => {
 })
 
 it.each<[string, string]>([
-  ['while its answer is waited for', 'GET /v1/pets HTTP/1.1\r\n'],
-  ['in the middle of its body', 'POST /v1/pets HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 99\r\n'],
+  ['while its answer is waited for', 'GET /v1/seats HTTP/1.1\r\n'],
+  ['in the middle of its body', 'POST /v1/seats HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 99\r\n'],
 ])('counts a request no longer whose client goes %s', async (_when, head) => {
   const { list, end, services, listen } = await openHolding(1)
   const findKey = vi.spyOn(services, 'findKey')

@@ -1,13 +1,13 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { captureLog } from '../../lib/captured-log.ts'
-import { expectError, FakeServices, key, openServer, otherKey } from './fake-services.ts'
+import { expectError, type FakeServices, fakeTheatre, key, openServer, otherKey } from './fake-services.ts'
 
-const pet = { name: 'Rex', categoryId: 7 }
+const seat = { name: 'A12', rowId: 7 }
 
 async function open(more: Partial<FakeServices> = {}, options: Parameters<typeof openServer>[1] = {}) {
-  const server = await openServer(Object.assign(new FakeServices(), more), options)
-  const list = (authorization = `Bearer ${key}`) => server.get('/v1/pets', { authorization })
-  const add = (headers: Record<string, string> = {}) => server.post('/v1/pets', pet, headers)
+  const server = await openServer(Object.assign(fakeTheatre(), more), options)
+  const list = (authorization = `Bearer ${key}`) => server.get('/v1/seats', { authorization })
+  const add = (headers: Record<string, string> = {}) => server.post('/v1/seats', seat, headers)
   return { ...server, list, add }
 }
 
@@ -33,7 +33,7 @@ it.each([
   ['comes in chunks, of which it counts as many as there may be', { 'transfer-encoding': 'chunked' }],
 ])('a body that %s counts once for each KiB towards the rate', async (_, headers) => {
   const { add, post } = await open({ rate: { requests: 18, seconds: 60 } })
-  const large = await post('/v1/pets', JSON.stringify(pet).padEnd(16 * 1024), headers)
+  const large = await post('/v1/seats', JSON.stringify(seat).padEnd(16 * 1024), headers)
   expect([large.statusCode, (await add()).statusCode, (await add()).statusCode]).toEqual([201, 201, 201])
   expect((await add()).statusCode).toBe(429)
 })
@@ -41,41 +41,41 @@ it.each([
 it.each<[string, number[]]>([
   ['read', [200, 200, 200, 200, 403, 403, 403]],
   ['write', [403, 403, 403, 403, 201, 403, 403]],
-  ['orders', [403, 403, 403, 403, 403, 201, 200]],
+  ['bookings', [403, 403, 403, 403, 403, 201, 200]],
 ])('a key for %s is for nothing else', async (scope, expected) => {
   const { services, get, post, patch, add } = await open()
   await add()
-  await post('/v1/store/orders', { petId: 1 })
+  await post('/v1/bookings', { seatId: 1 })
   await add()
   services.scopes = new Set([scope])
   const answers = [
-    ...['/v1/pets', '/v1/pets/1', '/v1/store/orders', '/v1/store/orders/2'].map((url) => get(url)),
+    ...['/v1/seats', '/v1/seats/1', '/v1/bookings', '/v1/bookings/2'].map((url) => get(url)),
     add(),
-    post('/v1/store/orders', { petId: 3 }),
-    patch('/v1/store/orders/2', { status: 'approved' }),
+    post('/v1/bookings', { seatId: 3 }),
+    patch('/v1/bookings/2', { status: 'approved' }),
   ]
   const found = await Promise.all(answers)
   expect(found.map(({ statusCode }) => statusCode)).toEqual(expected)
   for (const answer of found.filter(({ statusCode }) => statusCode === 403)) {
     expectError(answer, 403, 'insufficient_scope')
     expect(answer.headers['www-authenticate']).toMatch(
-      /^Bearer realm="petstore", error="insufficient_scope", scope="(read|write|orders)"$/,
+      /^Bearer realm="theatre", error="insufficient_scope", scope="(read|write|bookings)"$/,
     )
   }
 })
 
-it('a key without the scope read reads no order by giving it the status that it has', async () => {
+it('a key without the scope read reads no booking by giving it the status that it has', async () => {
   const { services, post, patch, add } = await open()
   await add()
-  await post('/v1/store/orders', { petId: 1 })
-  services.scopes = new Set(['orders'])
-  const change = (status: string) => patch('/v1/store/orders/2', { status })
-  expect((await change('approved')).json()).toMatchObject({ petId: 1, status: 'approved' })
+  await post('/v1/bookings', { seatId: 1 })
+  services.scopes = new Set(['bookings'])
+  const change = (status: string) => patch('/v1/bookings/2', { status })
+  expect((await change('approved')).json()).toMatchObject({ seatId: 1, status: 'approved' })
   const again = await change('approved')
   expectError(again, 403, 'insufficient_scope', 'lacks the scope read')
   expect(again.headers['www-authenticate']).toContain('scope="read"')
   expect(again.headers).not.toHaveProperty('etag')
-  services.scopes = new Set(['orders', 'read'])
+  services.scopes = new Set(['bookings', 'read'])
   expect((await change('approved')).statusCode).toBe(200)
 })
 
@@ -94,7 +94,7 @@ it('writes one line for all that was refused to an address and a key, and few fo
     expect.objectContaining({ ...refused, code: 'insufficient_scope', keyId: 'key-1', count: 1 }),
   ])
   lines.splice(0)
-  for (let i = 0; i < 100; i++) await get('/v1/pets', { authorization: '', 'x-forwarded-for': `192.0.2.${i}` })
+  for (let i = 0; i < 100; i++) await get('/v1/seats', { authorization: '', 'x-forwarded-for': `192.0.2.${i}` })
   await app.close()
   expect(lines).toHaveLength(21)
   expect(lines.at(-1)).toMatchObject({ code: 'of others', count: 80 })
@@ -114,7 +114,7 @@ it.each([
     expect.objectContaining({
       msg: 'request',
       method: 'POST',
-      path: '/v1/pets',
+      path: '/v1/seats',
       statusCode: 201,
       keyId: 'key-1',
       address,
@@ -126,19 +126,19 @@ it('writes no more of what is refused, or of a long path, than a line for many, 
   const { logger, lines } = captureLog()
   const { app, post, patch, services } = await open({}, { logger, logsWrites: true })
   const long = 'x'.repeat(15_000)
-  const add = (authorization: string) => post(`/v1/pets?${long}`, pet, { authorization })
-  const paths = ['/v1/pets', `/v1/${long}`, `/${long}`]
-  for (const path of paths) await post(path, pet, { authorization: 'Bearer wrong' })
+  const add = (authorization: string) => post(`/v1/seats?${long}`, seat, { authorization })
+  const paths = ['/v1/seats', `/v1/${long}`, `/${long}`]
+  for (const path of paths) await post(path, seat, { authorization: 'Bearer wrong' })
   services.scopes = new Set(['read'])
   for (let i = 0; i < 100; i++) await add(`Bearer ${key}`)
   expect(lines).toEqual([])
-  services.scopes = new Set(['write', 'orders'])
+  services.scopes = new Set(['write', 'bookings'])
   expect((await add(`Bearer ${key}`)).statusCode).toBe(400)
-  expect((await patch(`/v1/store/orders/${long}`, { status: 'approved' })).statusCode).toBe(400)
+  expect((await patch(`/v1/bookings/${long}`, { status: 'approved' })).statusCode).toBe(400)
   const written = { keyId: 'key-1', statusCode: 400 }
   expect(lines).toMatchObject([
-    { ...written, path: '/v1/pets' },
-    { ...written, path: expect.stringMatching(/^\/v1\/store\/orders\/x{183}…$/) },
+    { ...written, path: '/v1/seats' },
+    { ...written, path: expect.stringMatching(/^\/v1\/bookings\/x{187}…$/) },
   ])
   await app.close()
   expect(lines.slice(2).map(({ audit, code, count }) => [audit, code, count])).toEqual([

@@ -1,73 +1,74 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readCursor, writeCursor } from '../../../src/engine/http/tokens.ts'
-import { orderStatuses } from '../../../src/store/order.ts'
-import { type Pet, type PetId, petDocument, petStatuses } from '../../../src/store/pet.ts'
 import { anyCharacter } from '../../lib/any-character.ts'
+import { bookingStatuses, type Seat, type SeatId, seatDocument, seatStatuses } from '../theatre/seats.ts'
 import { expectError, testServer } from './fake-services.ts'
 
 const server = testServer()
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
 const name = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 128 }).filter((text) => /\S/.test(text))
-const status = fc.constantFrom(...petStatuses)
+const status = fc.constantFrom(...seatStatuses)
 const maybeStatus = fc.option(status, { nil: undefined })
 
-it('a valid NewPet comes back as it was sent, from POST and from GET', async () => {
+it('a valid NewSeat comes back as it was sent, from POST and from GET', async () => {
   await fc.assert(
-    fc.asyncProperty(name, int64, maybeStatus, async (name, categoryId, status) => {
+    fc.asyncProperty(name, int64, maybeStatus, async (name, rowId, status) => {
       const rest = status === undefined ? '' : `,"status":"${status}"`
-      const payload = `{"categoryId":${categoryId},"name":${JSON.stringify(name)}${rest}}`
-      const created = await server.post('/v1/pets', payload)
-      const id = server.services.events.length as PetId
-      expect(created.body).toBe(petDocument({ id, name, categoryId, status: status ?? 'available' }))
-      expect((await server.get(`/v1/pets/${id}`)).body).toBe(created.body)
+      const payload = `{"rowId":${rowId},"name":${JSON.stringify(name)}${rest}}`
+      const created = await server.post('/v1/seats', payload)
+      const id = server.services.events.length as SeatId
+      expect(created.body).toBe(seatDocument({ id, name, rowId, status: status ?? 'available' }))
+      expect((await server.get(`/v1/seats/${id}`)).body).toBe(created.body)
     }),
     { examples: [['\u{1F436}'.repeat(128), 2n ** 63n - 1n, undefined]] },
   )
 })
 
-it('following the links visits each pet of the filter once, in order, with any limit', async () => {
+it('following the links visits each seat of the filter once, in order, with any limit', async () => {
   const ids = fc.uniqueArray(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), { maxLength: 60 })
-  const pets = ids.chain((ids) => fc.tuple(...ids.sort((a, b) => a - b).map((id) => fc.tuple(fc.constant(id), status))))
+  const seats = ids.chain((ids) =>
+    fc.tuple(...ids.sort((a, b) => a - b).map((id) => fc.tuple(fc.constant(id), status))),
+  )
   const limit = fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 100 }))
   await fc.assert(
-    fc.asyncProperty(pets, limit, maybeStatus, async (pets, limit, filter) => {
+    fc.asyncProperty(seats, limit, maybeStatus, async (seats, limit, filter) => {
       server.services.reset()
-      for (const [id, status] of pets) server.services.add({ name: 'Rex', categoryId: 1, status }, id)
-      const expected = pets.filter(([, status]) => filter === undefined || status === filter)
-      const pages = await followLinks(`/v1/pets?limit=${limit}${filter === undefined ? '' : `&status=${filter}`}`)
+      for (const [id, status] of seats) server.services.add({ name: 'A12', rowId: 1, status }, id)
+      const expected = seats.filter(([, status]) => filter === undefined || status === filter)
+      const pages = await followLinks(`/v1/seats?limit=${limit}${filter === undefined ? '' : `&status=${filter}`}`)
       expect(pages.flat()).toEqual(expected.map(([id]) => id))
       expect(pages.map((page) => page.length)).toEqual(pageSizes(expected.length, limit))
     }),
   )
 })
 
-it('a pet that is added meanwhile is on a later page', async () => {
+it('a seat that is added meanwhile is on a later page', async () => {
   server.services.reset()
-  for (const id of [1, 2, 3]) server.services.add({ name: 'Rex', categoryId: 1, status: 'sold' }, id)
-  const first = await server.get('/v1/pets?limit=2')
-  server.services.add({ name: 'Late', categoryId: 1, status: 'sold' })
+  for (const id of [1, 2, 3]) server.services.add({ name: 'A12', rowId: 1, status: 'sold' }, id)
+  const first = await server.get('/v1/seats?limit=2')
+  server.services.add({ name: 'Late', rowId: 1, status: 'sold' })
   expect((await followLinks(nextOf(first) ?? '')).flat()).toEqual([3, 4])
 })
 
-it('pages of orders link on to orders, of the same status', async () => {
+it('pages of bookings link on to bookings, of the same status', async () => {
   server.services.reset()
   for (const id of [101, 103, 105]) {
-    server.services.add({ name: 'Rex', categoryId: 1, status: 'available' }, id)
-    await server.post('/v1/store/orders', { petId: id })
+    server.services.add({ name: 'A12', rowId: 1, status: 'available' }, id)
+    await server.post('/v1/bookings', { seatId: id })
   }
-  await server.patch('/v1/store/orders/104', { status: 'approved' })
-  expect(await followLinks('/v1/store/orders?limit=1')).toEqual([[102], [104], [106]])
-  expect(await followLinks('/v1/store/orders?limit=1&status=placed')).toEqual([[102], [106]])
-  const next = nextOf(await server.get('/v1/store/orders?limit=1&status=placed')) ?? ''
-  expect(next).toMatch(/^\/v1\/store\/orders\?limit=1&status=placed&cursor=[\w-]+$/)
+  await server.patch('/v1/bookings/104', { status: 'approved' })
+  expect(await followLinks('/v1/bookings?limit=1')).toEqual([[102], [104], [106]])
+  expect(await followLinks('/v1/bookings?limit=1&status=placed')).toEqual([[102], [106]])
+  const next = nextOf(await server.get('/v1/bookings?limit=1&status=placed')) ?? ''
+  expect(next).toMatch(/^\/v1\/bookings\?limit=1&status=placed&cursor=[\w-]+$/)
   const [, cursor] = next.split('placed&')
-  for (const list of ['/v1/pets?', '/v1/pets?status=sold&', '/v1/store/orders?', '/v1/store/orders?status=approved&']) {
+  for (const list of ['/v1/seats?', '/v1/seats?status=sold&', '/v1/bookings?', '/v1/bookings?status=approved&']) {
     expectError(await server.get(`${list}${cursor}`), 400, 'invalid_cursor', 'another list')
   }
-  const [, ofPets] = nextOf(await server.get('/v1/pets?limit=1'))?.split('&') ?? []
-  expectError(await server.get(`/v1/store/orders?${ofPets}`), 400, 'invalid_cursor', 'another list')
+  const [, ofSeats] = nextOf(await server.get('/v1/seats?limit=1'))?.split('&') ?? []
+  expectError(await server.get(`/v1/bookings?${ofSeats}`), 400, 'invalid_cursor', 'another list')
 })
 
 type Answer = Awaited<ReturnType<typeof server.get>>
@@ -78,7 +79,7 @@ async function followLinks(first: string): Promise<number[][]> {
   for (let url: string | undefined = first; url !== undefined; ) {
     const response: Answer = await server.get(url)
     expect(response.statusCode).toBe(200)
-    pages.push(response.json().map(({ id }: Pet) => id))
+    pages.push(response.json().map(({ id }: Seat) => id))
     url = nextOf(response)
   }
   return pages
@@ -95,7 +96,7 @@ function pageSizes(count: number, limit: number): number[] {
 }
 
 describe('a cursor', () => {
-  const lists = ['', ...petStatuses, 'orders:', ...orderStatuses.map((status) => `orders:${status}`)]
+  const lists = ['', ...seatStatuses, 'bookings:', ...bookingStatuses.map((status) => `bookings:${status}`)]
   const expectRefused = (cursor: string, list?: string): void => {
     expect(() => readCursor(cursor, list)).toThrow(expect.objectContaining({ code: 'invalid_cursor' }))
   }
@@ -114,7 +115,7 @@ describe('a cursor', () => {
 
   it('is refused with any one character changed, added or taken away', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/= \n\0é'
-    const list = 'orders:placed'
+    const list = 'bookings:placed'
     const cursor = writeCursor(987654321, list)
     for (let at = 0; at <= cursor.length; at++) {
       const [before, after] = [cursor.slice(0, at), cursor.slice(at + 1)]

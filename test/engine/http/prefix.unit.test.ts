@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UnknownOutcome } from '../../../src/engine/commands/command-handler.ts'
-import { FakeServices, headerOf, openServer } from './fake-services.ts'
+import { fakeTheatre, headerOf, openServer } from './fake-services.ts'
 
 /** The address of a link to the next page. */
 const nextOf = (answer: Parameters<typeof headerOf>[0]) => /^<(.*)>; rel="next"$/.exec(headerOf(answer, 'link'))?.[1]
 
 describe.each([
-  ['https://petstore.example/shop', '/shop'],
-  ['https://petstore.example/a/b', '/a/b'],
-  ['https://petstore.example', ''],
+  ['https://theatre.example/shop', '/shop'],
+  ['https://theatre.example/a/b', '/a/b'],
+  ['https://theatre.example', ''],
 ])('clients that reach the service under %s', (publicUrl, prefix) => {
   const server = {} as Awaited<ReturnType<typeof openServer>>
-  beforeAll(async () => void Object.assign(server, await openServer(new FakeServices(), { publicUrl })))
+  beforeAll(async () => void Object.assign(server, await openServer(fakeTheatre(), { publicUrl })))
   afterAll(() => server.app.close())
 
   it('are given addresses of what they add, and of the next page, that lead to it', async () => {
@@ -19,27 +19,27 @@ describe.each([
       expect(address.startsWith(`${prefix}/v1/`)).toBe(true)
       return address.slice(prefix.length) // as the proxy hands it on
     }
-    for (const name of ['Rex', 'Mia']) {
-      const added = await server.post('/v1/pets', { name, categoryId: 7 })
+    for (const name of ['A12', 'Mia']) {
+      const added = await server.post('/v1/seats', { name, rowId: 7 })
       expect((await server.get(inside(headerOf(added, 'location')))).body).toBe(added.body)
     }
-    for (const petId of [1, 2]) {
-      const placed = await server.post('/v1/store/orders', { petId })
+    for (const seatId of [1, 2]) {
+      const placed = await server.post('/v1/bookings', { seatId })
       expect((await server.get(inside(headerOf(placed, 'location')))).body).toBe(placed.body)
     }
-    for (const list of ['/v1/pets', '/v1/store/orders', '/v1/pets/1/events']) {
+    for (const list of ['/v1/seats', '/v1/bookings', '/v1/seats/1/events']) {
       const next = nextOf(await server.get(`${list}?limit=1`))
       expect((await server.get(inside(next))).json()).toHaveLength(1)
     }
     server.services.beforeCommand = () => Promise.reject(new UnknownOutcome({ id: 9 } as never, 'late', undefined))
-    const late = await server.post('/v1/store/orders', { petId: 1 })
-    expect([late.statusCode, late.headers.location]).toEqual([504, `${prefix}/v1/store/orders/9`])
+    const late = await server.post('/v1/bookings', { seatId: 1 })
+    expect([late.statusCode, late.headers.location]).toEqual([504, `${prefix}/v1/bookings/9`])
     server.services.reset()
   })
 
   it('are led to the documentation from what is deprecated and from errors', async () => {
-    const links = headerOf(await server.get('/v1/pets/1'), 'link')
+    const links = headerOf(await server.get('/v1/seats/1'), 'link')
     const addresses = [...links.matchAll(/<([^>#]*)(?:#\w+)?>/g)].map(([, address]) => address)
-    expect(addresses).toEqual([`${prefix}/v1/pets`, `${prefix}/docs`, `${prefix}/docs/errors`])
+    expect(addresses).toEqual([`${prefix}/v1/seats`, `${prefix}/docs`, `${prefix}/docs/errors`])
   })
 })

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.app.server.closeAllConnections())
 
-const pet = '{"name":"Rex","categoryId":7}'
+const seat = '{"name":"A12","rowId":7}'
 const usual = { Host: 'x', Authorization: authorization, 'Content-Type': 'application/json' }
 
 /** A request as bytes; several values of a header are several lines, and one that is undefined is none. */
@@ -25,7 +25,7 @@ function request(line: string, changed: Record<string, string | string[] | undef
   return [line, ...lines, '', body].join('\r\n')
 }
 const post = (changed: Record<string, string | string[] | undefined> = {}) =>
-  request('POST /v1/pets HTTP/1.1', { Connection: 'close', ...changed }, pet)
+  request('POST /v1/seats HTTP/1.1', { Connection: 'close', ...changed }, seat)
 
 /** All that comes back until the server closes the connection. */
 async function exchange(bytes: string): Promise<string> {
@@ -37,13 +37,13 @@ const statusesOf = (answers: string) => [...answers.matchAll(/HTTP\/1\.1 (\d+) /
 
 it('headers are not too large because there are many of them', async () => {
   const many = Array.from({ length: 2500 }, () => 'x')
-  const head = request('GET /v1/pets HTTP/1.1', { Connection: 'close', Authorization: undefined, a: many })
+  const head = request('GET /v1/seats HTTP/1.1', { Connection: 'close', Authorization: undefined, a: many })
   const behind = head.replace(/\r\n\r\n$/, `\r\nAuthorization: ${authorization}\r\n\r\n`)
   expect(statusesOf(await exchange(behind))).toEqual([200])
 })
 
 describe('Host', () => {
-  const list = (host: string) => request('GET /v1/pets HTTP/1.1', { Host: host, Connection: 'close' })
+  const list = (host: string) => request('GET /v1/seats HTTP/1.1', { Host: host, Connection: 'close' })
 
   it.each([
     '',
@@ -67,26 +67,26 @@ describe('Host', () => {
 describe('the target', () => {
   const get = (target: string, method = 'GET') => request(`${method} ${target} HTTP/1.1`, { Connection: 'close' })
   it.each<[target: string, status: number]>([
-    ['http://x/v1/pets', 200], // RFC 9112 section 3.2.2
-    ['http://other:80/v1/pets?limit=5', 200],
-    ['/v1/%70ets', 200], // RFC 3986 section 6.2.2.2
-    ['/%76%31/pets', 200],
-    ['/v1/pets?', 200],
-    ['/v1/pets?&&', 200],
-    ['/v1%2Fpets', 404],
-    ['/v1/../v1/pets', 404],
-    ['/v1/pets/1%2Fevents', 400],
+    ['http://x/v1/seats', 200], // RFC 9112 section 3.2.2
+    ['http://other:80/v1/seats?limit=5', 200],
+    ['/v1/%73eats', 200], // RFC 3986 section 6.2.2.2
+    ['/%76%31/seats', 200],
+    ['/v1/seats?', 200],
+    ['/v1/seats?&&', 200],
+    ['/v1%2Fseats', 404],
+    ['/v1/../v1/seats', 404],
+    ['/v1/seats/1%2Fevents', 400],
     ['*', 400],
-    ['v1/pets', 400],
-    ['/v1/pets#limit=5', 400],
-    ['/v1/pets?limit=5#', 400],
+    ['v1/seats', 400],
+    ['/v1/seats#limit=5', 400],
+    ['/v1/seats?limit=5#', 400],
   ])('%s is %d', async (target, status) => expect(statusesOf(await exchange(get(target)))).toEqual([status]))
 
   it('is the server as a whole in OPTIONS *, which supports no more than its root', async () => {
     expect(statusesOf(await exchange(get('*', 'OPTIONS')))).toEqual([405])
   })
 
-  it.each(['/v1/%70ets', 'http://x/v1/pets'])('%s does not support PUT', async (target) => {
+  it.each(['/v1/%73eats', 'http://x/v1/seats'])('%s does not support PUT', async (target) => {
     expect(await exchange(get(target, 'PUT'))).toMatch(/^HTTP\/1.1 405 [\s\S]*allow: GET, HEAD, POST\r\n/)
   })
 })
@@ -96,15 +96,15 @@ describe('Expect', () => {
     '%j is answered',
     async (expected) => {
       const socket = connect(port, '127.0.0.1')
-      socket.write(post({ Expect: expected }).slice(0, -pet.length))
+      socket.write(post({ Expect: expected }).slice(0, -seat.length))
       expect(String((await once(socket, 'data'))[0])).toBe('HTTP/1.1 100 Continue\r\n\r\n')
-      socket.write(pet)
+      socket.write(seat)
       expect(statusesOf(await text(socket))).toEqual([201])
     },
   )
 
   it('is ignored in HTTP/1.0 (RFC 9110 section 10.1.1), and if it is another', async () => {
-    const old = request('POST /v1/pets HTTP/1.0', { Expect: '100-continue' }, pet)
+    const old = request('POST /v1/seats HTTP/1.0', { Expect: '100-continue' }, seat)
     for (const bytes of [old, post({ Expect: '100-continued' })])
       expect(statusesOf(await exchange(bytes))).toEqual([201])
   })
@@ -130,7 +130,7 @@ describe('a body', () => {
       })
     })
     server.services.beforeRead = () => arrived
-    expect(statusesOf(await exchange(request('GET /v1/pets HTTP/1.1') + coded))).toEqual([200, 415])
+    expect(statusesOf(await exchange(request('GET /v1/seats HTTP/1.1') + coded))).toEqual([200, 415])
   })
 
   it.each<string[]>([
@@ -144,8 +144,8 @@ describe('a body', () => {
   })
 
   it('of no bytes, however that is written, leaves the connection open', async () => {
-    const put = request('PUT /v1/pets HTTP/1.1', { 'Content-Length': '00' })
-    const last = request('GET /v1/pets HTTP/1.1', { Connection: 'close' })
+    const put = request('PUT /v1/seats HTTP/1.1', { 'Content-Length': '00' })
+    const last = request('GET /v1/seats HTTP/1.1', { Connection: 'close' })
     expect(statusesOf(await exchange(put + last))).toEqual([405, 200])
   })
 })
@@ -163,5 +163,5 @@ it('an answer to bytes that are no request has the headers of the other errors',
 })
 
 it('HTTP of another version is told which are spoken', async () => {
-  expect(await exchange(request('GET /v1/pets HTTP/2.0'))).toContain('only HTTP/1.1 and HTTP/1.0.')
+  expect(await exchange(request('GET /v1/seats HTTP/2.0'))).toContain('only HTTP/1.1 and HTTP/1.0.')
 })

@@ -5,7 +5,8 @@ import { drain } from '../../../src/engine/http/server.ts'
 import type { EngineErrorCode } from '../../../src/engine/lib/engine-errors.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { eventually } from '../../lib/eventually.ts'
-import { authorization, key, openServer, testServer } from './fake-services.ts'
+import type { NewSeat, SeatEvent } from '../theatre/seats.ts'
+import { authorization, fakeTheatre, key, openServer, testServer } from './fake-services.ts'
 
 const server = testServer()
 let port: number
@@ -17,12 +18,12 @@ afterAll(() => server.app.server.closeAllConnections())
 const head = (line: string, ...headers: string[]) => [line, 'Host: localhost', ...headers, '', ''].join('\r\n')
 const bearer = `Authorization: ${authorization}`
 const get = (path: string, ...headers: string[]) => head(`GET ${path} HTTP/1.1`, bearer, ...headers)
-const list = get('/v1/pets')
-const lastList = get('/v1/pets', 'Connection: close')
-const pet = '{"name":"Rex","categoryId":7}'
+const list = get('/v1/seats')
+const lastList = get('/v1/seats', 'Connection: close')
+const seat = '{"name":"A12","rowId":7}'
 const postHead = (...headers: string[]) =>
-  head('POST /v1/pets HTTP/1.1', bearer, 'Content-Type: application/json', ...headers)
-const post = (body = pet, length = body.length) => postHead(`Content-Length: ${length}`) + body
+  head('POST /v1/seats HTTP/1.1', bearer, 'Content-Type: application/json', ...headers)
+const post = (body = seat, length = body.length) => postHead(`Content-Length: ${length}`) + body
 const open = (to = port) => connect(to, '127.0.0.1')
 const statuses = (text: string) => readResponses(text).map(({ status }) => status)
 
@@ -90,11 +91,11 @@ it.each([
   ['Authorization: Bearer wrong', bearer],
   [bearer, 'AUTHORIZATION:'],
 ])('two Authorization headers are 401: %s and %s', async (...headers) => {
-  expectRawError(await exchange(head('GET /v1/pets HTTP/1.1', ...headers, 'Connection: close')), 401, 'unauthorized')
+  expectRawError(await exchange(head('GET /v1/seats HTTP/1.1', ...headers, 'Connection: close')), 401, 'unauthorized')
 })
 
 it('a key in another place than the header is none', async () => {
-  const answer = await exchange(head(`GET /v1/pets?access_token=${key} HTTP/1.1`, 'Connection: close'))
+  const answer = await exchange(head(`GET /v1/seats?access_token=${key} HTTP/1.1`, 'Connection: close'))
   expectRawError(answer, 401, 'unauthorized')
 })
 
@@ -102,25 +103,25 @@ describe('invalid HTTP is answered with an Error', () => {
   const badRequests = {
     'no HTTP': 'hello\r\n\r\n',
     TLS: '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
-    'an unknown method': head('JUMP /v1/pets HTTP/1.1'),
-    'a header without a name': head('GET /v1/pets HTTP/1.1', ': x'),
+    'an unknown method': head('JUMP /v1/seats HTTP/1.1'),
+    'a header without a name': head('GET /v1/seats HTTP/1.1', ': x'),
     'two lengths': postHead('Content-Length: 1', 'Content-Length: 2'),
     'length and chunks': postHead('Content-Length: 1', 'Transfer-Encoding: chunked'),
-    'no Host': `GET /v1/pets HTTP/1.1\r\n${bearer}\r\nConnection: close\r\n\r\n`,
+    'no Host': `GET /v1/seats HTTP/1.1\r\n${bearer}\r\nConnection: close\r\n\r\n`,
     'a broken chunk': `${postHead('Transfer-Encoding: chunked')}zz\r\n`,
-    'two Hosts': head('GET /v1/pets HTTP/1.1', bearer, 'host: other', 'Connection: close'),
-    'a Host that is none': `GET /v1/pets HTTP/1.1\r\nHost: a b/c\r\n${bearer}\r\nConnection: close\r\n\r\n`,
-    'HTTP/2.0': head('GET /v1/pets HTTP/2.0', bearer),
-    'HTTP/1.7': head('GET /v1/pets HTTP/1.7', bearer),
-    'HTTP/0.9': `GET /v1/pets\r\n${bearer}\r\n\r\n`,
+    'two Hosts': head('GET /v1/seats HTTP/1.1', bearer, 'host: other', 'Connection: close'),
+    'a Host that is none': `GET /v1/seats HTTP/1.1\r\nHost: a b/c\r\n${bearer}\r\nConnection: close\r\n\r\n`,
+    'HTTP/2.0': head('GET /v1/seats HTTP/2.0', bearer),
+    'HTTP/1.7': head('GET /v1/seats HTTP/1.7', bearer),
+    'HTTP/0.9': `GET /v1/seats\r\n${bearer}\r\n\r\n`,
   }
   const long = 'x'.repeat(17 * 1024)
   it.each<readonly [what: string, bytes: string, status: number, code: EngineErrorCode]>([
     ...Object.entries(badRequests).map(([what, bytes]) => [what, bytes, 400, 'invalid_request'] as const),
-    ['a header of 17 KiB', head('GET /v1/pets HTTP/1.1', `X-Long: ${long}`), 431, 'headers_too_large'],
-    ['a path of 17 KiB', head(`GET /v1/pets/${long} HTTP/1.1`), 431, 'headers_too_large'],
-    ['a tunnel', head('CONNECT /v1/pets HTTP/1.1', bearer), 405, 'method_not_allowed'],
-    ['a method of no route', head('QUERY /v1/pets HTTP/1.1', bearer, 'Connection: close'), 405, 'method_not_allowed'],
+    ['a header of 17 KiB', head('GET /v1/seats HTTP/1.1', `X-Long: ${long}`), 431, 'headers_too_large'],
+    ['a path of 17 KiB', head(`GET /v1/seats/${long} HTTP/1.1`), 431, 'headers_too_large'],
+    ['a tunnel', head('CONNECT /v1/seats HTTP/1.1', bearer), 405, 'method_not_allowed'],
+    ['a method of no route', head('QUERY /v1/seats HTTP/1.1', bearer, 'Connection: close'), 405, 'method_not_allowed'],
     ['that method where nothing is', head('QUERY /x HTTP/1.1', 'Connection: close'), 404, 'route_not_found'],
     ['another transfer coding', postHead('Transfer-Encoding: gzip, chunked'), 501, 'unsupported_transfer_coding'],
     ['another content coding', postHead('Content-Encoding: gzip', 'Content-Length: 9'), 415, 'unsupported_media_type'],
@@ -131,7 +132,7 @@ describe('invalid HTTP is answered with an Error', () => {
   })
 })
 
-it.each(['/v1/pets', '/v1/pets/%zz', '/livez', '/openapi.json', '/nothing', '/docs/static/swagger-ui.css'])(
+it.each(['/v1/seats', '/v1/seats/%zz', '/livez', '/openapi.json', '/nothing', '/docs/static/swagger-ui.css'])(
   '%s has the headers that browsers look for, and those of pages are its own',
   async (path) => {
     const [answer] = readResponses(await exchange(get(path, 'Connection: close')))
@@ -147,14 +148,14 @@ describe('one connection', () => {
   it('gives a request its answer although rubbish follows, then closes', async () => {
     const { end } = holdCommands()
     const broken = once(server.app.server, 'clientError')
-    const answer = exchange(post(`${pet}rubbish\r\n\r\n`, pet.length))
+    const answer = exchange(post(`${seat}rubbish\r\n\r\n`, seat.length))
     await broken
     end()
     expect(statuses(await answer)).toEqual([201])
   })
 
   it('stays usable after an error of the request', async () => {
-    expect(statuses(await exchange(get('/v1/pets?limit=0') + lastList))).toEqual([400, 200])
+    expect(statuses(await exchange(get('/v1/seats?limit=0') + lastList))).toEqual([400, 200])
   })
 
   it.each([
@@ -166,13 +167,13 @@ describe('one connection', () => {
     const body = size.endsWith('length') ? blob.stream() : blob
     const headers = { authorization, 'content-type': type }
     const init: RequestInit & { duplex: 'half' } = { method: 'POST', headers, body, duplex: 'half' }
-    const answer = await fetch(`http://127.0.0.1:${port}/v1/pets`, init)
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/seats`, init)
     expect([answer.status, await answer.json()]).toMatchObject([status, { status }])
   })
 
   it('survives a client that leaves in the middle of a body, or before its answer', async () => {
     const half = open()
-    half.end(post(pet, pet.length + 5))
+    half.end(post(seat, seat.length + 5))
     await receiveAll(half)
     const gone = open()
     gone.write(post())
@@ -185,7 +186,7 @@ describe('one connection', () => {
     const { logger, lines } = captureLog()
     const { app, listen } = await openServer(server.services, { logger })
     const socket = connect(await listen(), '127.0.0.1')
-    socket.write(post(pet, pet.length + 5))
+    socket.write(post(seat, seat.length + 5))
     const [request] = await once(app.server, 'request')
     const cut = new Promise((resolve) => request.once('close', resolve))
     socket.destroy()
@@ -196,7 +197,7 @@ describe('one connection', () => {
 
   it('tells a client that takes too long', async () => {
     const connected = once(server.app.server, 'connection')
-    const answer = exchange('GET /v1/pets HTTP/1.1\r\n')
+    const answer = exchange('GET /v1/seats HTTP/1.1\r\n')
     const [socket] = await connected
     const timeout = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
     server.app.server.emit('clientError', timeout, socket) // as Node does after 10 seconds
@@ -210,12 +211,12 @@ describe('one connection', () => {
   })
 
   it('asks for a body only once it knows who sends it', async () => {
-    const waiting = postHead('Expect: 100-continue', `Content-Length: ${pet.length}`)
+    const waiting = postHead('Expect: 100-continue', `Content-Length: ${seat.length}`)
     expectRawError(await exchange(waiting.replace(key, 'wrong')), 401, 'unauthorized')
     const socket = open()
     socket.write(waiting)
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 100 Continue/)
-    socket.write(pet)
+    socket.write(seat)
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 201/)
     socket.destroy()
   })
@@ -223,7 +224,7 @@ describe('one connection', () => {
   it('serves a request with an expectation or an upgrade that it does not know', async () => {
     for (const header of ['Expect: the-unexpected', 'Expect: 100-continue', 'Connection: Upgrade\r\nUpgrade: h2c']) {
       const socket = open()
-      socket.write(get('/v1/pets', header))
+      socket.write(get('/v1/seats', header))
       const [data] = await once(socket, 'data')
       expect(String(data)).toMatch(/^HTTP\/1.1 (200|100)/)
       socket.destroy()
@@ -232,10 +233,10 @@ describe('one connection', () => {
 })
 
 describe('draining', () => {
-  let own: Awaited<ReturnType<typeof openServer>>
+  let own: Awaited<ReturnType<typeof openServer<SeatEvent, NewSeat>>>
   let to: number
   beforeEach(async () => {
-    own = await openServer()
+    own = await openServer(fakeTheatre())
     to = await own.listen()
   })
   afterEach(async () => {
@@ -269,7 +270,7 @@ describe('draining', () => {
   })
 
   const urls =
-    '/livez /readyz /metrics /v1/pets /v1/pets/1 /nothing /v1/pets/%zz /docs /openapi.json /asyncapi.json'.split(' ')
+    '/livez /readyz /metrics /v1/seats /v1/seats/1 /nothing /v1/seats/%zz /docs /openapi.json /asyncapi.json'.split(' ')
   it.each(urls)('closes the connection after the answer of %s', async (path) => {
     const socket = open(to)
     const answer = receiveAll(socket)

@@ -1,22 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Definition } from '../../../src/engine/definition/definition.ts'
 import { eventExamples } from '../../../src/engine/definition/event-examples.ts'
 import { shownEvent } from '../../../src/engine/http/shown-event.ts'
-import { petstore } from '../../store/petstore.ts'
-import { openServer } from './fake-services.ts'
+import { theatre } from '../theatre/theatre.ts'
+import { fakeTheatre, openServer } from './fake-services.ts'
 
 const names = ['idempotencykey', 'requestfingerprint']
 const isShown = ([name]: [string, unknown]) => !names.includes(name)
 
 describe('an event over HTTP has no hash of what its client sent', () => {
-  it.each(eventExamples(petstore as unknown as Definition).map(({ name, payload }) => [name, payload] as const))(
-    'in %s',
-    (_, payload) => {
-      const shown = Object.fromEntries(Object.entries(payload).filter(isShown))
-      expect(shownEvent(JSON.stringify(payload))).toBe(JSON.stringify(shown))
-    },
-  )
+  it.each(eventExamples(theatre).map(({ name, payload }) => [name, payload] as const))('in %s', (_, payload) => {
+    const shown = Object.fromEntries(Object.entries(payload).filter(isShown))
+    expect(shownEvent(JSON.stringify(payload))).toBe(JSON.stringify(shown))
+  })
 
   it.each([
     ['{"id":"1","idempotencykey":"a","requestfingerprint":"b"}', '{"id":"1"}'],
@@ -45,14 +41,14 @@ describe('an event over HTTP has no hash of what its client sent', () => {
   })
 
   it('in the history, in the feed, and in their schemas', async () => {
-    const { app, get, services } = await openServer()
-    const json = '{"type":"petstore.PetCreated.v1","idempotencykey":"a","requestfingerprint":"b"}'
-    const type = 'petstore.PetCreated.v1'
+    const { app, get, services } = await openServer(fakeTheatre())
+    const json = '{"type":"theatre.SeatAdded.v1","idempotencykey":"a","requestfingerprint":"b"}'
+    const type = 'theatre.SeatAdded.v1'
     services.feed.history = async () => ({ events: [json, json], last: undefined, isKnown: true, reached: [] })
     services.steps = async function* () {
       yield { events: [{ stream: '1', type, json }], after: [] }
     }
-    expect((await get('/v1/pets/1/events')).json()).toEqual([{ type }, { type }])
+    expect((await get('/v1/seats/1/events')).json()).toEqual([{ type }, { type }])
     expect((await get('/v1/events')).body).toContain(`data: {"type":"${type}"}\n\n`)
     const { components } = (await get('/openapi.json')).json()
     for (const name of names) expect(JSON.stringify(components)).not.toContain(name)

@@ -6,19 +6,19 @@ import { Connections } from '../../../src/engine/http/connections.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { eventually } from '../../lib/eventually.ts'
 import { adjustableClock } from '../projector/rebuilding.ts'
-import { authorization, FakeServices, openServer } from './fake-services.ts'
+import { authorization, fakeTheatre, openServer } from './fake-services.ts'
 
 const head = (line: string, ...headers: string[]) => [line, 'Host: a', ...headers, '', ''].join('\r\n')
 const bearer = `Authorization: ${authorization}`
-const list = head('GET /v1/pets HTTP/1.1', bearer)
+const list = head('GET /v1/seats HTTP/1.1', bearer)
 /** More than the system keeps of what a client does not take. */
 const unread = head('GET /docs/static/swagger-ui-bundle.js HTTP/1.1').repeat(20)
 const chunked = (...headers: string[]) =>
-  head('POST /v1/pets HTTP/1.1', 'Content-Type: application/json', 'Transfer-Encoding: chunked', ...headers)
-const onePet = '{"name":"Rex","categoryId":7}'
+  head('POST /v1/seats HTTP/1.1', 'Content-Type: application/json', 'Transfer-Encoding: chunked', ...headers)
+const oneSeat = '{"name":"A12","rowId":7}'
 
 async function open(options: Parameters<typeof openServer>[1] = {}) {
-  const { app, services, listen } = await openServer(new FakeServices(), options)
+  const { app, services, listen } = await openServer(fakeTheatre(), options)
   const port = await listen()
   onTestFinished(async () => {
     app.server.closeAllConnections()
@@ -115,7 +115,7 @@ it('a client that resets a tunnel ends its connection, and nothing else', async 
 it('closes behind an upgrade that it does not know, since a request sent with it is not read', async () => {
   const { openBoth } = await open()
   const [client] = await openBoth()
-  client.write(head('GET /v1/pets HTTP/1.1', bearer, 'Connection: Upgrade', 'Upgrade: h2c') + list)
+  client.write(head('GET /v1/seats HTTP/1.1', bearer, 'Connection: Upgrade', 'Upgrade: h2c') + list)
   expect(await statusesOf(client)).toEqual([200])
 })
 
@@ -123,7 +123,7 @@ it('a body in very many pieces is 413, and what has come of it is not taken for 
   const { logger, lines } = captureLog()
   const { services, openBoth } = await open({ logger })
   const [client] = await openBoth()
-  const pieces = [...onePet.padEnd(1100)].map((byte) => `1\r\n${byte}\r\n`).join('')
+  const pieces = [...oneSeat.padEnd(1100)].map((byte) => `1\r\n${byte}\r\n`).join('')
   client.write(`${chunked(bearer)}${pieces}0\r\n\r\n`)
   expect(await statusesOf(client)).toEqual([413])
   await eventually(() => expect(services.traffic.inFlight).toBe(0))
@@ -135,7 +135,7 @@ it('a body in very many pieces is 413, and what has come of it is not taken for 
 it('a body in some pieces is read', async () => {
   const { services, openBoth } = await open()
   const [client] = await openBoth()
-  const pieces = [...onePet.padEnd(1000)].map((byte) => `1\r\n${byte}\r\n`).join('')
+  const pieces = [...oneSeat.padEnd(1000)].map((byte) => `1\r\n${byte}\r\n`).join('')
   client.write(`${chunked(bearer, 'Connection: close')}${pieces}0\r\n\r\n`)
   expect(await statusesOf(client)).toEqual([201])
   expect(services.handled).toHaveLength(1)

@@ -11,9 +11,9 @@ beforeAll(async () => {
 })
 
 it.each([
-  ['/v1/pets', 'POST'],
-  ['/v1/store/orders', 'POST'],
-  ['/v1/store/orders/1', 'PATCH'],
+  ['/v1/seats', 'POST'],
+  ['/v1/bookings', 'POST'],
+  ['/v1/bookings/1', 'PATCH'],
 ])('a body for %s is not asked for where it would be refused', async (path, method) => {
   server.services.scopes = new Set(['read'])
   const socket = connect(port, '127.0.0.1')

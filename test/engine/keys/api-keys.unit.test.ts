@@ -30,9 +30,9 @@ beforeEach(() => {
   path = join(folder, 'keys', 'api-keys.json')
 })
 
-const issue = (name = 'somebody', more: object = {}) => issueKey(path, { service: 'petstore', name, ...more }, now)
+const issue = (name = 'somebody', more: object = {}) => issueKey(path, { service: 'theatre', name, ...more }, now)
 const rotate = (id: string, more: object = {}) =>
-  rotateKey(path, id, { service: 'petstore', ...more }, { now, overlapUntil: inDays(1) })
+  rotateKey(path, id, { service: 'theatre', ...more }, { now, overlapUntil: inDays(1) })
 
 describe('the key file', () => {
   it('keeps a hash of an issued key, never the key, readable by its owner only', () => {
@@ -46,7 +46,7 @@ describe('the key file', () => {
   it('issues different keys, which a scanner of secrets can tell, and revokes one of them', () => {
     const issued = [issue('a'), issue('b')]
     for (const { key } of issued) {
-      expect(key).toMatch(/^petstore_[\w-]{43}[0-9a-f]{8}$/)
+      expect(key).toMatch(/^theatre_[\w-]{43}[0-9a-f]{8}$/)
       expect(crc32(key.slice(0, -8))).toBe(Number.parseInt(key.slice(-8), 16))
     }
     expect(new Set(issued.map(({ key }) => key)).size).toBe(2)
@@ -59,7 +59,7 @@ describe('the key file', () => {
     const { id } = issue('partner', { scopes: ['read'], expiresAt: inDays(90) })
     const second = rotate(id, { expiresAt: inDays(180) })
     const third = rotate(second?.id ?? '', { name: 'renamed', scopes: ['write'] })
-    rotateKey(path, id, { service: 'petstore' }, { now, overlapUntil: inDays(5) })
+    rotateKey(path, id, { service: 'theatre' }, { now, overlapUntil: inDays(5) })
     const day = (days: number) => inDays(days).toISOString()
     expect(readKeys(path)).toMatchObject([
       { id, scopes: ['read'], expiresAt: day(1) },
@@ -95,6 +95,8 @@ describe('the key file', () => {
   it('keeps its mode when it changes, leaves no temporary files, and is never written through a link', () => {
     issue()
     chmodSync(path, 0o640)
+    const umask = process.umask(0o077) // as the service has
+    onTestFinished(() => void process.umask(umask))
     const target = join(folder, 'target')
     writeFileSync(target, 'of somebody else')
     symlinkSync(target, `${path}.new`)
@@ -166,8 +168,8 @@ describe('the key ring', () => {
   })
 
   it('knows the scopes and the expiry of a key', () => {
-    const { key } = issue('a', { scopes: ['read', 'orders'], expiresAt: inDays(1) })
-    expect(open().find(key)?.scopes).toEqual(new Set(['read', 'orders']))
+    const { key } = issue('a', { scopes: ['read', 'bookings'], expiresAt: inDays(1) })
+    expect(open().find(key)?.scopes).toEqual(new Set(['read', 'bookings']))
     expect(open({ time: new Date(inDays(1).getTime() - 1) }).find(key)).toBeDefined()
     const later = open({ time: inDays(1), given: ['plain'] })
     expect([later.find(key), later.size]).toEqual([undefined, 1])

@@ -36,7 +36,7 @@ beforeEach(() => {
   mkdirSync(join(folder, 'own'))
 })
 
-const issue = (path: string) => issueKey(path, { service: 'petstore', name: 'somebody' }, now)
+const issue = (path: string) => issueKey(path, { service: 'theatre', name: 'somebody' }, now)
 
 function open(path: string, unreadableMs = 60_000) {
   const ring = openKeyRing({ path, given: [], now: () => now, logger, unreadableMs })
@@ -122,7 +122,7 @@ describe.runIf(await canMountSmall())('a key file on a mounted file system', () 
   })
 
   it('on another disk than the link to it is changed there', () => {
-    mount('-t', 'tmpfs', '-o', 'size=1m', 'petstore-test', join(folder, 'shared'))
+    mount('-t', 'tmpfs', '-o', 'size=1m', 'theatre-test', join(folder, 'shared'))
     const { id } = issue(shared)
     symlinkSync(shared, own)
     expect(revokeKey(own, id)).toBe(true)
@@ -130,7 +130,7 @@ describe.runIf(await canMountSmall())('a key file on a mounted file system', () 
   })
 
   it('that is full is as before', async () => {
-    mount('-t', 'tmpfs', '-o', 'size=1m', 'petstore-test', join(folder, 'shared'))
+    mount('-t', 'tmpfs', '-o', 'size=1m', 'theatre-test', join(folder, 'shared'))
     issue(shared)
     const before = readFileSync(shared, 'utf8')
     await fill(join(folder, 'shared'))

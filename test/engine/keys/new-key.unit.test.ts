@@ -21,7 +21,7 @@ function setUp(toFake: ('setTimeout' | 'setInterval' | 'clearInterval' | 'perfor
 
 it('a key is valid as soon as it is issued, before the file is looked at by itself', async () => {
   const { path, ring } = setUp(['setInterval', 'clearInterval'])
-  const { id, key } = issueKey(path, { service: 'petstore', name: 'me' }, now)
+  const { id, key } = issueKey(path, { service: 'theatre', name: 'me' }, now)
   expect(ring.find(key)).toBeUndefined()
   expect(await ring.findOrLook(key)).toMatchObject({ keyId: id })
   expect(ring.findOrLook(key)).toMatchObject({ keyId: id })
@@ -43,7 +43,7 @@ it('10,000 unknown keys a second cause ten looks at most, and a key issued among
   }
   expect(looks()).toBeGreaterThan(5)
   expect(looks()).toBeLessThanOrEqual(10)
-  const { id, key } = issueKey(path, { service: 'petstore', name: 'me' }, now)
+  const { id, key } = issueKey(path, { service: 'theatre', name: 'me' }, now)
   const found = ring.findOrLook(key)
   await vi.advanceTimersByTimeAsync(125)
   expect(await found).toMatchObject({ keyId: id })
@@ -51,7 +51,7 @@ it('10,000 unknown keys a second cause ten looks at most, and a key issued among
 })
 
 function keyNumber(i: number): string {
-  const secret = `petstore_${String(i).padStart(43, '0')}`
+  const secret = `theatre_${String(i).padStart(43, '0')}`
   return secret + crc32(secret).toString(16).padStart(8, '0')
 }
 

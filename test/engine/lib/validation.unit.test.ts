@@ -2,16 +2,16 @@ import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { Int64Schema } from '../../../src/engine/lib/int64-schema.ts'
 import { compileCheck } from '../../../src/engine/lib/validation.ts'
-import { NewPetSchema, PetSchema } from '../../../src/store/pet.ts'
+import { NewSeatSchema, SeatSchema } from '../theatre/seats.ts'
 
-const valid = { name: 'Rex', categoryId: 7 }
+const valid = { name: 'A12', rowId: 7 }
 
 describe('compileCheck', () => {
-  const check = compileCheck(NewPetSchema)
+  const check = compileCheck(NewSeatSchema)
 
   it('says nothing of a valid value', () => {
     expect(check(valid)).toBeUndefined()
-    expect(check({ ...valid, categoryId: 9007199254740993n, status: 'sold' })).toBeUndefined()
+    expect(check({ ...valid, rowId: 9007199254740993n, status: 'sold' })).toBeUndefined()
   })
 
   it('quotes a name that it does not know as JSON would', () => {
@@ -25,6 +25,13 @@ describe('compileCheck', () => {
     )
   })
 
+  it.each([
+    [{ description: 'a word' }, 'the value must be a word'],
+    [{}, 'the value must match pattern "^\\w+$"'],
+  ])('says what a text must be, by its description if it has one: %j', (described, problem) => {
+    expect(compileCheck({ type: 'string', pattern: '^\\w+$', ...described })('')).toBe(problem)
+  })
+
   it.each<[schema: object, problem: RegExp]>([
     [{ minimun: 1 }, /unknown keyword: "minimun"/],
     [{ type: 'integer', minimum: '1' }, /minimum value must be/],
@@ -35,8 +42,8 @@ describe('compileCheck', () => {
   })
 
   it('names a field inside another', () => {
-    const nested = compileCheck(Type.Object({ pets: Type.Array(Type.Object({ name: Type.String() })) }))
-    expect(nested({ pets: [{ name: 'Rex' }, { name: 1 }] })).toBe('pets.1.name must be string')
+    const nested = compileCheck(Type.Object({ seats: Type.Array(Type.Object({ name: Type.String() })) }))
+    expect(nested({ seats: [{ name: 'A12' }, { name: 1 }] })).toBe('seats.1.name must be string')
   })
 })
 
@@ -54,10 +61,10 @@ describe('int64', () => {
   )
 
   it('with limits of its own keeps them', () => {
-    const checkPet = compileCheck(PetSchema)
-    const pet = { ...valid, status: 'sold' }
-    expect(checkPet({ ...pet, id: 1 })).toBeUndefined()
-    expect(checkPet({ ...pet, id: Number.MAX_SAFE_INTEGER })).toBeUndefined()
-    for (const id of [0, -5, 1.5, 2 ** 53, 2n ** 53n, '1']) expect(checkPet({ ...pet, id })).toContain('id must be')
+    const checkSeat = compileCheck(SeatSchema)
+    const seat = { ...valid, status: 'sold' }
+    expect(checkSeat({ ...seat, id: 1 })).toBeUndefined()
+    expect(checkSeat({ ...seat, id: Number.MAX_SAFE_INTEGER })).toBeUndefined()
+    for (const id of [0, -5, 1.5, 2 ** 53, 2n ** 53n, '1']) expect(checkSeat({ ...seat, id })).toContain('id must be')
   })
 })

@@ -1,13 +1,37 @@
 import fc from 'fast-check'
-import type { OrderEvent } from '../../../src/store/events.ts'
-import { ReferenceConsumer } from '../../store/reference-consumer.ts'
-import { type AnyRecord, altered, discard, keyed, newerEvent, orderEvent, petCreated, record } from './records.ts'
+import { seats } from '../theatre/seat-words.ts'
+import { type AnyRecord, altered, keyed, record } from './records.ts'
+
+/** What a service calls its events, and what may follow in its streams, which are about things with a change under way. */
+export interface Words {
+  added(thing: { readonly id: number; readonly name: string }, context: Context): AnyRecord
+  /** The first change begins one, the second goes on with it, the others end it. */
+  changed(type: number, id: number, changeId: number, context: Context): AnyRecord
+  newer(stream: string, version: unknown, attributes: Record<string, unknown>): AnyRecord
+  discard(stream: string, offset: number): AnyRecord
+  newConsumer(): Consumer
+}
+export interface Context extends Partial<ReturnType<typeof keyed>> {
+  readonly version: number
+  readonly time: string
+}
+
+/** Folds a log, and leaves out what cannot be applied. */
+export interface Consumer {
+  read(record: AnyRecord): void
+  versionOf(stream: string): number
+  /** Whether a change of it may begin; undefined if there is no such thing. */
+  isFree(id: number): boolean | undefined
+  changeOf(id: number): number | undefined
+  /** The events that were counted and left without effect. */
+  readonly unread: readonly { readonly stream: string; readonly offset: number }[]
+}
 
 /** What is drawn of one record: it makes sense only where it will stand. */
 const anyDraw = fc.record({
   kind: fc.constantFrom(
-    ...Array<'order'>(10).fill('order'),
-    ...Array<'pet'>(5).fill('pet'),
+    ...Array<'change'>(10).fill('change'),
+    ...Array<'thing'>(5).fill('thing'),
     ...Array<'discard'>(5).fill('discard'),
     ...(['newer', 'unreadable', 'skipped', 'again'] as const),
   ),
@@ -21,15 +45,15 @@ type Draw = typeof anyDraw extends fc.Arbitrary<infer T> ? T : never
 
 /**
  * A log with everything in it: rivals, gaps, duplicates, unreadable and newer events, discards of what is parked and of what
- * is not. `isSound`: no key and no order id is used for two streams, but for keys of first events: what became of another
+ * is not. `isSound`: no key and no id of a change is used for two streams, but for keys of first events: what became of another
  * stream meanwhile then makes no difference to an event that was parked behind another one.
  */
-export function anyLog({ isSound }: { isSound: boolean }): fc.Arbitrary<AnyRecord[]> {
+export function anyLog({ isSound, words = seats }: { isSound: boolean; words?: Words }): fc.Arbitrary<AnyRecord[]> {
   return fc.array(anyDraw, { maxLength: 40, size: 'max' }).map((draws) => {
-    const consumer = new ReferenceConsumer()
+    const consumer = words.newConsumer()
     const log: AnyRecord[] = []
     for (const draw of draws) {
-      const next = recordOf(draw, log, consumer, isSound)
+      const next = recordOf(draw, log, consumer, isSound, words)
       consumer.read(next)
       log.push(next)
     }
@@ -37,49 +61,53 @@ export function anyLog({ isSound }: { isSound: boolean }): fc.Arbitrary<AnyRecor
   })
 }
 
-function recordOf(draw: Draw, log: readonly AnyRecord[], consumer: ReferenceConsumer, isSound: boolean): AnyRecord {
+function recordOf(
+  draw: Draw,
+  log: readonly AnyRecord[],
+  consumer: Consumer,
+  isSound: boolean,
+  words: Words,
+): AnyRecord {
   const { stream, off, key, choice } = draw
-  // Before its pet most of a stream would be parked.
-  const kind = draw.kind === 'order' && !consumer.pets[stream] && choice % 5 > 0 ? 'pet' : draw.kind
+  // Before its first event most of a stream would be parked.
+  const kind = draw.kind === 'change' && consumer.isFree(stream) === undefined && choice % 5 > 0 ? 'thing' : draw.kind
   const version = consumer.versionOf(String(stream)) + 1 + off
-  const isShared = !isSound || (kind === 'pet' && version === 1)
-  const identity: ReturnType<typeof keyed> | Record<string, never> =
+  const isShared = !isSound || (kind === 'thing' && version === 1)
+  const identity: Partial<ReturnType<typeof keyed>> =
     key === null ? {} : keyed(isShared ? `key ${key}` : `key ${stream}/${key}`)
   const context = { version, time: new Date(Date.UTC(2026, 10, 20, 9, choice % 60)).toISOString(), ...identity }
+  const thing = { id: stream, name: `thing ${choice % 3}` }
   switch (kind) {
-    case 'pet':
-      return petCreated({ id: stream, name: `pet ${choice % 3}` }, context)
-    case 'order':
-      return orderEvent(...anyOrder(choice, consumer, stream, isSound), version, context)
+    case 'thing':
+      return words.added(thing, context)
+    case 'change':
+      return words.changed(...anyChange(choice, consumer, stream, isSound), context)
     case 'newer':
-      return newerEvent(String(stream), version, identity.idempotency && { idempotencykey: identity.idempotency.key })
+      return words.newer(
+        String(stream),
+        version,
+        identity.idempotency ? { idempotencykey: identity.idempotency.key } : {},
+      )
     case 'unreadable':
-      return altered(petCreated({ id: stream }, context), { data: { id: stream } })
+      return altered(words.added(thing, context), { data: { id: stream } })
     case 'discard': {
       const target = consumer.unread[choice % (consumer.unread.length + 1)]
-      return target === undefined ? discard(String(stream), choice % 30) : discard(target.stream, target.offset)
+      return target === undefined
+        ? words.discard(String(stream), choice % 30)
+        : words.discard(target.stream, target.offset)
     }
     case 'again':
       return log[choice % (log.length + 1)] ?? record(null)
     case 'skipped':
-      return [record('garbage', '1'), altered(petCreated({ id: stream }), {}, '9')][choice % 2] ?? record(null)
+      return [record('garbage', '1'), altered(words.added(thing, context), {}, '9')][choice % 2] ?? record(null)
   }
 }
 
-/** Mostly what the pet allows. */
-function anyOrder(
-  choice: number,
-  { pets, orders }: ReferenceConsumer,
-  pet: number,
-  isSound: boolean,
-): [OrderEvent['type'], number, number] {
-  const types = ['OrderPlaced', 'OrderApproved', 'OrderDelivered', 'OrderCancelled'] as const
-  const open = Object.values(orders).find(
-    ({ petId, status }) => petId === pet && /placed|approved/.test(String(status)),
-  )
-  const anyOrderId = isSound ? pet * 100 + (choice % 3) : 100 + (choice % 8)
-  const anyType = types[choice % types.length] ?? 'OrderPlaced'
-  if (choice % 7 === 0) return [anyType, pet, anyOrderId]
-  if (open !== undefined) return [types[1 + (choice % 3)] ?? anyType, pet, Number(open.id)]
-  return [pets[pet]?.status === 'available' ? 'OrderPlaced' : anyType, pet, anyOrderId]
+/** Mostly what the thing allows. */
+function anyChange(choice: number, consumer: Consumer, thing: number, isSound: boolean): [number, number, number] {
+  const open = consumer.changeOf(thing)
+  const anyId = isSound ? thing * 100 + (choice % 3) : 100 + (choice % 8)
+  if (choice % 7 === 0) return [choice % 4, thing, anyId]
+  if (open !== undefined) return [1 + (choice % 3), thing, open]
+  return [consumer.isFree(thing) ? 0 : choice % 4, thing, anyId]
 }

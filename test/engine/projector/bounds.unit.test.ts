@@ -4,24 +4,24 @@ import { Applier } from '../../../src/engine/projector/applier.ts'
 import { startOfPartition } from '../../../src/engine/read-models/checkpoint.ts'
 import { textSets } from '../../../src/engine/read-models/document.ts'
 import type { ProjectionStore } from '../../../src/engine/read-models/projection-store.ts'
-import { petstore } from '../../store/petstore.ts'
+import { theatre } from '../theatre/theatre.ts'
 import { everything, logger, openProjection, outcomesOf, project, summary } from './projecting.ts'
-import { altered, logOf, newerEvent, orderEvent, petCreated } from './records.ts'
-import { somePets } from './world.ts'
+import { altered, bookingEvent, logOf, newerEvent, seatAdded } from './records.ts'
+import { someSeats } from './world.ts'
 
 const long = 'é'.repeat(7000) // 14,000 bytes
 
 it('what one event can store is bounded, whatever its attributes are', async () => {
   const attributes = { idempotencykey: long, requestfingerprint: long, time: long, traceparent: long, id: long }
   const records = [
-    petCreated({ id: 1 }),
+    seatAdded({ id: 1 }),
     ...Object.entries(attributes).map(([name, value], i) => newerEvent(`2${i}`, 1, { [name]: value })),
-    altered(orderEvent('OrderPlaced', 1, 12, 2), {
+    altered(bookingEvent('BookingPlaced', 1, 12, 2), {
       idempotencykey: `${long.slice(0, 4000)}`,
       requestfingerprint: long.slice(0, 3000),
     }),
-    newerEvent('3', 1, { type: `petstore.${long}` }),
-    altered(petCreated({ id: 4 }), { data: { id: 4, [long]: 1, name: 'x', categoryId: 1 } }),
+    newerEvent('3', 1, { type: `theatre.${long}` }),
+    altered(seatAdded({ id: 4 }), { data: { id: 4, [long]: 1, name: 'x', rowId: 1 } }),
     newerEvent('5', 1, { source: long }),
   ]
   const found = await (await project(records)).read()
@@ -37,28 +37,28 @@ it('what one event can store is bounded, whatever its attributes are', async () 
 })
 
 it('idempotency keys that are too long are one where they are the same, and two where only their ends differ', async () => {
-  const create = (id: number, idempotencykey: string) => altered(petCreated({ id }), { idempotencykey })
+  const create = (id: number, idempotencykey: string) => altered(seatAdded({ id }), { idempotencykey })
   const log = [create(1, `${long}a`), create(2, `${long}b`), create(3, `${long}a`)]
   expect(await outcomesOf(log)).toEqual(['applied', 'applied', 'duplicate'])
 })
 
 it('a time of more than 40 characters is none', async () => {
   const time = (length: number) => `2026-11-20T09:30:00.${'0'.repeat(length - 21)}Z`
-  const placed = (pet: number, length: number) =>
-    altered(orderEvent('OrderPlaced', pet, pet + 10, 2), { time: time(length) })
-  const log = [petCreated({ id: 1 }), petCreated({ id: 2 }), placed(1, 40), placed(2, 41)]
-  const { orders, parked } = summary(await (await project(log)).read())
-  expect([orders, parked]).toEqual([{ 11: 'placed' }, { 3: 'not a time: ""' }])
+  const placed = (seat: number, length: number) =>
+    altered(bookingEvent('BookingPlaced', seat, seat + 10, 2), { time: time(length) })
+  const log = [seatAdded({ id: 1 }), seatAdded({ id: 2 }), placed(1, 40), placed(2, 41)]
+  const { bookings, parked } = summary(await (await project(log)).read())
+  expect([bookings, parked]).toEqual([{ 11: 'placed' }, { 3: 'not a time: ""' }])
 })
 
 it('a reason ends after 200 characters, and with a whole one', async () => {
-  const type = `petstore.${'x'.repeat(184)}🐕`
+  const type = `theatre.${'x'.repeat(185)}🐕`
   const { store } = await project([
     newerEvent('1', 1, { type }),
-    newerEvent('2', 1, { type: `petstore.x${type.slice(9)}` }),
+    newerEvent('2', 1, { type: `theatre.x${type.slice(8)}` }),
   ])
   const reasons = Object.values(summary(await everything(store)).parked)
-  expect(reasons).toEqual([`type ${type}`, `type petstore.x${'x'.repeat(184)}`])
+  expect(reasons).toEqual([`type ${type}`, `type theatre.x${'x'.repeat(185)}`])
 })
 
 it('a record key of 128 bytes names a stream, and one of 129 is skipped', async () => {
@@ -78,8 +78,8 @@ it('between two applies of a batch everything else has a turn of the event loop'
       return apply(...batch)
     },
   }
-  const applier = new Applier({ store: projection, definition: petstore, log, logger })
-  const records = logOf(somePets(1, 1500))
+  const applier = new Applier({ store: projection, definition: theatre, log, logger })
+  const records = logOf(someSeats(1, 1500))
   let isDone = false
   const counting = (async () => {
     for (; !isDone; turn++) await nextTurn()

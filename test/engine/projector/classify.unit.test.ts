@@ -1,40 +1,42 @@
 import { describe, expect, it, vi } from 'vitest'
 import { encodeEntry } from '../../../src/engine/read-models/stream-history.ts'
 import { openProjection, outcomesOf, project, summary } from './projecting.ts'
-import { type AnyRecord, altered, discard, keyed, newerEvent, orderEvent, petCreated, record } from './records.ts'
+import { type AnyRecord, altered, bookingEvent, discard, keyed, newerEvent, record, seatAdded } from './records.ts'
 
 const created = (id: number, version = 1, key?: string) => {
-  const event = petCreated({ id }, { version })
+  const event = seatAdded({ id }, { version })
   return key === undefined
     ? event
     : altered(event, { idempotencykey: key, requestfingerprint: `fingerprint of ${key}` })
 }
-const placed = (petId: number, order: number, version: number, key?: string) =>
-  orderEvent('OrderPlaced', petId, order, version, key === undefined ? {} : keyed(key))
-const approved = (petId: number, order: number, version: number) => orderEvent('OrderApproved', petId, order, version)
-const cancelled = (petId: number, order: number, version: number) => orderEvent('OrderCancelled', petId, order, version)
+const placed = (seatId: number, booking: number, version: number, key?: string) =>
+  bookingEvent('BookingPlaced', seatId, booking, version, key === undefined ? {} : keyed(key))
+const approved = (seatId: number, booking: number, version: number) =>
+  bookingEvent('BookingApproved', seatId, booking, version)
+const cancelled = (seatId: number, booking: number, version: number) =>
+  bookingEvent('BookingCancelled', seatId, booking, version)
 
 /** It waits behind an earlier one, so there is no reason of its own. */
 const behind = undefined
-const newer = 'type petstore.PetMoved.v1 is unknown'
+const newer = 'type theatre.SeatMoved.v1 is unknown'
 
 describe('an event of no stream is skipped', () => {
-  const pet = created(1)
+  const seat = created(1)
   it.each<[string, AnyRecord]>([
     ['no value', record(null, '1')],
     ['an empty value', record('', '1')],
     ['invalid UTF-8', record(Buffer.from([0xff, 0xfe]), '1')],
     ['invalid JSON', record('{"id":', '1')],
     ['JSON that is no object', record('[1]', '1')],
-    ['another version of CloudEvents', altered(pet, { specversion: '0.3' })],
-    ['no id', altered(pet, { id: undefined })],
-    ['no type', altered(pet, { type: undefined })],
-    ['no source', altered(pet, { source: '' })],
-    ['no subject', altered(pet, { subject: undefined })],
-    ['no record key', altered(pet, {}, null)],
-    ['a subject that is not the key', altered(pet, { subject: '01' })],
-    ['a key that is not UTF-8', altered(pet, { subject: '\ufffd' }, Buffer.from([0xff]))],
-    ['a type of somebody else', altered(pet, { type: 'com.example.PetCreated' })],
+    ['another version of CloudEvents', altered(seat, { specversion: '0.3' })],
+    ['no id', altered(seat, { id: undefined })],
+    ['no type', altered(seat, { type: undefined })],
+    ['no source', altered(seat, { source: '' })],
+    ['no subject', altered(seat, { subject: undefined })],
+    ['no record key', altered(seat, {}, null)],
+    ['a subject that is not the key', altered(seat, { subject: '01' })],
+    ['a key that is not UTF-8', altered(seat, { subject: '\ufffd' }, Buffer.from([0xff]))],
+    ['a type of somebody else', altered(seat, { type: 'com.example.SeatAdded' })],
     ['a newer type without a version', newerEvent('1', undefined)],
     ['a newer type with a version that is text', newerEvent('1', '1')],
     ['a newer type with a version that is too large', newerEvent('1', 2 ** 53)],
@@ -42,7 +44,7 @@ describe('an event of no stream is skipped', () => {
     ['a discard that names what is no offset', altered(discard('1', 0), { data: { offset: -1 } })],
     ['a discard that names no event, with a version', altered(discard('1', 0), { data: {}, streamversion: 1 })],
   ])('%s', async (_, skipped) => {
-    expect(await outcomesOf([skipped, pet])).toEqual(['skipped', 'applied'])
+    expect(await outcomesOf([skipped, seat])).toEqual(['skipped', 'applied'])
   })
 
   it('a partition other than that of its key', async () => {
@@ -56,14 +58,14 @@ describe('an event takes effect only with the next version of its stream', () =>
   it.each([[-1], [0], [1], [3], [2 ** 53], ['2'], [2.5], [null], [undefined]])(
     '%j is not the next one',
     async (version) => {
-      const order = altered(placed(5, 12, 2, 'key'), { streamversion: version })
-      const unreadable = altered(order, { data: { orderId: 0 } })
-      const log = [created(5), order, unreadable, placed(5, 13, 2, 'key')]
+      const booking = altered(placed(5, 12, 2, 'key'), { streamversion: version })
+      const unreadable = altered(booking, { data: { bookingId: 0 } })
+      const log = [created(5), booking, unreadable, placed(5, 13, 2, 'key')]
       expect(await outcomesOf(log)).toEqual(['applied', 'superseded', 'superseded', 'applied'])
       const found = summary(await (await project(log)).read())
       expect(found).toMatchObject({
-        pets: { 5: 'pending' },
-        orders: { 13: 'placed' },
+        seats: { 5: 'pending' },
+        bookings: { 13: 'placed' },
         versions: { 5: 2 },
         keys: { key: 3 },
       })
@@ -89,36 +91,36 @@ const rules: Case[] = [
     what: 'a rival came first: the first of one version takes effect',
     log: [created(5), placed(5, 12, 2), placed(5, 13, 2), cancelled(5, 12, 3), approved(5, 12, 3), placed(5, 13, 4)],
     outcomes: ['applied', 'applied', 'superseded', 'applied', 'superseded', 'applied'],
-    ends: { pets: { 5: 'pending' }, orders: { 12: 'cancelled', 13: 'placed' }, versions: { 5: 4 } },
+    ends: { seats: { 5: 'pending' }, bookings: { 12: 'cancelled', 13: 'placed' }, versions: { 5: 4 } },
   },
   {
-    what: 'two creations of one pet: the second is no next version; as the next version it contradicts the first',
+    what: 'two creations of one seat: the second is no next version; as the next version it contradicts the first',
     log: [created(5), created(5), created(5, 2)],
     outcomes: ['applied', 'superseded', 'parked'],
-    ends: { pets: { 5: 'available' }, versions: { 5: 1 }, parked: { 2: 'pet 5 exists already' } },
+    ends: { seats: { 5: 'available' }, versions: { 5: 1 }, parked: { 2: 'seat 5 exists already' } },
   },
   {
-    what: 'an order for a pet that never was is parked; before its pet it holds the pet up',
+    what: 'a booking for a seat that never was is parked; before its seat it holds the seat up',
     log: [placed(5, 12, 1), created(5), placed(6, 12, 2)],
     outcomes: ['parked', 'parked', 'superseded'],
-    ends: { pets: {}, orders: {}, versions: {}, parked: { 0: 'there is no pet 5', 1: behind } },
+    ends: { seats: {}, bookings: {}, versions: {}, parked: { 0: 'there is no seat 5', 1: behind } },
   },
   {
     what: 'a transition that is none, and data or types that cannot be read',
     log: [
       ...[created(5), approved(5, 12, 2)],
-      ...[created(6), altered(placed(6, 13, 2), { data: { orderId: 0, petId: 6 } })],
-      ...[altered(created(7), { type: 'petstore.PetCreated.v2' })],
+      ...[created(6), altered(placed(6, 13, 2), { data: { bookingId: 0, seatId: 6 } })],
+      ...[altered(created(7), { type: 'theatre.SeatAdded.v2' })],
       ...[newerEvent('a stream', 1), altered(created(8), { data: { id: 8 } })],
       altered(created(9), { streamversion: undefined, data: undefined }),
     ],
     outcomes: ['applied', 'parked', 'applied', 'parked', 'parked', 'parked', 'parked', 'parked'],
     ends: {
-      pets: { 5: 'available', 6: 'available' },
+      seats: { 5: 'available', 6: 'available' },
       parked: {
-        1: 'order 12 is not the latest of pet 5',
-        3: expect.stringMatching(/^data: orderId must be >= 1/),
-        4: 'type petstore.PetCreated.v2 is unknown',
+        1: 'booking 12 is not the latest of seat 5',
+        3: expect.stringMatching(/^data: bookingId must be >= 1/),
+        4: 'type theatre.SeatAdded.v2 is unknown',
         5: newer,
         6: expect.stringMatching(/^data: name is required/),
         7: expect.stringMatching(/^data: /),
@@ -126,7 +128,7 @@ const rules: Case[] = [
     },
   },
   {
-    what: 'an order id is taken, by another pet, an earlier order of the pet or its latest: its version and key stay free',
+    what: 'a booking id is taken, by another seat, an earlier booking of the seat or its latest: its version and key stay free',
     log: [
       ...[created(5), created(6), placed(5, 12, 2), placed(6, 12, 2, 'k'), placed(6, 14, 2, 'k')],
       ...[cancelled(5, 12, 3), placed(5, 13, 4), cancelled(5, 13, 5), placed(5, 12, 6), placed(5, 13, 6, 'l')],
@@ -137,35 +139,35 @@ const rules: Case[] = [
       ...['applied', 'applied', 'applied', 'duplicate', 'duplicate', 'applied', 'applied'],
     ],
     ends: {
-      pets: { 5: 'available', 6: 'pending' },
-      orders: { 12: 'cancelled', 13: 'cancelled', 14: 'placed', 15: 'cancelled' },
+      seats: { 5: 'available', 6: 'pending' },
+      bookings: { 12: 'cancelled', 13: 'cancelled', 14: 'placed', 15: 'cancelled' },
       versions: { 5: 7, 6: 2 },
       keys: { k: 4, l: 10 },
     },
   },
   {
-    what: 'an order of a taken id that could not follow under any id is parked',
+    what: 'a booking of a taken id that could not follow under any id is parked',
     log: [created(5), placed(5, 12, 2), placed(5, 12, 3)],
     outcomes: ['applied', 'applied', 'parked'],
-    ends: { orders: { 12: 'placed' }, parked: { 2: 'pet 5 is pending, not available' } },
+    ends: { bookings: { 12: 'placed' }, parked: { 2: 'seat 5 is pending, not available' } },
   },
   {
-    what: 'a pet in the stream of another: that one shows its own',
-    log: [altered(created(5), { data: { id: 6, name: 'x', categoryId: 1, status: 'sold' } }), created(6)],
+    what: 'a seat in the stream of another: that one shows its own',
+    log: [altered(created(5), { data: { id: 6, name: 'x', rowId: 1, status: 'sold' } }), created(6)],
     outcomes: ['parked', 'applied'],
-    ends: { pets: { 6: 'available' }, parked: { 0: 'pets 6 belongs to the stream 6' } },
+    ends: { seats: { 6: 'available' }, parked: { 0: 'seats 6 belongs to the stream 6' } },
   },
   {
     what: 'later events of a stream park behind a parked one, whatever they say; other streams go on',
     log: [newerEvent('5', 1), created(5, 2), created(5), newerEvent('5', 7), discard('6', 0), created(6)],
     outcomes: ['parked', 'parked', 'parked', 'parked', 'superseded', 'applied'],
-    ends: { pets: { 6: 'available' }, parked: { 0: newer, 1: behind, 2: behind, 3: behind } },
+    ends: { seats: { 6: 'available' }, parked: { 0: newer, 1: behind, 2: behind, 3: behind } },
   },
   {
     what: 'the first event under an idempotency key decides it, and a duplicate leaves its stream as it was',
     log: [created(5, 1, 'k'), created(6, 1, 'k'), created(7, 1, 'l'), created(6), placed(7, 12, 2, 'k')],
     outcomes: ['applied', 'duplicate', 'applied', 'applied', 'duplicate'],
-    ends: { pets: { 5: 'available', 6: 'available', 7: 'available' }, keys: { k: 0, l: 2 } },
+    ends: { seats: { 5: 'available', 6: 'available', 7: 'available' }, keys: { k: 0, l: 2 } },
   },
   {
     what: 'a parked event decides its key; one parked behind it or superseded does not',
@@ -174,7 +176,7 @@ const rules: Case[] = [
       ...[created(7, 1, 'm'), created(8, 1, 'm')],
     ],
     outcomes: ['parked', 'duplicate', 'parked', 'applied', 'superseded', 'applied'],
-    ends: { keys: { k: 0, l: 3, m: 5 }, pets: { 7: 'available', 8: 'available' }, parked: { 0: newer, 2: behind } },
+    ends: { keys: { k: 0, l: 3, m: 5 }, seats: { 7: 'available', 8: 'available' }, parked: { 0: newer, 2: behind } },
   },
   {
     what: 'an idempotency key that is no text counts as none',
@@ -195,13 +197,13 @@ const discards: Case[] = [
     what: 'the only parked one: it keeps its version, and the next one follows',
     log: [created(5), newerEvent('5', 2), discard('5', 1), placed(5, 12, 2), placed(5, 12, 3)],
     outcomes: ['applied', 'parked', 'applied discarded', 'superseded', 'applied'],
-    ends: { pets: { 5: 'pending' }, orders: { 12: 'placed' }, versions: { 5: 3 }, parked: {} },
+    ends: { seats: { 5: 'pending' }, bookings: { 12: 'placed' }, versions: { 5: 3 }, parked: {} },
   },
   {
-    what: 'the first of a stream without a pet: the pet comes later',
+    what: 'the first of a stream without a seat: the seat comes later',
     log: [newerEvent('5', 1), discard('5', 0), created(5), created(5, 2)],
     outcomes: ['parked', 'applied discarded', 'superseded', 'applied'],
-    ends: { pets: { 5: 'available' }, versions: { 5: 2 } },
+    ends: { seats: { 5: 'available' }, versions: { 5: 2 } },
   },
   {
     what: 'the first of a stream that no document can show',
@@ -219,7 +221,7 @@ const discards: Case[] = [
       ...['applied', 'parked', 'parked', 'parked', 'parked', 'parked', 'parked'],
       ...['applied applied duplicate superseded discarded', 'applied applied discarded'],
     ],
-    ends: { pets: { 5: 'pending', 9: 'available' }, orders: { 12: 'placed' }, versions: { 5: 4, 9: 1 }, parked: {} },
+    ends: { seats: { 5: 'pending', 9: 'available' }, bookings: { 12: 'placed' }, versions: { 5: 4, 9: 1 }, parked: {} },
   },
   {
     what: 'one in the middle, or what is not parked: nothing happens',
@@ -230,7 +232,7 @@ const discards: Case[] = [
       ...[discard('5', 1), discard('6', 0), discard('7', 2)],
     ],
     outcomes: ['parked', 'parked', 'parked', 'superseded', 'superseded', 'superseded'],
-    ends: { pets: {}, versions: {}, parked: { 0: newer, 1: behind, 2: newer } },
+    ends: { seats: {}, versions: {}, parked: { 0: newer, 1: behind, 2: newer } },
   },
   {
     what: 'twice, and before the event comes that is named',
@@ -243,14 +245,14 @@ const discards: Case[] = [
     log: [newerEvent('5', 1), placed(5, 12, 2, 'k'), created(6, 1, 'l'), discard('5', 0), created(7, 1, 'k')],
     outcomes: ['parked', 'parked', 'applied', 'applied discarded', 'duplicate'],
     ends: {
-      pets: { 6: 'available' },
+      seats: { 6: 'available' },
       versions: { 5: 1, 6: 1 },
-      parked: { 1: 'there is no pet 5' },
+      parked: { 1: 'there is no seat 5' },
       keys: { k: 1, l: 2 },
     },
   },
   {
-    what: 'an id that another order took meanwhile is lost to what was behind, which blocks nothing',
+    what: 'an id that another booking took meanwhile is lost to what was behind, which blocks nothing',
     log: [
       ...[created(5), created(6), newerEvent('5', 2), placed(5, 12, 3, 'k'), placed(5, 13, 3, 'k')],
       ...[placed(6, 12, 2), discard('5', 2)],
@@ -259,13 +261,13 @@ const discards: Case[] = [
       ...['applied', 'applied', 'parked', 'parked', 'parked', 'applied'],
       'applied applied duplicate discarded',
     ],
-    ends: { orders: { 12: 'placed', 13: 'placed' }, versions: { 5: 3, 6: 2 }, keys: { k: 4 }, parked: {} },
+    ends: { bookings: { 12: 'placed', 13: 'placed' }, versions: { 5: 3, 6: 2 }, keys: { k: 4 }, parked: {} },
   },
   {
     what: 'a key that another stream took meanwhile is lost to what was behind',
     log: [newerEvent('5', 1), created(5, 2, 'k'), created(6, 1, 'k'), discard('5', 0), created(5, 2)],
     outcomes: ['parked', 'parked', 'applied', 'applied duplicate discarded', 'applied'],
-    ends: { pets: { 5: 'available', 6: 'available' }, keys: { k: 2 } },
+    ends: { seats: { 5: 'available', 6: 'available' }, keys: { k: 2 } },
   },
 ]
 
@@ -291,13 +293,13 @@ describe('what is stored', () => {
     ])
     const { read } = await project([created(5), ...turns.flat(), placed(5, 30, 2), approved(5, 20, 14)])
     const found = await read()
-    const [, row] = found.documents.pets?.[0]?.[1].split('\0') ?? []
+    const [, row] = found.documents.seats?.[0]?.[1].split('\0') ?? []
     const time = '2026-11-20T09:30:00.000Z'
     const entries = Array.from({ length: 13 }, (_, offset) => encodeEntry(offset, 'event'))
     expect(row).toBe(`13 ${entries} 25 cancelled ${time} ${time}`)
     expect([found.keys, found.history]).toEqual([[], []])
-    expect(found.parked).toEqual([['5', '0 14 0 order 20 is not the latest of pet 5']])
-    expect(found.documents.orders?.[0]?.[1].split('\0')[1]).toBe('5')
+    expect(found.parked).toEqual([['5', '0 14 0 booking 20 is not the latest of seat 5']])
+    expect(found.documents.bookings?.[0]?.[1].split('\0')[1]).toBe('5')
   })
 
   it('under a key: enough to give the first answer again', async () => {
@@ -326,9 +328,12 @@ describe('what is stored', () => {
     expect(progress).toHaveBeenLastCalledWith('generation', expected)
   })
 
-  it('an order whose id belongs to another partition is parked', async () => {
+  it('a booking whose id belongs to another partition is parked', async () => {
     const { apply, read } = await openProjection((key) => (key === '12' ? 1 : 0))
     await apply([created(5), placed(5, 12, 2)])
-    expect(summary(await read())).toMatchObject({ orders: {}, parked: { 1: 'orders 12 belongs to another partition' } })
+    expect(summary(await read())).toMatchObject({
+      bookings: {},
+      parked: { 1: 'bookings 12 belongs to another partition' },
+    })
   })
 })

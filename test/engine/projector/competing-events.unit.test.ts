@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { outcomesOf } from './projecting.ts'
-import { type AnyRecord, altered, orderEvent, petCreated } from './records.ts'
+import { type AnyRecord, altered, bookingEvent, seatAdded } from './records.ts'
 
-const [pet, order] = [5, 12]
-const created = petCreated({ id: pet })
-const placed = orderEvent('OrderPlaced', pet, order, 2)
-const approved = orderEvent('OrderApproved', pet, order, 3)
-const delivered = orderEvent('OrderDelivered', pet, order, 4)
-const cancelled = orderEvent('OrderCancelled', pet, order, 4)
+const [seat, booking] = [5, 12]
+const created = seatAdded({ id: seat })
+const placed = bookingEvent('BookingPlaced', seat, booking, 2)
+const approved = bookingEvent('BookingApproved', seat, booking, 3)
+const delivered = bookingEvent('BookingDelivered', seat, booking, 4)
+const cancelled = bookingEvent('BookingCancelled', seat, booking, 4)
 
 /** An event of each type, and the history that it can follow. */
 const events: readonly [type: string, before: readonly AnyRecord[], event: AnyRecord][] = [
-  ['PetCreated', [], created],
-  ['OrderPlaced', [created], placed],
-  ['OrderApproved', [created, placed], approved],
-  ['OrderDelivered', [created, placed, approved], delivered],
-  ['OrderCancelled', [created, placed, approved], cancelled],
+  ['SeatAdded', [], created],
+  ['BookingPlaced', [created], placed],
+  ['BookingApproved', [created, placed], approved],
+  ['BookingDelivered', [created, placed, approved], delivered],
+  ['BookingCancelled', [created, placed, approved], cancelled],
 ]
 
 describe('an event that could follow, with a version that is not the next one, is superseded', () => {

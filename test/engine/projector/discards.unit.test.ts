@@ -6,25 +6,25 @@ import { eventually } from '../../lib/eventually.ts'
 import { MemoryEventLog, MemoryLogData } from '../log/memory-event-log.ts'
 import { everything, parkedIn } from './projecting.ts'
 import { startRebuild } from './rebuilding.ts'
-import { type AnyRecord, altered, discard, newerEvent, orderEvent, petCreated } from './records.ts'
+import { type AnyRecord, altered, bookingEvent, discard, newerEvent, seatAdded } from './records.ts'
 import { startVerify } from './verifying.ts'
 import {
   disturbed,
   openWorld,
   positionOf,
   type StartOptions,
-  somePets,
+  someSeats,
   undisturbed,
   untilCaughtUp,
   withMethods,
 } from './world.ts'
 
-/** Orders of pet 1 from a version on: placed and cancelled in turn, each with so many characters more. */
-function waitingOrders(count: number, characters = 0, from = 3): AnyRecord[] {
+/** Bookings of seat 1 from a version on: placed and cancelled in turn, each with so many characters more. */
+function waitingBookings(count: number, characters = 0, from = 3): AnyRecord[] {
   const padding = 'x'.repeat(characters)
   return Array.from({ length: count }, (_, i) => {
-    const type = i % 2 === 0 ? 'OrderPlaced' : 'OrderCancelled'
-    const event = orderEvent(type, 1, 1000 + from + Math.floor(i / 2), from + i)
+    const type = i % 2 === 0 ? 'BookingPlaced' : 'BookingCancelled'
+    const event = bookingEvent(type, 1, 1000 + from + Math.floor(i / 2), from + i)
     return characters === 0 ? event : altered(event, { padding })
   })
 }
@@ -42,7 +42,7 @@ async function worldOf(records: readonly AnyRecord[], over: StartOptions & { rea
   return { world: { ...world, log }, memory, data, projector, start }
 }
 
-const firstParked = [petCreated({ id: 1 }), newerEvent('1', 2)]
+const firstParked = [seatAdded({ id: 1 }), newerEvent('1', 2)]
 
 describe('a discard', () => {
   it('takes up thousands that wait, in pages and with one apply', async () => {
@@ -52,7 +52,7 @@ describe('a discard', () => {
     const data = new MemoryLogData(1)
     const log = new MemoryEventLog(data)
     const world = openWorld()
-    const stateOfPet = async (id: number) => {
+    const stateOfSeat = async (id: number) => {
       const { name } = (await world.store.generations.active()) ?? { name: '' }
       const { row, parked } = await world.store.reads.load(name, { stream: String(id) })
       return { version: row?.version, isParked: parked !== undefined }
@@ -62,22 +62,22 @@ describe('a discard', () => {
     })
     const read: EventLog['read'] = async (...place) => {
       pages++
-      if (pages % 4 === 0) seen.push(await stateOfPet(1), await stateOfPet(50))
+      if (pages % 4 === 0) seen.push(await stateOfSeat(1), await stateOfSeat(50))
       return await log.read(...place)
     }
-    data.add(0, [...firstParked, ...somePets(50, 5), ...waitingOrders(4999, 15_000)])
+    data.add(0, [...firstParked, ...someSeats(50, 5), ...waitingBookings(4999, 15_000)])
     const projector = await world.start({ log: withMethods(log, { read }), store })
     await untilCaughtUp({ log, store: world.store })
     expect(parkedIn(await everything(world.store))).toHaveLength(5000)
     isDiscarding = true
-    data.add(0, [discard('1', 1), ...somePets(60, 1)])
+    data.add(0, [discard('1', 1), ...someSeats(60, 1)])
     await untilCaughtUp({ log, store: world.store })
     expect(applies).toBeLessThanOrEqual(2) // the last record may come in a batch of its own
     expect(projector.takenUp(0)).toBe(5000 / 500) // each page is full, so that one record more would need another
     for (const [i, state] of seen.entries()) {
       expect(state).toEqual(i % 2 === 0 ? { version: 1, isParked: true } : { version: 1, isParked: false })
     }
-    expect([await stateOfPet(1), await stateOfPet(60)]).toEqual([
+    expect([await stateOfSeat(1), await stateOfSeat(60)]).toEqual([
       { version: 5001, isParked: false },
       { version: 1, isParked: false },
     ])
@@ -89,7 +89,7 @@ describe('a discard', () => {
   }, 60_000)
 
   it('that is broken off on the way changes nothing, and is done once what broke it off is over', async () => {
-    const records = [...firstParked, ...waitingOrders(1200), discard('1', 1), ...somePets(50, 3)]
+    const records = [...firstParked, ...waitingBookings(1200), discard('1', 1), ...someSeats(50, 3)]
     for (const fault of ['the log fails', 'a reply is lost', 'the projector ends', 'a rebalance'] as const) {
       let strikes = 2
       const log = new MemoryEventLog(new MemoryLogData(1))
@@ -125,7 +125,7 @@ describe('a discard', () => {
   it('holds up no verification, which finds nothing on the way or afterwards', async () => {
     const found: unknown[] = []
     let verifying: Promise<unknown> | undefined
-    const { world, memory } = await worldOf([...firstParked, ...waitingOrders(1200), discard('1', 1)], {
+    const { world, memory } = await worldOf([...firstParked, ...waitingBookings(1200), discard('1', 1)], {
       read: async (partition, from, limit) => {
         if (from > 900) {
           verifying ??= startVerify(world).then(({ differences }) => found.push(differences))
@@ -142,9 +142,9 @@ describe('a discard', () => {
   it('and another one, of what parked again behind it, come to the same at once and one after the other', async () => {
     const again = { version: 701 }
     const waiting = [
-      ...waitingOrders(again.version - 3),
+      ...waitingBookings(again.version - 3),
       newerEvent('1', again.version),
-      ...waitingOrders(600, 0, again.version + 1),
+      ...waitingBookings(600, 0, again.version + 1),
     ]
     const before = [...firstParked, ...waiting]
     const discards = [discard('1', 1), discard('1', 1), discard('1', again.version - 1), discard('1', 1)]
@@ -155,7 +155,7 @@ describe('a discard', () => {
       await untilCaughtUp(world)
       if (each !== discards[0]) continue
       const { waiting: chunks, parked } = await everything(world.store)
-      expect(parked).toEqual([['1', `0 ${again.version - 1} 600 type petstore.PetMoved.v1 is unknown`]])
+      expect(parked).toEqual([['1', `0 ${again.version - 1} 600 type theatre.SeatMoved.v1 is unknown`]])
       expect(chunks.map(([id, text]) => [id, text.split(',').length])).toEqual([
         ['0/1', 500],
         ['1/1', 100],
@@ -172,7 +172,7 @@ describe('a discard', () => {
     const lines: Record<string, unknown>[] = []
     const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) })
     let isAway = true
-    const { world, memory, data } = await worldOf([...firstParked, ...waitingOrders(3)], {
+    const { world, memory, data } = await worldOf([...firstParked, ...waitingBookings(3)], {
       logger,
       read: async (...place) => {
         if (isAway) throw new ServiceError('event_log_unavailable', 'The log is away.')
@@ -180,7 +180,7 @@ describe('a discard', () => {
       },
     })
     await untilCaughtUp(world)
-    data.add(0, [discard('1', 1), ...somePets(50, 1)])
+    data.add(0, [discard('1', 1), ...someSeats(50, 1)])
     await eventually(() =>
       expect(lines.map(({ msg }) => msg)).toContain('projector is waiting for log and read models'),
     )
@@ -193,15 +193,15 @@ describe('a discard', () => {
   })
 
   it.each([
-    ['another record', petCreated({ id: 9 })],
+    ['another record', seatAdded({ id: 9 })],
     ['another stream', newerEvent('2', 1)],
   ])('of what the log has lost, with %s in its place, makes the read models anew', async (_, record) => {
-    const { world, data, memory } = await worldOf([...firstParked, ...waitingOrders(3)])
+    const { world, data, memory } = await worldOf([...firstParked, ...waitingBookings(3)])
     await untilCaughtUp(world)
     const before = await world.store.generations.active()
     const records = data.records[0] ?? []
     records[2] = { ...record, offset: 2, leaderEpoch: 0 }
-    data.add(0, [discard('1', 1), ...somePets(50, 1)])
+    data.add(0, [discard('1', 1), ...someSeats(50, 1)])
     await eventually(async () => expect((await world.store.generations.active())?.name).not.toBe(before?.name))
     await untilCaughtUp(world)
     expect(await everything(world.store)).toEqual(await undisturbed(memory))

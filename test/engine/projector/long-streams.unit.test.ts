@@ -7,35 +7,40 @@ import { openSqliteReadModels } from '../../../src/engine/read-models/sqlite/sql
 import type { ReadModelStore } from '../../../src/engine/read-models/store.ts'
 import { decodeEntry } from '../../../src/engine/read-models/stream-history.ts'
 import { decodeRow } from '../../../src/engine/read-models/stream-row.ts'
-import { petstore } from '../../store/petstore.ts'
 import { memoryReadModels } from '../read-models/memory-store.ts'
+import { theatre } from '../theatre/theatre.ts'
 import { logger } from './projecting.ts'
-import { logOf, orderEvent, petCreated } from './records.ts'
+import { bookingEvent, logOf, seatAdded } from './records.ts'
 
 const events = 100_000
 const batchRecords = 500
 
-/** One pet is ordered and given back over and over. */
+/** One seat is booked and given back over and over. */
 function* longStream(): Generator<LogRecord[]> {
   for (let from = 0; from < events; from += batchRecords) {
     const records = Array.from({ length: batchRecords }, (_, i) => {
       const version = from + i + 1
-      if (version === 1) return petCreated({ id: 1 })
-      return orderEvent(version % 2 === 0 ? 'OrderPlaced' : 'OrderCancelled', 1, 10 + Math.floor(version / 2), version)
+      if (version === 1) return seatAdded({ id: 1 })
+      return bookingEvent(
+        version % 2 === 0 ? 'BookingPlaced' : 'BookingCancelled',
+        1,
+        10 + Math.floor(version / 2),
+        version,
+      )
     })
     yield logOf(records, from)
   }
 }
 
-/** The bytes of all that a batch puts, but for the documents of orders: each event of one adds one. */
+/** The bytes of all that a batch puts, but for the documents of bookings: each event of one adds one. */
 function bytesOf({ documents, texts }: Batch): number {
-  const pets = documents.flatMap(({ after }) => (after?.collection === 'pets' ? [after.json + after.behind] : []))
-  return [...pets, ...texts.history.put.flat(), ...texts.rows.put.flat()].join('').length
+  const seats = documents.flatMap(({ after }) => (after?.collection === 'seats' ? [after.json + after.behind] : []))
+  return [...seats, ...texts.history.put.flat(), ...texts.rows.put.flat()].join('').length
 }
 
 it.each<[string, () => ReadModelStore]>([
   ['memory', () => memoryReadModels()],
-  ['SQLite', () => openSqliteReadModels({ file: ':memory:', version: 'v1', home: 'pets', isOwner: true })],
+  ['SQLite', () => openSqliteReadModels({ file: ':memory:', version: 'v1', home: 'seats', isOwner: true })],
 ])(
   'a stream of 100,000 events costs with each what it cost with the first, in %s',
   async (_, open) => {
@@ -52,7 +57,7 @@ it.each<[string, () => ReadModelStore]>([
       },
     }
     const log = { partitionFor: () => 0, endOffsets: async () => [], read: async () => ({ records: [], next: 0 }) }
-    const applier = new Applier({ store: measured, definition: petstore, log, logger })
+    const applier = new Applier({ store: measured, definition: theatre, log, logger })
     let checkpoint = startOfPartition
     for (const records of longStream()) {
       const batch = { partition: 0, from: checkpoint.next, records, next: checkpoint.next + batchRecords }
@@ -61,7 +66,7 @@ it.each<[string, () => ReadModelStore]>([
     expect(checkpoint.counts.applied).toBe(events)
     // Offsets get longer; nothing else grows.
     expect(Math.max(...bytes.slice(-10)) / Math.max(...bytes.slice(10, 20))).toBeLessThan(1.5)
-    const { items } = (await store.inspection.scan('generation', 'pets', undefined, 1)) ?? expect.fail('it is gone')
+    const { items } = (await store.inspection.scan('generation', 'seats', undefined, 1)) ?? expect.fail('it is gone')
     const [, row = ''] = items[0]?.[1].split('\0') ?? []
     expect(row.length).toBeLessThan(2048)
     expect(decodeRow('1', undefined, row)).toMatchObject({

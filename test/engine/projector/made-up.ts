@@ -21,9 +21,9 @@ interface Thing extends Pick<Happening, 'stream'> {
 
 const nothing: Thing = { stream: '', changes: 0, isRemoved: false, other: 0, removesOther: false }
 
-/** A kind of stream that does what no pet does: its document can be removed. */
+/** A kind of stream that does what no seat does: its document can be removed. */
 export const madeUp: StreamDefinition<Thing, unknown, Happening> = defineStream<Thing, unknown, Happening>('made', {
-  collection: 'pets',
+  collection: 'seats',
   source: '/made-up',
   initial: nothing,
   decide: () => 'unchanged',
@@ -50,8 +50,8 @@ export const madeUp: StreamDefinition<Thing, unknown, Happening> = defineStream<
         const id = homeIdOf(stream)
         const filters = { parity: String(changes % 2) }
         const json = (of: number) => `{"id":${of},"changes":${changes}}`
-        const own = { collection: 'pets', id: id ?? 0, filters, json: isRemoved ? null : json(id ?? 0) }
-        const others = { collection: 'orders', id: other, filters, json: removesOther ? null : json(other) }
+        const own = { collection: 'seats', id: id ?? 0, filters, json: isRemoved ? null : json(id ?? 0) }
+        const others = { collection: 'bookings', id: other, filters, json: removesOther ? null : json(other) }
         return [...(id === undefined ? [] : [own]), ...(other === 0 ? [] : [others])]
       },
     },

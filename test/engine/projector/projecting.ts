@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import { expect } from 'vitest'
+import type { StreamDefinition } from '../../../src/engine/definition/stream-definition.ts'
 import type { LogRecord, Offset } from '../../../src/engine/log/event-log.ts'
 import { Applier } from '../../../src/engine/projector/applier.ts'
 import { type Checkpoint, noRecords, startOfPartition } from '../../../src/engine/read-models/checkpoint.ts'
@@ -9,16 +10,19 @@ import type { Item } from '../../../src/engine/read-models/inspection.ts'
 import { decodeOffsets, decodeParkedStream } from '../../../src/engine/read-models/parked-stream.ts'
 import type { ProjectionStore } from '../../../src/engine/read-models/projection-store.ts'
 import type { ReadModelStore } from '../../../src/engine/read-models/store.ts'
-import { petstore } from '../../store/petstore.ts'
 import { itemsIn } from '../read-models/contract/samples.ts'
 import { memoryReadModels } from '../read-models/memory-store.ts'
+import { theatre } from '../theatre/theatre.ts'
 import { type AnyRecord, logOf } from './records.ts'
 
 export const logger = pino({ level: 'silent' })
 
 /** Read models of partition 0 in memory, to which records are applied without a log and a projector. */
-export async function openProjection(partitionFor: (key: string) => number = () => 0, definition = petstore) {
-  const store = memoryReadModels()
+export async function openProjection(
+  partitionFor: (key: string) => number = () => 0,
+  definition: StreamDefinition = theatre,
+) {
+  const store = memoryReadModels(undefined, undefined, definition.stream.collection)
   await store.generations.start({ name: 'generation', logId: 'log' }, undefined)
   const applied: LogRecord[] = []
   const log = {
@@ -67,15 +71,23 @@ function exact({ projection, inspection }: ReadModelStore): ProjectionStore {
   }
 }
 
-export async function project(records: readonly AnyRecord[], cuts: readonly Offset[] = [], definition = petstore) {
+export async function project(
+  records: readonly AnyRecord[],
+  cuts: readonly Offset[] = [],
+  definition: StreamDefinition = theatre,
+) {
   const projection = await openProjection(undefined, definition)
   await projection.apply(records, cuts)
   return projection
 }
 
 /** Which counts went up with each record, in a batch for each. */
-export async function outcomesOf(records: readonly AnyRecord[], partitionFor?: (key: string) => number) {
-  const { apply, counts } = await openProjection(partitionFor)
+export async function outcomesOf(
+  records: readonly AnyRecord[],
+  partitionFor?: (key: string) => number,
+  definition?: StreamDefinition,
+) {
+  const { apply, counts } = await openProjection(partitionFor, definition)
   const names = Object.keys(noRecords) as (keyof typeof noRecords)[]
   const outcomes: string[] = []
   for (const each of records) {
@@ -136,12 +148,12 @@ export function summary(found: Everything) {
   const statuses = (collection: string) =>
     Object.fromEntries(Object.entries(documentsOf(found, collection)).map(([id, { status }]) => [id, status]))
   const rows = [
-    ...(found.documents.pets ?? []).map(([id, text]): [string, string] => [id, text.split('\0')[1] ?? '']),
+    ...(found.documents.seats ?? []).map(([id, text]): [string, string] => [id, text.split('\0')[1] ?? '']),
     ...found.rows,
   ]
   return {
-    pets: statuses('pets'),
-    orders: statuses('orders'),
+    seats: statuses('seats'),
+    bookings: statuses('bookings'),
     versions: Object.fromEntries(rows.map(([stream, row]) => [stream, Number.parseInt(row, 10)])),
     parked: Object.fromEntries(parkedIn(found).map(({ offset, reason }) => [offset, reason])),
     keys: Object.fromEntries(found.keys.map(({ key, offset }) => [key, offset])),

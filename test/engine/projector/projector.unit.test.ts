@@ -6,14 +6,14 @@ import { eventually } from '../../lib/eventually.ts'
 import { MemoryEventLog, MemoryLogData } from '../log/memory-event-log.ts'
 import { anyLog } from './any-log.ts'
 import { everything } from './projecting.ts'
-import { orderEvent } from './records.ts'
+import { bookingEvent } from './records.ts'
 import {
   disturbed,
   type Method,
   openWorld,
   positionOf,
   runningWorld,
-  somePets,
+  someSeats,
   underLogId,
   undisturbed,
   untilCaughtUp,
@@ -25,13 +25,13 @@ describe('the projector', () => {
     const world = openWorld()
     const asked: Method[] = []
     const store = disturbed(world.store, (method) => void asked.push(method))
-    await world.append(somePets(1, 300))
-    await world.append(somePets(1, 100).map((_, at) => orderEvent('OrderPlaced', 1 + 2 * at, at + 1, 2)))
+    await world.append(someSeats(1, 300))
+    await world.append(someSeats(1, 100).map((_, at) => bookingEvent('BookingPlaced', 1 + 2 * at, at + 1, 2)))
     await world.start({ store })
     await untilCaughtUp(world)
     expect(asked).toContain('apply')
     expect(asked).not.toContain('load')
-    await world.append([orderEvent('OrderApproved', 1, 1, 3)])
+    await world.append([bookingEvent('BookingApproved', 1, 1, 3)])
     await untilCaughtUp(world)
     expect(asked.filter((method) => method === 'load')).toHaveLength(1)
   })
@@ -41,7 +41,7 @@ describe('the projector', () => {
     async (what) => {
       const world = await runningWorld(20)
       const restore = world.snapshot()
-      await world.append(somePets(21, 20))
+      await world.append(someSeats(21, 20))
       await untilCaughtUp(world)
       const before = await everything(world.store)
       if (what === 'is emptied') world.flush()
@@ -57,7 +57,7 @@ describe('the projector', () => {
     const store = disturbed(world.store, () => {
       if (away) throw new ServiceError('read_model_unavailable', 'away')
     })
-    await world.append(somePets(1, 5))
+    await world.append(someSeats(1, 5))
     const projector = await world.start({ store })
     await eventually(() => expect(projector.state.status).toBe('waiting'))
     away = false
@@ -74,7 +74,7 @@ describe('the projector', () => {
     const { projection } = world.store
     const load: typeof projection.load = (...request) => projection.load(...request)
     const apply = vi.fn<typeof projection.apply>(async (...batch) => (isOver ? projection.apply(...batch) : result))
-    await world.append(somePets(1, 5))
+    await world.append(someSeats(1, 5))
     const projector = await world.start({ store: { ...world.store, projection: { apply, load } } })
     await eventually(() => expect(apply.mock.calls.length).toBeGreaterThan(2))
     expect(projector.state.status).toBe(status)
@@ -93,7 +93,7 @@ describe('the projector', () => {
     await world.stop()
     // The log id stays: as when the tail of the log was lost and other events came in its place.
     const other = openWorld()
-    if (count > 0) await other.append(somePets(count === 19 ? 1 : 101, count))
+    if (count > 0) await other.append(someSeats(count === 19 ? 1 : 101, count))
     await world.start({ log: underLogId(world.log.logId, other.log) })
     const expected = await undisturbed(other.log)
     await eventually(async () => expect(await everything(world.store)).toEqual(expected))
@@ -104,7 +104,7 @@ describe('the projector', () => {
     const before = await world.store.generations.active()
     await world.stop()
     const other = openWorld()
-    await other.append(somePets(101, 5))
+    await other.append(someSeats(101, 5))
     let confirmed = 0
     const confirm = async () => {
       confirmed++
@@ -117,7 +117,7 @@ describe('the projector', () => {
 
   it('starts a generation when the log has another id', async () => {
     const [world, other] = [await runningWorld(3), openWorld()]
-    await other.append(somePets(1, 3))
+    await other.append(someSeats(1, 3))
     await world.stop()
     await world.start({ log: other.log })
     const active = () => world.store.generations.active()
@@ -128,7 +128,7 @@ describe('the projector', () => {
   it('starts a generation when the log lost its end, and grew again before that was noticed', async () => {
     const { world, data, log } = await worldOfFour()
     data.loseFrom(0, 2)
-    data.add(0, somePets(101, 4)) // the projector reads on at offset 4
+    data.add(0, someSeats(101, 4)) // the projector reads on at offset 4
     await eventually(async () => expect(await everything(world.store)).toEqual(await undisturbed(log)))
   })
 
@@ -136,7 +136,7 @@ describe('the projector', () => {
     const { world, data, log } = await worldOfFour()
     const before = await world.store.generations.active()
     data.loseFrom(0, 4)
-    data.add(0, somePets(101, 4))
+    data.add(0, someSeats(101, 4))
     await untilCaughtUp({ log, store: world.store })
     expect(await world.store.generations.active()).toEqual(before)
     expect(await everything(world.store)).toEqual(await undisturbed(log))
@@ -199,7 +199,7 @@ describe('the projector', () => {
 async function worldOfFour() {
   const data = new MemoryLogData(1)
   const [world, log] = [openWorld(), new MemoryEventLog(data)]
-  data.add(0, somePets(1, 4))
+  data.add(0, someSeats(1, 4))
   await world.start({ log })
   await untilCaughtUp({ log, store: world.store })
   return { world, data, log }

@@ -5,7 +5,7 @@ import { openSqliteReadModels } from '../../../src/engine/read-models/sqlite/sql
 import { eventually } from '../../lib/eventually.ts'
 import { everything } from './projecting.ts'
 import { adjustableClock, filledWorld, growingLog, interrupted, names, startRebuild } from './rebuilding.ts'
-import { disturbed, openWorld, silentAtFirst, somePets, underLogId, withMethods } from './world.ts'
+import { disturbed, openWorld, silentAtFirst, someSeats, underLogId, withMethods } from './world.ts'
 
 /** The shortest time for which a configuration has what is being built kept without renewal. */
 const leastGraceMs = 5000
@@ -18,7 +18,7 @@ describe('a rebuild that is disturbed', () => {
     const world = await filledWorld(2600)
     await interrupted(world)
     const other = openWorld()
-    for (let turn = 0; turn < appends; turn++) await other.append(somePets(5000 + turn * 900, 900))
+    for (let turn = 0; turn < appends; turn++) await other.append(someSeats(5000 + turn * 900, 900))
     const before = await names(world)
     const log = underLogId(world.log.logId, other.log)
     await expect(startRebuild({ log, store: world.store })).rejects.toMatchObject({
@@ -82,8 +82,8 @@ describe('a rebuild that is disturbed', () => {
   it('keeps what it builds from the retention of other processes, however long it waits', async () => {
     const world = await filledWorld(5)
     const { log, add } = growingLog(world, () => world.log.endOffsets())
-    add(somePets(1, 5).slice(0, 3))
-    const other = openSqliteReadModels({ file: join(world.path, 'read-models.db'), version: 'test', home: 'pets' })
+    add(someSeats(1, 5).slice(0, 3))
+    const other = openSqliteReadModels({ file: join(world.path, 'read-models.db'), version: 'test', home: 'seats' })
     onTestFinished(() => other.close())
     const skipTime = adjustableClock()
     const [progress, stop] = [vi.fn(), new AbortController()]
@@ -96,7 +96,7 @@ describe('a rebuild that is disturbed', () => {
       expect(await other.generations.prune(leastGraceMs)).toEqual([])
       skipTime(4000)
     }
-    add(somePets(1, 5).slice(3))
+    add(someSeats(1, 5).slice(3))
     expect(await rebuilding).toBe('activated')
   })
 

@@ -1,12 +1,12 @@
 import { expect, it, vi } from 'vitest'
 import { growingLog, startRebuild } from './rebuilding.ts'
-import { openWorld, somePets } from './world.ts'
+import { openWorld, someSeats } from './world.ts'
 
 it('a rebuild does not take over with a part of what the log held, though the active generation has even less', async () => {
   const world = openWorld()
   const { log, add } = growingLog(world, async () => [3])
   await world.store.generations.start({ name: 'active', logId: log.logId }, undefined)
-  const records = somePets(1, 3)
+  const records = someSeats(1, 3)
   add(records.slice(0, 2))
   const activate = vi.spyOn(world.store.generations, 'activate')
   const hasLookedAgain = Promise.withResolvers<string>()

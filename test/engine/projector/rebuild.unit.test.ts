@@ -6,9 +6,9 @@ import { Tracker } from '../../../src/engine/read-models/tracker.ts'
 import { eventually } from '../../lib/eventually.ts'
 import { everything } from './projecting.ts'
 import { filledWorld, growingLog, interrupted, names, startRebuild } from './rebuilding.ts'
-import { orderEvent, petCreated } from './records.ts'
+import { bookingEvent, seatAdded } from './records.ts'
 import { worldOfEveryKind } from './verifying.ts'
-import { never, openWorld, somePets, untilCaughtUp, type World } from './world.ts'
+import { never, openWorld, someSeats, untilCaughtUp, type World } from './world.ts'
 
 const activeIn = ({ store }: World) => store.generations.active()
 
@@ -16,7 +16,7 @@ describe('a rebuild', () => {
   it('builds the same read models anew, whatever became of them, and has them take over', async () => {
     const world = await worldOfEveryKind()
     const [before, old] = [await everything(world.store), await activeIn(world)]
-    world.sql(`UPDATE ${world.tableOf('pets')} SET json = replace(json, 'pet', 'pest') WHERE id = 1`)
+    world.sql(`UPDATE ${world.tableOf('seats')} SET json = replace(json, 'seat', 'pest') WHERE id = 1`)
     expect(await everything(world.store)).not.toEqual(before)
     const progress = vi.fn()
     expect(await startRebuild(world, { progress })).toBe('activated')
@@ -32,10 +32,10 @@ describe('a rebuild', () => {
 
   it('takes over only with all that the log held, however little the active one has', async () => {
     const world = openWorld()
-    await world.append(somePets(1, 2500))
+    await world.append(someSeats(1, 2500))
     await world.store.generations.start({ name: 'active', logId: world.log.logId }, undefined)
     expect(await startRebuild(world)).toBe('activated')
-    expect((await everything(world.store)).sizes).toContainEqual(['pets', 2500])
+    expect((await everything(world.store)).sizes).toContainEqual(['seats', 2500])
   })
 
   it('begins the read models where there are none, of an empty log too', async () => {
@@ -58,11 +58,11 @@ describe('a rebuild', () => {
     const world = await filledWorld(5)
     let asked = 0
     const { log, add } = growingLog(world, async () => [asked++ === 0 ? 3 : 5])
-    add(somePets(1, 5).slice(0, 3))
+    add(someSeats(1, 5).slice(0, 3))
     const activate = vi.spyOn(world.store.generations, 'activate')
     const rebuilding = startRebuild({ log, store: world.store })
     await eventually(() => expect(activate).toHaveResolvedWith('behind'))
-    add(somePets(1, 5).slice(3))
+    add(someSeats(1, 5).slice(3))
     expect(await rebuilding).toBe('activated')
     expect((await everything(world.store)).checkpoints.get(0)).toMatchObject({ next: 5, counts: { applied: 5 } })
   })
@@ -105,26 +105,26 @@ describe('a rebuild', () => {
     onTestFinished(() => tracker.close())
     const readModel = new ProvenReadModel({ reads: world.store.reads, tracker, log: world.log })
     await eventually(() => expect(readModel.state.status).toBe('up'))
-    const page = (index?: string) => readModel.page({ collection: 'pets', index, after: 0, limit: 100_000 })
+    const page = (index?: string) => readModel.page({ collection: 'seats', index, after: 0, limit: 100_000 })
     let done = false
-    let [greatest, ordered, answers, next] = [0, 0, 0, 1201]
+    let [greatest, booked, answers, next] = [0, 0, 0, 1201]
     const read = async () => {
       while (!done) {
-        const [least, leastOrdered] = [greatest, ordered]
+        const [least, leastBooked] = [greatest, booked]
         const ids = documentsIn((await page()).documents).map(({ id }) => id)
         const { count } = await page('status:pending')
         expect(ids).toEqual(ids.map((_, at) => at + 1)) // without a gap
         expect(ids.length).toBeGreaterThanOrEqual(least)
-        expect(count).toBeGreaterThanOrEqual(leastOrdered)
+        expect(count).toBeGreaterThanOrEqual(leastBooked)
         greatest = Math.max(greatest, ids.length)
-        ordered = Math.max(ordered, count)
+        booked = Math.max(booked, count)
         answers++
         await nextTurn()
       }
     }
     const write = async () => {
       for (; !done; next++) {
-        await world.append([petCreated({ id: next }), orderEvent('OrderPlaced', next, next, 2)])
+        await world.append([seatAdded({ id: next }), bookingEvent('BookingPlaced', next, next, 2)])
         await nextTurn()
       }
     }
@@ -141,7 +141,7 @@ describe('a rebuild', () => {
     await untilCaughtUp(world)
     const found = await everything(world.store)
     expect(found.checkpoints.get(0)?.counts).toMatchObject({ applied: 1200 + 2 * (next - 1201), superseded: 0 })
-    expect(ordered).toBeGreaterThan(0)
+    expect(booked).toBeGreaterThan(0)
     await world.stop()
     await startRebuild(world)
     expect(await everything(world.store)).toEqual(found)

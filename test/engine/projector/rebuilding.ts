@@ -1,17 +1,17 @@
 import { expect, onTestFinished, vi } from 'vitest'
 import type { EventLog } from '../../../src/engine/log/event-log.ts'
 import { type RebuildOptions, rebuild } from '../../../src/engine/projector/rebuild.ts'
-import { petstore } from '../../store/petstore.ts'
 import { MemoryEventLog, MemoryLogData } from '../log/memory-event-log.ts'
+import { theatre } from '../theatre/theatre.ts'
 import { logger } from './projecting.ts'
 import type { AnyRecord } from './records.ts'
 import { disturbed, runningWorld, type World, withMethods } from './world.ts'
 
 export function startRebuild({ log, store }: Pick<World, 'log' | 'store'>, over: Partial<RebuildOptions> = {}) {
-  return rebuild({ log, store, definition: petstore, logger, ...over })
+  return rebuild({ log, store, definition: theatre, logger, ...over })
 }
 
-/** A world whose read models are caught up with some pets, and whose projector has stopped. */
+/** A world whose read models are caught up with some seats, and whose projector has stopped. */
 export async function filledWorld(count = 20): Promise<World> {
   const world = await runningWorld(count)
   await world.stop()

@@ -1,9 +1,7 @@
 import type { EventContext as OfStream } from '../../../src/engine/definition/event-codec.ts'
 import type { LogRecord, NewRecord, Offset } from '../../../src/engine/log/event-log.ts'
-import type { OrderEvent } from '../../../src/store/events.ts'
-import type { OrderId } from '../../../src/store/order.ts'
-import type { NewPet, PetId } from '../../../src/store/pet.ts'
-import { encodeEvent, petstore } from '../../store/petstore.ts'
+import type { BookingEvent, BookingId, NewSeat, SeatId } from '../theatre/seats.ts'
+import { encodeEvent, theatre } from '../theatre/theatre.ts'
 
 /** A record before it has its place in a log. */
 export type AnyRecord = Omit<LogRecord, 'offset'>
@@ -25,25 +23,29 @@ export function asText(records: readonly AnyRecord[]): NewRecord[] {
 type EventContext = Omit<OfStream, 'stream'>
 const context: EventContext = { eventId: 'event', version: 1, time: '2026-11-20T09:30:00.000Z' }
 
-export function petCreated(pet: Partial<NewPet> & { id: number }, over: Partial<EventContext> = {}): AnyRecord {
-  const defaults: NewPet = { name: `pet ${pet.id}`, categoryId: 1, status: 'available' }
-  const complete = { ...defaults, ...pet, id: pet.id as PetId }
-  return written(encodeEvent({ type: 'PetCreated', pet: complete }, { ...context, ...over }))
+export function seatAdded(seat: Partial<NewSeat> & { id: number }, over: Partial<EventContext> = {}): AnyRecord {
+  const defaults: NewSeat = { name: `seat ${seat.id}`, rowId: 1, status: 'available' }
+  const complete = { ...defaults, ...seat, id: seat.id as SeatId }
+  return written(encodeEvent({ type: 'SeatAdded', seat: complete }, { ...context, ...over }))
 }
 
-export function orderEvent(
-  type: OrderEvent['type'],
-  petId: number,
-  orderId: number,
+export function bookingEvent(
+  type: BookingEvent['type'],
+  seatId: number,
+  bookingId: number,
   version: number,
   over: Partial<EventContext> = {},
 ): AnyRecord {
-  const event = { type, petId: petId as PetId, orderId: orderId as OrderId }
+  const event = { type, seatId: seatId as SeatId, bookingId: bookingId as BookingId }
   return written(encodeEvent(event, { ...context, version, ...over }))
 }
 
-export function discard(stream: string, offset: Offset): AnyRecord {
-  const { key, value } = petstore.events.encodeDiscard({ stream, offset }, new Date(0))
+export function discard(
+  stream: string,
+  offset: Offset,
+  events: Pick<typeof theatre.events, 'encodeDiscard'> = theatre.events,
+): AnyRecord {
+  const { key, value } = events.encodeDiscard({ stream, offset }, new Date(0))
   return record(value.replace(/"id":"[^"]*"/, `"id":"discard ${offset}"`), key) // the same each time
 }
 
@@ -62,7 +64,7 @@ export function newerEvent(
   streamversion: unknown,
   attributes: Record<string, unknown> = {},
 ): AnyRecord {
-  const event = { specversion: '1.0', id: 'newer', type: 'petstore.PetMoved.v1', source: '/v1/pets', subject: stream }
+  const event = { specversion: '1.0', id: 'newer', type: 'theatre.SeatMoved.v1', source: '/v1/seats', subject: stream }
   return record(JSON.stringify({ ...event, streamversion, ...attributes }), stream)
 }
 

@@ -3,11 +3,11 @@ import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import { type LogRecord, type Offset, type ReadRecords, readMax } from '../../../src/engine/log/event-log.ts'
 import { Replay } from '../../../src/engine/projector/replay.ts'
-import { petstore } from '../../store/petstore.ts'
 import { memoryReadModels } from '../read-models/memory-store.ts'
+import { theatre } from '../theatre/theatre.ts'
 import { logger } from './projecting.ts'
 import { adjustableClock } from './rebuilding.ts'
-import { discard, logOf, newerEvent, orderEvent, petCreated } from './records.ts'
+import { bookingEvent, discard, logOf, newerEvent, seatAdded } from './records.ts'
 
 /** A partition that holds these records, and before its end no others, as between markers of transactions. */
 interface Sparse {
@@ -15,10 +15,10 @@ interface Sparse {
   end: Offset
 }
 
-/** The pets of a partition, one after the other. */
-function pets(count: number, partition = 0, partitions = 1): Sparse {
+/** The seats of a partition, one after the other. */
+function seats(count: number, partition = 0, partitions = 1): Sparse {
   const ids = Array.from({ length: count }, (_, i) => (i + 1) * partitions + partition)
-  return { records: logOf(ids.map((id) => petCreated({ id }))), end: count }
+  return { records: logOf(ids.map((id) => seatAdded({ id }))), end: count }
 }
 
 /** No page has more than so many offsets. */
@@ -26,7 +26,7 @@ async function openReplay(partitions: readonly Sparse[], pageOffsets = Number.PO
   const store = memoryReadModels()
   await store.generations.start({ name: 'new', logId: 'log' }, undefined)
   const give = async (partition: number, from: Offset, limit: number): Promise<ReadRecords> => {
-    const { records, end } = partitions[partition] ?? pets(0)
+    const { records, end } = partitions[partition] ?? seats(0)
     const behind = Math.min(end, from + pageOffsets)
     const found = records.filter(({ offset }) => offset >= from && offset < behind).slice(0, limit)
     const last = found.length === limit ? found.at(-1) : undefined
@@ -36,7 +36,7 @@ async function openReplay(partitions: readonly Sparse[], pageOffsets = Number.PO
   const endOffsets = async () => partitions.map(({ end }) => end)
   const log = { partitionFor: (key: string) => Number(key) % partitions.length, endOffsets, read }
   const start = (signal = new AbortController().signal) =>
-    new Replay({ definition: petstore, log, store: store.projection, logger, signal }, 'new')
+    new Replay({ definition: theatre, log, store: store.projection, logger, signal }, 'new')
   const replay = start()
   const stored = async () => (await store.generations.checkpoints('new')) ?? new Map()
   const advance = async (...ends: Offset[]) => replay.advance(await stored(), new Map(ends.entries()))
@@ -48,7 +48,7 @@ async function openReplay(partitions: readonly Sparse[], pageOffsets = Number.PO
 
 describe('a replay', () => {
   it('applies everything before an end and nothing behind it, page by page', async () => {
-    const { read, upTo, stored } = await openReplay([pets(7000)])
+    const { read, upTo, stored } = await openReplay([seats(7000)])
     for (const end of [1, 2 * readMax + 7, 2 * readMax + 8]) {
       await upTo(end)
       expect((await stored()).get(0)).toMatchObject({ next: end, last: { offset: end - 1 }, counts: { applied: end } })
@@ -57,7 +57,7 @@ describe('a replay', () => {
   })
 
   it('gets over offsets without a record, also where there are more of them than a page has', async () => {
-    const records = [...logOf([1, 2].map((id) => petCreated({ id }))), ...logOf([petCreated({ id: 3 })], 400)]
+    const records = [...logOf([1, 2].map((id) => seatAdded({ id }))), ...logOf([seatAdded({ id: 3 })], 400)]
     const { upTo, stored } = await openReplay([{ records, end: 410 }], 30)
     for (const [end, applied] of [[300, 2] as const, [400, 2] as const, [401, 3] as const, [410, 3] as const]) {
       await upTo(end)
@@ -66,7 +66,7 @@ describe('a replay', () => {
   })
 
   it('notices with each page that the log lost its end, and grew again', async () => {
-    const partition = pets(2 * readMax)
+    const partition = seats(2 * readMax)
     const { advance, stored } = await openReplay([partition])
     await advance(partition.end)
     const reached = await stored()
@@ -76,7 +76,7 @@ describe('a replay', () => {
   })
 
   it('says that it did not move where the log gives no more, and where somebody else moved the generation', async () => {
-    const { start, advance, stored } = await openReplay([pets(3)])
+    const { start, advance, stored } = await openReplay([seats(3)])
     const empty = await stored()
     await advance(5)
     const three = await stored()
@@ -86,7 +86,7 @@ describe('a replay', () => {
   })
 
   it('reads four partitions at once at most, and begins with no other once one fails', async () => {
-    const partitions = Array.from({ length: 10 }, (_, partition) => pets(10, partition, 10))
+    const partitions = Array.from({ length: 10 }, (_, partition) => seats(10, partition, 10))
     const { give, read, advance, stored } = await openReplay(partitions)
     const ends = partitions.map(({ end }) => end)
     let [reading, most] = [0, 0]
@@ -103,7 +103,7 @@ describe('a replay', () => {
   })
 
   it('comes back in time, the partitions that are furthest behind first', async () => {
-    const partitions = Array.from({ length: 12 }, (_, partition) => pets(1 + partition, partition, 12))
+    const partitions = Array.from({ length: 12 }, (_, partition) => seats(1 + partition, partition, 12))
     const { read, advance, stored } = await openReplay(partitions)
     const skipTime = adjustableClock()
     read.mockImplementationOnce(async () => {
@@ -117,7 +117,7 @@ describe('a replay', () => {
   })
 
   it('leaves a turn of the event loop to everything else with each page', async () => {
-    const { upTo } = await openReplay([pets(90)], 30)
+    const { upTo } = await openReplay([seats(90)], 30)
     let [turns, isDone] = [0, false]
     const counting = (async () => {
       for (; !isDone; turns++) await nextTurn()
@@ -130,9 +130,9 @@ describe('a replay', () => {
 
   it('takes nothing more once it is to end, and breaks off a discard', async () => {
     const waiting = Array.from({ length: 2000 }, (_, i) =>
-      orderEvent(i % 2 === 0 ? 'OrderPlaced' : 'OrderCancelled', 1, 1 + Math.floor(i / 2), 3 + i),
+      bookingEvent(i % 2 === 0 ? 'BookingPlaced' : 'BookingCancelled', 1, 1 + Math.floor(i / 2), 3 + i),
     )
-    const records = logOf([petCreated({ id: 1 }), newerEvent('1', 2), ...waiting, discard('1', 1)])
+    const records = logOf([seatAdded({ id: 1 }), newerEvent('1', 2), ...waiting, discard('1', 1)])
     const { give, read, start, upTo, stored } = await openReplay([{ records, end: records.length }])
     await upTo(records.length - 1)
     const [before, ending] = [await stored(), new AbortController()]

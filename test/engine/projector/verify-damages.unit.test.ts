@@ -6,26 +6,26 @@ import { startVerify, worldOfEveryKind } from './verifying.ts'
  * `<where> <id>: <part of what is expected> -> <part of what is found>`.
  */
 const damages: [string, ...string[]][] = [
-  [`UPDATE [pets] SET json = replace(json, 'pet 101', 'pest') WHERE id = 101`, 'pets 101: pet 101 -> pest'],
-  [`UPDATE [pets] SET behind = '2' || behind WHERE id = 101`, 'pets 101: }\x001 15 -> }\x0021 15'],
-  [`UPDATE [pets] SET behind = replace(behind, 'approved', 'placed')`, 'pets 1: 1 approved -> 1 placed'],
-  [`UPDATE [orders] SET behind = '2'`, 'orders 1: }\x001 -> }\x002'],
-  ['DELETE FROM [pets] WHERE id = 109', 'pets 109: pet 109 -> nothing', 'size pets: 13 of 13 -> 12 of 13'],
+  [`UPDATE [seats] SET json = replace(json, 'seat 101', 'pest') WHERE id = 101`, 'seats 101: seat 101 -> pest'],
+  [`UPDATE [seats] SET behind = '2' || behind WHERE id = 101`, 'seats 101: }\x001 15 -> }\x0021 15'],
+  [`UPDATE [seats] SET behind = replace(behind, 'approved', 'placed')`, 'seats 1: 1 approved -> 1 placed'],
+  [`UPDATE [bookings] SET behind = '2'`, 'bookings 1: }\x001 -> }\x002'],
+  ['DELETE FROM [seats] WHERE id = 109', 'seats 109: seat 109 -> nothing', 'size seats: 13 of 13 -> 12 of 13'],
   [
-    'UPDATE [pets] SET id = 99 WHERE id = 109', // as many as before
-    ...['pets 99: nothing -> pet 109', 'pets 109: pet 109 -> nothing'],
+    'UPDATE [seats] SET id = 99 WHERE id = 109', // as many as before
+    ...['seats 99: nothing -> seat 109', 'seats 109: seat 109 -> nothing'],
   ],
-  [`UPDATE [orders] SET json = replace(json, 'appr', 'pl')`, 'orders 1: "approved" -> "ploved"'],
-  ['DELETE FROM [orders]', 'orders 1: "approved" -> nothing', 'size orders: 1 of 1 -> 0 of 1'],
+  [`UPDATE [bookings] SET json = replace(json, 'appr', 'pl')`, 'bookings 1: "approved" -> "ploved"'],
+  ['DELETE FROM [bookings]', 'bookings 1: "approved" -> nothing', 'size bookings: 1 of 1 -> 0 of 1'],
   [
-    'INSERT INTO [pets:status:available] SELECT id, json, NULL FROM [pets] WHERE id = 1',
-    ...['pets:status:available 1: nothing -> pet 1', 'size pets:status:available: 6 of 6 -> 7 of 6'],
+    'INSERT INTO [seats:status:available] SELECT id, json, NULL FROM [seats] WHERE id = 1',
+    ...['seats:status:available 1: nothing -> seat 1', 'size seats:status:available: 6 of 6 -> 7 of 6'],
   ],
   [
-    `DELETE FROM collection WHERE name = 'orders:status:approved'`,
-    ...['orders:status:approved 1: "approved" -> nothing', 'size orders:status:approved: 1 of 1 -> nothing'],
+    `DELETE FROM collection WHERE name = 'bookings:status:approved'`,
+    ...['bookings:status:approved 1: "approved" -> nothing', 'size bookings:status:approved: 1 of 1 -> nothing'],
   ],
-  [`UPDATE collection SET size = size + 1 WHERE name = 'orders'`, 'size orders: 1 of 1 -> 1 of 2'],
+  [`UPDATE collection SET size = size + 1 WHERE name = 'bookings'`, 'size bookings: 1 of 1 -> 1 of 2'],
   [`UPDATE text_set SET size = 5 WHERE name = 'keys'`, 'size keys: 1 of 1 -> 1 of 5'],
   [`UPDATE text SET text = '7' || text WHERE name = 'rows'`, 'rows 6: 1  -> 71 '],
   [`DELETE FROM text WHERE name = 'rows'`, 'rows 6: 1  -> nothing', 'size rows: 1 of 1 -> 0 of 1'],

@@ -6,7 +6,7 @@ import { everything } from './projecting.ts'
 import { adjustableClock, startRebuild } from './rebuilding.ts'
 import { discard, newerEvent } from './records.ts'
 import { everyKind, startVerify, worldOfEveryKind } from './verifying.ts'
-import { disturbed, openWorld, silentAtFirst, somePets, underLogId, untilCaughtUp, withMethods } from './world.ts'
+import { disturbed, openWorld, silentAtFirst, someSeats, underLogId, untilCaughtUp, withMethods } from './world.ts'
 
 describe('verify', () => {
   it('finds nothing in read models as they should be, and says how much it looked at', async () => {
@@ -30,7 +30,7 @@ describe('verify', () => {
 
   it('finds nothing while writes go on all the time, over several chunks', async () => {
     const world = openWorld()
-    for (let from = 100_000; from < 102_500; from += 500) await world.append(somePets(from, 500))
+    for (let from = 100_000; from < 102_500; from += 500) await world.append(someSeats(from, 500))
     await world.start()
     await untilCaughtUp(world)
     let done = false

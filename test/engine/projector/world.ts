@@ -10,9 +10,9 @@ import type { ReadModelStore } from '../../../src/engine/read-models/store.ts'
 import { Tracker, type TrackerOptions } from '../../../src/engine/read-models/tracker.ts'
 import { eventually } from '../../lib/eventually.ts'
 import { temporaryFolder } from '../../lib/temporary-folder.ts'
-import { petstore } from '../../store/petstore.ts'
+import { theatre } from '../theatre/theatre.ts'
 import { everything, logger } from './projecting.ts'
-import { type AnyRecord, asText, petCreated } from './records.ts'
+import { type AnyRecord, asText, seatAdded } from './records.ts'
 
 let groups = 0
 /** A look interval so long that only announcements take effect in time. */
@@ -28,13 +28,13 @@ export function openWorld() {
   const path = temporaryFolder()
   const storeFile = join(path, 'read-models.db')
   const log = openSqliteEventLog({ file: join(path, 'log.db') })
-  const store = openSqliteReadModels({ file: storeFile, version: 'test', home: 'pets' })
+  const store = openSqliteReadModels({ file: storeFile, version: 'test', home: 'seats' })
   const running: { close(): Promise<void> }[] = []
 
   async function start({ tracking = { lookMs: 20 }, ...over }: StartOptions = {}) {
     const tracker = new Tracker((over.store ?? store).generations, tracking)
     const group = `group ${groups++}` // of its own, so that two projectors hold the partition at once
-    const projector = await Projector.start({ log, store, tracker, definition: petstore, group, logger, ...over })
+    const projector = await Projector.start({ log, store, tracker, definition: theatre, group, logger, ...over })
     running.push(projector, tracker)
     return projector
   }
@@ -92,10 +92,10 @@ export async function untilCaughtUp({ log, store }: Pick<World, 'log' | 'store'>
   await eventually(async () => expect(await positionOf(store)).toBe(end))
 }
 
-/** A world with some pets, and a projector that has applied them. */
+/** A world with some seats, and a projector that has applied them. */
 export async function runningWorld(count: number): Promise<World> {
   const world = openWorld()
-  await world.append(somePets(1, count))
+  await world.append(someSeats(1, count))
   await world.start()
   await untilCaughtUp(world)
   return world
@@ -111,8 +111,8 @@ export async function undisturbed(log: EventLog) {
   return expected
 }
 
-export function somePets(from: number, count: number): AnyRecord[] {
-  return Array.from({ length: count }, (_, i) => petCreated({ id: from + i, status: i % 2 ? 'sold' : 'available' }))
+export function someSeats(from: number, count: number): AnyRecord[] {
+  return Array.from({ length: count }, (_, i) => seatAdded({ id: from + i, status: i % 2 ? 'sold' : 'available' }))
 }
 
 type Port = 'reads' | 'projection' | 'generations' | 'inspection'

@@ -4,7 +4,6 @@ import type { Generation, StoredGeneration, StoredVersion } from '../../../src/e
 import type { Size } from '../../../src/engine/read-models/inspection.ts'
 import type { ApplyResult, Batch } from '../../../src/engine/read-models/projection-store.ts'
 import { homeIdOf } from '../../../src/engine/read-models/stream-row.ts'
-import { home } from './contract/samples.ts'
 
 /** What stores share that are opened on the same data: the versions by name. */
 export class MemoryData {
@@ -46,13 +45,15 @@ export class GenerationData {
   paused = 0
   continues: string | undefined
   readonly checkpoints = new Map<number, Checkpoint>()
+  readonly #home: string
   readonly #sets = new Map<string, Map<string | number, unknown>>()
   readonly #recorded = new Map([['keys', 0]])
 
-  constructor({ name, logId }: Generation, state: StoredGeneration['state']) {
+  constructor({ name, logId }: Generation, state: StoredGeneration['state'], home: string) {
     this.name = name
     this.logId = logId
     this.state = state
+    this.#home = home
   }
 
   become(state: StoredGeneration['state']): void {
@@ -81,7 +82,7 @@ export class GenerationData {
 
   /** The text of its row, and the document that it is behind, if there is one. */
   row(stream: string): { json?: string; row?: string | undefined } {
-    const shown = this.documents(home).get(homeIdOf(stream) ?? 0)
+    const shown = this.documents(this.#home).get(homeIdOf(stream) ?? 0)
     return shown === undefined ? { row: this.text('rows', stream) } : { json: shown.json, row: shown.behind }
   }
 
@@ -98,7 +99,7 @@ export class GenerationData {
       return { outcome: 'checkpoint_mismatch' }
     }
     const changed = batch.documents.flatMap(({ before, after }) => [...setsOf(before), ...setsOf(after)])
-    if (!this.isComplete(home, ...textSets, ...changed)) return { outcome: 'incomplete' }
+    if (!this.isComplete(this.#home, ...textSets, ...changed)) return { outcome: 'incomplete' }
     const isThere = (stream: string) => this.row(stream).row !== undefined || this.text('parked', stream) !== undefined
     const streams = batch.newStreams.filter(isThere)
     const documents = batch.documents.flatMap(({ before, after }) => {

@@ -23,15 +23,15 @@ import type { ReadModelStore } from '../../../src/engine/read-models/store.ts'
 import { loadedStream, type Proof, type StoredReads } from '../../../src/engine/read-models/stored-reads.ts'
 import { chunkId } from '../../../src/engine/read-models/stream-history.ts'
 import { decodeRow } from '../../../src/engine/read-models/stream-row.ts'
-import { home } from './contract/samples.ts'
+import { home as sampleHome } from './contract/samples.ts'
 import { GenerationData, MemoryData, type VersionData } from './memory-data.ts'
 
 const pauseMs = 300
 const pauseEveryMs = 5000
 
 /** The port, implemented as simply as can be: what the adapters are compared with. Several stores may share the data. */
-export function memoryReadModels(data = new MemoryData(), version = 'v1'): ReadModelStore {
-  const store = new MemoryStore(data, version)
+export function memoryReadModels(data = new MemoryData(), version = 'v1', home = sampleHome): ReadModelStore {
+  const store = new MemoryStore(data, version, home)
   return {
     reads: readsOf(store),
     projection: projectionOf(store),
@@ -48,12 +48,14 @@ export function memoryReadModels(data = new MemoryData(), version = 'v1'): ReadM
 class MemoryStore {
   readonly data: MemoryData
   readonly version: string
+  readonly home: string
   readonly listeners = new Listeners({ connected: true })
   isClosed = false
 
-  constructor(data: MemoryData, version: string) {
+  constructor(data: MemoryData, version: string, home: string) {
     this.data = data
     this.version = version
+    this.home = home
   }
 
   open(): VersionData {
@@ -76,7 +78,7 @@ function readsOf(store: MemoryStore): StoredReads {
   }
   const findIn = (generation: GenerationData | undefined, { collection, id }: DocumentId) => {
     const found = generation?.documents(collection).get(id)
-    return found && { json: found.json, stream: collection === home ? String(id) : found.behind }
+    return found && { json: found.json, stream: collection === store.home ? String(id) : found.behind }
   }
   return {
     async find(name, document) {
@@ -98,7 +100,7 @@ function readsOf(store: MemoryStore): StoredReads {
       const generation = store.generation(name)
       const document = query.document && findIn(generation, query.document)
       const stream = query.stream ?? document?.stream
-      const read = [...new Set([home, ...textSets, ...(query.document ? [query.document.collection] : [])])]
+      const read = [...new Set([store.home, ...textSets, ...(query.document ? [query.document.collection] : [])])]
       const text = (set: TextSet, id: string | undefined) => (id === undefined ? undefined : generation?.text(set, id))
       const texts = {
         ...{ document, parked: text('parked', stream), record: text('keys', query.key && keyId(query.key)) },
@@ -177,7 +179,7 @@ function generationsOf(store: MemoryStore): Generations {
       const active = version.inState('active')
       if (active?.name !== instead) return false
       active?.become('replaced')
-      version.generations.set(generation.name, new GenerationData(generation, 'active'))
+      version.generations.set(generation.name, new GenerationData(generation, 'active', store.home))
       store.listeners.progress(generation.name)
       return true
     },
@@ -192,7 +194,7 @@ function generationsOf(store: MemoryStore): Generations {
         return generationOf(building)
       }
       if (building !== undefined) version.generations.delete(building.name)
-      version.generations.set(generation.name, new GenerationData(generation, 'building'))
+      version.generations.set(generation.name, new GenerationData(generation, 'building', store.home))
       return generation
     },
 
@@ -288,7 +290,7 @@ function itemsIn(generation: GenerationData, set: string): Item[] {
   return items.sort(([a], [b]) => compareIds(a, b))
 }
 
-/** Orders decimal numbers of any length. */
+/** Bookings decimal numbers of any length. */
 function compareIds(a: string, b: string): number {
   return a.length - b.length || (a < b ? -1 : Number(a > b))
 }

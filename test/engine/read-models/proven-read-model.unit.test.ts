@@ -12,7 +12,7 @@ const unavailable = { code: 'read_model_unavailable' }
 
 /** The three ways to read. */
 const ways: Record<string, (model: ReadModel, atLeast?: AtLeast) => Promise<unknown>> = {
-  find: (model, atLeast) => model.find({ collection: 'pets', id: 1 }, atLeast),
+  find: (model, atLeast) => model.find({ collection: 'seats', id: 1 }, atLeast),
   page: (model, atLeast) => model.page(all, atLeast),
   load: (model, atLeast) => model.load({ stream: '1', key: { partition: 0, key: 'k' } }, atLeast),
 }
@@ -25,8 +25,8 @@ describe('a proven read model', () => {
     store.apply(2, 1, 4)
     const reached = [await store.checkpoints('first')]
     const document = { json: '{"id":1}', stream: '1' }
-    expect(await model.find({ collection: 'pets', id: 1 })).toEqual({ document, reached })
-    expect(await model.find({ collection: 'pets', id: 3 })).toEqual({ document: undefined, reached })
+    expect(await model.find({ collection: 'seats', id: 1 })).toEqual({ document, reached })
+    expect(await model.find({ collection: 'seats', id: 3 })).toEqual({ document: undefined, reached })
     expect(await model.page({ ...all, limit: 1 })).toEqual({ documents: '{"id":1}', count: 1, last: 1, reached })
     const load = vi.spyOn(store, 'load')
     const query = { stream: '1', key: { partition: 1, key: 'k' }, versions: { first: 1, last: 2 } }
@@ -168,7 +168,7 @@ describe('a proven read model', () => {
         proof: { active: 'other', checkpoints: new Map(), isComplete: true },
       }
     })
-    const refused = expect(model.find({ collection: 'pets', id: 1 })).rejects.toMatchObject(unavailable)
+    const refused = expect(model.find({ collection: 'seats', id: 1 })).rejects.toMatchObject(unavailable)
     await vi.advanceTimersByTimeAsync(1500)
     await refused
   })

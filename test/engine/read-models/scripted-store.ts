@@ -182,7 +182,7 @@ export function openProven(ends: number[] = [0, 0], store = new ScriptedStore())
   return { store, ends, log, tracker, incomplete, model, until, page }
 }
 
-export const all = { collection: 'pets', after: 0, limit: 10 }
+export const all = { collection: 'seats', after: 0, limit: 10 }
 
 export function idsIn({ documents }: { readonly documents: string }): number[] {
   return JSON.parse(`[${documents}]`).map(({ id }: { id: number }) => id)

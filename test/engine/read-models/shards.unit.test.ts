@@ -16,16 +16,16 @@ import { numbers } from './contract/values.ts'
 import { all, openProven, ScriptedStore } from './scripted-store.ts'
 
 it.each([
-  ['pets-2', { shard: 0, shards: 1 }],
-  ['pets-2.s3-0', { shard: 0, shards: 3 }],
-  ['pets-2.s256-255', { shard: 255, shards: 256 }],
-  ['pets-2.s3-3', { shard: 0, shards: 1 }],
+  ['seats-2', { shard: 0, shards: 1 }],
+  ['seats-2.s3-0', { shard: 0, shards: 3 }],
+  ['seats-2.s256-255', { shard: 255, shards: 256 }],
+  ['seats-2.s3-3', { shard: 0, shards: 1 }],
 ])('the version %s names its shard', (version, expected) => {
   expect(shardNamed(version)).toEqual(expected)
 })
 
 it.each([1, 2, 256])('the versions of %i shards name each in turn', (shards) => {
-  expect(shardVersions('pets-2', shards).map(shardNamed)).toEqual(
+  expect(shardVersions('seats-2', shards).map(shardNamed)).toEqual(
     numbers(shards, 0).map((shard) => ({ shard, shards })),
   )
 })
@@ -130,9 +130,9 @@ describe('with a shard away', () => {
   )
   const key = (id: number) => ({ partition: partitionFor(String(id)), key: 'k' })
   const reads: Record<string, (model: ReadModel, id: number) => Promise<unknown>> = {
-    'a document': (model, id) => model.find({ collection: 'pets', id }),
+    'a document': (model, id) => model.find({ collection: 'seats', id }),
     'a stream': (model, id) => model.load({ stream: String(id), key: key(one) }),
-    'the stream of a document': (model, id) => model.load({ document: { collection: 'orders', id } }),
+    'the stream of a document': (model, id) => model.load({ document: { collection: 'bookings', id } }),
     'an idempotency key': (model, id) => model.load({ key: key(id) }),
   }
   it.each(Object.entries(reads))('%s is read in the other one, with one read', async (_, read) => {

@@ -1,5 +1,6 @@
 import type { EventLog } from '../../../src/engine/log/event-log.ts'
-import { type AnyRecord, altered, discard, newerEvent, orderEvent, petCreated } from '../../engine/projector/records.ts'
+import { type AnyRecord, altered } from '../../engine/projector/records.ts'
+import { discard, newerEvent, orderEvent, petCreated } from '../../store/records.ts'
 import { eventIn, isOfService, type LogRecord } from '../history.ts'
 import type { Prefixes } from '../prefixes.ts'
 import type { foreignKinds } from './steps.ts'

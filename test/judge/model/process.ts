@@ -1,6 +1,5 @@
 import { createCommandHandler } from '../../../src/engine/commands/execution.ts'
 import { IdAllocator } from '../../../src/engine/commands/id-allocator.ts'
-import type { Definition } from '../../../src/engine/definition/definition.ts'
 import { EventFeed } from '../../../src/engine/feed/event-feed.ts'
 import type { EventLog } from '../../../src/engine/log/event-log.ts'
 import { defaultLimits, GroupCommit } from '../../../src/engine/log/group-commit.ts'
@@ -81,7 +80,7 @@ export class ApiProcess extends Process {
     })
     this.events = new EventFeed({ definition: petstore, log, readModel: this.readModel })
     const { readModel, events } = this
-    const definition = petstore as unknown as Definition
+    const definition = petstore
     const services = {
       readModel,
       events,

@@ -54,7 +54,7 @@ export const commandBugs: readonly PlantedBug[] = [
     file: 'src/engine/commands/execution.ts',
     text: "if (isNew || outcome === 'duplicate') target = undefined",
     becomes: 'if (isNew) target = undefined',
-    caughtBy: { file: commands, title: 'gets one of another block, as every order after it' },
+    caughtBy: { file: commands, title: 'gets one of another block, as every booking after it' },
   },
   {
     name: 'a retry appends another event while the read models are behind',
@@ -73,7 +73,7 @@ export const commandBugs: readonly PlantedBug[] = [
     becomes: 'return idempotency([value, ...scope],',
     caughtBy: {
       file: 'test/engine/http/idempotency.unit.test.ts',
-      title: 'is 422 for another body, and another request for another API key or pet',
+      title: 'is 422 for another body, and another request for another API key or seat',
     },
   },
 ]

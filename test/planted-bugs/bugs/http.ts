@@ -10,7 +10,7 @@ export const httpBugs: readonly PlantedBug[] = [
     becomes: `// Most ids of nothing never were: only what is there is worth a wait.
   const isThere = known !== undefined && (await services.readModel.find(known)).document !== undefined
   const { document, reached } = isThere ? await services.readModel.find(known, atLeast) : nothing`,
-    caughtBy: { file: consistency, title: 'is honoured by GET /v1/store/orders/1' },
+    caughtBy: { file: consistency, title: 'is honoured by GET /v1/bookings/1' },
   },
   {
     name: 'a token of another log is accepted',
@@ -31,7 +31,7 @@ export const httpBugs: readonly PlantedBug[] = [
   return answer(sendable, exchange, asked, handled)`,
     caughtBy: {
       file: 'test/engine/http/idempotency.unit.test.ts',
-      title: 'gets the order as it was placed again, whatever became of it since',
+      title: 'gets the booking as it was placed again, whatever became of it since',
     },
   },
   {
@@ -63,7 +63,7 @@ export const httpBugs: readonly PlantedBug[] = [
     becomes: 'onRequest: [admitBody, requireScope(route.scope)]',
     caughtBy: {
       file: 'test/engine/http/uninvited-body.unit.test.ts',
-      title: 'a body for /v1/pets is not asked for where it would be refused',
+      title: 'a body for /v1/seats is not asked for where it would be refused',
     },
   },
 ]

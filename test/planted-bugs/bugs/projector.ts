@@ -31,7 +31,7 @@ export const projectorBugs: readonly PlantedBug[] = [
     text: "if (version !== stream.version + 1) return { outcome: 'superseded' }",
     becomes: `const isLast = event.type === 'petstore.OrderDelivered.v1' // nothing follows
     if (version === undefined || (version !== stream.version + 1 && !isLast)) return { outcome: 'superseded' }`,
-    caughtBy: { file: 'test/engine/projector/competing-events.unit.test.ts', title: 'OrderDelivered' },
+    caughtBy: { file: 'test/engine/projector/competing-events.unit.test.ts', title: 'BookingDelivered' },
   },
   {
     name: 'an idempotency key counts only in the first event of a stream',
@@ -49,7 +49,7 @@ export const projectorBugs: readonly PlantedBug[] = [
     file: classify,
     text: "if (error instanceof IdTakenError) return { outcome: 'duplicate' }",
     becomes: "if (error instanceof IdTakenError) return { outcome: 'parked', reason: error.message }",
-    caughtBy: { file: rules, title: 'an order id is taken, by another pet, a…' },
+    caughtBy: { file: rules, title: 'a booking id is taken, by another seat, …' },
   },
   {
     name: 'a discard skips what waited behind the discarded event',
@@ -77,7 +77,7 @@ export const projectorBugs: readonly PlantedBug[] = [
     const sets = new Set([...[...expected.sizes.keys(), ...first.sizes.keys()].filter(isOfPets), ...textSets])`,
     caughtBy: {
       file: 'test/engine/projector/verify-damages.unit.test.ts',
-      title: `verify finds what came of UPDATE [orders] SET json = replace(json, 'appr', 'pl'), and nothing else`,
+      title: `verify finds what came of UPDATE [bookings] SET json = replace(json, 'appr', 'pl'), and nothing else`,
     },
   },
   {

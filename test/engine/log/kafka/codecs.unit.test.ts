@@ -17,9 +17,9 @@ function decompress(name: Name, bytes: Buffer): Promise<Buffer> {
   return kafkajs.CompressionCodecs[types[name]]().decompress(bytes)
 }
 
-const pet = '{"id":7,"name":"Zoë"}'
+const seat = '{"id":7,"name":"Zoë"}'
 
-/** Twenty pets as the Java client compresses them; Snappy also raw, and LZ4 with all that a frame may have. */
+/** Twenty seats as the Java client compresses them; Snappy also raw, and LZ4 with all that a frame may have. */
 const golden: readonly (readonly [codec: Name, how: string, base64: string])[] = [
   ['gzip', 'Java', 'H4sIAAAAAAAA/6tWykxRsjLXUcpLzE1VslKKyj+8Wqm2elR0kIsCAD7lS0K4AQAA'],
   ['snappy', 'Java', 'glNOQVBQWQAAAAABAAAAAQAAAC64A1R7ImlkIjo3LCJuYW1lIjoiWm/DqyJ9/hYA/hYA/hYA/hYA/hYA/hYAhhYA'],
@@ -33,7 +33,7 @@ describe.each(golden)('%s as %s writes it', (name, _how, base64) => {
   const bytes = Buffer.from(base64, 'base64')
 
   it('is read', async () => {
-    expect(String(await decompress(name, bytes))).toBe(pet.repeat(20))
+    expect(String(await decompress(name, bytes))).toBe(seat.repeat(20))
   })
 
   it('is refused where it is cut off', async () => {

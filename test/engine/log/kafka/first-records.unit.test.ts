@@ -12,11 +12,11 @@ function open(firsts: () => Firsts, noted: ConstructorParameters<typeof FirstRec
     offsets: async () => firsts().map((first) => (first === null ? 0 : 7)),
     record: async (_topic: string, offset: number, _limitMs: number, partition = 0) => {
       const value = firsts()[partition]
-      if (value === 'damaged') throw new UndecodableError('pets', offset, 'it is damaged')
+      if (value === 'damaged') throw new UndecodableError('seats', offset, 'it is damaged')
       return typeof value === 'string' ? { offset, key: null, value: Buffer.from(value) } : undefined
     },
   }
-  return new FirstRecords(reader, 'pets', noted)
+  return new FirstRecords(reader, 'seats', noted)
 }
 
 async function pinned(firsts: Firsts) {

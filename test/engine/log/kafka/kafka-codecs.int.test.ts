@@ -17,7 +17,7 @@ describeWithBrokers('a Kafka event log with compressed batches', ({ kafkaBrokers
     const log = await openKafkaLog(await compressedTopics(name))
     expect(used()).toBeGreaterThan(0) // for the identity of the log
     const subscriber = await RecordingSubscriber.on(log)
-    const values = ['a', 'Zoë 🐕', 'x'.repeat(300_000), ...Array.from({ length: 900 }, (_, i) => `pet ${i}`)]
+    const values = ['a', 'Zoë 🐕', 'x'.repeat(300_000), ...Array.from({ length: 900 }, (_, i) => `seat ${i}`)]
     await log.append(1, records(...values))
     await eventually(
       () => subscriber.values(1),

@@ -5,7 +5,7 @@ import type { KafkaLogOptions } from '../../../../src/engine/log/kafka/log-parts
 import { LagMeter } from '../../../../src/engine/projector/lag-meter.ts'
 import { Tracker } from '../../../../src/engine/read-models/tracker.ts'
 import { describeWithBrokers } from '../../../brokers/describe.ts'
-import { asText, petCreated } from '../../projector/records.ts'
+import { asText, seatAdded } from '../../projector/records.ts'
 import { disturbed, openWorld } from '../../projector/world.ts'
 import { eventually, records } from '../contract/fixture.ts'
 import { newGroup, RecordingSubscriber } from '../recording-subscriber.ts'
@@ -91,8 +91,8 @@ describeWithBrokers('the offsets that a group has committed in Kafka', ({ kafkaB
     await untilToolsAgree([0, 0, 0])
     const [one = 0, two = 0] = idsIn(log, 0)
     // The second creation of one is superseded; that of two follows its first one, and cannot be applied.
-    const pets = [one, two, one].map((id) => petCreated({ id }))
-    await log.append(0, asText([...pets, petCreated({ id: two }, { version: 2 })]))
+    const seats = [one, two, one].map((id) => seatAdded({ id }))
+    await log.append(0, asText([...seats, seatAdded({ id: two }, { version: 2 })]))
     for (const partition of [0, 1, 1]) await produce(brokers, topic, { key: null, value: 'no event', partition })
     await untilCommitted([5, 2, 0])
     await untilToolsAgree([0, 0, 0])
@@ -101,7 +101,7 @@ describeWithBrokers('the offsets that a group has committed in Kafka', ({ kafkaB
     await vi.waitFor(() => expect(meter.lag).toMatchObject({ partitions }), patience)
 
     await world.stop()
-    await log.append(2, asText(idsIn(log, 2).map((id) => petCreated({ id }))))
+    await log.append(2, asText(idsIn(log, 2).map((id) => seatAdded({ id }))))
     await untilToolsAgree([0, 0, 2])
     await world.start({ log, store, group })
     await untilToolsAgree([0, 0, 0])
@@ -115,7 +115,7 @@ describeWithBrokers('the offsets that a group has committed in Kafka', ({ kafkaB
   }, 180_000)
 })
 
-/** Two pet ids that the default partitioner sends to the partition. */
+/** Two seat ids that the default partitioner sends to the partition. */
 function idsIn(log: EventLog, partition: number): number[] {
   const ids = Array.from({ length: 1000 }, (_, i) => i + 1)
   return ids.filter((id) => log.partitionFor(String(id)) === partition).slice(0, 2)

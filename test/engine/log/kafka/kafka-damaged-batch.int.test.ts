@@ -14,19 +14,19 @@ describeWithLocalBrokers('a batch damaged on the disk of a broker', () => {
     onTestFinished(() => kafka.remove())
     const options = logOptions(kafka.brokers, { undecodableDelayMs: 200 })
     const log = await openKafkaLog(options)
-    for (const value of ['before', 'the pet', 'behind']) await log.append(0, records(value))
+    for (const value of ['before', 'the seat', 'behind']) await log.append(0, records(value))
     await log.append(1, records('elsewhere'))
     const replace = (text: string, other: string) => replaceInSegment(folder, `${options.topic}-0`, text, other)
 
-    replace('the pet', 'the cat')
+    replace('the seat', 'the cat')
     const subscriber = await RecordingSubscriber.on(log)
     const undecodable = { partition: 0, offset: 1, reason: 'its checksum does not match its content' }
     await eventually(() => log.undecodable, [undecodable])
     await eventually(() => subscriber.values(1), ['elsewhere'])
     expect(subscriber.values(0)).toEqual(['before'])
 
-    replace('the cat', 'the pet')
-    await eventually(() => subscriber.values(0), ['before', 'the pet', 'behind'])
+    replace('the cat', 'the seat')
+    await eventually(() => subscriber.values(0), ['before', 'the seat', 'behind'])
     expect(log.undecodable).toEqual([])
   })
 })

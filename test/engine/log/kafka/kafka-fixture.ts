@@ -18,7 +18,7 @@ export function plainKafka(brokers: string): Kafka {
 }
 
 export function logOptions(brokers: string, changed: Partial<KafkaLogOptions> = {}): KafkaLogOptions {
-  const topic = `pets-${randomUUID()}`
+  const topic = `seats-${randomUUID()}`
   return { brokers: brokers.split(','), topic, partitions: 3, appendTimeoutMs: 5000, logger: silent, ...changed }
 }
 

@@ -18,7 +18,7 @@ async function loggedOf(error: Error) {
   }
   const client = { kafka: { consumer: () => consumer }, abandon: () => {} } as unknown as KafkaClient
   const subscription = new KafkaSubscription({
-    ...{ topic: 'pets', partitions: 1, group: 'projector', newClient: () => client, leftOut: () => {} },
+    ...{ topic: 'seats', partitions: 1, group: 'projector', newClient: () => client, leftOut: () => {} },
     logger: logger as never,
     subscriber: new RecordingSubscriber(undefined),
   })

@@ -5,7 +5,7 @@ import { LogWatch } from '../../../../src/engine/log/kafka/log-watch.ts'
 import { eventually } from '../../../lib/eventually.ts'
 import { silent } from './kafka-fixture.ts'
 
-const [topic, idBlocks] = ['pets', 'pets.id-blocks']
+const [topic, idBlocks] = ['seats', 'seats.id-blocks']
 const limitMs = 1000
 
 /** The topics of a log as a process sees them: `values` are the records of its id blocks. */

@@ -15,7 +15,7 @@ const [produce, metadata, apiVersions] = [0, 3, 18] // Kafka protocol, API keys
  * the test says: with these error codes, or by closing the connection.
  */
 export class ScriptedBroker {
-  readonly topic = 'pets'
+  readonly topic = 'seats'
   produceAnswer: number | 'close' | 'nothing' = 0
   metadataError = 0
   readonly asked: Asked[] = []

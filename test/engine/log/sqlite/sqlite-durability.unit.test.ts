@@ -35,7 +35,7 @@ describe('what SQLite has acknowledged', () => {
 
   it('may be lost from the end of read models, which are made from the log again', () => {
     const connection = connectionOf(() => {
-      const store = openSqliteReadModels({ file: newFile(), version: 'v1', home: 'pets' })
+      const store = openSqliteReadModels({ file: newFile(), version: 'v1', home: 'seats' })
       onTestFinished(() => store.close())
     })
     expect([setting(connection, 'journal_mode'), setting(connection, 'synchronous')]).toEqual(['wal', normal])

@@ -7,7 +7,7 @@ import { clockMoved, listed, statesOf, timeOf } from './clock.ts'
 import { contentOf, versionContent } from './contents.ts'
 import { type ReadModelsFixture, topic } from './fixture.ts'
 import { fullBatch } from './full.ts'
-import { added, applyAll, batchAfter, firstBatch, idsIn, newGeneration, pet, started } from './samples.ts'
+import { added, applyAll, batchAfter, firstBatch, idsIn, newGeneration, seat, started } from './samples.ts'
 
 const records: readonly Batch[] = [fullBatch(), firstBatch({}, 1), firstBatch({}, 10)]
 
@@ -38,7 +38,7 @@ export const activating = topic('activating', {
     expect(after.all[0]?.name).toBe(next)
     expect(after.contents).toEqual(before.contents)
     for (const { name, since } of before.all) expect((await listed(store, name))?.since).toBeGreaterThan(since)
-    const further = batchAfter(fullBatch(), { documents: added(pet(9)) })
+    const further = batchAfter(fullBatch(), { documents: added(seat(9)) })
     expect(await store.projection.apply(old, further)).toEqual({ outcome: 'generation_gone' })
     await applyAll(store, next, further)
     expect([await idsIn(store, old), await idsIn(store, next)]).toEqual([
@@ -50,7 +50,7 @@ export const activating = topic('activating', {
   'one that is behind in a single partition is refused, by numbers, whatever it is ahead in': async (fixture) => {
     const { store, old, next } = await rebuilt(fixture)
     const to = (next: number) => ({ ...firstBatch({}, 2), checkpoint: { ...firstBatch().checkpoint, next } })
-    await applyAll(store, next, batchAfter(fullBatch(), { documents: added(pet(100, ['new'])) }), firstBatch({}, 11))
+    await applyAll(store, next, batchAfter(fullBatch(), { documents: added(seat(100, ['new'])) }), firstBatch({}, 11))
     await applyAll(store, old, to(10))
     await expectRefused(store, [old, next], next, 'behind')
     await applyAll(store, next, to(9))
@@ -68,7 +68,7 @@ export const activating = topic('activating', {
     const end = await timeOf(store)
     const before = await contentOf(store, old)
     const other = await fixture.open()
-    const further = batchAfter(batch, { documents: added(pet(7)) })
+    const further = batchAfter(batch, { documents: added(seat(7)) })
     const tooLate: number[] = []
     await eventually(async () => {
       const at = await timeOf(store)

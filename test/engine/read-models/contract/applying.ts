@@ -12,13 +12,13 @@ import {
   applyAll,
   type BatchContent,
   batchAfter,
+  booking,
   changed,
   firstBatch,
   idsIn,
-  order,
-  pet,
   removed,
   rowOf,
+  seat,
   started,
 } from './samples.ts'
 import { greatestId, numbers } from './values.ts'
@@ -27,10 +27,10 @@ export const applying = topic('applying', {
   'new documents are in their collection and in their indexes': async (fixture) => {
     const { store, generation, apply } = await compared(await fixture.open())
     const ids = [9, 10, 11, 100, 2 ** 31, 2 ** 32 + 1, 10 ** 15 + 1, greatestId - 2, greatestId - 1, greatestId]
-    const names = ['', '0', 'logId', 'pets', 'rows', 'status:sold', '__proto__', 'é 🐕', '{x}']
-    const pets = ids.map((id, i) => pet(id, [...names.slice(i), 'a']))
-    const first = firstBatch({ documents: added(pet(3, ['a', 'b']), pet(1, ['b']), pet(2)), newStreams: ['1', '4'] })
-    await apply(first, firstBatch({ documents: added(order(3, ['a']), ...pets.toReversed()) }, 1), batchAfter(first))
+    const names = ['', '0', 'logId', 'seats', 'rows', 'status:sold', '__proto__', 'é 🐕', '{x}']
+    const seats = ids.map((id, i) => seat(id, [...names.slice(i), 'a']))
+    const first = firstBatch({ documents: added(seat(3, ['a', 'b']), seat(1, ['b']), seat(2)), newStreams: ['1', '4'] })
+    await apply(first, firstBatch({ documents: added(booking(3, ['a']), ...seats.toReversed()) }, 1), batchAfter(first))
     expect(await idsIn(store, generation)).toEqual([1, 2, 3, ...ids])
     expect(await idsIn(store, generation, 'b')).toEqual([1, 3])
   },
@@ -42,8 +42,8 @@ export const applying = topic('applying', {
       ...[{}, { behind: '9  ' }, { behind: '12x 4AAAA,-8AAAA,15AAAA {"a":[1, 2]}\n é🐕  ' }],
       ...[...jsons.map((end) => ({ json: `{"id":7${end}` })), {}],
     ]
-    const states = changes.map((change) => ({ ...pet(7, ['a']), ...change }))
-    let batch = firstBatch({ documents: added(pet(7, ['a']), pet(8, ['a'])) })
+    const states = changes.map((change) => ({ ...seat(7, ['a']), ...change }))
+    let batch = firstBatch({ documents: added(seat(7, ['a']), seat(8, ['a'])) })
     for (const [i, after] of states.entries()) {
       await apply(batch)
       const { json, behind } = after
@@ -57,13 +57,13 @@ export const applying = topic('applying', {
     fixture,
   ) => {
     const { store, generation } = await started(fixture)
-    const first = firstBatch({ documents: added(pet(1, ['a']), pet(2, ['a', 'b']), pet(3, ['a'])) })
+    const first = firstBatch({ documents: added(seat(1, ['a']), seat(2, ['a', 'b']), seat(3, ['a'])) })
     await applyAll(store, generation, first)
-    await fixture.damage(generation, 'pets:b', 2)
-    const change = changed([pet(1, ['a'])], [pet(1, ['c'], 2)])
-    await applyAll(store, generation, batchAfter(first, { documents: [...change, ...added(pet(4, ['a']))] }))
+    await fixture.damage(generation, 'seats:b', 2)
+    const change = changed([seat(1, ['a'])], [seat(1, ['c'], 2)])
+    await applyAll(store, generation, batchAfter(first, { documents: [...change, ...added(seat(4, ['a']))] }))
     const sizes = (await contentOf(store, generation))?.sizes
-    const expected = { pets: [4, 4], 'pets:a': [3, 3], 'pets:b': [0, 1], 'pets:c': [1, 1] }
+    const expected = { seats: [4, 4], 'seats:a': [3, 3], 'seats:b': [0, 1], 'seats:c': [1, 1] }
     for (const [set, [actual, recorded]] of Object.entries(expected))
       expect(sizes?.get(set)).toEqual({ actual, recorded })
   },
@@ -72,7 +72,7 @@ export const applying = topic('applying', {
     const { store, generation } = await started(fixture)
     const ids = numbers(2500)
     const texts = ids.map((id) => `text ${id}`)
-    const [before, after] = [ids.map((id) => pet(id, ['a', 'b'])), ids.map((id) => pet(id, ['b', 'c'], 2))]
+    const [before, after] = [ids.map((id) => seat(id, ['a', 'b'])), ids.map((id) => seat(id, ['b', 'c'], 2))]
     const chunks = texts.map((text): Item => [`0/${text}`, '1,2'])
     const others = {
       rows: texts.map((text) => rowOf(text)),
@@ -100,14 +100,14 @@ export const applying = topic('applying', {
     expect(content?.sets.get('waiting')).toEqual(new Map())
     expect([await idsIn(store, generation, 'a'), await idsIn(store, generation, 'c')]).toEqual([[], ids.slice(1)])
     const sized = (size: number) => ({ actual: size, recorded: size })
-    const sets = ['pets', 'pets:b', 'pets:c', 'keys', 'history'].map((set) => content?.sizes.get(set))
+    const sets = ['seats', 'seats:b', 'seats:c', 'keys', 'history'].map((set) => content?.sizes.get(set))
     expect(sets).toEqual([2499, 2499, 2499, 2500, 2500].map(sized))
   },
 })
 
 /** Writes to every set. */
 const further: BatchContent = {
-  documents: [...added(pet(3, ['a']), order(6)), ...changed([pet(1, ['a', 'b'])], [pet(1, ['c'], 2)])],
+  documents: [...added(seat(3, ['a']), booking(6)), ...changed([seat(1, ['a', 'b'])], [seat(1, ['c'], 2)])],
   ...{ newStreams: ['3', 'new'], rows: [rowOf('s', 2), rowOf('new')], keys: ['l'], parked: ['new', 'parked'] },
   ...{ history: [['0/new', 'a text']], waiting: [['0/new', '7']] },
 }
@@ -145,18 +145,21 @@ export const refusing = topic('refusing', {
   'what is taken for new is told where it is there, and nothing is written': async (fixture) => {
     const { apply } = await compared(await fixture.open())
     await apply(fullBatch())
-    const [pets, streams] = [(...ids: number[]) => ids.map((id) => ({ collection: 'pets', id })), ['1', 's', 'parked']]
+    const [seats, streams] = [
+      (...ids: number[]) => ids.map((id) => ({ collection: 'seats', id })),
+      ['1', 's', 'parked'],
+    ]
     const cases: [BatchContent, Existing][] = [
-      [{ documents: added(pet(2, ['a'])) }, { documents: pets(2) }],
+      [{ documents: added(seat(2, ['a'])) }, { documents: seats(2) }],
       [
-        { documents: added(order(2), pet(5), order(5, [], 'another')) },
-        { documents: [{ collection: 'orders', id: 5 }] },
+        { documents: added(booking(2), seat(5), booking(5, [], 'another')) },
+        { documents: [{ collection: 'bookings', id: 5 }] },
       ],
-      [{ documents: [...added(pet(1)), ...changed([pet(2, ['a'])], [pet(2)])] }, { documents: pets(1) }],
+      [{ documents: [...added(seat(1)), ...changed([seat(2, ['a'])], [seat(2)])] }, { documents: seats(1) }],
       ...streams.map((stream): [BatchContent, Existing] => [{ newStreams: ['5', stream, 'x'] }, { streams: [stream] }]),
       [
-        { ...further, documents: added(pet(1), pet(2), pet(3)), newStreams: [...streams, '3'] },
-        { streams, documents: pets(1, 2) },
+        { ...further, documents: added(seat(1), seat(2), seat(3)), newStreams: [...streams, '3'] },
+        { streams, documents: seats(1, 2) },
       ],
     ]
     for (const [content, existing] of cases) {
@@ -164,10 +167,10 @@ export const refusing = topic('refusing', {
         expect(await apply(batch)).toMatchObject({ outcome: 'exist', streams: [], documents: [], ...existing })
       }
     }
-    const second = batchAfter(fullBatch(), { unparked: ['parked'], documents: added(pet(greatestId - 1)) })
+    const second = batchAfter(fullBatch(), { unparked: ['parked'], documents: added(seat(greatestId - 1)) })
     const third = batchAfter(second, {
       newStreams: ['5', 'parked'],
-      documents: added(pet(greatestId - 2), pet(greatestId)),
+      documents: added(seat(greatestId - 2), seat(greatestId)),
     })
     expect(await apply(second, third)).toEqual({ outcome: 'applied' })
   },

@@ -36,19 +36,19 @@ export async function expectGone({ reads, projection, generations, inspection }:
     generations.checkpoints(name),
     projection.load(name, { partition: 0, streams: ['1'], keys: ['k'], waiting: ['0/1'] }),
     inspection.contents(name),
-    ...['pets', ...textSets].map((set) => inspection.scan(name, set, undefined, 10)),
-    ...['pets', ...textSets].map((set) => inspection.find(name, set, ['1'])),
+    ...['seats', ...textSets].map((set) => inspection.scan(name, set, undefined, 10)),
+    ...['seats', ...textSets].map((set) => inspection.find(name, set, ['1'])),
   ]
   expect(await Promise.all(answers)).toEqual(answers.map(() => undefined))
   const proof = { active: (await generations.active())?.name, checkpoints: new Map(), isComplete: true }
-  expect(await reads.find(name, { collection: 'pets', id: 1 })).toEqual({ proof, document: undefined })
+  expect(await reads.find(name, { collection: 'seats', id: 1 })).toEqual({ proof, document: undefined })
   for (const index of [undefined, 'a']) {
-    const page = await reads.page(name, { collection: 'pets', index, after: 0, limit: 10 })
+    const page = await reads.page(name, { collection: 'seats', index, after: 0, limit: 10 })
     expect(page).toEqual({ proof, documents: '', count: 0, last: undefined })
   }
   const query = { stream: '1', key: { partition: 0, key: 'k' }, versions: { first: 1, last: 2 } }
   const nothing = { row: undefined, document: undefined, parked: undefined, decided: undefined, entries: new Map() }
   expect(await reads.load(name, query)).toEqual({ proof, ...nothing })
-  expect(await reads.load(name, { document: { collection: 'orders', id: 5 } })).toEqual({ proof, ...nothing })
+  expect(await reads.load(name, { document: { collection: 'bookings', id: 5 } })).toEqual({ proof, ...nothing })
   expect(await projection.apply(name, firstBatch())).toEqual({ outcome: 'generation_gone' })
 }

@@ -1,6 +1,6 @@
 import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
 
-/** Data of its own for one test, and stores opened on it. Documents of the collection `pets` show streams. */
+/** Data of its own for one test, and stores opened on it. Documents of the collection `seats` show streams. */
 export interface ReadModelsFixture {
   /** Another store on the same data; of version `v1` unless told. */
   open(version?: string): Promise<ReadModelStore>

@@ -5,7 +5,7 @@ import { clockMoved, listed, statesOf, timeOf } from './clock.ts'
 import { contentOf, expectGone, versionContent } from './contents.ts'
 import { topic } from './fixture.ts'
 import { fullBatch } from './full.ts'
-import { added, applyAll, batchAfter, changed, firstBatch, idsIn, newGeneration, pet, started } from './samples.ts'
+import { added, applyAll, batchAfter, changed, firstBatch, idsIn, newGeneration, seat, started } from './samples.ts'
 
 /** Every field at its limits. */
 const unusual: Checkpoint = {
@@ -153,7 +153,7 @@ export const building = topic('building', {
     const next = newGeneration() // of the same log as the active one
     expect(await store.generations.build(next)).toEqual(next)
     expect((await contentOf(store, next.name))?.sizes).toEqual(new Map())
-    const documents = changed([pet(1, ['a', 'b'])], [pet(1, [], 2)])
+    const documents = changed([seat(1, ['a', 'b'])], [seat(1, [], 2)])
     await applyAll(store, next.name, fullBatch(), batchAfter(fullBatch(), { documents, unparked: ['parked'] }))
     expect(await contentOf(store, generation)).toEqual(before)
     expect(await store.generations.active()).toEqual(active)
@@ -201,7 +201,7 @@ export const building = topic('building', {
     const first = fullBatch()
     await applyAll(store, name, first)
     const before = await versionContent(store, generation, name)
-    const again = { documents: added(pet(1)), newStreams: ['1'] }
+    const again = { documents: added(seat(1)), newStreams: ['1'] }
     const outcomes = []
     for (const batch of [{ ...first, expected: startOfPartition }, batchAfter(first, again), firstBatch(again, 1)]) {
       outcomes.push((await store.projection.apply(name, batch)).outcome)

@@ -14,7 +14,7 @@ import {
   newGeneration,
   parkedItem,
   parkedStream,
-  pet,
+  seat,
   started,
   textChanges,
 } from './samples.ts'
@@ -25,9 +25,9 @@ export const inspecting = topic('inspecting', {
     const { store, generation } = await started(fixture)
     await applyAll(store, generation, fullBatch())
     const sets = {
-      pets: [1, 2].map((id) => [String(id), `${jsonOf(id)}\u0000${rowText(1)}`]),
-      orders: [['5', `${jsonOf(5)}\u00001`]],
-      'orders:a': [['5', jsonOf(5)]],
+      seats: [1, 2].map((id) => [String(id), `${jsonOf(id)}\u0000${rowText(1)}`]),
+      bookings: [['5', `${jsonOf(5)}\u00001`]],
+      'bookings:a': [['5', jsonOf(5)]],
       rows: [['s', rowText(129)]],
       keys: [['0/k', encodeIdempotencyRecord(recordOf('k', 0))]],
       history: [historyOf('s', 0)],
@@ -48,10 +48,10 @@ export const inspecting = topic('inspecting', {
     const { store, generation } = await started(fixture)
     const all = [1, 2, 9, 10, 100, 2 ** 32, greatestId - 1, greatestId]
     const even = all.filter((id) => id % 2 === 0)
-    const documents = added(...all.map((id) => pet(id, even.includes(id) ? ['a'] : [])).reverse())
+    const documents = added(...all.map((id) => seat(id, even.includes(id) ? ['a'] : [])).reverse())
     await applyAll(store, generation, firstBatch({ documents }))
     for (const limit of [1, 3, 8, 100]) {
-      for (const [set, ids] of Object.entries({ pets: all, 'pets:a': even })) {
+      for (const [set, ids] of Object.entries({ seats: all, 'seats:a': even })) {
         const found: string[] = []
         await itemsIn(store, generation, set, limit, (items) => {
           expect(items).toHaveLength(Math.min(limit, ids.length - found.length))

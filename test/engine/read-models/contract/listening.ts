@@ -4,7 +4,7 @@ import { eventually } from '../../../lib/eventually.ts'
 import { topic } from './fixture.ts'
 import { fullBatch } from './full.ts'
 import { listenerOn, progressOf, settled } from './hearing.ts'
-import { added, applyAll, batchAfter, checkpointsAfter, firstBatch, newGeneration, pet } from './samples.ts'
+import { added, applyAll, batchAfter, checkpointsAfter, firstBatch, newGeneration, seat } from './samples.ts'
 import { numbers } from './values.ts'
 
 /** Waits for as much, not for this: what is heard wrongly fails at once. */
@@ -24,7 +24,7 @@ export const listening = topic('listening', {
   'every listener hears of each batch in order: its records, and those without effect': async (fixture) => {
     const { store, generation } = await settled(fixture)
     const listeners = [await listenerOn(store), await listenerOn(store)]
-    const first = firstBatch({ documents: added(pet(1)), parked: ['s', 't', 'u'], withoutEffect: [0, 1, 2] }, 3)
+    const first = firstBatch({ documents: added(seat(1)), parked: ['s', 't', 'u'], withoutEffect: [0, 1, 2] }, 3)
     const second = batchAfter(first, { unparked: ['s', 't', 'u'] })
     const third = {
       ...firstBatch({ withoutEffect: numbers(5000) }),
@@ -49,10 +49,10 @@ export const listening = topic('listening', {
   'nothing is heard of what was refused': async (fixture) => {
     const { store, generation } = await settled(fixture)
     const { heard } = await listenerOn(store)
-    const first = firstBatch({ documents: added(pet(1)) })
+    const first = firstBatch({ documents: added(seat(1)) })
     await applyAll(store, generation, first)
     await store.projection.apply(generation, first)
-    await store.projection.apply(generation, firstBatch({ documents: added(pet(1)) }, 1))
+    await store.projection.apply(generation, firstBatch({ documents: added(seat(1)) }, 1))
     await store.projection.apply(newGeneration().name, firstBatch())
     await store.generations.start(newGeneration(), undefined)
     const { name } = await store.generations.build(newGeneration('log-2'))

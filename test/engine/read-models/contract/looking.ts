@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { Batch } from '../../../../src/engine/read-models/projection-store.ts'
 import { topic } from './fixture.ts'
 import { fullBatch, fullSets } from './full.ts'
-import { added, applyAll, batchAfter, checkpointsAfter, firstBatch, newGeneration, pet, started } from './samples.ts'
+import { added, applyAll, batchAfter, checkpointsAfter, firstBatch, newGeneration, seat, started } from './samples.ts'
 import { numbers } from './values.ts'
 
 const nothing = { active: undefined, checkpoints: undefined, isComplete: true, building: undefined }
@@ -79,7 +79,7 @@ export const looking = topic('looking', {
     const batches: Batch[] = []
     const counts = new Map([[generation, 0]])
     for (const partition of numbers(10, 0)) {
-      batches.push(firstBatch({ documents: added(pet(partition + 1, [`index ${partition}`])) }, partition))
+      batches.push(firstBatch({ documents: added(seat(partition + 1, [`index ${partition}`])) }, partition))
       const { name } = await store.generations.build(newGeneration())
       counts.set(name, batches.length)
       const looks = [looker.generations.look()]
@@ -101,7 +101,7 @@ export const looking = topic('looking', {
     let [batch, reached] = [fullBatch(), 0]
     await applyAll(store, generation, batch)
     for (const id of numbers(20, 100)) {
-      batch = batchAfter(batch, { documents: added(pet(id, [`index ${id}`])) })
+      batch = batchAfter(batch, { documents: added(seat(id, [`index ${id}`])) })
       const looks = [looker.generations.look(), looker.generations.look()]
       await applyAll(store, generation, batch)
       for (const { checkpoints, isComplete } of [...(await Promise.all(looks)), await looker.generations.look()]) {

@@ -6,14 +6,14 @@ import { anyCharacter } from '../../../lib/any-character.ts'
 import type { GenerationData } from '../memory-data.ts'
 import { compared } from './compared.ts'
 import { topic } from './fixture.ts'
-import { type BatchContent, batchAfter, order, pet, removed, rowOf } from './samples.ts'
+import { type BatchContent, batchAfter, booking, removed, rowOf, seat } from './samples.ts'
 
 const text = fc.string({ unit: anyCharacter, maxLength: 5 })
 
 /** What happens to one stream. `blindly`: as if neither the stream nor its documents were there. */
 const action = fc.record({
   slot: fc.nat(4),
-  ...{ pet: fc.constantFrom('leave', 'put', 'put', 'remove'), order: fc.boolean(), key: fc.boolean() },
+  ...{ seat: fc.constantFrom('leave', 'put', 'put', 'remove'), booking: fc.boolean(), key: fc.boolean() },
   ...{ indexes: fc.subarray(['a', 'ab', '']), text, version: fc.integer({ min: 1, max: 128 }) },
   ...{ parked: fc.constantFrom('leave', 'put', 'remove'), waiting: fc.constantFrom('leave', 'put', 'remove') },
   history: fc.boolean(),
@@ -38,9 +38,9 @@ function changesOf({ slot, blindly, ...action }: Action, partition: number, data
     const before = data.documents(after.collection).get(id)
     return { before: blindly ? undefined : before, after }
   }
-  const shown = data.documents('pets').get(id)
-  const removes = action.pet === 'remove' && shown !== undefined
-  const puts = action.pet === 'put' ? [put(pet(id, action.indexes, action.version, action.text))] : []
+  const shown = data.documents('seats').get(id)
+  const removes = action.seat === 'remove' && shown !== undefined
+  const puts = action.seat === 'put' ? [put(seat(id, action.indexes, action.version, action.text))] : []
   const hasDocument = stream === `${id}` && (puts.length > 0 || (shown !== undefined && !removes))
   const [chunk, isWaiting] = [`0/${stream}`, data.text('waiting', `0/${stream}`) !== undefined]
   const isKnown = data.text('keys', `${partition}/${slot}`) !== undefined
@@ -49,7 +49,7 @@ function changesOf({ slot, blindly, ...action }: Action, partition: number, data
     documents: [
       ...puts,
       ...(removes ? removed(shown) : []),
-      ...(action.order ? [put(order(id, action.indexes, action.text, `${id}`))] : []),
+      ...(action.booking ? [put(booking(id, action.indexes, action.text, `${id}`))] : []),
     ],
     rows: hasDocument ? [] : [rowOf(stream, action.version)],
     rowsShown: hasDocument && data.text('rows', stream) !== undefined ? [stream] : [],

@@ -15,13 +15,13 @@ import {
   added,
   applyAll,
   batchAfter,
+  booking,
   checkpointsAfter,
   firstBatch,
   home,
   newGeneration,
-  order,
   parkedStream,
-  pet,
+  seat,
   started,
 } from './samples.ts'
 import { entryOf, greatestId, recordOf, rowText } from './values.ts'
@@ -37,8 +37,8 @@ const queries: readonly PageQuery[] = [undefined, 'all', 'even', 'none'].flatMap
 
 /** Starts a generation with all `ids`, whose documents hold `text`, in two partitions. */
 async function fill(store: ReadModelStore, generation: Generation, instead: Generation | undefined, text: string) {
-  const all = ids.map((id) => pet(id, isEven(id) ? ['all', 'even'] : ['all'], 1, text)).reverse()
-  const batches = [all.slice(0, 5), all.slice(5)].map((pets, i) => firstBatch({ documents: added(...pets) }, i))
+  const all = ids.map((id) => seat(id, isEven(id) ? ['all', 'even'] : ['all'], 1, text)).reverse()
+  const batches = [all.slice(0, 5), all.slice(5)].map((seats, i) => firstBatch({ documents: added(...seats) }, i))
   await store.generations.start(generation, instead?.name)
   await applyAll(store, generation.name, ...batches)
 }
@@ -60,17 +60,17 @@ async function pagesOf({ reads }: ReadModelStore, generations: readonly Generati
 async function proofsOf({ reads }: ReadModelStore, name: string): Promise<Record<string, Proof>> {
   const page = { after: 0, limit: 10, collection: home }
   const answers = {
-    pets: reads.page(name, page),
-    'pets:a': reads.page(name, { ...page, index: 'a' }),
-    'pets:b': reads.page(name, { ...page, index: 'b' }),
-    orders: reads.find(name, { collection: 'orders', id: 5 }),
-    'orders:a': reads.page(name, { ...page, collection: 'orders', index: 'a' }),
+    seats: reads.page(name, page),
+    'seats:a': reads.page(name, { ...page, index: 'a' }),
+    'seats:b': reads.page(name, { ...page, index: 'b' }),
+    bookings: reads.find(name, { collection: 'bookings', id: 5 }),
+    'bookings:a': reads.page(name, { ...page, collection: 'bookings', index: 'a' }),
     rows: reads.load(name, { stream: 's' }),
     keys: reads.load(name, { key: { partition: 0, key: 'k' } }),
     history: reads.load(name, { stream: 's', versions: { first: 1, last: 1 } }),
     parked: reads.load(name, { stream: 'parked' }),
-    'pets by stream': reads.load(name, { stream: '1' }),
-    'all by document': reads.load(name, { document: { collection: 'orders', id: 5 } }),
+    'seats by stream': reads.load(name, { stream: '1' }),
+    'all by document': reads.load(name, { document: { collection: 'bookings', id: 5 } }),
   }
   const proofs = Object.entries(answers).map(async ([set, answer]) => [set, (await answer).proof] as const)
   return Object.fromEntries(await Promise.all(proofs))
@@ -107,12 +107,12 @@ export const reading = topic('reading', {
     const entries = new Map()
     const none = { proof, row: undefined, document: undefined, parked: undefined, decided: undefined, entries }
     const [stream, key, versions] = ['s', { partition: 0, key: 'k' }, { first: 64, last: 65 }]
-    const [row, one] = [decodeRow('s', undefined, rowText(129)), decodeRow('1', pet(1).json, rowText(1))]
+    const [row, one] = [decodeRow('s', undefined, rowText(129)), decodeRow('1', seat(1).json, rowText(1))]
     const [parked, decided] = [parkedStream('parked', 0), recordOf('k', 0)]
     const found = new Map([64, 65].map((version) => [version, decodeEntry(entryOf(version))]))
-    const [orderId, document] = [
-      { collection: 'orders', id: 5 },
-      { json: order(5).json, stream: '1' },
+    const [bookingId, document] = [
+      { collection: 'bookings', id: 5 },
+      { json: booking(5).json, stream: '1' },
     ]
     const cases: [StreamQuery, object][] = [
       [{}, {}],
@@ -126,9 +126,9 @@ export const reading = topic('reading', {
       ],
       [{ stream: '1', key: { ...key, key: 'l' } }, { row: one }],
       [{ stream: 'none', key: { ...key, partition: 1 }, versions }, {}],
-      [{ document: orderId }, { row: one, document }],
+      [{ document: bookingId }, { row: one, document }],
       [
-        { document: orderId, stream },
+        { document: bookingId, stream },
         { row, document },
       ],
     ]
@@ -145,7 +145,7 @@ export const reading = topic('reading', {
     const earlier = await store.reads.page(generation, page)
     const copy = structuredClone(earlier)
     for (let id = 1; id <= 30; id++) {
-      batch = batchAfter(batch, { documents: added(pet(id, ['a'])) })
+      batch = batchAfter(batch, { documents: added(seat(id, ['a'])) })
       for (let i = 0; i < 20; i++) underWay.push(store.reads.page(generation, page))
       await applyAll(store, generation, batch)
       const { count, proof } = await store.reads.page(generation, page)
@@ -194,15 +194,15 @@ export const reading = topic('reading', {
       const recorded = sizes.get(set)?.recorded ?? 0
       expect(before.contents[1]?.sizes).toEqual(sizes.set(set, { actual: recorded - 1, recorded }))
       const proofs = await proofsOf(store, name)
-      const { [set]: own, 'pets by stream': byStream, ...rest } = proofs
+      const { [set]: own, 'seats by stream': byStream, ...rest } = proofs
       // Whatever a load reads, it may tell of every set that loads read.
       const { rows, keys, history, parked, 'all by document': all, ...others } = rest
-      for (const proof of set === 'pets' ? [own, byStream] : set === 'waiting' ? [] : [own]) {
+      for (const proof of set === 'seats' ? [own, byStream] : set === 'waiting' ? [] : [own]) {
         // A chunk of a history is missed wherever its row is.
         expect(proof?.isComplete, set).toBe(!fixture.provesSizes && set !== 'history')
       }
       expect(Object.values(others).map(({ isComplete }) => isComplete)).not.toContain(false)
-      const documents = added(pet(77, ['a', 'b']), order(77, ['a']))
+      const documents = added(seat(77, ['a', 'b']), booking(77, ['a']))
       const batch = batchAfter(fullBatch(), { documents, newStreams: ['77'] })
       if (fixture.provesSizes) expect(await store.projection.apply(name, batch), set).toEqual({ outcome: 'incomplete' })
       expect(await store.generations.activate(name), set).toBe('incomplete')

@@ -63,12 +63,12 @@ export const removal = topic('removal', {
     const log = logOf(happenings({ op: 'change' }, { op: 'remove' }, { op: 'change' }, { op: 'show again' }))
     for (const cuts of [[], [1], [2], [1, 2, 3]]) {
       const name = await projected(store, log, cuts)
-      const pet = { collection: 'pets', id: 1 }
-      expect(await store.reads.find(name, pet)).toMatchObject({ document: undefined, proof: { isComplete: true } })
+      const seat = { collection: 'seats', id: 1 }
+      expect(await store.reads.find(name, seat)).toMatchObject({ document: undefined, proof: { isComplete: true } })
       const { row, parked } = await store.reads.load(name, { stream: '1' })
       expect(row).toMatchObject({ version: 3, isRemoved: true, document: undefined })
-      expect(parked).toMatchObject({ first: 3, reason: 'pets 1 is removed' })
-      expect((await store.inspection.contents(name))?.sizes.get('pets')?.recorded ?? 0).toBe(0)
+      expect(parked).toMatchObject({ first: 3, reason: 'seats 1 is removed' })
+      expect((await store.inspection.contents(name))?.sizes.get('seats')?.recorded ?? 0).toBe(0)
     }
   },
 
@@ -77,9 +77,9 @@ export const removal = topic('removal', {
     const log = logOf(happenings({ op: 'show other' }, { op: 'remove other' }))
     const name = await projected(store, log)
     const { parked } = await store.reads.load(name, { stream: '1' })
-    expect(parked?.reason).toBe('orders 101 is not the document of the stream, and cannot be removed')
-    const order = await store.reads.find(name, { collection: 'orders', id: 101 })
-    expect(order.document).toMatchObject({ stream: '1' })
+    expect(parked?.reason).toBe('bookings 101 is not the document of the stream, and cannot be removed')
+    const booking = await store.reads.find(name, { collection: 'bookings', id: 101 })
+    expect(booking.document).toMatchObject({ stream: '1' })
   },
 
   'whatever happens, in whatever batches, a store comes to what one batch comes to in the simplest one': async (
@@ -111,7 +111,7 @@ export const removal = topic('removal', {
     })
     const log = logOf(happenings(...ops))
     const before = await contentOf(store, await projected(store, log, [2, 3, 7]))
-    expect(before?.sizes.get('pets')).toEqual({ actual: 1, recorded: 1 })
+    expect(before?.sizes.get('seats')).toEqual({ actual: 1, recorded: 1 })
     const options = { log, store, definition: madeUp as never, logger }
     const verified = async () => (await verify({ ...options, scratch: memoryReadModels() })).differences
     expect(await verified()).toEqual([])

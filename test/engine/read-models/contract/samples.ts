@@ -17,7 +17,7 @@ import type { ReadModelsFixture } from './fixture.ts'
 import { jsonOf, recordOf, rowText } from './values.ts'
 
 /** The collection whose documents show the streams that their ids name. */
-export const home = 'pets'
+export const home = 'seats'
 
 export const ownLog = 'log-1'
 
@@ -26,13 +26,13 @@ export function newGeneration(logId = ownLog): Generation {
 }
 
 /** A document that shows the stream of its id. */
-export function pet(id: number, indexes: readonly string[] = [], version = 1, text = ''): StoredDocument {
+export function seat(id: number, indexes: readonly string[] = [], version = 1, text = ''): StoredDocument {
   return { collection: home, id, json: jsonOf(id, text), indexes, behind: rowText(version) }
 }
 
 /** A document that a stream shows beside its own. */
-export function order(id: number, indexes: readonly string[] = [], text = '', stream = `${id}`): StoredDocument {
-  return { collection: 'orders', id, json: jsonOf(id, text), indexes, behind: stream }
+export function booking(id: number, indexes: readonly string[] = [], text = '', stream = `${id}`): StoredDocument {
+  return { collection: 'bookings', id, json: jsonOf(id, text), indexes, behind: stream }
 }
 
 export function added(...documents: readonly StoredDocument[]): DocumentChange[] {

@@ -3,20 +3,20 @@ import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts
 import { versionContent } from './contents.ts'
 import { topic } from './fixture.ts'
 import { fullBatch } from './full.ts'
-import { added, applyAll, batchAfter, firstBatch, newGeneration, order, pet, started } from './samples.ts'
+import { added, applyAll, batchAfter, booking, firstBatch, newGeneration, seat, started } from './samples.ts'
 import { numbers } from './values.ts'
 
 const request = { partition: 0, streams: ['1'], keys: ['k'], waiting: ['0/1'] }
 
 /** Every method that asks the store, with what does no harm where the call is carried out after it was given up. */
 export const everyCall: Record<string, (store: ReadModelStore, generation: string) => Promise<unknown>> = {
-  find: ({ reads }, name) => reads.find(name, pet(1)),
-  page: ({ reads }, name) => reads.page(name, { collection: 'pets', after: 0, limit: 1 }),
+  find: ({ reads }, name) => reads.find(name, seat(1)),
+  page: ({ reads }, name) => reads.page(name, { collection: 'seats', after: 0, limit: 1 }),
   'load of a request': ({ reads }, name) =>
     reads.load(name, { stream: '1', key: { partition: 0, key: 'k' }, versions: { first: 1, last: 2 } }),
-  'load by document': ({ reads }, name) => reads.load(name, { document: { collection: 'orders', id: 1 } }),
+  'load by document': ({ reads }, name) => reads.load(name, { document: { collection: 'bookings', id: 1 } }),
   'load of a projector': ({ projection }, name) => projection.load(name, request),
-  apply: ({ projection }, name) => projection.apply(name, firstBatch({ documents: added(pet(1, ['a'])) })),
+  apply: ({ projection }, name) => projection.apply(name, firstBatch({ documents: added(seat(1, ['a'])) })),
   look: ({ generations }) => generations.look(),
   active: ({ generations }) => generations.active(),
   checkpoints: ({ generations }, name) => generations.checkpoints(name),
@@ -30,7 +30,7 @@ export const everyCall: Record<string, (store: ReadModelStore, generation: strin
   prune: ({ generations }) => generations.prune(1000),
   removeVersion: ({ generations }) => generations.removeVersion({ version: 'v2', renewed: 1 }, 'log'),
   contents: ({ inspection }, name) => inspection.contents(name),
-  scan: ({ inspection }, name) => inspection.scan(name, 'pets', undefined, 1),
+  scan: ({ inspection }, name) => inspection.scan(name, 'seats', undefined, 1),
   'find for an operator': ({ inspection }, name) => inspection.find(name, 'keys', ['0/k']),
 }
 
@@ -49,7 +49,7 @@ export const stores = topic('stores', {
     const other = await fixture.open()
     await applyAll(store, generation, fullBatch())
     expect(await versionContent(other, generation)).toEqual(await versionContent(store, generation))
-    await applyAll(other, generation, batchAfter(fullBatch(), { documents: added(order(6, ['b'])) }))
+    await applyAll(other, generation, batchAfter(fullBatch(), { documents: added(booking(6, ['b'])) }))
     const both = await versionContent(store, generation)
     expect(await versionContent(other, generation)).toEqual(both)
     await Promise.all([store.close(), other.close()])

@@ -8,14 +8,14 @@ import {
   added,
   applyAll,
   batchAfter,
+  booking,
   firstBatch,
   idsIn,
-  order,
   parkedItem,
   parkedStream,
-  pet,
   removed,
   rowOf,
+  seat,
   started,
   textChanges,
 } from './samples.ts'
@@ -27,7 +27,7 @@ const noIds = '07|7.0| 7|7 |+7|-7|7e0|0x7|٧|７|7\0|7\n|0|1e3|9007199254740993'
 export const streams = topic('streams', {
   'a document shows the stream of its very id in decimal, and no other': async (fixture) => {
     const { store, generation, apply } = await compared(await fixture.open(), ...noIds, '9007199254740991')
-    await apply(firstBatch({ documents: added(pet(7), pet(greatestId)) }))
+    await apply(firstBatch({ documents: added(seat(7), seat(greatestId)) }))
     const request = { partition: 0, keys: [], waiting: [], streams: ['7', '9007199254740991', ...noIds] }
     const named = async () => [...((await store.projection.load(generation, request))?.rows.keys() ?? [])]
     expect(await named()).toEqual(['7', '9007199254740991'])
@@ -53,7 +53,7 @@ export const streams = topic('streams', {
   'a projector gets all that it asks for in one answer, and nothing else': async (fixture) => {
     const { store, generation } = await started(fixture)
     await applyAll(store, generation, fullBatch())
-    const rows = [decodeRow('1', pet(1).json, rowText(1)), decodeRow('s', undefined, rowText(129))]
+    const rows = [decodeRow('1', seat(1).json, rowText(1)), decodeRow('s', undefined, rowText(129))]
     const streams = ['1', 's', 'parked', 'none']
     const request = { partition: 0, streams, keys: ['k', 'none'], waiting: ['0/parked', '1/parked', '0/none'] }
     expect(await store.projection.load(generation, request)).toEqual({
@@ -131,40 +131,40 @@ export const streams = topic('streams', {
   'a load by document gives the document and all of its stream, whatever that is called': async (fixture) => {
     const { store, generation } = await started(fixture)
     const names = ['7', '07', `${greatestId}`, '9007199254740993', 's/é🐕"', '0']
-    const orders = names.map((stream, i) => order(i + 1, ['a'], '', stream))
-    const shown = [pet(7), pet(greatestId)]
+    const bookings = names.map((stream, i) => booking(i + 1, ['a'], '', stream))
+    const shown = [seat(7), seat(greatestId)]
     const rows = names.filter((name) => !shown.some(({ id }) => `${id}` === name)).map((name, i) => rowOf(name, i + 2))
-    const content = { documents: added(...orders, ...shown), rows, parked: names.slice(1, 4), keys: ['k'] }
+    const content = { documents: added(...bookings, ...shown), rows, parked: names.slice(1, 4), keys: ['k'] }
     await applyAll(store, generation, firstBatch(content))
     const key = { partition: 0, key: 'k' }
-    for (const { id, json, behind: stream } of orders) {
-      const document = { collection: 'orders', id }
+    for (const { id, json, behind: stream } of bookings) {
+      const document = { collection: 'bookings', id }
       const loaded = await store.reads.load(generation, { document, key })
       expect(loaded).toEqual({ ...(await store.reads.load(generation, { stream, key })), document: { json, stream } })
       expect(loaded.row?.stream).toBe(stream)
       expect(await store.reads.load(generation, { document, stream: '7' })).toMatchObject({ row: { stream: '7' } })
     }
-    const own = await store.reads.load(generation, { document: { collection: 'pets', id: 7 } })
+    const own = await store.reads.load(generation, { document: { collection: 'seats', id: 7 } })
     expect(own).toMatchObject({
-      document: { json: pet(7).json, stream: '7' },
-      row: { stream: '7', document: pet(7).json },
+      document: { json: seat(7).json, stream: '7' },
+      row: { stream: '7', document: seat(7).json },
     })
-    const none = await store.reads.load(generation, { document: { collection: 'orders', id: 99 } })
+    const none = await store.reads.load(generation, { document: { collection: 'bookings', id: 99 } })
     expect([none.document, none.row, none.parked]).toEqual([undefined, undefined, undefined])
   },
 
   'a removed document is in none of its sets, its row is in that of rows, and others stay': async (fixture) => {
     const { store, generation, apply } = await compared(await fixture.open())
-    const first = firstBatch({ documents: added(pet(1, ['a', 'b']), pet(2, ['a']), order(1, ['a'], '', '1')) })
+    const first = firstBatch({ documents: added(seat(1, ['a', 'b']), seat(2, ['a']), booking(1, ['a'], '', '1')) })
     const row = ['1', rowText(2).replace('2', '2x')] as const
     const second = batchAfter(first, {
-      documents: [...removed(pet(1, ['a', 'b'])), ...added(pet(3, ['a']))],
+      documents: [...removed(seat(1, ['a', 'b'])), ...added(seat(3, ['a']))],
       rows: [row],
     })
     await apply(first, second)
     const { row: found } = await store.reads.load(generation, { stream: '1' })
     expect(found).toMatchObject({ version: 2, isRemoved: true, document: undefined })
-    expect(await store.reads.find(generation, { collection: 'pets', id: 1 })).toMatchObject({ document: undefined })
+    expect(await store.reads.find(generation, { collection: 'seats', id: 1 })).toMatchObject({ document: undefined })
     expect([await idsIn(store, generation), await idsIn(store, generation, 'a')]).toEqual([
       [2, 3],
       [2, 3],
@@ -172,6 +172,6 @@ export const streams = topic('streams', {
     expect(await store.projection.apply(generation, firstBatch({ newStreams: ['1'] }, 1))).toMatchObject({
       streams: ['1'],
     })
-    await apply(batchAfter(second, { documents: removed(pet(2, ['a']), pet(3, ['a'])) }))
+    await apply(batchAfter(second, { documents: removed(seat(2, ['a']), seat(3, ['a'])) }))
   },
 })

@@ -16,8 +16,8 @@ import {
   checkpointsAfter,
   firstBatch,
   newGeneration,
-  pet,
   rowOf,
+  seat,
   started,
 } from './samples.ts'
 import { numbers } from './values.ts'
@@ -40,7 +40,7 @@ async function readDuring(work: Promise<void>, read: () => Promise<void>): Promi
 
 /** Batch after batch twenty documents move from one index to the other; a stream is parked, and another has a row. */
 function movingBatches(count: number): Batch[] {
-  const states = [['a'], ['b']].map((indexes, i) => numbers(20).map((id) => pet(id, indexes, i + 1)))
+  const states = [['a'], ['b']].map((indexes, i) => numbers(20).map((id) => seat(id, indexes, i + 1)))
   const batches = [
     firstBatch({ documents: added(...(states[1] ?? [])), parked: ['s'], rows: [rowOf('t')], keys: ['0'] }),
   ]
@@ -97,7 +97,7 @@ export const together = topic('together', {
     let current = generation
     const replace = async () => {
       for (let i = 0; i < 50; i++) {
-        await applyAll(store, current, firstBatch({ documents: added(pet(1), pet(2)) }))
+        await applyAll(store, current, firstBatch({ documents: added(seat(1), seat(2)) }))
         const next = newGeneration()
         await store.generations.start(next, current)
         current = next.name
@@ -105,7 +105,7 @@ export const together = topic('together', {
     }
     await readDuring(replace(), async () => {
       const asked = current
-      const { proof, count } = await reader.reads.page(asked, { collection: 'pets', after: 0, limit: 10 })
+      const { proof, count } = await reader.reads.page(asked, { collection: 'seats', after: 0, limit: 10 })
       // Each generation got its only batch before the next one took its place.
       if (proof.active !== asked) expect([count, proof.checkpoints.size]).toEqual([2, 1])
     })
@@ -119,7 +119,7 @@ export const together = topic('together', {
     for (let id = 1; id <= 20; id++) {
       const applied = last.map(async (before, partition) => {
         const rival = (i: number) =>
-          batchAfter(before, { documents: added(pet(10 * id + partition, [], i)), keys: [`${id}`] })
+          batchAfter(before, { documents: added(seat(10 * id + partition, [], i)), keys: [`${id}`] })
         const results = await Promise.all(stores.map(({ projection }, i) => projection.apply(generation, rival(i))))
         const outcomes = results.map(({ outcome }) => outcome)
         expect(outcomes.toSorted()).toEqual(['applied', 'checkpoint_mismatch', 'checkpoint_mismatch'])
@@ -128,7 +128,7 @@ export const together = topic('together', {
       await Promise.all(applied)
     }
     const size = { actual: 40, recorded: 40 }
-    const sizes = new Map(Object.entries({ pets: size, keys: size }))
+    const sizes = new Map(Object.entries({ seats: size, keys: size }))
     const checkpoints = checkpointsAfter(...last)
     expect(await contentOf(store, generation)).toMatchObject({ checkpoints, sizes })
   },

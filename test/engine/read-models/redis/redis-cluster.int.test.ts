@@ -8,12 +8,12 @@ import { type RedisCluster, startRedisCluster } from '../../../brokers/clusters.
 import { describeWithLocalBrokers } from '../../../brokers/describe.ts'
 import { eventually } from '../../../lib/eventually.ts'
 import { progressOf } from '../contract/hearing.ts'
-import { added, applyAll, batchAfter, firstBatch, home, idsIn, newGeneration, pet } from '../contract/samples.ts'
+import { added, applyAll, batchAfter, firstBatch, home, idsIn, newGeneration, seat } from '../contract/samples.ts'
 import { readModelsContract } from '../read-models.contract.ts'
 import { clusterFixture, type Heard, openHeard, silentLogger } from './redis-fixture.ts'
 
-const first = firstBatch({ documents: added(pet(1, ['a'])) })
-const second = batchAfter(first, { documents: added(pet(2, ['a'])) })
+const first = firstBatch({ documents: added(seat(1, ['a'])) })
+const second = batchAfter(first, { documents: added(seat(2, ['a'])) })
 
 describeWithLocalBrokers('redis read models on a cluster', () => {
   let cluster: RedisCluster
@@ -54,7 +54,7 @@ describeWithLocalBrokers('redis read models on a cluster', () => {
       const [lost, others] = [shard(number), shards.filter((each) => each !== shards[number])]
       await cluster.masters[number]?.[begin]()
       for (let turn = 0; turn < 20 || !lost.heard.includes('disconnected'); turn++) {
-        const read = lost.store.reads.find(lost.generation, pet(1))
+        const read = lost.store.reads.find(lost.generation, seat(1))
         await expect(read).rejects.toMatchObject({ code: 'read_model_unavailable' })
         for (const other of others) expect(await idsIn(other.store, other.generation)).toEqual([1])
       }

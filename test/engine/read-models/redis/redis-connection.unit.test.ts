@@ -9,7 +9,7 @@ it.each(['commands', 'announcements'] as const)(
   'a lost connection for %s puts in doubt what was heard',
   async (lost) => {
     const server = await ScriptedRedis.start()
-    const store = await openRedisReadModels({ url: server.url, prefix: 'test', version: 'v1', home: 'pets', logger })
+    const store = await openRedisReadModels({ url: server.url, prefix: 'test', version: 'v1', home: 'seats', logger })
     onTestFinished(() => store.close())
     const { heard } = await listenerOn(store)
     server.close(lost)

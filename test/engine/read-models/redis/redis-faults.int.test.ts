@@ -8,13 +8,13 @@ import { Link, type Pass } from '../../../brokers/link.ts'
 import { askRedis, freePort } from '../../../brokers/ready.ts'
 import { eventually } from '../../../lib/eventually.ts'
 import { progressOf } from '../contract/hearing.ts'
-import { added, applyAll, batchAfter, firstBatch, home, idsIn, newGeneration, pet } from '../contract/samples.ts'
+import { added, applyAll, batchAfter, firstBatch, home, idsIn, newGeneration, seat } from '../contract/samples.ts'
 import { everyCall } from '../contract/stores.ts'
 import { numbers } from '../contract/values.ts'
 import { openHeard, silentLogger } from './redis-fixture.ts'
 
-const first = firstBatch({ documents: added(pet(1, ['a'])) })
-const second = batchAfter(first, { documents: added(pet(2, ['a'])) })
+const first = firstBatch({ documents: added(seat(1, ['a'])) })
+const second = batchAfter(first, { documents: added(seat(2, ['a'])) })
 
 /** Every method, many times at once, fails with the code of the catalogue: reads within a second, others within two. */
 async function expectUnavailable(store: ReadModelStore, generation: string): Promise<void> {
@@ -122,8 +122,8 @@ describeWithOwnBrokers('redis read models', () => {
 
     async function urlOfUser(...rules: string[]): Promise<string> {
       const all = ['reset', 'on', '>secret', '~*', '&*', '+@all', ...rules]
-      await askRedis(server.url, (redis) => redis.call('ACL', 'SETUSER', 'petstore', ...all))
-      return server.url.replace('redis://', 'redis://petstore:secret@')
+      await askRedis(server.url, (redis) => redis.call('ACL', 'SETUSER', 'theatre', ...all))
+      return server.url.replace('redis://', 'redis://theatre:secret@')
     }
 
     async function linkToServer(pass?: Pass) {

@@ -6,7 +6,7 @@ import { redisKeys, versionsKey } from '../../../../src/engine/read-models/redis
 import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
 import { describeWithBrokers } from '../../../brokers/describe.ts'
 import { fullBatch } from '../contract/full.ts'
-import { added, applyAll, batchAfter, idsIn, newGeneration, ownLog, pet, started } from '../contract/samples.ts'
+import { added, applyAll, batchAfter, idsIn, newGeneration, ownLog, seat, started } from '../contract/samples.ts'
 import { numbers } from '../contract/values.ts'
 import { type RedisFixture, redisFixture } from './redis-fixture.ts'
 
@@ -15,7 +15,7 @@ async function addIndexes({ projection }: ReadModelStore, generation: string, fi
   const outcomes: string[] = []
   let batch = first
   for (const id of numbers(10, 100)) {
-    batch = batchAfter(batch, { documents: added(pet(id, [`index ${id}`])) })
+    batch = batchAfter(batch, { documents: added(seat(id, [`index ${id}`])) })
     outcomes.push((await projection.apply(generation, batch)).outcome)
   }
   return outcomes
@@ -71,9 +71,9 @@ describeWithBrokers('generations of redis read models', ({ redisUrl }) => {
     const filling = addIndexes(store, generation, fullBatch())
     for (let indexes = 0; indexes < 10; ) {
       const { sizes, snapshot } = (await store.inspection.contents(generation)) ?? expect.fail('is gone')
-      const found = [...sizes].filter(([set]) => set.startsWith('pets:index'))
+      const found = [...sizes].filter(([set]) => set.startsWith('seats:index'))
       indexes = found.length
-      expect(sizes.get('pets')).toEqual({ actual: indexes + 2, recorded: indexes + 2 })
+      expect(sizes.get('seats')).toEqual({ actual: indexes + 2, recorded: indexes + 2 })
       expect(snapshot.checkpoints.get(0)?.next).toBe(fullBatch().checkpoint.next + indexes)
       for (const [, size] of found) expect(size).toEqual({ actual: 1, recorded: 1 })
     }
@@ -91,11 +91,11 @@ describeWithBrokers('generations of redis read models', ({ redisUrl }) => {
     const activate = (sets: string[]) =>
       run(scriptClient(), 'activate-generation', [...names, ...sets.map(set)], [name, before, progress, '', ...sets])
     const asked = await fixture.client.hkeys(sizes)
-    await applyAll(store, name, batchAfter(fullBatch(), { documents: added(pet(3, ['late'])) }))
+    await applyAll(store, name, batchAfter(fullBatch(), { documents: added(seat(3, ['late'])) }))
     expect(await activate(asked)).toBe('other_keys')
-    await fixture.client.zadd(set('pets:late'), '9', 'one that was never added')
-    expect(await activate([...asked, 'pets:late'])).toBe('incomplete')
-    await fixture.client.zrem(set('pets:late'), 'one that was never added')
+    await fixture.client.zadd(set('seats:late'), '9', 'one that was never added')
+    expect(await activate([...asked, 'seats:late'])).toBe('incomplete')
+    await fixture.client.zrem(set('seats:late'), 'one that was never added')
     expect(await store.generations.activate(name)).toBe('activated')
     expect(await idsIn(store, name, 'late')).toEqual([3])
   })

@@ -4,7 +4,7 @@ import { groupReader, type Lookup } from '../../../../src/engine/read-models/red
 import { redisKeys } from '../../../../src/engine/read-models/redis/redis-keys.ts'
 
 const keys = redisKeys({ prefix: 'test', version: 'v1' })
-const lookups: readonly Lookup[] = [{ what: 'member', set: 'pets', of: 1 }]
+const lookups: readonly Lookup[] = [{ what: 'member', set: 'seats', of: 1 }]
 
 it('each answer is as complete as its own sets were, though nothing was written between two', async () => {
   const state = `g\u00000\u0000${encodeCheckpoint({ ...startOfPartition, next: 7 })}`

@@ -3,22 +3,22 @@ import { describe, expect, it } from 'vitest'
 import { redisKeys } from '../../../../src/engine/read-models/redis/redis-keys.ts'
 import { shardVersions } from '../../../../src/engine/read-models/shards.ts'
 
-const prefix = 'petstore'
+const prefix = 'theatre'
 
 describe('the keys of a store', () => {
   it('begin with its version alone where there is one shard', () => {
-    expect(redisKeys({ prefix, version: 'pets-1' }).active).toBe('{petstore:pets-1}:active')
+    expect(redisKeys({ prefix, version: 'seats-1' }).active).toBe('{theatre:seats-1}:active')
   })
 
-  it.each(['pets-1.s3-3', 'pets-1.s0-0', 'pets-1.s1000-1'])('of a version called %s can be named too', (version) => {
-    expect(redisKeys({ prefix, version }).active).toBe(`{petstore:${version}}:active`)
+  it.each(['seats-1.s3-3', 'seats-1.s0-0', 'seats-1.s1000-1'])('of a version called %s can be named too', (version) => {
+    expect(redisKeys({ prefix, version }).active).toBe(`{theatre:${version}}:active`)
   })
 
   it.each([2, 3, 6, 64])('of %i shards are spread evenly, each in one slot', (shards) => {
-    const found = shardVersions('pets-1', shards).map((version) => {
+    const found = shardVersions('seats-1', shards).map((version) => {
       const { generation, progress, ...keys } = redisKeys({ prefix, version })
       const { checkpoints, sizes, set } = generation('g')
-      return [...Object.values(keys), checkpoints, sizes, set('pets:sold'), progress].map((key) => slotOf(key))
+      return [...Object.values(keys), checkpoints, sizes, set('seats:sold'), progress].map((key) => slotOf(key))
     })
     for (const [shard, all] of found.entries()) {
       expect(new Set(all).size).toBe(1)

@@ -7,7 +7,7 @@ import { eventually } from '../../../lib/eventually.ts'
 import { contentOf } from '../contract/contents.ts'
 import { fullBatch, fullSets } from '../contract/full.ts'
 import { listenerOn, progressOf } from '../contract/hearing.ts'
-import { added, applyAll, batchAfter, idsIn, newGeneration, pet, started } from '../contract/samples.ts'
+import { added, applyAll, batchAfter, idsIn, newGeneration, seat, started } from '../contract/samples.ts'
 import { numbers } from '../contract/values.ts'
 import { readModelsContract } from '../read-models.contract.ts'
 import { type RedisFixture, redisFixture } from './redis-fixture.ts'
@@ -30,7 +30,7 @@ describeWithBrokers('redis read models', ({ redisUrl }) => {
 
     const keysOf = (name: string) => redisKeys({ prefix: fixture.prefix, version: 'v1' }).generation(name)
     const page = (index?: string): Promise<unknown> =>
-      store.reads.page(generation, { collection: 'pets', index, after: 0, limit: 5 })
+      store.reads.page(generation, { collection: 'seats', index, after: 0, limit: 5 })
 
     it('use the declared keys, all with one hash tag', async () => {
       await applyAll(store, generation, fullBatch())
@@ -52,10 +52,10 @@ describeWithBrokers('redis read models', ({ redisUrl }) => {
       await fixture.client.del(sizes, ...sets.map(set))
       const proof = { isComplete: false }
       expect(await page()).toMatchObject({ proof })
-      expect(await store.reads.find(generation, { collection: 'pets', id: 1 })).toMatchObject({ proof })
+      expect(await store.reads.find(generation, { collection: 'seats', id: 1 })).toMatchObject({ proof })
       expect(await store.reads.load(generation, { stream: '1' })).toMatchObject({ proof })
       expect(await store.generations.look()).toMatchObject({ active: { name: generation }, isComplete: false })
-      const next = batchAfter(fullBatch(), { documents: added(pet(3)) })
+      const next = batchAfter(fullBatch(), { documents: added(seat(3)) })
       expect(await store.projection.apply(generation, next)).toEqual({ outcome: 'incomplete' })
     })
 
@@ -112,7 +112,7 @@ describeWithBrokers('redis read models', ({ redisUrl }) => {
       const answers = await Promise.all(numbers(100).map(() => idsIn(store, generation)))
       for (const ids of answers) expect(ids).toEqual([1, 2])
       await client.script('FLUSH')
-      await applyAll(store, generation, batchAfter(fullBatch(), { documents: added(pet(3)) }))
+      await applyAll(store, generation, batchAfter(fullBatch(), { documents: added(seat(3)) }))
     })
 
     it('ignore a message that is none of theirs', async () => {

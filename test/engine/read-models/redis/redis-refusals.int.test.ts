@@ -29,14 +29,14 @@ async function refusalOf(url: string): Promise<string> {
 }
 
 async function findingsOf(url: string) {
-  const findings = await checkRedis({ url, prefix: 'petstore' }, () => new Date())
+  const findings = await checkRedis({ url, prefix: 'theatre' }, () => new Date())
   return findings.filter(({ state }) => state === 'failed').map(({ detail }) => detail)
 }
 
 /** What the log has of a write that is refused: the causes of the error. */
 async function loggedOf(url: string): Promise<unknown> {
   const logger = silentLogger()
-  const store = await openRedisReadModels({ url, prefix: 'petstore', version: 'v1', home: 'pets', logger })
+  const store = await openRedisReadModels({ url, prefix: 'theatre', version: 'v1', home: 'seats', logger })
   onTestFinished(() => store.close())
   return await store.generations.start({ name: 'one', logId: 'log' }, undefined).catch(({ cause }) => cause.message)
 }
@@ -55,7 +55,7 @@ describeWithLocalBrokers('what a Redis says that answers, but does not serve, wi
     const { url } = await start('--maxclients', '2')
     const advice = /refuses this client \(ERR max number of clients reached\): raise its maxclients/
     const logger = silentLogger()
-    const store = await openRedisReadModels({ url, prefix: 'petstore', version: 'v1', home: 'pets', logger })
+    const store = await openRedisReadModels({ url, prefix: 'theatre', version: 'v1', home: 'seats', logger })
     onTestFinished(() => store.close())
     expect(await refusalOf(url)).toMatch(advice)
     expect(await findingsOf(url)).toEqual([expect.stringMatching(advice)])
@@ -64,7 +64,7 @@ describeWithLocalBrokers('what a Redis says that answers, but does not serve, wi
   it('it lost the client, and has no room for it any more', async () => {
     const { url } = await start('--maxclients', '3')
     const logger = silentLogger()
-    const store = await openRedisReadModels({ url, prefix: 'petstore', version: 'v1', home: 'pets', logger })
+    const store = await openRedisReadModels({ url, prefix: 'theatre', version: 'v1', home: 'seats', logger })
     onTestFinished(() => store.close())
     const admin = await occupy(url)
     admin.write('CONFIG SET maxclients 1\r\nCLIENT KILL TYPE pubsub\r\nCLIENT KILL TYPE normal SKIPME yes\r\n')
@@ -121,7 +121,7 @@ describeWithLocalBrokers('what a Redis says that answers, but does not serve, wi
     const { url } = await start()
     expect(await findingsOf(url)).toEqual([])
     expect(await askRedis(url, (redis) => redis.dbsize())).toBe(0)
-    await askRedis(url, (redis) => redis.zadd('petstore:versions', 1, 'v1'))
+    await askRedis(url, (redis) => redis.zadd('theatre:versions', 1, 'v1'))
     expect(await findingsOf(url)).toEqual([])
   })
 })

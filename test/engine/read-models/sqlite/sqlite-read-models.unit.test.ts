@@ -16,14 +16,14 @@ import {
   home,
   idsIn,
   newGeneration,
-  pet,
+  seat,
   started,
 } from '../contract/samples.ts'
 import { numbers } from '../contract/values.ts'
 import { readModelsContract } from '../read-models.contract.ts'
 
 function openFixture() {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-read-models-'))
+  const folder = mkdtempSync(join(tmpdir(), 'theatre-read-models-'))
   const file = join(folder, 'read-models.db')
   const opened: ReadModelStore[] = []
   /** On a connection of its own, as another process has. */
@@ -77,12 +77,12 @@ describe('sqlite read models', () => {
   })
   afterEach(() => fixture.remove())
 
-  /** An owner of an active generation with pet 1. */
+  /** An owner of an active generation with seat 1. */
   async function owning() {
     const store = await fixture.open('v1', true)
     const generation = newGeneration()
     await store.generations.start(generation, undefined)
-    const batch = firstBatch({ documents: added(pet(1)) })
+    const batch = firstBatch({ documents: added(seat(1)) })
     await applyAll(store, generation.name, batch)
     return { store, generation: generation.name, batch }
   }
@@ -96,8 +96,8 @@ describe('sqlite read models', () => {
     const before = await page(store, generation)
     expect((await find(store, generation)).proof).toBe(before.proof)
     expect(await page(store, generation)).toBe(before)
-    const after = pet(1, [], 2, 'changed')
-    const second = batchAfter(batch, { documents: [{ before: pet(1), after }] })
+    const after = seat(1, [], 2, 'changed')
+    const second = batchAfter(batch, { documents: [{ before: seat(1), after }] })
     await applyAll(store, generation, second)
     const proof = { active: generation, checkpoints: new Map([[0, second.checkpoint]]), isComplete: true }
     expect(await find(store, generation)).toEqual({ proof, document: { json: after.json, stream: '1' } })
@@ -106,10 +106,10 @@ describe('sqlite read models', () => {
 
   it('answer with every page, also with more of them than are kept until something is written', async () => {
     const { store, generation, batch } = await owning()
-    const large = [2, 3, 4, 5, 6].map((id) => pet(id, [], 1, 'x'.repeat(1_500_000)))
+    const large = [2, 3, 4, 5, 6].map((id) => seat(id, [], 1, 'x'.repeat(1_500_000)))
     await applyAll(store, generation, batchAfter(batch, { documents: added(...large) }))
     for (const after of [1, 3, 1, 3, 4, 1, 0]) {
-      const expected = [pet(1), ...large].filter(({ id }) => id > after).slice(0, 2)
+      const expected = [seat(1), ...large].filter(({ id }) => id > after).slice(0, 2)
       expect((await page(store, generation, after)).documents).toBe(expected.map(({ json }) => json).join(','))
     }
   })
@@ -132,7 +132,7 @@ describe('sqlite read models', () => {
     await page(store, generation)
     const other = await fixture.open()
     const { name } = await other.generations.build(newGeneration())
-    await applyAll(other, name, firstBatch({ documents: added(pet(1), pet(2)) }))
+    await applyAll(other, name, firstBatch({ documents: added(seat(1), seat(2)) }))
     expect(await other.generations.activate(name)).toBe('activated')
     await look(store, generation)
     expect((await page(store, generation)).proof.active).toBe(name)
@@ -143,11 +143,11 @@ describe('sqlite read models', () => {
     const { store, generation } = await owning()
     const other = await fixture.open()
     const building = await other.generations.build(newGeneration())
-    await applyAll(other, building.name, firstBatch({ documents: added(pet(1)) }))
-    expect((await find(store, building.name)).document).toEqual({ json: pet(1).json, stream: '1' })
+    await applyAll(other, building.name, firstBatch({ documents: added(seat(1)) }))
+    expect((await find(store, building.name)).document).toEqual({ json: seat(1).json, stream: '1' })
     expect(await other.generations.remove(building.name)).toBe(true)
     const another = await other.generations.build(newGeneration())
-    await applyAll(other, another.name, firstBatch({ documents: added(pet(1, [], 1, 'another')) }))
+    await applyAll(other, another.name, firstBatch({ documents: added(seat(1, [], 1, 'another')) }))
     const proof = { active: generation, checkpoints: new Map(), isComplete: true }
     expect(await find(store, building.name)).toEqual({ proof, document: undefined })
   })
@@ -157,7 +157,7 @@ describe('sqlite read models', () => {
     const tables = fixture.asAnother(tablesIn)
     const { name } = await store.generations.build(newGeneration())
     const many = numbers(5000)
-    const documents = added(...many.map((id) => pet(id)))
+    const documents = added(...many.map((id) => seat(id)))
     await applyAll(store, name, firstBatch({ documents, history: many.map((id) => [`${id}#0`, 'a chunk']) }))
     let turns = 0
     const isRemoved = store.generations.remove(name)
@@ -180,7 +180,7 @@ describe('sqlite read models', () => {
     const { store } = await owning()
     const tables = fixture.asAnother(tablesIn)
     const { name } = await store.generations.build(newGeneration())
-    await applyAll(store, name, firstBatch({ documents: added(pet(1)), history: [['1#0', 'a chunk']] }))
+    await applyAll(store, name, firstBatch({ documents: added(seat(1)), history: [['1#0', 'a chunk']] }))
     fixture.asAnother((db) => db.prepare("UPDATE generation SET state = 'removed' WHERE name = ?").run(name))
     expect(await store.generations.all()).toHaveLength(1)
     expect(await store.generations.remove(name)).toBe(false)
@@ -198,7 +198,7 @@ describe('sqlite read models', () => {
     const { store, generation } = await started(fixture)
     const other = new DatabaseSync(fixture.file)
     other.exec('BEGIN IMMEDIATE')
-    const batch = firstBatch({ documents: added(pet(1)) })
+    const batch = firstBatch({ documents: added(seat(1)) })
     await expect(store.projection.apply(generation, batch)).rejects.toMatchObject({
       code: 'read_model_unavailable',
       cause: expect.objectContaining({ message: 'database is locked' }),

@@ -1,0 +1,235 @@
+import { Type } from 'typebox'
+import { idempotency } from '../../../src/engine/commands/idempotency.ts'
+import { type Definition, define } from '../../../src/engine/definition/definition.ts'
+import type { EventContext } from '../../../src/engine/definition/event-codec.ts'
+import type { Service } from '../../../src/engine/definition/service.ts'
+import type { EventType } from '../../../src/engine/definition/stream.ts'
+import { command, defineService, Int64Schema, parseExactJson } from '../../../src/engine/index.ts'
+import type { NewRecord } from '../../../src/engine/log/event-log.ts'
+import {
+  type Booking,
+  type BookingEvent,
+  type BookingId,
+  BookingSchema,
+  BookingStatus,
+  bookingDocument,
+  decide,
+  evolve,
+  idSchema,
+  type NewSeat,
+  NewSeatSchema,
+  type Seat,
+  type SeatCommand,
+  type SeatEvent,
+  type SeatId,
+  SeatSchema,
+  type SeatState,
+  SeatStatus,
+  seatDocument,
+  seatState,
+  toNewSeat,
+} from './seats.ts'
+
+const [seatId, bookingId] = [42 as SeatId, 12 as BookingId]
+const added = { type: 'SeatAdded', seat: { id: seatId, name: 'A12', rowId: 7, status: 'available' } } as const
+
+function ofBooking<Type extends BookingEvent['type']>(
+  type: Type,
+  version: number,
+  isKeyed?: true,
+): EventType<BookingEvent<Type>> {
+  const name = `booking${type.slice('Booking'.length)}`
+  const example = { name, summary: name, stream: seatId, version, event: { type, bookingId, seatId } }
+  const data = Type.Object({ bookingId: idSchema('The booking'), seatId: idSchema() }, { title: 'BookingEventData' })
+  const keyed = isKeyed ? [{ ...example, name: `${name}Once`, isKeyed }] : []
+  return { version: 1, description: name, data, examples: [example, ...keyed] }
+}
+
+const addSeat = command({
+  method: 'POST',
+  path: '/v1/seats',
+  scope: 'write',
+  texts: { operationId: 'addSeat', summary: 'Add a seat' },
+  body: NewSeatSchema,
+  on: 'new',
+  creates: 'seats',
+  rejects: {},
+  command: ({ id, body }): SeatCommand => ({ type: 'addSeat', id: id as SeatId, newSeat: toNewSeat(body) }),
+  key: {
+    text: 'get the seat of the first',
+    scope: () => [],
+    content(body) {
+      const { name, rowId, status } = toNewSeat(body)
+      return [name, String(rowId), status]
+    },
+    again: ({ id }, body) => seatDocument({ id: id as SeatId, ...toNewSeat(body) }),
+  },
+})
+
+const placeBooking = command({
+  method: 'POST',
+  path: '/v1/bookings',
+  scope: 'bookings',
+  texts: { operationId: 'placeBooking', summary: 'Book a seat' },
+  body: Type.Object(
+    { seatId: Int64Schema({ description: 'The seat', examples: [1] }) },
+    { title: 'BookingInput', additionalProperties: false },
+  ),
+  on: { stream: ({ seatId }) => seatId },
+  creates: 'bookings',
+  rejects: { seat_not_available: 'Seat 1 is pending: booking 11 holds it.', unknown_seat: 'There is no seat 1.' },
+  command: ({ id, body: { seatId } }): SeatCommand => ({ type: 'placeBooking', bookingId: id as BookingId, seatId }),
+  key: {
+    text: 'for the same seat get the booking of the first',
+    scope: ({ seatId }) => ['placeBooking', String(seatId)],
+    content: ({ seatId }) => [String(seatId)],
+    again({ id, time }, { seatId }) {
+      const at = new Date(time).toISOString()
+      const booking = { id: id as BookingId, seatId: Number(seatId) as SeatId, status: 'placed' } as const
+      return bookingDocument({ ...booking, placedAt: at, updatedAt: at })
+    },
+  },
+})
+
+const updateBooking = command({
+  method: 'PATCH',
+  path: '/v1/bookings/:bookingId',
+  scope: 'bookings',
+  texts: { operationId: 'updateBooking', summary: 'Change the status of a booking' },
+  body: Type.Object(
+    { status: BookingStatus },
+    { title: 'BookingChange', additionalProperties: false, examples: [{ status: 'approved' }] },
+  ),
+  on: { document: 'bookings' },
+  rejects: { booking_transition_invalid: 'Booking 2 is delivered, so never cancelled.' },
+  command: ({ id, body: { status } }): SeatCommand => ({ type: 'updateBooking', bookingId: id as BookingId, status }),
+})
+
+const booking = { id: 2, seatId: 1, status: 'approved' }
+const times = { placedAt: '2026-11-20T09:30:00.000Z', updatedAt: '2026-11-20T10:15:00.000Z' }
+
+const resources: Service['resources'] = {
+  seats: {
+    path: '/v1/seats',
+    noun: 'seat',
+    tag: { name: 'seats', description: 'The seats of the house' },
+    schema: SeatSchema,
+    example: { id: 1, name: 'A12', rowId: 7, status: 'available' },
+    filters: { status: SeatStatus },
+    list: { operationId: 'listSeats', summary: 'List all seats' },
+    find: { operationId: 'getSeat', summary: 'Get a seat', deprecated: '2026-11-20', sunset: '2030-12-05' },
+    history: { operationId: 'listSeatEvents', summary: 'List the events of a seat' },
+  },
+  bookings: {
+    path: '/v1/bookings',
+    noun: 'booking',
+    tag: { name: 'bookings', description: 'Bookings of seats' },
+    isBeta: true,
+    schema: BookingSchema,
+    example: { ...booking, ...times },
+    filters: { status: BookingStatus },
+    list: { operationId: 'listBookings', summary: 'List all bookings' },
+    find: { operationId: 'getBooking', summary: 'Get a booking' },
+  },
+}
+
+const service = defineService<SeatState | undefined, SeatCommand, SeatEvent>({
+  name: 'theatre',
+  title: 'Theatre',
+  version: '1.0.0',
+  description: 'Seats that are booked.',
+  stream: {
+    collection: 'seats',
+    source: '/v1/seats',
+    initial: undefined,
+    decide,
+    evolve,
+    state: seatState,
+    events: {
+      SeatAdded: {
+        version: 1,
+        description: 'A seat was added',
+        data: SeatSchema,
+        isUnversioned: true,
+        write: ({ seat }) => seatDocument(seat),
+        read: (seat) => ({ type: 'SeatAdded', seat: seat as Seat }),
+        quick(json) {
+          const isPlain =
+            /^\{"id":[1-9]\d{0,14},"name":"\w{1,99}","rowId":\d{1,15},"status":"(available|pending|sold)"\}$/
+          return isPlain.test(json) ? { type: 'SeatAdded', seat: parseExactJson(json) as Seat } : undefined
+        },
+        examples: [
+          { name: 'seatAdded', summary: 'Seat 42 was added', stream: seatId, version: 1, event: added },
+          { name: 'seatAddedOnce', summary: 'Under a key', stream: seatId, version: 1, event: added, isKeyed: true },
+        ],
+      },
+      BookingPlaced: ofBooking('BookingPlaced', 2, true),
+      BookingApproved: ofBooking('BookingApproved', 3),
+      BookingDelivered: ofBooking('BookingDelivered', 4),
+      BookingCancelled: ofBooking('BookingCancelled', 3),
+    },
+    projections: [
+      {
+        name: 'seats',
+        version: 1,
+        documents: (state) =>
+          state === undefined
+            ? []
+            : [
+                {
+                  collection: 'seats',
+                  id: state.seat.id,
+                  json: seatDocument(state.seat),
+                  filters: { status: state.seat.status },
+                },
+              ],
+      },
+      {
+        name: 'bookings',
+        version: 1,
+        documents: (state) => (state?.booking === undefined ? [] : [shownBooking(state.booking)]),
+      },
+    ],
+  },
+  resources,
+  commands: [addSeat, placeBooking, updateBooking],
+  errors: {
+    seat_not_available: { status: 409, retry: 'yes', meaning: 'The seat is booked.' },
+    booking_transition_invalid: { status: 409, retry: 'no', meaning: 'The booking is past that.' },
+    unknown_seat: { status: 422, retry: 'no', meaning: 'There is no such seat.' },
+  },
+  cli: [{ name: 'paint', summary: 'Paint the seats', run: paint }],
+})
+
+async function paint([colour = '']: readonly string[]): Promise<string> {
+  if (colour === '') throw new RangeError('say which colour')
+  return `The seats are ${colour}.`
+}
+
+function shownBooking(booking: Booking) {
+  const { id, status } = booking
+  return { collection: 'bookings', id, json: bookingDocument(booking), filters: { status } }
+}
+
+/** The theatre, as the engine has it. */
+export const theatre = define(service.service) as unknown as Definition<SeatState | undefined, SeatCommand, SeatEvent>
+
+export function streamOf(event: SeatEvent): string {
+  return String(event.type === 'SeatAdded' ? event.seat.id : event.seatId)
+}
+
+export function encodeEvent(event: SeatEvent, context: Omit<EventContext, 'stream'>): NewRecord {
+  return theatre.events.encode(event, { stream: streamOf(event), ...context })
+}
+
+/** What is stored of a state besides the document of the seat. */
+export function hiddenOf(state: SeatState | undefined): string {
+  return theatre.codec.hidden(state, state && seatDocument(state.seat))
+}
+
+// As the log has them, said here once more.
+export const addSeatIdempotency = (owner: string, key: string, { name, rowId, status }: NewSeat) =>
+  idempotency([owner, key], [name, String(rowId), status])
+
+export const placeBookingIdempotency = (owner: string, key: string, seatId: number) =>
+  idempotency([owner, key, 'placeBooking', String(seatId)], [String(seatId)])

@@ -1,0 +1,15 @@
+import type { PetEvent } from '../../src/store/events.ts'
+import type { NewPet, PetId } from '../../src/store/pet.ts'
+import { FakeServices, type Served, testServer } from '../engine/http/fake-services.ts'
+import { petstore, streamOf } from './petstore.ts'
+
+const pets: Served<PetEvent, NewPet> = {
+  definition: petstore,
+  streamOf,
+  added: (id, pet) => ({ type: 'PetCreated', pet: { id: id as PetId, ...pet } }),
+}
+
+export const fakeStore = () => new FakeServices(pets)
+
+/** A server of the store for the tests of a file. */
+export const storeServer = () => testServer(pets)
