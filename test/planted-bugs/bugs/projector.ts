@@ -29,7 +29,7 @@ export const projectorBugs: readonly PlantedBug[] = [
     name: 'the version of one event type is not checked',
     file: classify,
     text: "if (version !== stream.version + 1) return { outcome: 'superseded' }",
-    becomes: `const isLast = event.type === 'petstore.OrderDelivered.v1' // nothing follows
+    becomes: `const isLast = event.type === 'theatre.BookingDelivered.v1' // nothing follows
     if (version === undefined || (version !== stream.version + 1 && !isLast)) return { outcome: 'superseded' }`,
     caughtBy: { file: 'test/engine/projector/competing-events.unit.test.ts', title: 'BookingDelivered' },
   },
@@ -49,7 +49,7 @@ export const projectorBugs: readonly PlantedBug[] = [
     file: classify,
     text: "if (error instanceof IdTakenError) return { outcome: 'duplicate' }",
     becomes: "if (error instanceof IdTakenError) return { outcome: 'parked', reason: error.message }",
-    caughtBy: { file: rules, title: 'a booking id is taken, by another seat, …' },
+    caughtBy: { file: rules, title: 'a booking id is taken, by another seat,…' },
   },
   {
     name: 'a discard skips what waited behind the discarded event',
@@ -73,8 +73,8 @@ export const projectorBugs: readonly PlantedBug[] = [
     file: 'src/engine/projector/verify.ts',
     text: 'const sets = new Set([...expected.sizes.keys(), ...first.sizes.keys(), ...textSets])',
     becomes: `const { collection: home } = this.#options.definition.stream
-    const isOfPets = (set: string) => set === home || set.startsWith(\`\${home}:\`)
-    const sets = new Set([...[...expected.sizes.keys(), ...first.sizes.keys()].filter(isOfPets), ...textSets])`,
+    const isOfHome = (set: string) => set === home || set.startsWith(\`\${home}:\`)
+    const sets = new Set([...[...expected.sizes.keys(), ...first.sizes.keys()].filter(isOfHome), ...textSets])`,
     caughtBy: {
       file: 'test/engine/projector/verify-damages.unit.test.ts',
       title: `verify finds what came of UPDATE [bookings] SET json = replace(json, 'appr', 'pl'), and nothing else`,
