@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import type { Resource } from '../engine/index.ts'
-import { command, Int64Schema } from '../engine/index.ts'
+import { command, Int64Schema, type Resource } from '../engine/index.ts'
 import { type OrderId, OrderSchema, OrderStatus, orderDocument } from './order.ts'
 import type { PetId } from './pet.ts'
 import { type PetCommand, utc } from './pet-stream.ts'

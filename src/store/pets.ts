@@ -1,5 +1,4 @@
-import type { Resource } from '../engine/index.ts'
-import { command } from '../engine/index.ts'
+import { command, type Resource } from '../engine/index.ts'
 import { NewPetSchema, type PetId, PetSchema, PetStatus, petDocument, toNewPet } from './pet.ts'
 import type { PetCommand } from './pet-stream.ts'
 

@@ -1,9 +1,8 @@
 import type { Storage } from '../app/storage.ts'
 import type { Definition } from '../definition/definition.ts'
 import type { EventLog } from '../log/event-log.ts'
-import type { Contents } from '../read-models/inspection.ts'
 import { logOfShard, shardNamed } from '../read-models/shards.ts'
-import type { ReadModelStore } from '../read-models/store.ts'
+import type { Contents, ReadModelStore } from '../read-models/store.ts'
 
 /** Every version that is stored, whichever release wrote it: those of this release first. Times are as in RFC 3339. */
 export async function describeGenerations(

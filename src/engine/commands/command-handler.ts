@@ -1,9 +1,8 @@
 import { ServiceError } from '../lib/errors.ts'
 import type { Position } from '../log/event-log.ts'
 import type { DocumentId } from '../read-models/document.ts'
-import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
 import type { AtLeast, Reached, Wait } from '../read-models/read-model.ts'
-import type { StreamId } from '../read-models/stream-row.ts'
+import type { IdempotencyRecord, StreamId } from '../read-models/stored-texts.ts'
 import type { Target, WriteRequest } from './event-writer.ts'
 
 export interface CommandOptions extends Omit<WriteRequest, 'stream'> {

@@ -5,10 +5,9 @@ import { ServiceError } from '../lib/errors.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { EventLog } from '../log/event-log.ts'
 import type { DocumentId } from '../read-models/document.ts'
-import type { IdempotencyRecord } from '../read-models/idempotency-record.ts'
 import type { AtLeast, FoundStream, ReadModel } from '../read-models/read-model.ts'
-import type { StreamQuery } from '../read-models/stored-reads.ts'
-import type { StreamRow } from '../read-models/stream-row.ts'
+import type { StreamQuery } from '../read-models/store.ts'
+import type { IdempotencyRecord, StreamRow } from '../read-models/stored-texts.ts'
 import {
   type CommandHandler,
   type CommandOptions,

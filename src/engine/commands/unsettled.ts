@@ -1,4 +1,4 @@
-import type { IdempotencyKey } from '../read-models/idempotency-record.ts'
+import type { IdempotencyKey } from '../read-models/stored-texts.ts'
 import type { Written } from './event-writer.ts'
 
 export interface UnsettledEvent<Event> {

@@ -1,5 +1,5 @@
 import type { Offset } from '../log/event-log.ts'
-import type { StreamId } from '../read-models/stream-row.ts'
+import type { StreamId } from '../read-models/stored-texts.ts'
 
 export interface FeedEvent {
   readonly stream: StreamId

@@ -1,6 +1,6 @@
 import type { Offset, RecordBatch } from '../log/event-log.ts'
 import { isSameRecord } from '../log/record-identity.ts'
-import { type Checkpoint, encodeCheckpoint } from '../read-models/checkpoint.ts'
+import { type Checkpoint, encodeCheckpoint } from '../read-models/stored-texts.ts'
 
 /** What a projector believes about a partition that it projects. */
 export interface Belief {

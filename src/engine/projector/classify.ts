@@ -3,13 +3,20 @@ import type { AnyEvent } from '../definition/stream.ts'
 import { IdTakenError } from '../lib/errors.ts'
 import type { Offset, RecordBatch } from '../log/event-log.ts'
 import { recordIdentity } from '../log/record-identity.ts'
-import type { Checkpoint, Counts } from '../read-models/checkpoint.ts'
 import type { DocumentId } from '../read-models/document.ts'
-import { encodeIdempotencyRecord, type IdempotencyRecord, keyId } from '../read-models/idempotency-record.ts'
-import type { ParkedStream } from '../read-models/parked-stream.ts'
-import type { Batch } from '../read-models/projection-store.ts'
-import { encodeEntry } from '../read-models/stream-history.ts'
-import { homeIdOf, type StreamId, type StreamRow } from '../read-models/stream-row.ts'
+import type { Batch } from '../read-models/store.ts'
+import {
+  type Checkpoint,
+  type Counts,
+  encodeEntry,
+  encodeIdempotencyRecord,
+  homeIdOf,
+  type IdempotencyRecord,
+  keyId,
+  type ParkedStream,
+  type StreamId,
+  type StreamRow,
+} from '../read-models/stored-texts.ts'
 import type { Rules } from './definition.ts'
 import { ParkedQueue } from './parked-queue.ts'
 import type { Discard, StreamEvent } from './stream-event.ts'

@@ -1,7 +1,7 @@
 import { SingleFlight } from '../lib/single-flight.ts'
 import type { EventLog, Offset } from '../log/event-log.ts'
-import { type Checkpoint, startOfPartition } from '../read-models/checkpoint.ts'
-import type { Checkpoints, Look } from '../read-models/generations.ts'
+import type { Checkpoints, Look } from '../read-models/store.ts'
+import { type Checkpoint, startOfPartition } from '../read-models/stored-texts.ts'
 import type { Tracker } from '../read-models/tracker.ts'
 
 const lookMs = 1000

@@ -3,11 +3,11 @@ import {
   encodeOffsets,
   encodeParkedStream,
   type ParkedStream,
+  type StreamId,
   waitingChunks,
   waitingPerChunk,
-} from '../read-models/parked-stream.ts'
+} from '../read-models/stored-texts.ts'
 import { chunkId } from '../read-models/stream-history.ts'
-import type { StreamId } from '../read-models/stream-row.ts'
 import type { TextEdits } from './stream-state.ts'
 
 const reasonMax = 200

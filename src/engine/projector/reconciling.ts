@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { type Checkpoint, startOfPartition } from '../read-models/checkpoint.ts'
-import type { Look } from '../read-models/generations.ts'
 import type { ShardLog } from '../read-models/shards.ts'
-import type { ReadModelStore } from '../read-models/store.ts'
+import type { Look, ReadModelStore } from '../read-models/store.ts'
+import { type Checkpoint, startOfPartition } from '../read-models/stored-texts.ts'
 import { agrees, type Belief } from './belief.ts'
 
 /** What a look asks of a projector. */

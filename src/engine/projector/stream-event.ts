@@ -4,7 +4,7 @@ import type { Decoded } from '../definition/event-codec.ts'
 import type { AnyEvent } from '../definition/stream.ts'
 import type { LogRecord, Offset } from '../log/event-log.ts'
 import { readCloudEvent } from '../log/record-codec.ts'
-import type { StreamId } from '../read-models/stream-row.ts'
+import type { StreamId } from '../read-models/stored-texts.ts'
 import type { Rules } from './definition.ts'
 
 /** An event of a stream: what its record says by itself, before the rest of the log is considered. */

@@ -2,9 +2,9 @@ import { documentsOf, type Shown, type ShownDocument } from '../definition/shown
 import type { AnyEvent, Recorded } from '../definition/stream.ts'
 import type { StreamDefinition } from '../definition/stream-definition.ts'
 import type { DocumentId, StoredDocument } from '../read-models/document.ts'
-import type { DocumentChange } from '../read-models/projection-store.ts'
+import type { DocumentChange } from '../read-models/store.ts'
+import { encodeRow, homeIdOf, type StreamId, type StreamRow } from '../read-models/stored-texts.ts'
 import { chunkId, chunksOf, versionsPerChunk } from '../read-models/stream-history.ts'
-import { encodeRow, homeIdOf, type StreamId, type StreamRow } from '../read-models/stream-row.ts'
 
 /** `TextChanges` being collected. */
 export type TextEdits = { readonly put: (readonly [id: string, text: string])[]; readonly removed: string[] }

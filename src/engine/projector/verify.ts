@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { noReadModels } from '../lib/errors.ts'
 import { retry } from '../lib/retry.ts'
-import { encodeCheckpoint } from '../read-models/checkpoint.ts'
 import { textSets } from '../read-models/document.ts'
-import type { Contents, Inspection, Item, ScannedPage, Snapshot } from '../read-models/inspection.ts'
-import type { ReadModelStore } from '../read-models/store.ts'
+import type { Contents, Inspection, Item, ReadModelStore, ScannedPage, Snapshot } from '../read-models/store.ts'
+import { encodeCheckpoint } from '../read-models/stored-texts.ts'
 import { MismatchError } from './replay.ts'
 import { Scratch, type ScratchOptions, VerifyError } from './scratch.ts'
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { retry } from '../lib/retry.ts'
-import type { Generations } from './generations.ts'
+import type { Generations } from './store.ts'
 
 /** Marks a generation that replaced an incomplete one. */
 const replacementMark = '.replacement'

@@ -1,5 +1,5 @@
 import type { EventLog, Offset } from '../log/event-log.ts'
-import type { Checkpoints } from './generations.ts'
+import type { Checkpoints } from './store.ts'
 
 /** What a proof uses of a log. */
 export type ProvingLog = Pick<EventLog, 'logId' | 'endOffsets'>

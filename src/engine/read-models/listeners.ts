@@ -1,4 +1,4 @@
-import type { Progress, ProgressListener } from './generations.ts'
+import type { Progress, ProgressListener } from './store.ts'
 
 type Subscription = { readonly listener: ProgressListener }
 

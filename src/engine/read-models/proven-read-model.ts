@@ -4,11 +4,10 @@ import { withTimeout } from '../lib/with-timeout.ts'
 import type { Position } from '../log/event-log.ts'
 import { AppliedPositions } from './applied-positions.ts'
 import type { DocumentId } from './document.ts'
-import type { Look } from './generations.ts'
 import type { IncompleteGenerations } from './incomplete.ts'
 import { KnownGeneration, type ProvingLog, reach, type Seen } from './known-generation.ts'
 import type { Applied, AtLeast, FoundDocument, FoundStream, Page, ReadModel, Wait } from './read-model.ts'
-import type { PageQuery, Proof, StoredReads, StreamQuery } from './stored-reads.ts'
+import type { Look, PageQuery, Proof, StoredReads, StreamQuery } from './store.ts'
 import type { Tracker } from './tracker.ts'
 
 export interface ProvenReadModelParts {

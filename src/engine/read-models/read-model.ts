@@ -1,7 +1,6 @@
 import type { Position } from '../log/event-log.ts'
 import type { DocumentId } from './document.ts'
-import type { Checkpoints } from './generations.ts'
-import type { Found, LoadedStream, PageQuery, StoredPage, StreamQuery } from './stored-reads.ts'
+import type { Checkpoints, Found, LoadedStream, PageQuery, StoredPage, StreamQuery } from './store.ts'
 
 /** How long to wait; the end of a wait may be noticed some milliseconds late. */
 export interface Wait {

@@ -1,14 +1,4 @@
-import type { Offset } from '../log/event-log.ts'
-import type { StreamId, StreamRow } from './stream-row.ts'
-
-/** The event that has a version of a stream. */
-export interface VersionEntry {
-  readonly offset: Offset
-  /** Made of the event's id. A log that lost its end gives an offset twice; this tells the events apart. */
-  readonly mark: string
-  /** It took its version without any other effect. */
-  readonly isDiscarded: boolean
-}
+import { decodeEntry, type StreamId, type StreamRow, type VersionEntry } from './stored-texts.ts'
 
 /** Versions of a stream; both ends belong to it. */
 export interface VersionRange {
@@ -31,38 +21,6 @@ export function chunksOf(version: number): number {
 /** The id of a chunk in the set `history`. */
 export function chunkId(stream: StreamId, chunk: number): string {
   return `${chunk}/${stream}`
-}
-
-const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-const pairs = Array.from(alphabet, (first) => Array.from(alphabet, (second) => first + second)).flat()
-const markLength = 4
-
-/**
- * 24 bits of the FNV-1a hash of the last twelve characters, which hold 48 random bits of a UUID, in base64url. Hashing all
- * of an id took a tenth of the time of classifying an event, and SHA-256 a third. It is stored: another function would
- * need another read-model version.
- */
-function markOf(eventId: string): string {
-  const end = eventId.slice(-12)
-  let hash = 0x811c9dc5
-  for (let i = 0; i < end.length; i++) hash = Math.imul(hash ^ end.charCodeAt(i), 0x01000193)
-  const bits = (hash >>> 24) ^ (hash & 0xffffff)
-  return `${pairs[bits >>> 12]}${pairs[bits & 4095]}`
-}
-
-/** The stored form. */
-export function encodeEntry(offset: Offset, eventId: string, isDiscarded = false): string {
-  return `${isDiscarded ? '-' : ''}${offset}${markOf(eventId)}`
-}
-
-export function decodeEntry(text: string): VersionEntry {
-  const isDiscarded = text.startsWith('-')
-  const offset = Number(text.slice(isDiscarded ? 1 : 0, -markLength))
-  return { offset, mark: text.slice(-markLength), isDiscarded }
-}
-
-export function isEntryOf({ offset, mark }: VersionEntry, event: { readonly offset: Offset; readonly id: string }) {
-  return offset === event.offset && mark === markOf(event.id)
 }
 
 /** The version of an event and the one before it; undefined if it has none that a stream can reach. */

@@ -4,7 +4,7 @@ import type { ReadStatus } from '../../../src/engine/app/read-side.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import type { Warning } from '../../../src/engine/lib/warning.ts'
 import type { Lag } from '../../../src/engine/projector/lag-meter.ts'
-import { startOfPartition } from '../../../src/engine/read-models/checkpoint.ts'
+import { startOfPartition } from '../../../src/engine/read-models/stored-texts.ts'
 
 const active = { name: 'generation', logId: 'log', continues: undefined }
 const stalls = [{ partition: 0, next: 4, events: 3, seconds: 30 }]

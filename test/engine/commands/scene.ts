@@ -5,18 +5,24 @@ import { nothingLoaded } from '../../../src/engine/commands/outcome.ts'
 import type { EngineErrorCode } from '../../../src/engine/lib/engine-errors.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import type { NewRecord } from '../../../src/engine/log/event-log.ts'
-import type { IdempotencyRecord } from '../../../src/engine/read-models/idempotency-record.ts'
-import type { ParkedStream } from '../../../src/engine/read-models/parked-stream.ts'
 import type { Applied, AtLeast, FoundStream, Wait } from '../../../src/engine/read-models/read-model.ts'
-import type { StreamQuery } from '../../../src/engine/read-models/stored-reads.ts'
-import { decodeEntry, encodeEntry, entriesIn } from '../../../src/engine/read-models/stream-history.ts'
-import type { SeatCommand, SeatEvent, SeatState } from '../theatre/seats.ts'
+import type { StreamQuery } from '../../../src/engine/read-models/store.ts'
+import {
+  decodeEntry,
+  encodeEntry,
+  type IdempotencyRecord,
+  type ParkedStream,
+} from '../../../src/engine/read-models/stored-texts.ts'
+import { entriesIn } from '../../../src/engine/read-models/stream-history.ts'
 import {
   type BookingId,
   type BookingStatus,
   bookingDocument,
   type NewSeat,
+  type SeatCommand,
+  type SeatEvent,
   type SeatId,
+  type SeatState,
   seatDocument,
 } from '../theatre/seats.ts'
 import { addSeatIdempotency, hiddenOf, placeBookingIdempotency, theatre } from '../theatre/theatre.ts'

@@ -5,7 +5,7 @@ import { EventFeed, type EventFeedParts, type FeedStep } from '../../../src/engi
 import type { Account } from '../../../src/engine/feed/feed-batch.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import type { LogRecord } from '../../../src/engine/log/event-log.ts'
-import { decodeEntry, encodeEntry } from '../../../src/engine/read-models/stream-history.ts'
+import { decodeEntry, encodeEntry } from '../../../src/engine/read-models/stored-texts.ts'
 import { eventually } from '../../lib/eventually.ts'
 import { bookingEvent, logOf, seatAdded } from '../projector/records.ts'
 import { theatre } from '../theatre/theatre.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { encodeEntry } from '../../../src/engine/read-models/stream-history.ts'
+import { encodeEntry } from '../../../src/engine/read-models/stored-texts.ts'
 import { openProjection, outcomesOf, project, summary } from './projecting.ts'
 import { type AnyRecord, altered, bookingEvent, discard, keyed, newerEvent, record, seatAdded } from './records.ts'
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Document } from '../../../src/engine/definition/stream.ts'
 import { defineStream, type StreamDefinition } from '../../../src/engine/definition/stream-definition.ts'
-import { homeIdOf } from '../../../src/engine/read-models/stream-row.ts'
+import { homeIdOf } from '../../../src/engine/read-models/stored-texts.ts'
 import { type AnyRecord, record } from './records.ts'
 
 /** What can happen to the thing that a stream is about. `n` is the id of another document. */

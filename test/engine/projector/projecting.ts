@@ -3,13 +3,16 @@ import { expect } from 'vitest'
 import type { StreamDefinition } from '../../../src/engine/definition/stream-definition.ts'
 import type { LogRecord, Offset } from '../../../src/engine/log/event-log.ts'
 import { Applier } from '../../../src/engine/projector/applier.ts'
-import { type Checkpoint, noRecords, startOfPartition } from '../../../src/engine/read-models/checkpoint.ts'
 import { isTextSet, setName, type TextSet, textSets } from '../../../src/engine/read-models/document.ts'
-import { decodeIdempotencyRecord } from '../../../src/engine/read-models/idempotency-record.ts'
-import type { Item } from '../../../src/engine/read-models/inspection.ts'
-import { decodeOffsets, decodeParkedStream } from '../../../src/engine/read-models/parked-stream.ts'
-import type { ProjectionStore } from '../../../src/engine/read-models/projection-store.ts'
-import type { ReadModelStore } from '../../../src/engine/read-models/store.ts'
+import type { Item, ProjectionStore, ReadModelStore } from '../../../src/engine/read-models/store.ts'
+import {
+  type Checkpoint,
+  decodeIdempotencyRecord,
+  decodeOffsets,
+  decodeParkedStream,
+  noRecords,
+  startOfPartition,
+} from '../../../src/engine/read-models/stored-texts.ts'
 import { itemsIn } from '../read-models/contract/samples.ts'
 import { memoryReadModels } from '../read-models/memory-store.ts'
 import { theatre } from '../theatre/theatre.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Lag } from '../../../src/engine/projector/lag-meter.ts'
 import { StallWatch } from '../../../src/engine/projector/stall-watch.ts'
-import { startOfPartition } from '../../../src/engine/read-models/checkpoint.ts'
+import { startOfPartition } from '../../../src/engine/read-models/stored-texts.ts'
 
 const away: Lag = { status: 'unknown', reason: 'away', logAnswers: false, readModelsAnswer: true }
 

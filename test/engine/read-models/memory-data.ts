@@ -1,9 +1,18 @@
-import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../../../src/engine/read-models/checkpoint.ts'
 import { type StoredDocument, setName, type TextSet, textSets } from '../../../src/engine/read-models/document.ts'
-import type { Generation, StoredGeneration, StoredVersion } from '../../../src/engine/read-models/generations.ts'
-import type { Size } from '../../../src/engine/read-models/inspection.ts'
-import type { ApplyResult, Batch } from '../../../src/engine/read-models/projection-store.ts'
-import { homeIdOf } from '../../../src/engine/read-models/stream-row.ts'
+import type {
+  ApplyResult,
+  Batch,
+  Generation,
+  Size,
+  StoredGeneration,
+  StoredVersion,
+} from '../../../src/engine/read-models/store.ts'
+import {
+  type Checkpoint,
+  encodeCheckpoint,
+  homeIdOf,
+  startOfPartition,
+} from '../../../src/engine/read-models/stored-texts.ts'
 
 /** What stores share that are opened on the same data: the versions by name. */
 export class MemoryData {

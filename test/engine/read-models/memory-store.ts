@@ -8,21 +8,23 @@ import {
   type TextSet,
   textSets,
 } from '../../../src/engine/read-models/document.ts'
-import type { ActiveGeneration, Generation, Generations } from '../../../src/engine/read-models/generations.ts'
-import { keyId } from '../../../src/engine/read-models/idempotency-record.ts'
+import { Listeners } from '../../../src/engine/read-models/listeners.ts'
+import { loadedStream } from '../../../src/engine/read-models/loaded-stream.ts'
 import {
+  type ActiveGeneration,
+  type Generation,
+  type Generations,
   type Inspection,
   type Item,
+  type ProjectionStore,
+  type Proof,
+  type ReadModelStore,
   type Snapshot,
+  type StoredReads,
   scannedCharactersMax,
-} from '../../../src/engine/read-models/inspection.ts'
-import { Listeners } from '../../../src/engine/read-models/listeners.ts'
-import { decodeOffsets, decodeParkedStream } from '../../../src/engine/read-models/parked-stream.ts'
-import type { ProjectionStore } from '../../../src/engine/read-models/projection-store.ts'
-import type { ReadModelStore } from '../../../src/engine/read-models/store.ts'
-import { loadedStream, type Proof, type StoredReads } from '../../../src/engine/read-models/stored-reads.ts'
+} from '../../../src/engine/read-models/store.ts'
+import { decodeOffsets, decodeParkedStream, decodeRow, keyId } from '../../../src/engine/read-models/stored-texts.ts'
 import { chunkId } from '../../../src/engine/read-models/stream-history.ts'
-import { decodeRow } from '../../../src/engine/read-models/stream-row.ts'
 import { home as sampleHome } from './contract/samples.ts'
 import { GenerationData, MemoryData, type VersionData } from './memory-data.ts'
 

@@ -2,26 +2,23 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished, vi } from 'vitest'
 import { nothingLoaded } from '../../../src/engine/commands/outcome.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
-import { startOfPartition } from '../../../src/engine/read-models/checkpoint.ts'
 import type { DocumentId } from '../../../src/engine/read-models/document.ts'
+import { ProvenReadModel } from '../../../src/engine/read-models/proven-read-model.ts'
 import type {
   ActiveGeneration,
   Checkpoints,
+  Found,
   Look,
+  PageQuery,
   Progress,
   ProgressListener,
-} from '../../../src/engine/read-models/generations.ts'
-import { ProvenReadModel } from '../../../src/engine/read-models/proven-read-model.ts'
-import type {
-  Found,
-  PageQuery,
   Proof,
   StoredPage,
   StoredReads,
   StoredStream,
   StreamQuery,
-} from '../../../src/engine/read-models/stored-reads.ts'
-import { decodeRow } from '../../../src/engine/read-models/stream-row.ts'
+} from '../../../src/engine/read-models/store.ts'
+import { decodeRow, startOfPartition } from '../../../src/engine/read-models/stored-texts.ts'
 import { type TrackedGenerations, Tracker } from '../../../src/engine/read-models/tracker.ts'
 import { eventually } from '../../lib/eventually.ts'
 

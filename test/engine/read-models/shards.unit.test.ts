@@ -9,8 +9,7 @@ import {
   shardVersions,
   withOneSubscription,
 } from '../../../src/engine/read-models/shards.ts'
-import type { ReadModelStore } from '../../../src/engine/read-models/store.ts'
-import type { PageQuery } from '../../../src/engine/read-models/stored-reads.ts'
+import type { PageQuery, ReadModelStore } from '../../../src/engine/read-models/store.ts'
 import { MemoryEventLog, MemoryLogData } from '../log/memory-event-log.ts'
 import { numbers } from './contract/values.ts'
 import { all, openProven, ScriptedStore } from './scripted-store.ts'

@@ -1,7 +1,6 @@
-import { encodeCheckpoint, startOfPartition } from '../checkpoint.ts'
 import { type StoredDocument, setName, textSets } from '../document.ts'
-import type { Batch, DocumentChange } from '../projection-store.ts'
-import { homeIdOf } from '../stream-row.ts'
+import type { Batch, DocumentChange } from '../store.ts'
+import { encodeCheckpoint, homeIdOf, startOfPartition } from '../stored-texts.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import { progressMessage } from './redis-progress.ts'
 

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../lib/errors.ts'
-import type { Proof } from '../stored-reads.ts'
+import type { Proof } from '../store.ts'
 import type { Replies } from './redis-calls.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import { decodeSnapshot } from './stored.ts'

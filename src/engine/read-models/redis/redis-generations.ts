@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
-import type { Generations, StoredGeneration, StoredVersion } from '../generations.ts'
 import type { Listeners } from '../listeners.ts'
+import type { Generations, StoredGeneration, StoredVersion } from '../store.ts'
 import { answer, type Replies, run } from './redis-calls.ts'
 import { type RedisKeys, redisKeys, type StoreName, versionsKey } from './redis-keys.ts'
 import { redisLook } from './redis-look.ts'

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { isTextSet } from '../document.ts'
-import { type Contents, type Inspection, type Size, scannedCharactersMax } from '../inspection.ts'
+import { type Contents, type Inspection, type Size, scannedCharactersMax } from '../store.ts'
 import { type Lookup, readArguments } from './group-reader.ts'
 import { answer, run } from './redis-calls.ts'
 import type { RedisKeys } from './redis-keys.ts'

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import type { Look } from '../generations.ts'
+import type { Look } from '../store.ts'
 import { type Replies, run } from './redis-calls.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import { checkpointsIn, pairs } from './stored.ts'

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
-import type { Progress } from '../generations.ts'
 import type { Listeners } from '../listeners.ts'
+import type { Progress } from '../store.ts'
 
 const heartbeatMs = 500
 

@@ -1,10 +1,15 @@
 import type { Redis } from 'ioredis'
 import { byId } from '../by-id.ts'
-import { decodeCheckpoint, startOfPartition } from '../checkpoint.ts'
-import { keyId } from '../idempotency-record.ts'
-import { decodeOffsets, decodeParkedStream } from '../parked-stream.ts'
-import type { ProjectionStore } from '../projection-store.ts'
-import { decodeRow, homeIdOf } from '../stream-row.ts'
+import type { ProjectionStore } from '../store.ts'
+import {
+  decodeCheckpoint,
+  decodeOffsets,
+  decodeParkedStream,
+  decodeRow,
+  homeIdOf,
+  keyId,
+  startOfPartition,
+} from '../stored-texts.ts'
 import { applyBatchArguments } from './apply-batch-arguments.ts'
 import { run } from './redis-calls.ts'
 import type { RedisKeys } from './redis-keys.ts'

@@ -1,8 +1,8 @@
 import { type DocumentId, setName } from '../document.ts'
-import { keyId } from '../idempotency-record.ts'
-import { chunksToLoad, type FoundDocument, loadedStream, type StoredReads, type StreamQuery } from '../stored-reads.ts'
+import { chunksToLoad, loadedStream } from '../loaded-stream.ts'
+import { type FoundDocument, type StoredReads, type StreamQuery } from '../store.ts'
+import { homeIdOf, keyId } from '../stored-texts.ts'
 import { chunkId } from '../stream-history.ts'
-import { homeIdOf } from '../stream-row.ts'
 import type { GroupReader, Lookup } from './group-reader.ts'
 import { decodeDocument } from './stored.ts'
 

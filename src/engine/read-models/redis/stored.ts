@@ -1,7 +1,6 @@
-import { type Checkpoint, decodeCheckpoint } from '../checkpoint.ts'
 import type { StoredDocument } from '../document.ts'
-import type { Checkpoints } from '../generations.ts'
-import type { Snapshot } from '../inspection.ts'
+import type { Checkpoints, Snapshot } from '../store.ts'
+import { type Checkpoint, decodeCheckpoint } from '../stored-texts.ts'
 
 /** `member`: an entry of a collection. */
 export function decodeDocument(member: string): Pick<StoredDocument, 'json' | 'behind'> {

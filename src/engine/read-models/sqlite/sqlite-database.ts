@@ -1,9 +1,8 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { ServiceError } from '../../lib/errors.ts'
-import { decodeCheckpoint } from '../checkpoint.ts'
 import type { TextSet } from '../document.ts'
-import type { Checkpoints, StoredGeneration } from '../generations.ts'
-import { homeIdOf, type StreamId } from '../stream-row.ts'
+import type { Checkpoints, StoredGeneration } from '../store.ts'
+import { decodeCheckpoint, homeIdOf, type StreamId } from '../stored-texts.ts'
 import { openFile } from './sqlite-tables.ts'
 
 export interface SqliteReadModelsOptions {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { timeOfDay } from '../../lib/clock.ts'
-import type { ActiveGeneration, Generation, Generations, StoredGeneration } from '../generations.ts'
 import type { Listeners } from '../listeners.ts'
+import type { ActiveGeneration, Generation, Generations, StoredGeneration } from '../store.ts'
 import type { GenerationRow, SqliteDatabase } from './sqlite-database.ts'
 import { sizesOf } from './sqlite-inspection.ts'
 import { isWithin } from './sqlite-projection.ts'

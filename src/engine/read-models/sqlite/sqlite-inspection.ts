@@ -1,6 +1,6 @@
 import type { StatementSync } from 'node:sqlite'
 import { isTextSet, textSets } from '../document.ts'
-import { type Inspection, type Item, type Size, type Snapshot, scannedCharactersMax } from '../inspection.ts'
+import { type Inspection, type Item, type Size, type Snapshot, scannedCharactersMax } from '../store.ts'
 import { type SqliteDatabase, tableOf } from './sqlite-database.ts'
 
 type Row = readonly [id: string | number, text: string, behind: string | null]

@@ -1,10 +1,7 @@
 import { timeOfDay } from '../../lib/clock.ts'
 import { byId } from '../by-id.ts'
-import { type Checkpoint, encodeCheckpoint, startOfPartition } from '../checkpoint.ts'
 import { type DocumentId, setName, type TextSet, textSets } from '../document.ts'
-import { keyId } from '../idempotency-record.ts'
 import type { Listeners } from '../listeners.ts'
-import { decodeOffsets, decodeParkedStream } from '../parked-stream.ts'
 import type {
   ApplyResult,
   Batch,
@@ -13,8 +10,16 @@ import type {
   PartitionState,
   ProjectionStore,
   TextChanges,
-} from '../projection-store.ts'
-import { decodeRow } from '../stream-row.ts'
+} from '../store.ts'
+import {
+  type Checkpoint,
+  decodeOffsets,
+  decodeParkedStream,
+  decodeRow,
+  encodeCheckpoint,
+  keyId,
+  startOfPartition,
+} from '../stored-texts.ts'
 import type { DocumentSet, SqliteDatabase } from './sqlite-database.ts'
 
 const pauseMs = 300

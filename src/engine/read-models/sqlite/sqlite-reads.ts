@@ -1,13 +1,7 @@
 import { type DocumentId, idOf, setName } from '../document.ts'
-import { keyId } from '../idempotency-record.ts'
-import {
-  type FoundDocument,
-  loadedStream,
-  type PageQuery,
-  type Proof,
-  type StoredPage,
-  type StoredReads,
-} from '../stored-reads.ts'
+import { loadedStream } from '../loaded-stream.ts'
+import { type FoundDocument, type PageQuery, type Proof, type StoredPage, type StoredReads } from '../store.ts'
+import { keyId } from '../stored-texts.ts'
 import { chunkId } from '../stream-history.ts'
 import type { DocumentSet, SqliteDatabase } from './sqlite-database.ts'
 

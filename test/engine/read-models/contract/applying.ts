@@ -1,8 +1,12 @@
 import { expect } from 'vitest'
-import { type Checkpoint, type Counts, startOfPartition } from '../../../../src/engine/read-models/checkpoint.ts'
 import type { DocumentId } from '../../../../src/engine/read-models/document.ts'
-import type { Item } from '../../../../src/engine/read-models/inspection.ts'
-import { decodeRow } from '../../../../src/engine/read-models/stream-row.ts'
+import type { Item } from '../../../../src/engine/read-models/store.ts'
+import {
+  type Checkpoint,
+  type Counts,
+  decodeRow,
+  startOfPartition,
+} from '../../../../src/engine/read-models/stored-texts.ts'
 import { compared } from './compared.ts'
 import { contentOf } from './contents.ts'
 import { topic } from './fixture.ts'

@@ -1,7 +1,6 @@
 import { expect } from 'vitest'
 import { textSets } from '../../../../src/engine/read-models/document.ts'
-import type { Inspection, Size } from '../../../../src/engine/read-models/inspection.ts'
-import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
+import type { Inspection, ReadModelStore, Size } from '../../../../src/engine/read-models/store.ts'
 import { firstBatch, itemsIn } from './samples.ts'
 
 /** Without the sets that neither have nor should have anything in them. */

@@ -1,4 +1,4 @@
-import type { Batch } from '../../../../src/engine/read-models/projection-store.ts'
+import type { Batch } from '../../../../src/engine/read-models/store.ts'
 import { added, booking, firstBatch, rowOf, seat } from './samples.ts'
 import { historyOf } from './values.ts'
 

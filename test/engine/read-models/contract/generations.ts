@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { type Checkpoint, startOfPartition } from '../../../../src/engine/read-models/checkpoint.ts'
 import { textSets } from '../../../../src/engine/read-models/document.ts'
+import { type Checkpoint, startOfPartition } from '../../../../src/engine/read-models/stored-texts.ts'
 import { clockMoved, listed, statesOf, timeOf } from './clock.ts'
 import { contentOf, expectGone, versionContent } from './contents.ts'
 import { topic } from './fixture.ts'

@@ -1,6 +1,5 @@
 import { expect } from 'vitest'
-import type { Batch } from '../../../../src/engine/read-models/projection-store.ts'
-import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
+import type { Batch, ReadModelStore } from '../../../../src/engine/read-models/store.ts'
 import { eventually } from '../../../lib/eventually.ts'
 import type { ReadModelsFixture } from './fixture.ts'
 import { newGeneration, started } from './samples.ts'

@@ -1,12 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { textSets } from '../../../../src/engine/read-models/document.ts'
-import type { Generation } from '../../../../src/engine/read-models/generations.ts'
-import type { Snapshot } from '../../../../src/engine/read-models/inspection.ts'
-import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
-import type { PageQuery, Proof, StoredPage, StreamQuery } from '../../../../src/engine/read-models/stored-reads.ts'
-import { decodeEntry } from '../../../../src/engine/read-models/stream-history.ts'
-import { decodeRow } from '../../../../src/engine/read-models/stream-row.ts'
+import type {
+  Generation,
+  PageQuery,
+  Proof,
+  ReadModelStore,
+  Snapshot,
+  StoredPage,
+  StreamQuery,
+} from '../../../../src/engine/read-models/store.ts'
+import { decodeEntry, decodeRow } from '../../../../src/engine/read-models/stored-texts.ts'
 import { memoryReadModels } from '../memory-store.ts'
 import { contentOf, versionContent } from './contents.ts'
 import { type ReadModelsFixture, topic } from './fixture.ts'

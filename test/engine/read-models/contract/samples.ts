@@ -1,18 +1,29 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import { type Checkpoint, noRecords, startOfPartition } from '../../../../src/engine/read-models/checkpoint.ts'
 import {
   documentsIn,
   type StoredDocument,
   type TextSet,
   textSets,
 } from '../../../../src/engine/read-models/document.ts'
-import type { Generation } from '../../../../src/engine/read-models/generations.ts'
-import { encodeIdempotencyRecord, keyId } from '../../../../src/engine/read-models/idempotency-record.ts'
-import type { Item, ScannedPage } from '../../../../src/engine/read-models/inspection.ts'
-import { encodeParkedStream, type ParkedStream } from '../../../../src/engine/read-models/parked-stream.ts'
-import type { Batch, DocumentChange, TextChanges } from '../../../../src/engine/read-models/projection-store.ts'
-import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
+import type {
+  Batch,
+  DocumentChange,
+  Generation,
+  Item,
+  ReadModelStore,
+  ScannedPage,
+  TextChanges,
+} from '../../../../src/engine/read-models/store.ts'
+import {
+  type Checkpoint,
+  encodeIdempotencyRecord,
+  encodeParkedStream,
+  keyId,
+  noRecords,
+  type ParkedStream,
+  startOfPartition,
+} from '../../../../src/engine/read-models/stored-texts.ts'
 import type { ReadModelsFixture } from './fixture.ts'
 import { jsonOf, recordOf, rowText } from './values.ts'
 

@@ -1,6 +1,5 @@
 import { expect } from 'vitest'
-import { decodeEntry } from '../../../../src/engine/read-models/stream-history.ts'
-import { decodeRow } from '../../../../src/engine/read-models/stream-row.ts'
+import { decodeEntry, decodeRow } from '../../../../src/engine/read-models/stored-texts.ts'
 import { compared } from './compared.ts'
 import { topic } from './fixture.ts'
 import { fullBatch } from './full.ts'

@@ -1,9 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'vitest'
-import type { Contents } from '../../../../src/engine/read-models/inspection.ts'
-import type { Batch, PartitionState } from '../../../../src/engine/read-models/projection-store.ts'
-import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
-import type { StoredStream } from '../../../../src/engine/read-models/stored-reads.ts'
+import type {
+  Batch,
+  Contents,
+  PartitionState,
+  ReadModelStore,
+  StoredStream,
+} from '../../../../src/engine/read-models/store.ts'
 import { memoryReadModels } from '../memory-store.ts'
 import { answersOf, Names } from './compared.ts'
 import { contentOf } from './contents.ts'

@@ -1,6 +1,5 @@
-import type { IdempotencyRecord } from '../../../../src/engine/read-models/idempotency-record.ts'
-import { chunkId, chunksOf, encodeEntry, versionsPerChunk } from '../../../../src/engine/read-models/stream-history.ts'
-import { encodeRow } from '../../../../src/engine/read-models/stream-row.ts'
+import { encodeEntry, encodeRow, type IdempotencyRecord } from '../../../../src/engine/read-models/stored-texts.ts'
+import { chunkId, chunksOf, versionsPerChunk } from '../../../../src/engine/read-models/stream-history.ts'
 
 export const greatestId = Number.MAX_SAFE_INTEGER
 

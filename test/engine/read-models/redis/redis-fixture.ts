@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { Cluster, Redis } from 'ioredis'
 import { expect, vi } from 'vitest'
-import type { Batch } from '../../../../src/engine/read-models/projection-store.ts'
 import { redisKeys } from '../../../../src/engine/read-models/redis/redis-keys.ts'
 import {
   openRedisReadModels,
   type RedisReadModelsOptions,
 } from '../../../../src/engine/read-models/redis/redis-read-models.ts'
-import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
+import type { Batch, ReadModelStore } from '../../../../src/engine/read-models/store.ts'
 import { eventually } from '../../../lib/eventually.ts'
 import type { ReadModelsFixture } from '../contract/fixture.ts'
 import { listenerOn, progressOf } from '../contract/hearing.ts'

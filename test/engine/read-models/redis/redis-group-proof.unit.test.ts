@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { encodeCheckpoint, startOfPartition } from '../../../../src/engine/read-models/checkpoint.ts'
 import { groupReader, type Lookup } from '../../../../src/engine/read-models/redis/group-reader.ts'
 import { redisKeys } from '../../../../src/engine/read-models/redis/redis-keys.ts'
+import { encodeCheckpoint, startOfPartition } from '../../../../src/engine/read-models/stored-texts.ts'
 
 const keys = redisKeys({ prefix: 'test', version: 'v1' })
 const lookups: readonly Lookup[] = [{ what: 'member', set: 'seats', of: 1 }]

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { startOfPartition } from '../../../../src/engine/read-models/checkpoint.ts'
 import { redisKeys } from '../../../../src/engine/read-models/redis/redis-keys.ts'
 import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
+import { startOfPartition } from '../../../../src/engine/read-models/stored-texts.ts'
 import { describeWithBrokers } from '../../../brokers/describe.ts'
 import { eventually } from '../../../lib/eventually.ts'
 import { contentOf } from '../contract/contents.ts'

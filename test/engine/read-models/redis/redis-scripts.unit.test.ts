@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { encodeCheckpoint, startOfPartition } from '../../../../src/engine/read-models/checkpoint.ts'
 import { scripts } from '../../../../src/engine/read-models/redis/redis-calls.ts'
 import { parseProgressMessage, progressMessage } from '../../../../src/engine/read-models/redis/redis-progress.ts'
 import { decodeSnapshot } from '../../../../src/engine/read-models/redis/stored.ts'
+import { encodeCheckpoint, startOfPartition } from '../../../../src/engine/read-models/stored-texts.ts'
 
 /** What is wrong with the header of a script: it has to name the script, all its keys and arguments, and what it returns. */
 function headerFaults(name: string, lua: string): string[] {
