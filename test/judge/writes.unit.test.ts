@@ -147,7 +147,7 @@ describe('writes', () => {
   })
 })
 
-describe('refusals', () => {
+describe('errors', () => {
   const late = token([0, 3])
   const place = (id: number, code: string, more: object = {}): Given => ({ operation: 'placeOrder', id, code, ...more })
   const update = (id: number, code: string, status: string, more: object = {}): Given => ({

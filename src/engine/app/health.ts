@@ -10,7 +10,7 @@ import type { LogOutput } from './log-output.ts'
 import type { ReadSide } from './read-side.ts'
 import type { Projectors, WatchedLag } from './shards.ts'
 
-export interface HealthSources {
+export interface HealthOptions {
   readonly log: Pick<EventLog, 'endOffsets' | 'logId' | 'undecodable' | 'warnings'>
   readonly shards: readonly {
     readonly tracker: Pick<Tracker, 'lastLook'>
@@ -33,7 +33,7 @@ export interface HealthSources {
  * were replaced and are incomplete again, also stop the projector, but a restart would not help, so the process stays
  * live.
  */
-export function serviceHealth({ log, shards, projectors, reads, lag: watched, output }: HealthSources): Health {
+export function serviceHealth({ log, shards, projectors, reads, lag: watched, output }: HealthOptions): Health {
   let caughtUp = false
 
   async function eventLogCheck(): Promise<Check> {

@@ -12,13 +12,13 @@ import type { ReadModelStore } from '../read-models/store.ts'
 import type { LogOutput } from './log-output.ts'
 import { counter, type Definition, figure, gauge, histogram, type Sample } from './metric-samples.ts'
 
-export interface MetricsSources {
+export interface MetricsOptions {
   readonly lag: { readonly lag: Lag }
   readonly log: Pick<EventLog, 'undecodable' | 'warnings'>
   /** Undefined in a process that serves no API. */
   readonly feed: Pick<EventFeed, 'followers'> | undefined
   readonly appender: Pick<GroupCommit, 'queued' | 'appendRecords' | 'appendSeconds'> | undefined
-  readonly traffic: Pick<Traffic, 'inFlight' | 'refusals' | 'counts'>
+  readonly traffic: Pick<Traffic, 'inFlight' | 'errors' | 'counts'>
   readonly shards: readonly {
     readonly store: Pick<ReadModelStore, 'warnings'>
     readonly incomplete: Pick<IncompleteGenerations, 'count'>
@@ -32,7 +32,7 @@ type Definitions = Readonly<Record<string, Definition>>
  * What operators watch, in the text format of Prometheus; the names begin with that of the service. Values are taken when they are asked for, from the last look
  * of the lag meter; what that does not know has no line, so that no stale or made-up figure is drawn.
  */
-export function serviceMetrics(service: string, sources: MetricsSources): Metrics {
+export function serviceMetrics(service: string, sources: MetricsOptions): Metrics {
   const registry = new Registry() // not the global one, which outlives a service closed in this process
   collectDefaultMetrics({ register: registry })
   const definitions = { ...projectionMetrics(sources), ...apiMetrics(sources), ...processMetrics(sources) }
@@ -46,7 +46,7 @@ export function serviceMetrics(service: string, sources: MetricsSources): Metric
   return { contentType: registry.contentType, text: () => registry.metrics() }
 }
 
-function processMetrics({ output }: MetricsSources): Definitions {
+function processMetrics({ output }: MetricsOptions): Definitions {
   return {
     log_lines_lost_total: counter('Lines of the log that could not be written', () => [{ value: output.lost }]),
     build_info: gauge('Always 1: the release of this process, and that of Node', () => [
@@ -57,7 +57,7 @@ function processMetrics({ output }: MetricsSources): Definitions {
 
 const outcomes = ['applied', 'duplicate', 'superseded', 'discarded', 'skipped'] as const
 
-function projectionMetrics({ lag: source, log, shards, output }: MetricsSources): Definitions {
+function projectionMetrics({ lag: source, log, shards, output }: MetricsOptions): Definitions {
   const known = () => (source.lag.status === 'known' ? source.lag : undefined)
   const partitions = () => known()?.partitions ?? []
   const ofReadModels = () => shards.flatMap(({ store }) => store.warnings)
@@ -120,7 +120,7 @@ function upOf(answers: boolean | undefined): number | undefined {
   return answers === undefined ? undefined : Number(answers)
 }
 
-function apiMetrics({ feed, appender, traffic }: MetricsSources): Definitions {
+function apiMetrics({ feed, appender, traffic }: MetricsOptions): Definitions {
   return {
     feed_followers: figure('Clients that follow the events of GET /v1/events', () => feed?.followers),
     write_queue_records: figure('Records that wait for the log, or are on their way to it', () => appender?.queued),
@@ -143,7 +143,7 @@ function apiMetrics({ feed, appender, traffic }: MetricsSources): Definitions {
       () => traffic.inFlight,
     ),
     http_refusals_total: counter('Error answers, by their code', () =>
-      [...traffic.refusals].map(([code, value]) => ({ labels: { code }, value })),
+      [...traffic.errors].map(([code, value]) => ({ labels: { code }, value })),
     ),
   }
 }

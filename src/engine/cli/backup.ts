@@ -6,7 +6,7 @@ import { copyEmbeddedLog } from '../app/embedded-storage.ts'
 import { ConfigError } from '../app/environment.ts'
 import type { Definition } from '../definition/definition.ts'
 import { isDiskFull, makeFolder, sync } from '../lib/durable-files.ts'
-import { addAction, type Outcome } from './output.ts'
+import { addAction, type CommandResult } from './output.ts'
 
 export function addBackupCommand(program: Command, definition: Definition): void {
   const description = 'Copy the embedded log and the API keys to a new folder, while the service runs'
@@ -14,7 +14,7 @@ export function addBackupCommand(program: Command, definition: Definition): void
 }
 
 /** The read models are left out: the next start builds them from the log. */
-function backup(definition: Definition, folder: string): Outcome {
+function backup(definition: Definition, folder: string): CommandResult {
   const config = readConfig(definition, process.env)
   if (config.brokers !== undefined) {
     const { topic } = config.brokers.kafka

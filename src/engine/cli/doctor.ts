@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import { checkUp } from '../app/checkup.ts'
 import type { Definition } from '../definition/definition.ts'
-import { addAction, exitCodes, type Outcome, table } from './output.ts'
+import { addAction, type CommandResult, exitCodes, table } from './output.ts'
 
 export function addDoctorCommand(program: Command, definition: Definition): void {
   const description = 'Check settings, folder, brokers, topics, keys and clock, and say what to do. It changes nothing'
   addAction(program.command('doctor'), description, () => examine(definition))
 }
 
-async function examine(definition: Definition): Promise<Outcome> {
+async function examine(definition: Definition): Promise<CommandResult> {
   const findings = await checkUp(definition, process.env)
   if (findings.some(({ state }) => state === 'failed')) process.exitCode = exitCodes.notAsItShouldBe
   const rows = findings.map(({ what, state, detail }) => [state, what, detail])

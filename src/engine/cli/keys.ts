@@ -6,7 +6,7 @@ import { readKeys, whyUnreadable } from '../keys/key-file.ts'
 import { readKeyUse } from '../keys/key-use.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { asksFirst, confirm } from './confirm.ts'
-import { addAction, type Outcome, operator, table } from './output.ts'
+import { addAction, type CommandResult, operator, table } from './output.ts'
 
 export function addKeyCommands(program: Command, definition: Definition): void {
   const { scopes } = definition
@@ -44,7 +44,7 @@ function issue(
   definition: Definition,
   { rotate, overlap, json, expires, ...given }: IssueOptions,
   command: Command,
-): Outcome {
+): CommandResult {
   const now = timeOfDay()
   const expiresAt = expires === undefined ? undefined : new Date(now.getTime() + expires)
   const options = { ...given, service: definition.service.name, issuedBy: operator(), ...(expiresAt && { expiresAt }) }
@@ -61,7 +61,7 @@ function issue(
   return show(file, issued, json)
 }
 
-function show(file: string, { id, name, key, expiresAt }: IssuedKey, json: boolean | undefined): Outcome {
+function show(file: string, { id, name, key, expiresAt }: IssuedKey, json: boolean | undefined): CommandResult {
   const problem = whyUnreadable(file)
   if (problem !== undefined) process.stderr.write(`Warning: ${problem}\n`)
   const until = expiresAt === undefined ? '' : `, valid until ${expiresAt}`
@@ -69,7 +69,7 @@ function show(file: string, { id, name, key, expiresAt }: IssuedKey, json: boole
   return { json: { id, name, key, expiresAt }, text: key }
 }
 
-function list(definition: Definition): Outcome {
+function list(definition: Definition): CommandResult {
   const file = keyFile(definition)
   const used = readKeyUse(file)
   const keys = (readKeys(file) ?? []).map(({ sha256: _, ...key }) => ({
@@ -94,7 +94,7 @@ interface RevokeOptions {
   readonly yes?: boolean
 }
 
-async function revoke(definition: Definition, id: string, options: RevokeOptions): Promise<Outcome> {
+async function revoke(definition: Definition, id: string, options: RevokeOptions): Promise<CommandResult> {
   const file = keyFile(definition)
   const found = readKeys(file)?.find((key) => key.id === id)
   if (found === undefined) throw unknownKey(definition, id)

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 export const exitCodes = { notAsItShouldBe: 1, badUsage: 2, outOfReach: 3 } as const
 
 /** What comes of a command: a value for scripts, and for people lines without the last line break, or nothing. */
-export interface Outcome {
+export interface CommandResult {
   readonly json: unknown
   readonly text: string
 }
@@ -14,7 +14,7 @@ export interface Outcome {
 export function addAction(
   command: Command,
   description: string,
-  work: (...given: never[]) => Outcome | Promise<Outcome>,
+  work: (...given: never[]) => CommandResult | Promise<CommandResult>,
 ): void {
   command.description(description).option('--json', 'print JSON')
   command.action(async (...given) => {

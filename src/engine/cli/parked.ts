@@ -12,7 +12,7 @@ import type { Stores } from '../read-models/shards.ts'
 import type { Inspection, ScannedPage } from '../read-models/store.ts'
 import { decodeOffsets, decodeParkedStream, type ParkedStream } from '../read-models/stored-texts.ts'
 import { asksFirst, confirm } from './confirm.ts'
-import { addAction, inOneLine, type Outcome, operator, table } from './output.ts'
+import { addAction, type CommandResult, inOneLine, operator, table } from './output.ts'
 import { inActive, withStorage } from './storage.ts'
 
 const lookMs = 50
@@ -52,7 +52,7 @@ interface JsonOption {
   readonly json?: boolean
 }
 
-async function list(definition: Definition, { json }: JsonOption): Promise<Outcome> {
+async function list(definition: Definition, { json }: JsonOption): Promise<CommandResult> {
   return await withStorage(definition, async ({ stores, log }) => {
     const events = await allParked(stores)
     if (events.length === 0) return { json: [], text: 'No event is parked.' }
@@ -65,7 +65,7 @@ async function list(definition: Definition, { json }: JsonOption): Promise<Outco
   })
 }
 
-async function show(definition: Definition, place: string): Promise<Outcome> {
+async function show(definition: Definition, place: string): Promise<CommandResult> {
   return await withStorage(definition, async ({ stores, log }) => {
     const event = await expectParked(stores, place)
     const [value = null] = await valuesOf(log, [event])
@@ -101,7 +101,7 @@ interface DiscardOptions {
   readonly yes?: boolean
 }
 
-async function discard(definition: Definition, place: string, options: DiscardOptions): Promise<Outcome> {
+async function discard(definition: Definition, place: string, options: DiscardOptions): Promise<CommandResult> {
   await withStorage(definition, async ({ stores, log }, logger) => {
     const event = await expectParked(stores, place)
     expectFirst(event)

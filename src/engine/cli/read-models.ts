@@ -14,7 +14,7 @@ import { type Difference, type Verification, verify } from '../projector/verify.
 import { setName } from '../read-models/document.ts'
 import { type Shard, shardsOf } from '../read-models/shards.ts'
 import { describeGenerations } from './generations.ts'
-import { addAction, exitCodes, inOneLine, type Outcome, operator, print, table } from './output.ts'
+import { addAction, type CommandResult, exitCodes, inOneLine, operator, print, table } from './output.ts'
 import { type Progress, showProgress } from './progress.ts'
 import { inActive, withStorage } from './storage.ts'
 
@@ -41,7 +41,7 @@ export function addReadModelCommands(program: Command, definition: Definition): 
   )
 }
 
-async function listGenerations(definition: Definition): Promise<Outcome> {
+async function listGenerations(definition: Definition): Promise<CommandResult> {
   const described = await withStorage(definition, (storage) => describeGenerations(definition, storage))
   const collections = definition.resources.map(({ collection }) => collection)
   const generations = table(
@@ -99,7 +99,7 @@ interface JsonOption {
   readonly json?: boolean
 }
 
-async function runRebuild(definition: Definition, { json = false }: JsonOption): Promise<Outcome> {
+async function runRebuild(definition: Definition, { json = false }: JsonOption): Promise<CommandResult> {
   const interrupted = new AbortController()
   // Each time: npm passes on what the terminal has sent here too, and the second one must not end this at once.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
@@ -118,7 +118,10 @@ interface VerifyOptions extends JsonOption {
   readonly repair?: boolean
 }
 
-async function runVerify(definition: Definition, { json = false, repair = false }: VerifyOptions): Promise<Outcome> {
+async function runVerify(
+  definition: Definition,
+  { json = false, repair = false }: VerifyOptions,
+): Promise<CommandResult> {
   const results = await withEachShard(definition, json, verifyShard)
   const differences = results.flatMap((result) => result.differences)
   const compared = results.reduce((sum, result) => sum + result.compared, 0)
@@ -151,7 +154,7 @@ function describeDifference({ where, id, expected = 'nothing', found = 'nothing'
 }
 
 /** From the recorded sizes, which every read proves. */
-async function countAll(definition: Definition): Promise<Outcome> {
+async function countAll(definition: Definition): Promise<CommandResult> {
   const contents = await withStorage(definition, ({ stores }) =>
     inActive(stores, ({ inspection }, name) => inspection.contents(name)),
   )

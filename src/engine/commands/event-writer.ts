@@ -10,7 +10,7 @@ import type { IdempotencyKey, StreamId } from '../read-models/stored-texts.ts'
 import type { IdAllocator } from './id-allocator.ts'
 import { eventIdOf, type Idempotency } from './idempotency.ts'
 
-export interface EventWriterParts<State, Event extends AnyEvent> {
+export interface EventWriterOptions<State, Event extends AnyEvent> {
   readonly definition: StreamDefinition<State, unknown, Event>
   readonly log: Pick<EventLog, 'partitionFor'>
   readonly appender: Pick<GroupCommit, 'gathering' | 'append'>
@@ -46,10 +46,10 @@ export interface Written<Event> extends Target, Recorded<Event> {
 
 /** Chooses partitions, draws ids and appends. */
 export class EventWriter<State, Event extends AnyEvent> {
-  readonly #parts: EventWriterParts<State, Event>
+  readonly #options: EventWriterOptions<State, Event>
 
-  constructor(parts: EventWriterParts<State, Event>) {
-    this.#parts = parts
+  constructor(options: EventWriterOptions<State, Event>) {
+    this.#options = options
   }
 
   /**
@@ -59,12 +59,12 @@ export class EventWriter<State, Event extends AnyEvent> {
   keyOf({ stream, idempotency }: WriteRequest): IdempotencyKey | undefined {
     if (idempotency === undefined) return undefined
     const { key } = idempotency
-    return { partition: this.#parts.log.partitionFor(stream === 'new' ? key : stream), key }
+    return { partition: this.#options.log.partitionFor(stream === 'new' ? key : stream), key }
   }
 
   /** Throws ServiceError event_log_unavailable by the deadline, where that needs an id and there is none. */
   async target(request: WriteRequest, deadline: number): Promise<Target> {
-    const { log, appender } = this.#parts
+    const { log, appender } = this.#options
     const { stream, drawsId } = request
     if (stream !== 'new') {
       const partition = log.partitionFor(stream)
@@ -82,7 +82,7 @@ export class EventWriter<State, Event extends AnyEvent> {
     recorded: Recorded<Event>,
     deadline: number,
   ): Promise<Written<Event>> {
-    const { definition, appender, tracing } = this.#parts
+    const { definition, appender, tracing } = this.#options
     const { event, version, time } = recorded
     const { stream: about, idempotency } = request
     const { partition, stream } = target
@@ -102,15 +102,15 @@ export class EventWriter<State, Event extends AnyEvent> {
 
   /** The id drawn for this target turned out to be taken. */
   abandonBlockOf({ id }: Target): void {
-    this.#parts.ids.abandonBlockOf(id)
+    this.#options.ids.abandonBlockOf(id)
   }
 
   async #draw(choosePartition: () => number, deadline: number): Promise<Omit<Target, 'stream'>> {
     for (;;) {
       const partition = choosePartition() // chosen again after a wait: the batch may have been sent meanwhile
-      const id = this.#parts.ids.draw(partition)
+      const id = this.#options.ids.draw(partition)
       if (id !== undefined) return { partition, id }
-      await withTimeout(deadline - performance.now(), this.#parts.ids.refill(), notSentInTime)
+      await withTimeout(deadline - performance.now(), this.#options.ids.refill(), notSentInTime)
     }
   }
 }

@@ -8,6 +8,7 @@ import type { DocumentId } from '../read-models/document.ts'
 import type { AtLeast, FoundStream, ReadModel } from '../read-models/read-model.ts'
 import type { StreamQuery } from '../read-models/store.ts'
 import type { IdempotencyRecord, StreamRow } from '../read-models/stored-texts.ts'
+import { appendPending, conflict, eventParked, keyReused, outcomeUnknown, streamParked } from './command-errors.ts'
 import {
   type CommandHandler,
   type CommandOptions,
@@ -15,13 +16,13 @@ import {
   type MakeCommand,
   UnknownOutcome,
 } from './command-handler.ts'
-import { EventWriter, type EventWriterParts, type Target, type WriteRequest, type Written } from './event-writer.ts'
+import { EventWriter, type EventWriterOptions, type Target, type WriteRequest, type Written } from './event-writer.ts'
 import { awaitOutcome, type Learned, nothingLoaded } from './outcome.ts'
-import { conflict, eventParked, keyReused, outcomeUnknown, streamParked, unsettledKey } from './refusals.ts'
+import { type PendingAppend, PendingAppends } from './pending-appends.ts'
 import { Turns } from './turns.ts'
-import { Unsettled, type UnsettledEvent } from './unsettled.ts'
 
-export interface CommandHandlerParts<State, Command, Event extends AnyEvent> extends EventWriterParts<State, Event> {
+export interface CommandHandlerOptions<State, Command, Event extends AnyEvent>
+  extends EventWriterOptions<State, Event> {
   readonly definition: StreamDefinition<State, Command, Event>
   readonly log: Pick<EventLog, 'partitionFor' | 'endOffsets'>
   readonly readModel: Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf'>
@@ -31,27 +32,27 @@ export interface CommandHandlerParts<State, Command, Event extends AnyEvent> ext
 }
 
 export function createCommandHandler<State, Command, Event extends AnyEvent>(
-  parts: CommandHandlerParts<State, Command, Event>,
+  options: CommandHandlerOptions<State, Command, Event>,
 ): CommandHandler<State, Command> {
-  const { readModel, timeoutMs } = parts
-  const common = { ...parts, writer: new EventWriter(parts), unsettled: new Unsettled<Event>() }
+  const { readModel, timeoutMs } = options
+  const common = { ...options, writer: new EventWriter(options), pending: new PendingAppends<Event>() }
   const turns = new Turns()
   return {
-    async handle(command, options) {
-      const { stream: about, idempotency, atLeast } = options
+    async handle(command, given) {
+      const { stream: about, idempotency, atLeast } = given
       const deadline = performance.now() + timeoutMs
       if (typeof about === 'object') {
         const loaded = await load(readModel, { document: about }, atLeast, timeoutMs)
         if (loaded.document === undefined) return { outcome: 'not_found', reached: loaded.reached }
         const { stream } = loaded.document
-        const request = { ...options, stream }
-        const execution = new Execution({ ...common, command, options, request, deadline, document: about })
+        const request = { ...given, stream }
+        const execution = new Execution({ ...common, command, given, request, deadline, document: about })
         // Another command of the stream may have changed what was loaded before its turn.
         const run = (hasWaited: boolean) => execution.run(hasWaited ? undefined : loaded)
         return await turns.take(stream, deadline - performance.now(), run, conflict)
       }
-      const request = { ...options, stream: about }
-      const execution = new Execution({ ...common, command, options, request, deadline, document: undefined })
+      const request = { ...given, stream: about }
+      const execution = new Execution({ ...common, command, given, request, deadline, document: undefined })
       const turn = about === 'new' ? idempotency?.key : about
       if (turn === undefined) return await execution.run()
       return await turns.take(turn, timeoutMs, () => execution.run(), conflict)
@@ -70,11 +71,12 @@ async function load(
   return await readModel.load(query, { positions, wait: { ...wait, timeoutMs: Math.min(wait.timeoutMs, leftMs) } })
 }
 
-interface ExecutionParts<State, Command, Event extends AnyEvent> extends CommandHandlerParts<State, Command, Event> {
+interface ExecutionOptions<State, Command, Event extends AnyEvent>
+  extends CommandHandlerOptions<State, Command, Event> {
   readonly writer: EventWriter<State, Event>
-  readonly unsettled: Unsettled<Event>
+  readonly pending: PendingAppends<Event>
   readonly command: MakeCommand<Command>
-  readonly options: CommandOptions
+  readonly given: CommandOptions
   readonly request: WriteRequest
   /** When the time limit ends, in the time of `performance.now()`. */
   readonly deadline: number
@@ -84,7 +86,7 @@ interface ExecutionParts<State, Command, Event extends AnyEvent> extends Command
 
 /** A command being handled. */
 class Execution<State, Command, Event extends AnyEvent> {
-  readonly #parts: ExecutionParts<State, Command, Event>
+  readonly #options: ExecutionOptions<State, Command, Event>
   /**
    * A new stream without a key has no competitor: it needs no state, and may be answered before its outcome is known.
    */
@@ -93,16 +95,16 @@ class Execution<State, Command, Event extends AnyEvent> {
   #deadline: number
   #isDurable = false
 
-  constructor(parts: ExecutionParts<State, Command, Event>) {
-    this.#parts = parts
-    const { request, deadline } = parts
+  constructor(options: ExecutionOptions<State, Command, Event>) {
+    this.#options = options
+    const { request, deadline } = options
     this.#deadline = deadline
     this.#hasNoCompetitor = request.stream === 'new' && request.idempotency === undefined
   }
 
   /** `loaded`: the stream, if it is loaded. */
   async run(loaded?: FoundStream): Promise<Handled<State>> {
-    const { writer, request } = this.#parts
+    const { writer, request } = this.#options
     const isNew = request.stream === 'new'
     let target: Target | undefined
     let basis = await this.#learnEarlier(loaded ?? (await this.#load()))
@@ -111,7 +113,7 @@ class Execution<State, Command, Event extends AnyEvent> {
       if (basis.parked !== undefined) throw streamParked()
       target ??= await writer.target(request, this.#deadline)
       const before = this.#read(basis.row)
-      const time = this.#parts.now().toISOString()
+      const time = this.#options.now().toISOString()
       const event = this.#decide(target, time, before.state, basis)
       if (event === 'unchanged') {
         return { outcome: 'unchanged', document: basis.document?.json, reached: basis.reached }
@@ -126,43 +128,43 @@ class Execution<State, Command, Event extends AnyEvent> {
   }
 
   async #learn(written: Written<Event>, fingerprint: string | undefined): Promise<Learned> {
-    const { readModel, writer, unsettled, options, document } = this.#parts
-    const wait = { timeoutMs: this.#leftMs, isAbandoned: options.wait.isAbandoned }
+    const { readModel, writer, pending, given, document } = this.#options
+    const wait = { timeoutMs: this.#leftMs, isAbandoned: given.wait.isAbandoned }
     const learned = await awaitOutcome(readModel, { ...written, document }, wait, this.#hasNoCompetitor)
     if (this.#isIdTaken(learned)) writer.abandonBlockOf(written)
     const { key } = written
     if (key === undefined || fingerprint === undefined) return learned
     const generation = readModel.generationOf(written.partition)
-    if (isUndetermined(learned)) unsettled.add(key, { written, fingerprint, generation })
-    else unsettled.remove(key)
+    if (isUndetermined(learned)) pending.add(key, { written, fingerprint, generation })
+    else pending.remove(key)
     return learned
   }
 
   /** Whether the event had no effect because of the id drawn for it: no rival came first, and its key is not decided. */
   #isIdTaken({ outcome, stream }: Learned): boolean {
     if (stream.decided !== undefined) return false
-    return outcome === (this.#parts.request.stream === 'new' ? 'superseded' : 'duplicate')
+    return outcome === (this.#options.request.stream === 'new' ? 'superseded' : 'duplicate')
   }
 
   /** What is known once the event is settled that an earlier request under the same key appended, if there is one. */
   async #learnEarlier(loaded: FoundStream): Promise<FoundStream> {
-    const { writer, unsettled, request } = this.#parts
+    const { writer, pending, request } = this.#options
     const key = writer.keyOf(request)
-    const earlier = loaded.decided === undefined ? unsettled.find(key) : undefined
+    const earlier = loaded.decided === undefined ? pending.find(key) : undefined
     if (key === undefined || earlier === undefined) return loaded
     if (await this.#isWorthless(earlier)) {
-      unsettled.remove(key)
+      pending.remove(key)
       return loaded
     }
     const { written, fingerprint } = earlier
     const learned = await this.#learn(written, fingerprint)
     if (!isUndetermined(learned)) return this.#basisFor(learned)
-    throw fingerprint === request.idempotency?.fingerprint ? outcomeUnknown(written, learned.cause) : unsettledKey()
+    throw fingerprint === request.idempotency?.fingerprint ? outcomeUnknown(written, learned.cause) : appendPending()
   }
 
   /** A log that lost its end may not have the event any more: its position, or what is known of it, is worth nothing. */
-  async #isWorthless({ written: { position }, generation }: UnsettledEvent<Event>): Promise<boolean> {
-    const { readModel, log } = this.#parts
+  async #isWorthless({ written: { position }, generation }: PendingAppend<Event>): Promise<boolean> {
+    const { readModel, log } = this.#options
     if (readModel.generationOf(position.partition) !== generation) return true
     const ends = await withTimeout(this.#leftMs, log.endOffsets()).catch(() => undefined)
     return ends !== undefined && position.offset >= (ends[position.partition] ?? 0)
@@ -173,7 +175,7 @@ class Execution<State, Command, Event extends AnyEvent> {
    * counts.
    */
   #basisFor({ stream }: Learned): FoundStream {
-    return this.#parts.request.stream === 'new' ? { ...nothingLoaded, decided: stream.decided } : stream
+    return this.#options.request.stream === 'new' ? { ...nothingLoaded, decided: stream.decided } : stream
   }
 
   get #leftMs(): number {
@@ -181,39 +183,39 @@ class Execution<State, Command, Event extends AnyEvent> {
   }
 
   async #load(): Promise<FoundStream> {
-    const { readModel, writer, options, request, document } = this.#parts
+    const { readModel, writer, given, request, document } = this.#options
     if (this.#hasNoCompetitor) return nothingLoaded
     const stream = request.stream === 'new' ? undefined : request.stream
-    return await load(readModel, { stream, document, key: writer.keyOf(request) }, options.atLeast, this.#leftMs)
+    return await load(readModel, { stream, document, key: writer.keyOf(request) }, given.atLeast, this.#leftMs)
   }
 
   #replay(record: IdempotencyRecord): Handled<State> {
-    if (record.fingerprint !== this.#parts.request.idempotency?.fingerprint) throw keyReused()
+    if (record.fingerprint !== this.#options.request.idempotency?.fingerprint) throw keyReused()
     if (record.parked) throw eventParked()
     const { partition, offset } = record
     return { outcome: 'replayed', record, position: { partition, offset } }
   }
 
   #read(row: StreamRow | undefined): { readonly state: State; readonly version: number } {
-    const { stream, codec } = this.#parts.definition
+    const { stream, codec } = this.#options.definition
     return row === undefined ? { state: stream.initial, version: 0 } : { state: codec.read(row), version: row.version }
   }
 
   #decide({ id }: Target, time: string, state: State, { document }: FoundStream): Event | 'unchanged' {
-    const { definition, command, options } = this.#parts
+    const { definition, command, given } = this.#options
     const decision = definition.stream.decide(command({ id, time }), state)
     if (decision === 'unchanged') return decision
-    options.precondition?.(document?.json ?? '')
+    given.precondition?.(document?.json ?? '')
     if (decision instanceof Rejected) throw ServiceError.own(decision.code, decision.message)
     return decision
   }
 
   async #append(target: Target, recorded: Recorded<Event>): Promise<Written<Event>> {
-    const { writer, options, request } = this.#parts
+    const { writer, given, request } = this.#options
     if (this.#leftMs <= 0) throw conflict()
     try {
       const written = await writer.append(request, target, recorded, this.#deadline)
-      if (this.#hasNoCompetitor && !this.#isDurable) this.#deadline = performance.now() + options.wait.timeoutMs
+      if (this.#hasNoCompetitor && !this.#isDurable) this.#deadline = performance.now() + given.wait.timeoutMs
       this.#isDurable = true
       return written
     } catch (error) {
@@ -228,7 +230,7 @@ class Execution<State, Command, Event extends AnyEvent> {
     const { id, version, position } = written
     // The stored document, if it still has this version. If the log has lost its end, `before` no longer exists.
     const state =
-      row?.version === version ? this.#read(row).state : this.#parts.definition.stream.evolve(before, written)
+      row?.version === version ? this.#read(row).state : this.#options.definition.stream.evolve(before, written)
     return { outcome: 'applied', id, state, version, position, isReadable: outcome === 'applied' }
   }
 }

@@ -10,10 +10,10 @@ import { FairTurns } from './fair-turns.ts'
 import type { Account, FeedEvent, FeedPlace } from './feed-batch.ts'
 import { type Reader, readInTurn } from './read-in-turn.ts'
 import { ReleasedEvents } from './released-events.ts'
-import { SettledEvents, type SettledEventsParts } from './settled-events.ts'
+import { SettledEvents, type SettledEventsOptions } from './settled-events.ts'
 import { SharedBatches } from './shared-batches.ts'
 
-export interface EventFeedParts extends SettledEventsParts {
+export interface EventFeedOptions extends SettledEventsOptions {
   readonly log: Pick<EventLog, 'read' | 'endOffsets' | 'partitions' | 'partitionFor'>
   readonly readModel: Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf'>
   /** How often at most a place is told alone; by default once a second. */
@@ -52,18 +52,18 @@ export interface History {
 
 /** Events that took effect, for people and programs without a client of the log. */
 export class EventFeed {
-  readonly #parts: EventFeedParts
+  readonly #options: EventFeedOptions
   readonly #batches: SharedBatches
   readonly #histories = new FairTurns()
   readonly #followed = new Set<Arrivals>()
   #isClosed = false
 
-  constructor(parts: EventFeedParts) {
-    this.#parts = parts
+  constructor(options: EventFeedOptions) {
+    this.#options = options
     this.#batches = new SharedBatches({
-      ...parts,
-      settled: new SettledEvents(parts),
-      released: new ReleasedEvents(parts),
+      ...options,
+      settled: new SettledEvents(options),
+      released: new ReleasedEvents(options),
     })
   }
 
@@ -86,7 +86,7 @@ export class EventFeed {
     const deadlineMs = performance.now() + historyWithinMs
     for (let last = after; ; ) {
       const versions = { first: last + 1, last: last + limit - events.length }
-      const { row, entries, reached } = await this.#parts.readModel.load({ stream, versions }, atLeast)
+      const { row, entries, reached } = await this.#options.readModel.load({ stream, versions }, atLeast)
       const shown = [...entries.values()].filter(({ isDiscarded }) => !isDiscarded)
       events.push(
         ...(await this.#eventsOf(stream, shown, { ...reader, limitMs: Math.max(0, deadlineMs - performance.now()) })),
@@ -110,7 +110,7 @@ export class EventFeed {
     account: Account,
     signal: AbortSignal,
   ): Promise<AsyncGenerator<FeedStep>> {
-    const { log } = this.#parts
+    const { log } = this.#options
     const ends = await log.endOffsets()
     const places = new Map<number, FeedPlace>()
     for (const [partition, end] of ends.entries()) {
@@ -139,7 +139,7 @@ export class EventFeed {
     signal: AbortSignal,
   ): AsyncGenerator<FeedStep> {
     if (this.#isClosed || signal.aborted) return
-    const { placeEveryMs = 1000 } = this.#parts
+    const { placeEveryMs = 1000 } = this.#options
     const arrivals = new Arrivals(this.#batches, account)
     this.#followed.add(arrivals)
     signal.addEventListener('abort', () => arrivals.end())
@@ -173,14 +173,14 @@ export class EventFeed {
     entries: readonly VersionEntry[],
     reader: Reader & { readonly limitMs: number },
   ): Promise<string[]> {
-    const partition = this.#parts.log.partitionFor(stream)
+    const partition = this.#options.log.partitionFor(stream)
     const offsets = entries.map(({ offset }) => offset)
-    const parts = { log: this.#parts.log, turns: this.#histories }
-    const records = await readInTurn(parts, partition, offsets, reader).catch((error) => {
+    const options = { log: this.#options.log, turns: this.#histories }
+    const records = await readInTurn(options, partition, offsets, reader).catch((error) => {
       throw error instanceof RecordGoneError ? notInLog() : error
     })
     return records.map((record, i) => {
-      const event = readEvent(this.#parts, partition, record)
+      const event = readEvent(this.#options, partition, record)
       const entry = entries[i]
       const isSame = entry !== undefined && event?.discards === undefined && event?.stream === stream
       if (!isSame || !isEntryOf(entry, event)) throw notInLog()

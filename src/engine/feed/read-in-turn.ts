@@ -12,14 +12,14 @@ export interface Reader {
   readonly isGone: () => boolean
 }
 
-export interface ReadInTurnParts {
+export interface ReadInTurnOptions {
   readonly log: Pick<EventLog, 'read' | 'endOffsets'>
   readonly turns: FairTurns
 }
 
 /** As `readAt`, with a turn for each read. Throws ServiceError overloaded where that takes longer than `limitMs`. */
 export async function readInTurn(
-  { log, turns }: ReadInTurnParts,
+  { log, turns }: ReadInTurnOptions,
   partition: number,
   offsets: readonly Offset[],
   { owner, isGone, limitMs }: Reader & { readonly limitMs: number },

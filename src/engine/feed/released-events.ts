@@ -6,7 +6,7 @@ import { type Discard, readEvent, type StreamEvent } from '../projector/stream-e
 import type { ReadModel } from '../read-models/read-model.ts'
 import type { FeedBatch, FeedEvent, FeedPlace } from './feed-batch.ts'
 
-export interface ReleasedEventsParts extends Rules {
+export interface ReleasedEventsOptions extends Rules {
   readonly log: Pick<EventLog, 'read' | 'endOffsets' | 'partitionFor'>
   readonly readModel: Pick<ReadModel, 'load'>
 }
@@ -16,10 +16,10 @@ const stepMax = 100
 
 /** The events that waited behind the one that an operator discarded, and took effect with that. */
 export class ReleasedEvents {
-  readonly #parts: ReleasedEventsParts
+  readonly #options: ReleasedEventsOptions
 
-  constructor(parts: ReleasedEventsParts) {
-    this.#parts = parts
+  constructor(options: ReleasedEventsOptions) {
+    this.#options = options
   }
 
   /** The next ones at a place whose record is this discard. Only behind the last one the place is behind the discard. */
@@ -29,16 +29,16 @@ export class ReleasedEvents {
     if (first === undefined) return { events: [], place: done }
     const { stream } = discard
     const versions = { first, last: first + stepMax - 1 }
-    const { entries } = await this.#parts.readModel.load({ stream, versions })
+    const { entries } = await this.#options.readModel.load({ stream, versions })
     const offsets: number[] = []
     for (const { offset, isDiscarded } of entries.values()) {
       // What the discard released ends with the next event that could not be applied, or with what came after it.
       if (isDiscarded || offset > discard.offset) break
       offsets.push(offset)
     }
-    const records = await readAt(this.#parts.log, partition, offsets)
+    const records = await readAt(this.#options.log, partition, offsets)
     const events = records.flatMap((record): FeedEvent[] => {
-      const event = readEvent(this.#parts, partition, record)
+      const event = readEvent(this.#options, partition, record)
       if (event === undefined || event.discards !== undefined) return []
       return [{ stream, type: event.type, json: eventText(record.value) }]
     })
@@ -49,11 +49,11 @@ export class ReleasedEvents {
   /** The version behind that of the discarded event; undefined if this decision had no effect. */
   async #versionBehind(partition: number, { stream, discards, offset }: Discard): Promise<number | undefined> {
     if (discards >= offset) return undefined
-    const { records } = await this.#parts.log.read(partition, discards, 1)
-    const named = records.map((record) => readEvent(this.#parts, partition, record)).find(isEvent)
+    const { records } = await this.#options.log.read(partition, discards, 1)
+    const named = records.map((record) => readEvent(this.#options, partition, record)).find(isEvent)
     if (named?.stream !== stream || named.offset !== discards || named.version === undefined) return undefined
     const { version } = named
-    const { entries } = await this.#parts.readModel.load({ stream, versions: { first: version, last: version } })
+    const { entries } = await this.#options.readModel.load({ stream, versions: { first: version, last: version } })
     const entry = entries.get(version)
     return entry?.isDiscarded && entry.offset === discards ? version + 1 : undefined
   }

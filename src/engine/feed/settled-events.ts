@@ -18,7 +18,7 @@ export interface SettledRecord {
   readonly outcome: SettledOutcome
 }
 
-export interface SettledEventsParts extends Rules {
+export interface SettledEventsOptions extends Rules {
   readonly log: Pick<EventLog, 'read' | 'partitionFor'>
   readonly readModel: Pick<ReadModel, 'load' | 'whenApplied'>
 }
@@ -27,10 +27,10 @@ const notWaiting: Wait = { timeoutMs: 0 }
 
 /** Reads the log, and asks the read model what became of each record. */
 export class SettledEvents {
-  readonly #parts: SettledEventsParts
+  readonly #options: SettledEventsOptions
 
-  constructor(parts: SettledEventsParts) {
-    this.#parts = parts
+  constructor(options: SettledEventsOptions) {
+    this.#options = options
   }
 
   /** As `EventLog.read`. Waits for read models that have not reached a record yet. */
@@ -40,17 +40,17 @@ export class SettledEvents {
     limit: number,
     wait: Wait = notWaiting,
   ): Promise<{ readonly records: readonly SettledRecord[]; readonly next: Offset }> {
-    const { records, next } = await this.#parts.log.read(partition, from, limit)
+    const { records, next } = await this.#options.log.read(partition, from, limit)
     return { records: await Promise.all(records.map((record) => this.#settle(partition, record, wait))), next }
   }
 
   async #settle(partition: number, record: LogRecord, wait: Wait): Promise<SettledRecord> {
-    const event = readEvent(this.#parts, partition, record)
+    const event = readEvent(this.#options, partition, record)
     return { record, event, outcome: await this.#outcomeOf(event, { partition, offset: record.offset }, wait) }
   }
 
   async #outcomeOf(event: StreamEvent | Discard | undefined, position: Position, wait: Wait): Promise<SettledOutcome> {
-    const { readModel } = this.#parts
+    const { readModel } = this.#options
     if (event === undefined || event.discards !== undefined) {
       if ((await readModel.whenApplied(position, wait)) === 'late') return 'waiting'
       return event === undefined ? 'skipped' : 'discarding'

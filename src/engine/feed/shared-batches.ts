@@ -7,7 +7,7 @@ import type { Account, FeedBatch, FeedEvent, FeedPlace } from './feed-batch.ts'
 import type { ReleasedEvents } from './released-events.ts'
 import type { SettledEvents, SettledRecord } from './settled-events.ts'
 
-export interface SharedBatchesParts {
+export interface SharedBatchesOptions {
   readonly settled: SettledEvents
   readonly released: ReleasedEvents
   readonly log: Pick<EventLog, 'partitions' | 'endOffsets'>
@@ -39,15 +39,15 @@ type CatchUp = { readonly reading: Promise<FeedBatch> } | { readonly reading?: u
  * the account of whoever asks first; waiting at the end of the log costs nothing of that.
  */
 export class SharedBatches {
-  readonly #parts: SharedBatchesParts
+  readonly #options: SharedBatchesOptions
   readonly #turns = new FairTurns()
   readonly #kept = new Map<string, Kept>()
   readonly #keptMax: number
   #isClosed = false
 
-  constructor(parts: SharedBatchesParts) {
-    this.#parts = parts
-    this.#keptMax = keptMaxOf(parts.log.partitions)
+  constructor(options: SharedBatchesOptions) {
+    this.#options = options
+    this.#keptMax = keptMaxOf(options.log.partitions)
   }
 
   /**
@@ -102,13 +102,13 @@ export class SharedBatches {
   }
 
   #generationAt({ partition }: FeedPlace): string | undefined {
-    return this.#parts.readModel.generationOf(partition)
+    return this.#options.readModel.generationOf(partition)
   }
 
   /** Whether so many records behind the place are applied. */
   async #isApplied({ partition, next }: FeedPlace, records: number): Promise<boolean> {
     const last = { partition, offset: next + records - 1 }
-    return (await this.#parts.readModel.whenApplied(last, { timeoutMs: 0 })) !== 'late'
+    return (await this.#options.readModel.whenApplied(last, { timeoutMs: 0 })) !== 'late'
   }
 
   /** Reads in a turn of the account, which is over once it is read: a pause behind that takes up no turn. */
@@ -129,14 +129,14 @@ export class SharedBatches {
     const { partition, next: offset } = place
     const wait = { timeoutMs: waitMs, isAbandoned: () => this.#isClosed }
     const generation = this.#generationAt(place)
-    const applied = await this.#parts.readModel.whenApplied({ partition, offset }, wait)
+    const applied = await this.#options.readModel.whenApplied({ partition, offset }, wait)
     const isInDoubt = applied === 'late' || this.#generationAt(place) !== generation
     if (isInDoubt && (await this.#isLost(place))) return { events: [], place, isLost: true }
     return applied === 'late' ? undefined : await this.#readApplied(place)
   }
 
   async #isLost({ partition, next }: FeedPlace): Promise<boolean> {
-    const ends = await this.#parts.log.endOffsets().catch(() => undefined)
+    const ends = await this.#options.log.endOffsets().catch(() => undefined)
     return ends !== undefined && next > (ends[partition] ?? 0)
   }
 
@@ -149,7 +149,7 @@ export class SharedBatches {
 
   async #batchBehind(place: FeedPlace): Promise<FeedBatch> {
     const { partition, next: from } = place
-    const { settled, released } = this.#parts
+    const { settled, released } = this.#options
     const { records, next } = await settled.read(partition, from, recordsMax)
     const [first] = records
     if (first?.event?.discards !== undefined && first.outcome === 'discarding') {

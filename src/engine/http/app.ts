@@ -14,7 +14,7 @@ import { addHealthRoutes, type ProbedServices } from './health.ts'
 import { limitInFlight, limitRate } from './key-limits.ts'
 import { loggedPath, messageProblem } from './messages.ts'
 import { addOpenApi } from './openapi.ts'
-import { logRefusals } from './refusals.ts'
+import { logRefusedRequests } from './refused-requests.ts'
 import { traceRequests } from './request-spans.ts'
 import { readOnlyJson } from './request-values.ts'
 import { addResourceRoutes } from './resource-routes.ts'
@@ -128,7 +128,7 @@ async function addApi(app: FastifyInstance, api: ApiServices, publicUrl: string)
  * requests at level debug. Fastify's own lines would be built for every request at any level.
  */
 function addRequestLog(app: FastifyInstance, logger: Logger, logsWrites: boolean): void {
-  logRefusals(app, logger)
+  logRefusedRequests(app, logger)
   const logsAll = logger.isLevelEnabled('debug')
   if (!logsAll && !logsWrites) return
   app.addHook('onResponse', (request, { statusCode, elapsedTime: elapsedMs }, done) => {

@@ -29,7 +29,7 @@ export function commandSchema(definition: Definition, route: Route, resource: Na
       ...(creates === undefined ? changed(route, resource) : created(route, resource)),
       ...(body === undefined ? {} : { 400: doc.invalid(`body: ${requiredOf(body)[0]} is required`) }),
       ...(key === undefined ? {} : { 422: keyReused }),
-      ...refusals(definition, route),
+      ...errorResponses(definition, route),
     },
   } as FastifySchema
 }
@@ -73,7 +73,7 @@ function changed({ method, texts }: Route, { noun, schema, example }: NamedResou
 }
 
 /** One answer for all codes that have a status, with the message of the first. */
-function refusals({ errors }: Definition, { rejects }: Route) {
+function errorResponses({ errors }: Definition, { rejects }: Route) {
   const known = Object.entries(rejects).flatMap(([code, message]) => {
     const facts = errors.get(code)
     return facts === undefined ? [] : { code, message, ...facts }

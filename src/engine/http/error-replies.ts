@@ -3,7 +3,7 @@ import type { ErrorTable } from '../definition/errors.ts'
 import { type EngineErrorCode, type ErrorFacts, engineErrors } from '../lib/engine-errors.ts'
 import { ServiceError } from '../lib/errors.ts'
 import { loggedPath } from './messages.ts'
-import { countRefusal } from './traffic.ts'
+import { countError } from './traffic.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -74,7 +74,7 @@ export function replyWithError(raised: unknown, request: FastifyRequest, reply: 
   // A client that leaves in the middle of its body causes an error that nobody receives or has to look into.
   const hasLeft = errored !== null && errored === raised
   if (!hasLeft) {
-    countRefusal(reply, code)
+    countError(reply, code)
     if (status >= 500) logServerError(error, request)
   }
   if (typeof retry === 'number' && !reply.hasHeader('retry-after')) reply.header('retry-after', retry)

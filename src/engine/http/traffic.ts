@@ -35,7 +35,7 @@ const clientLeft = 499
 /** Counts requests in plain numbers, which are read when the metrics are asked for (decision 0014). */
 export class Traffic {
   inFlight = 0
-  readonly refusals = new Map<string, number>()
+  readonly errors = new Map<string, number>()
   readonly #counts = new Map<string, Map<string, RouteCounts>>()
 
   get counts(): readonly RouteCounts[] {
@@ -58,7 +58,7 @@ export class Traffic {
   }
 
   refuse(code: string): void {
-    this.refusals.set(code, (this.refusals.get(code) ?? 0) + 1)
+    this.errors.set(code, (this.errors.get(code) ?? 0) + 1)
   }
 
   settle({ counts, takenUpAt, req, headersSent, statusCode }: CountedResponse<IncomingMessage>): void {
@@ -81,7 +81,7 @@ export class Traffic {
 }
 
 /** Counts an error answer. Without effect on a response that is not counted. */
-export function countRefusal({ raw }: FastifyReply, code: string): void {
+export function countError({ raw }: FastifyReply, code: string): void {
   const counted = raw as CountedResponse<IncomingMessage>
   counted.traffic?.refuse(code)
 }

@@ -13,7 +13,7 @@ export interface ErrorFacts {
   readonly meaning: string
 }
 
-const refusal = (status: number, meaning: string) => ({ status, retry: 'no', effect: 'none', meaning }) as const
+const clientError = (status: number, meaning: string) => ({ status, retry: 'no', effect: 'none', meaning }) as const
 const setback = (status: number, retry: 'yes' | number, meaning: string) =>
   ({ status, retry, effect: 'none', meaning }) as const
 
@@ -23,38 +23,38 @@ const setback = (status: number, retry: 'yes' | number, meaning: string) =>
  * same thing twice.
  */
 export const engineErrors = {
-  invalid_request: refusal(
+  invalid_request: clientError(
     400,
     'A value in the body, query, path or a header is missing, unknown or not allowed: the message names it. Or the ' +
       'request is malformed HTTP.',
   ),
-  invalid_json: refusal(400, 'The body is empty, not UTF-8, not JSON, or nested too deeply to be read.'),
-  invalid_cursor: refusal(
+  invalid_json: clientError(400, 'The body is empty, not UTF-8, not JSON, or nested too deeply to be read.'),
+  invalid_cursor: clientError(
     400,
     'The cursor is damaged, or belongs to another list or another filter. Start again at the first page.',
   ),
-  invalid_idempotency_key: refusal(
+  invalid_idempotency_key: clientError(
     400,
     '`Idempotency-Key` must be one string of 1 to 255 printable ASCII characters in double quotes, or a bare token ' +
       '(RFC 9651) of the same length. Parameters behind the string mean nothing.',
   ),
-  invalid_consistency_token: refusal(
+  invalid_consistency_token: clientError(
     400,
     '`Consistency-Token`, or `Last-Event-ID`, is damaged, belongs to another event log, or points beyond the end ' +
       'of this one: what it stood for no longer exists.',
   ),
-  unauthorized: refusal(
+  unauthorized: clientError(
     401,
     'There is no API key, more than one `Authorization` header, or the key is not valid. `WWW-Authenticate` names ' +
       'the scheme.',
   ),
-  insufficient_scope: refusal(403, 'The API key lacks the scope that `WWW-Authenticate` names.'),
-  route_not_found: refusal(404, 'There is nothing at this path.'),
-  method_not_allowed: refusal(
+  insufficient_scope: clientError(403, 'The API key lacks the scope that `WWW-Authenticate` names.'),
+  route_not_found: clientError(404, 'There is nothing at this path.'),
+  method_not_allowed: clientError(
     405,
     'The path does not support this method. `Allow` lists the methods that it supports.',
   ),
-  precondition_failed: refusal(
+  precondition_failed: clientError(
     412,
     '`If-Match` does not have the entity tag of the present state, or `If-None-Match` has it where something was ' +
       'to be changed. Read it again and decide anew. A list, and what a POST is about, have no tag. A weak tag ' +
@@ -65,16 +65,16 @@ export const engineErrors = {
     'yes',
     'The request did not arrive in time: its head within 10 seconds, all of it within 30.',
   ),
-  payload_too_large: refusal(
+  payload_too_large: clientError(
     413,
     'The body is larger than 16 KiB, comes in more than 1024 pieces, or has chunk extensions that are too large.',
   ),
-  unsupported_media_type: refusal(
+  unsupported_media_type: clientError(
     415,
     'The body is not `application/json`, has a charset other than UTF-8, or a `Content-Encoding` other than ' +
       '`identity`; or there is more than one `Content-Type`.',
   ),
-  idempotency_key_reused: refusal(
+  idempotency_key_reused: clientError(
     422,
     'This API key has already made a different request under the same `Idempotency-Key`.',
   ),
@@ -85,7 +85,7 @@ export const engineErrors = {
       '(`MAX_IN_FLIGHT_PER_KEY`), or its rate limit (`RATE_LIMIT`). For a rate limit `Retry-After` says when the ' +
       'next request is allowed.',
   ),
-  headers_too_large: refusal(
+  headers_too_large: clientError(
     431,
     'The request line and the headers together, or the trailers, are larger than 16 KiB.',
   ),
@@ -103,7 +103,7 @@ export const engineErrors = {
       'The event is in the event log, but could not be applied and is parked, so it is not served. An operator has ' +
       'to resolve it.',
   },
-  unsupported_transfer_coding: refusal(501, 'The request has a `Transfer-Encoding` other than `chunked`.'),
+  unsupported_transfer_coding: clientError(501, 'The request has a `Transfer-Encoding` other than `chunked`.'),
   overloaded: setback(503, 1, 'Too many writes are waiting, or too many histories are being read.'),
   conflict: setback(
     503,

@@ -28,7 +28,7 @@ export interface ReadBatch<Event = AnyEvent> extends Pick<RecordBatch, 'partitio
 }
 
 /** State of the partition before a batch that matters to its records. */
-export abstract class Known<Event = AnyEvent> {
+export abstract class PartitionBefore<Event = AnyEvent> {
   /** The rows of the streams that were looked up; any other stream is assumed to be new, with nothing parked. */
   readonly rows = new Map<StreamId, StreamRow | undefined>()
   readonly parked = new Map<StreamId, ParkedStream>()
@@ -57,11 +57,11 @@ export function documentName({ collection, id }: DocumentId): string {
  */
 export async function classify<State, Event extends AnyEvent>(
   rules: Rules<State, Event>,
-  known: Known<Event>,
+  before: PartitionBefore<Event>,
   expected: Checkpoint,
   { partition, records, events, next }: ReadBatch<Event>,
 ): Promise<Batch> {
-  const classifier = new Classifier(rules, known, expected, partition)
+  const classifier = new Classifier(rules, before, expected, partition)
   for (const event of events) {
     if (event?.discards === undefined) classifier.take(event)
     else await classifier.discard(event)
@@ -71,7 +71,7 @@ export async function classify<State, Event extends AnyEvent>(
   return { partition, expected, checkpoint: { next, last, counts: classifier.counts }, ...classifier.changes }
 }
 
-type Outcome =
+type Judged =
   /** `created`: the id of the first document that was shown by this event, but for the stream's own. */
   | { readonly outcome: 'applied'; readonly created: number | undefined }
   | { readonly outcome: 'duplicate' | 'superseded' | 'discarded'; readonly created?: undefined }
@@ -83,7 +83,7 @@ export const behindParked = 'an earlier event of this stream is parked'
 class Classifier<State, Event extends AnyEvent> {
   readonly counts: { -readonly [Name in keyof Counts]: number }
   readonly #rules: Rules<State, Event>
-  readonly #known: Known<Event>
+  readonly #before: PartitionBefore<Event>
   readonly #partition: number
   readonly #streams = new Map<StreamId, StreamState<State, Event>>()
   readonly #keys = new Map<string, IdempotencyRecord>()
@@ -91,13 +91,13 @@ class Classifier<State, Event extends AnyEvent> {
   readonly #withoutEffect = new Set<Offset>()
   readonly #queues = new Map<StreamId, ParkedQueue>()
 
-  constructor(rules: Rules<State, Event>, known: Known<Event>, expected: Checkpoint, partition: number) {
+  constructor(rules: Rules<State, Event>, before: PartitionBefore<Event>, expected: Checkpoint, partition: number) {
     this.counts = { ...expected.counts }
     this.#rules = rules
-    this.#known = known
+    this.#before = before
     this.#partition = partition
-    for (const [stream, parked] of known.parked) {
-      this.#queues.set(stream, new ParkedQueue(stream, partition, parked, known.waiting.get(stream) ?? []))
+    for (const [stream, parked] of before.parked) {
+      this.#queues.set(stream, new ParkedQueue(stream, partition, parked, before.waiting.get(stream) ?? []))
     }
   }
 
@@ -109,7 +109,7 @@ class Classifier<State, Event extends AnyEvent> {
     const keys = noEdits()
     for (const record of this.#keys.values()) keys.put.push([keyId(record), encodeIdempotencyRecord(record)])
     return {
-      newStreams: [...this.#streams.keys()].filter((stream) => !this.#known.rows.has(stream)),
+      newStreams: [...this.#streams.keys()].filter((stream) => !this.#before.rows.has(stream)),
       documents,
       texts: { rows, keys, history, parked, waiting },
       withoutEffect: [...this.#withoutEffect],
@@ -123,7 +123,7 @@ class Classifier<State, Event extends AnyEvent> {
     }
     const { offset, stream } = event
     const queue = this.#queues.get(stream)
-    const result: Outcome =
+    const result: Judged =
       queue?.first === undefined ? this.#decide(event) : { outcome: 'parked', reason: behindParked }
     this.counts[result.outcome]++
     if (result.outcome !== 'applied') this.#withoutEffect.add(offset)
@@ -140,9 +140,9 @@ class Classifier<State, Event extends AnyEvent> {
     }
     this.counts.applied++
     let released = 0
-    for await (const page of this.#known.takeUp(stream, queue.offsets)) {
+    for await (const page of this.#before.takeUp(stream, queue.offsets)) {
       for (const event of page) {
-        const result: Outcome = released === 0 ? this.#passOver(event) : this.#decide(event)
+        const result: Judged = released === 0 ? this.#passOver(event) : this.#decide(event)
         if (result.outcome === 'parked') {
           queue.release(released, result.reason)
           return
@@ -156,17 +156,17 @@ class Classifier<State, Event extends AnyEvent> {
     queue.release(released, '')
   }
 
-  #passOver({ stream, offset, id }: StreamEvent<Event>): Outcome {
+  #passOver({ stream, offset, id }: StreamEvent<Event>): Judged {
     this.#stream(stream).passOver(encodeEntry(offset, id, true))
     return { outcome: 'discarded' }
   }
 
   /** The outcome of an event with no parked event before it. */
-  #decide(event: StreamEvent<Event>): Outcome {
+  #decide(event: StreamEvent<Event>): Judged {
     const { version, key, offset, fingerprint, stream: name, time } = event
     const stream = this.#stream(name)
     if (version !== stream.version + 1) return { outcome: 'superseded' }
-    if (key !== undefined && (this.#known.decidedKeys.has(key) || this.#keys.has(key))) return { outcome: 'duplicate' }
+    if (key !== undefined && (this.#before.decidedKeys.has(key) || this.#keys.has(key))) return { outcome: 'duplicate' }
     const result = this.#apply(stream, event, version)
     if (key !== undefined && result.outcome !== 'duplicate') {
       const parked = result.outcome === 'parked'
@@ -178,7 +178,7 @@ class Classifier<State, Event extends AnyEvent> {
   }
 
   /** Applies the event, if that is possible. */
-  #apply(stream: StreamState<State, Event>, event: StreamEvent<Event>, version: number): Outcome {
+  #apply(stream: StreamState<State, Event>, event: StreamEvent<Event>, version: number): Judged {
     const { id, decoded, time, offset } = event
     if (decoded.outcome !== 'event') return { outcome: 'parked', reason: decoded.reason }
     let created: number | undefined
@@ -203,7 +203,7 @@ class Classifier<State, Event extends AnyEvent> {
     if (this.#rules.log.partitionFor(String(id)) !== this.#partition)
       throw new Error(`${name} belongs to another partition`)
     if (streamName.includes('\0')) throw new Error(`${name} belongs to a stream whose name no document can hold`)
-    const isTaken = this.#known.takenDocuments.has(name) || this.#addedDocuments.has(name) || stream.hasShown(document)
+    const isTaken = this.#before.takenDocuments.has(name) || this.#addedDocuments.has(name) || stream.hasShown(document)
     if (isTaken) throw new IdTakenError(`${name} exists already`)
   }
 
@@ -216,7 +216,7 @@ class Classifier<State, Event extends AnyEvent> {
   #stream(name: StreamId): StreamState<State, Event> {
     const known = this.#streams.get(name)
     if (known !== undefined) return known
-    const stream = new StreamState(this.#rules.definition, name, this.#known.rows.get(name))
+    const stream = new StreamState(this.#rules.definition, name, this.#before.rows.get(name))
     this.#streams.set(name, stream)
     return stream
   }

@@ -4,7 +4,7 @@ import { RecordGoneError, readAt } from '../log/read-at.ts'
 import type { ApplyResult, LoadRequest, PartitionState } from '../read-models/store.ts'
 import { type ParkedStream, type StreamId, waitingChunks, waitingPerChunk } from '../read-models/stored-texts.ts'
 import { chunkId } from '../read-models/stream-history.ts'
-import { documentName, Known, type ReadBatch } from './classify.ts'
+import { documentName, PartitionBefore, type ReadBatch } from './classify.ts'
 import type { Rules } from './definition.ts'
 import { readEvent, type StreamEvent } from './stream-event.ts'
 
@@ -33,7 +33,7 @@ export class NotAsExpected extends Error {
 }
 
 /** Loads what a batch needs to know of its partition. Each method throws NotAsExpected, and what loading throws. */
-export class Lookup extends Known {
+export class Lookup extends PartitionBefore {
   readonly #options: LookupOptions
   readonly #partition: number
   readonly #load: (request: Request) => Promise<PartitionState>

@@ -31,7 +31,7 @@ export async function verdictOn(
   return { instead: name, reason: `partition ${past} of the log ends before its position` }
 }
 
-export interface ReplacementParts {
+export interface ReplacementOptions {
   readonly log: Pick<ShardLog, 'logId' | 'confirm'>
   readonly store: Pick<ReadModelStore, 'generations'>
   readonly logger: Logger
@@ -42,7 +42,7 @@ export interface ReplacementParts {
  * same time, the first one wins and the others find it.
  */
 export async function replaceGeneration(
-  { log, store, logger }: ReplacementParts,
+  { log, store, logger }: ReplacementOptions,
   instead: string | undefined,
   reason: string,
 ): Promise<void> {

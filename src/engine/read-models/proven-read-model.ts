@@ -10,7 +10,7 @@ import type { Applied, AtLeast, FoundDocument, FoundStream, Page, ReadModel, Wai
 import type { Look, PageQuery, Proof, StoredReads, StreamQuery } from './store.ts'
 import type { Tracker } from './tracker.ts'
 
-export interface ProvenReadModelParts {
+export interface ProvenReadModelOptions {
   readonly reads: StoredReads
   readonly tracker: Tracker
   readonly log: ProvingLog
@@ -36,15 +36,15 @@ type Ask<T> = (generation: string) => Promise<T>
  * complete. With `atLeast` an answer is released only by positions that were read together with it (0013).
  */
 export class ProvenReadModel implements ReadModel {
-  readonly #parts: ProvenReadModelParts
+  readonly #options: ProvenReadModelOptions
   readonly #endObserving: () => void
   readonly #positions: AppliedPositions
   #known: KnownGeneration | undefined
   #seenBeforeLook: Seen = []
 
-  constructor(parts: ProvenReadModelParts) {
-    const { tracker } = parts
-    this.#parts = parts
+  constructor(options: ProvenReadModelOptions) {
+    const { tracker } = options
+    this.#options = options
     this.#positions = new AppliedPositions(() => withTimeout(lastLookMs, tracker.look()).catch(() => {}))
     this.#endObserving = tracker.observe({
       looking: () => {
@@ -73,7 +73,7 @@ export class ProvenReadModel implements ReadModel {
   get state(): ReadModelState {
     const known = this.#known
     const generation = known && { generation: known.name }
-    if (!this.#parts.tracker.isConnected) return { status: 'down', ...generation }
+    if (!this.#options.tracker.isConnected) return { status: 'down', ...generation }
     return { status: known?.isProved ? 'up' : 'rebuilding', ...generation }
   }
 
@@ -83,22 +83,22 @@ export class ProvenReadModel implements ReadModel {
   }
 
   async find(document: DocumentId, atLeast?: AtLeast): Promise<FoundDocument> {
-    const found = await this.#read((generation) => this.#parts.reads.find(generation, document), atLeast)
+    const found = await this.#read((generation) => this.#options.reads.find(generation, document), atLeast)
     return { document: found.document, reached: [found.proof.checkpoints] }
   }
 
   async page(query: PageQuery, atLeast?: AtLeast): Promise<Page> {
-    const page = await this.#read((generation) => this.#parts.reads.page(generation, query), atLeast)
+    const page = await this.#read((generation) => this.#options.reads.page(generation, query), atLeast)
     return { documents: page.documents, count: page.count, last: page.last, reached: [page.proof.checkpoints] }
   }
 
   async load(query: StreamQuery, atLeast?: AtLeast): Promise<FoundStream> {
-    const { proof, ...stream } = await this.#read((generation) => this.#parts.reads.load(generation, query), atLeast)
+    const { proof, ...stream } = await this.#read((generation) => this.#options.reads.load(generation, query), atLeast)
     return { ...stream, reached: [proof.checkpoints] }
   }
 
   whenApplied(position: Position, wait: Wait): Promise<Applied> {
-    return this.#parts.tracker.isConnected ? this.#positions.whenApplied(position, wait) : Promise.resolve('late')
+    return this.#options.tracker.isConnected ? this.#positions.whenApplied(position, wait) : Promise.resolve('late')
   }
 
   generationOf(_partition: number): string | undefined {
@@ -112,11 +112,11 @@ export class ProvenReadModel implements ReadModel {
 
   #looked({ active, checkpoints }: Look): void {
     const before = this.#known
-    if (active?.logId !== this.#parts.log.logId) this.#known = undefined
+    if (active?.logId !== this.#options.log.logId) this.#known = undefined
     else if (before?.name === active.name) before.looked(checkpoints, this.#seenBeforeLook)
     else {
       const isContinued = before?.isProved && before.name === active.continues
-      const known = isContinued ? before.followedBy(active.name) : new KnownGeneration(active.name, this.#parts.log)
+      const known = isContinued ? before.followedBy(active.name) : new KnownGeneration(active.name, this.#options.log)
       this.#known = known
       known.looked(checkpoints, known.seen)
     }
@@ -143,7 +143,7 @@ export class ProvenReadModel implements ReadModel {
       })
       const timeoutMs = deadline - performance.now()
       const applied = await this.whenApplied(first, { timeoutMs, isAbandoned })
-      if (applied === 'late') throw refusal((await beyond) ? 'invalid_consistency_token' : 'read_model_behind')
+      if (applied === 'late') throw failure((await beyond) ? 'invalid_consistency_token' : 'read_model_behind')
       await nextTurn() // if the store contradicts its announcement, other work continues meanwhile
     }
   }
@@ -151,7 +151,7 @@ export class ProvenReadModel implements ReadModel {
   /** False if the log does not answer: waiting is then the only option. */
   async #isBeyondEnd(positions: readonly Position[]): Promise<boolean> {
     try {
-      const ends = await withTimeout(lastLookMs, this.#parts.log.endOffsets())
+      const ends = await withTimeout(lastLookMs, this.#options.log.endOffsets())
       return positions.some(({ partition, offset }) => offset >= (ends[partition] ?? 0))
     } catch {
       return false
@@ -162,11 +162,11 @@ export class ProvenReadModel implements ReadModel {
   async #prove<T extends Proven>(ask: Ask<T>): Promise<T> {
     const startedAt = performance.now()
     const answer = await this.#askProved(ask).catch((error) => {
-      if (!this.#parts.tracker.isConnected || !isUnanswered(error)) throw error
+      if (!this.#options.tracker.isConnected || !isUnanswered(error)) throw error
     })
     if (answer !== undefined) return answer
     const leftMs = readLimitMs - (performance.now() - startedAt)
-    return await withTimeout(leftMs, this.#askAgain(ask), () => refusal('read_model_unavailable'))
+    return await withTimeout(leftMs, this.#askAgain(ask), () => failure('read_model_unavailable'))
   }
 
   /**
@@ -174,25 +174,25 @@ export class ProvenReadModel implements ReadModel {
    * which must not delay the answer for long.
    */
   async #askAgain<T extends Proven>(ask: Ask<T>): Promise<T> {
-    const looking = this.#parts.tracker.look().then(() => this.#known?.asking)
+    const looking = this.#options.tracker.look().then(() => this.#known?.asking)
     await withTimeout(lastLookMs, looking).catch(() => {}) // the next request then reports the problem
     const answer = await this.#askProved(ask)
-    if (answer === undefined) throw refusal('read_model_rebuilding')
+    if (answer === undefined) throw failure('read_model_rebuilding')
     return answer
   }
 
   /** Undefined if the answer is not proved, though an answer of another generation may be. */
   async #askProved<T extends Proven>(ask: Ask<T>): Promise<T | undefined> {
-    if (!this.#parts.tracker.isConnected) throw refusal('read_model_unavailable')
+    if (!this.#options.tracker.isConnected) throw failure('read_model_unavailable')
     const known = this.#known
-    if (!known?.isProved) throw refusal('read_model_rebuilding')
+    if (!known?.isProved) throw failure('read_model_rebuilding')
     const { seen } = known
     const answer = await ask(known.name)
     const { active, checkpoints, isComplete } = answer.proof
     if (active === known.name) {
       if (!isComplete) {
-        this.#parts.incomplete?.report(known.name)
-        throw refusal('read_model_rebuilding')
+        this.#options.incomplete?.report(known.name)
+        throw failure('read_model_rebuilding')
       }
       if (!reach(checkpoints, seen)) known.doubt()
       else if (known.isProved) {
@@ -204,7 +204,7 @@ export class ProvenReadModel implements ReadModel {
   }
 }
 
-const refusals = {
+const failures = {
   read_model_rebuilding: 'The read models are not known to be complete at present.',
   read_model_unavailable: 'The read models could not be read.',
   read_model_behind: 'The read models have not yet reached the position of the token.',
@@ -215,6 +215,6 @@ function isUnanswered(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'read_model_unavailable'
 }
 
-function refusal(code: keyof typeof refusals): ServiceError {
-  return new ServiceError(code, refusals[code])
+function failure(code: keyof typeof failures): ServiceError {
+  return new ServiceError(code, failures[code])
 }

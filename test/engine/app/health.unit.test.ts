@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type HealthSources, serviceHealth } from '../../../src/engine/app/health.ts'
+import { type HealthOptions, serviceHealth } from '../../../src/engine/app/health.ts'
 import type { ReadStatus } from '../../../src/engine/app/read-side.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import type { Warning } from '../../../src/engine/lib/warning.ts'
@@ -10,13 +10,13 @@ const active = { name: 'generation', logId: 'log', continues: undefined }
 const stalls = [{ partition: 0, next: 4, events: 3, seconds: 30 }]
 const unknown: Lag = { status: 'unknown', reason: 'not looked at yet' }
 
-function shard(current?: string): HealthSources['shards'][number] {
+function shard(current?: string): HealthOptions['shards'][number] {
   const tracker = { lastLook: { active, checkpoints: new Map(), isComplete: true, building: undefined } }
   return { tracker, store: { warnings: [] }, incomplete: { current } }
 }
 
 /** The health of a service whose parts are in the state that a test sets. */
-function open(over: Partial<HealthSources> = {}, warnings: readonly Warning[] = []) {
+function open(over: Partial<HealthOptions> = {}, warnings: readonly Warning[] = []) {
   const state = { log: true, reads: 'up' as ReadStatus, warnings }
   const health = serviceHealth({
     log: {

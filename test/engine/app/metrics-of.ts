@@ -1,9 +1,9 @@
-import { type MetricsSources, serviceMetrics } from '../../../src/engine/app/metrics.ts'
+import { type MetricsOptions, serviceMetrics } from '../../../src/engine/app/metrics.ts'
 import { Traffic } from '../../../src/engine/http/traffic.ts'
 import { Distribution } from '../../../src/engine/lib/distribution.ts'
 
 /** The metrics of these sources; nothing has happened at the others. */
-export function metricsOf(sources: Partial<MetricsSources> = {}, service = 'theatre') {
+export function metricsOf(sources: Partial<MetricsOptions> = {}, service = 'theatre') {
   const nothing = () => new Distribution([1])
   return serviceMetrics(service, {
     lag: { lag: { status: 'unknown', reason: 'not looked at yet' } },

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { nothingLoaded } from '../../../src/engine/commands/outcome.ts'
-import { EventFeed, type EventFeedParts, type FeedStep } from '../../../src/engine/feed/event-feed.ts'
+import { EventFeed, type EventFeedOptions, type FeedStep } from '../../../src/engine/feed/event-feed.ts'
 import type { Account } from '../../../src/engine/feed/feed-batch.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import type { LogRecord } from '../../../src/engine/log/event-log.ts'
@@ -13,7 +13,7 @@ import { account, reader } from './readers.ts'
 
 const records = logOf(Array.from({ length: 3000 }, (_, i) => seatAdded({ id: i + 1 })))
 
-type WhenApplied = EventFeedParts['readModel']['whenApplied']
+type WhenApplied = EventFeedOptions['readModel']['whenApplied']
 
 /** What is applied up to `end`, which `apply` moves. */
 function appliedUpTo(first: number, outcome: 'applied' | 'without_effect' = 'applied') {
@@ -33,7 +33,7 @@ function appliedUpTo(first: number, outcome: 'applied' | 'without_effect' = 'app
 }
 
 /** A feed of a log in memory, all of it applied; each read waits for `beforeRead`. */
-function openFeed(over: Partial<EventFeedParts['readModel']> = {}, partitions = 1) {
+function openFeed(over: Partial<EventFeedOptions['readModel']> = {}, partitions = 1) {
   const world = { reads: 0, readsAtOnce: 0, atOnceMax: 0, beforeRead: async () => {}, log: records }
   const feed = new EventFeed({
     definition: theatre,

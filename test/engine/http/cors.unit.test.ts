@@ -66,7 +66,7 @@ describe('with the origin of a page', () => {
     },
   }
   it.each(Object.entries(none))('a preflight %s is an OPTIONS that no path supports, and counts', async (_, wrong) => {
-    const count = () => server.services.traffic.refusals.get('method_not_allowed') ?? 0
+    const count = () => server.services.traffic.errors.get('method_not_allowed') ?? 0
     const before = count()
     const answer = await server.send('OPTIONS', '/v1/seats', { ...preflight, ...wrong })
     expectError(answer, 405, 'method_not_allowed', 'only GET, HEAD, POST.')
@@ -118,6 +118,6 @@ describe('with the origin of a page', () => {
     const answer = await text(socket)
     expect(answer).toMatch(/^HTTP\/1.1 431 [\s\S]*\r\naccess-control-allow-origin: \*\r\n/)
     expect(answer).toContain('Link: </docs/errors#headers_too_large>; rel="help"\r\n')
-    expect(server.services.traffic.refusals.get('headers_too_large')).toBe(1)
+    expect(server.services.traffic.errors.get('headers_too_large')).toBe(1)
   })
 })

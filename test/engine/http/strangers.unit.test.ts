@@ -128,7 +128,7 @@ it('a body in very many pieces is 413, and what has come of it is not taken for 
   expect(await statusesOf(client)).toEqual([413])
   await eventually(() => expect(services.traffic.inFlight).toBe(0))
   expect(services.handled).toEqual([])
-  expect([...services.traffic.refusals]).toEqual([['payload_too_large', 1]])
+  expect([...services.traffic.errors]).toEqual([['payload_too_large', 1]])
   expect(lines).toEqual([])
 })
 

@@ -59,8 +59,8 @@ export const commandBugs: readonly PlantedBug[] = [
   {
     name: 'a retry appends another event while the read models are behind',
     file: 'src/engine/commands/execution.ts',
-    text: 'if (isUndetermined(learned)) unsettled.add(',
-    becomes: "if (learned.outcome === 'unread') unsettled.add(",
+    text: 'if (isUndetermined(learned)) pending.add(',
+    becomes: "if (learned.outcome === 'unread') pending.add(",
     caughtBy: {
       file: commands,
       title: 'appends nothing more however often it is sent while the read models are behind',

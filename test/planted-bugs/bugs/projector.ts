@@ -36,9 +36,9 @@ export const projectorBugs: readonly PlantedBug[] = [
   {
     name: 'an idempotency key counts only in the first event of a stream',
     file: classify,
-    text: 'if (key !== undefined && (this.#known.decidedKeys.has(key) || this.#keys.has(key)))',
+    text: 'if (key !== undefined && (this.#before.decidedKeys.has(key) || this.#keys.has(key)))',
     becomes:
-      'if (key !== undefined && stream.version === 0 && (this.#known.decidedKeys.has(key) || this.#keys.has(key)))',
+      'if (key !== undefined && stream.version === 0 && (this.#before.decidedKeys.has(key) || this.#keys.has(key)))',
     caughtBy: {
       file: rules,
       title: 'the first event under an idempotency ke…',
@@ -54,8 +54,8 @@ export const projectorBugs: readonly PlantedBug[] = [
   {
     name: 'a discard skips what waited behind the discarded event',
     file: classify,
-    text: 'const result: Outcome = released === 0 ? this.#passOver(event) : this.#decide(event)',
-    becomes: `const result: Outcome = released === 0 ? this.#passOver(event) : { outcome: 'superseded' }`,
+    text: 'const result: Judged = released === 0 ? this.#passOver(event) : this.#decide(event)',
+    becomes: `const result: Judged = released === 0 ? this.#passOver(event) : { outcome: 'superseded' }`,
     caughtBy: { file: rules, title: 'those behind it take their turn, up to …' },
   },
   {

@@ -22,7 +22,7 @@ interface Decoder {
   readBytes(): Buffer | null
 }
 type Decompress = (bytes: Buffer) => Promise<Buffer>
-interface Parts {
+interface DecodingOptions {
   readonly Decoder: new (bytes: Buffer) => Decoder
   /** Formats before Kafka 0.11, which hold one message or a compressed set of them. */
   readonly decodeMessageSet: (decoder: Decoder, size: number) => Promise<KafkaMessage[]>
@@ -73,7 +73,7 @@ const lastOffset = String(2n ** 63n - 1n)
 export function decodeFetches(): void {
   const require = createRequire(import.meta.url)
   const folder = 'kafkajs/src/protocol'
-  const parts: Parts = {
+  const options: DecodingOptions = {
     Decoder: require(`${folder}/decoder`),
     decodeMessageSet: require(`${folder}/messageSet/decoder`),
     lookupCodecByAttributes: require(`${folder}/message/compression`).lookupCodecByAttributes,
@@ -88,7 +88,7 @@ export function decodeFetches(): void {
   module.exports = (decoder: Decoder) => {
     const budget = budgets.get(decoder) ?? { bytes: decodedBytesMax }
     budgets.set(decoder, budget)
-    return decodeMessages(parts, decoder.readBytes() ?? Buffer.alloc(0), budget)
+    return decodeMessages(options, decoder.readBytes() ?? Buffer.alloc(0), budget)
   }
   for (const version of fetchVersions) hideAbortedIn(require(`${folder}/requests/fetch/v${version}/response`))
 }
@@ -112,7 +112,7 @@ export function withoutMarker<Message>(decoded: readonly Message[]): DecodedMess
   return { messages: decoded.slice(0, -1), undecodable: { ...undecodable, offset: toOffset(undecodable.offset) } }
 }
 
-async function decodeMessages(parts: Parts, bytes: Buffer, budget: Budget): Promise<FetchedMessage[]> {
+async function decodeMessages(options: DecodingOptions, bytes: Buffer, budget: Budget): Promise<FetchedMessage[]> {
   const messages: FetchedMessage[] = []
   for (let at = 0; at + prefixBytes <= bytes.length; ) {
     const end = at + prefixBytes + bytes.readInt32BE(at + lengthAt)
@@ -120,7 +120,7 @@ async function decodeMessages(parts: Parts, bytes: Buffer, budget: Budget): Prom
     const batch = bytes.subarray(at, end)
     try {
       if (budget.bytes <= 0 && needsBudget(batch)) break // it comes with the next fetch
-      const decoded = await decodeBatch(parts, batch, budget)
+      const decoded = await decodeBatch(options, batch, budget)
       if (needsBudget(batch)) budget.bytes -= sizeOf(decoded)
       // Not spread into a call of `push`, which fails beyond some 100,000 arguments.
       for (const message of decoded) messages.push(message)
@@ -143,12 +143,12 @@ function sizeOf(messages: readonly FetchedMessage[]): number {
   return messages.reduce((sum, { tooLarge }) => sum + (tooLarge === undefined ? recordBytes : decodedBytesMax), 0)
 }
 
-async function decodeBatch(parts: Parts, batch: Buffer, budget: Budget): Promise<FetchedMessage[]> {
-  if (batch.readInt8(magicAt) !== batchMagic) return await decodeMessageSet(parts, batch)
-  if (batch.readUInt32BE(checksumAt) !== parts.crc32c(batch.subarray(checksummedFrom))) {
+async function decodeBatch(options: DecodingOptions, batch: Buffer, budget: Budget): Promise<FetchedMessage[]> {
+  if (batch.readInt8(magicAt) !== batchMagic) return await decodeMessageSet(options, batch)
+  if (batch.readUInt32BE(checksumAt) !== options.crc32c(batch.subarray(checksummedFrom))) {
     throw new Error('its checksum does not match its content')
   }
-  const codec = parts.lookupCodecByAttributes(batch.readInt16BE(attributesAt))
+  const codec = options.lookupCodecByAttributes(batch.readInt16BE(attributesAt))
   if (codec === null) return await decodeRecordBatch(batch, undefined)
   return await decodeRecordBatch(batch, async (compressed) => {
     const records = await codec.decompress(compressed)
@@ -158,7 +158,10 @@ async function decodeBatch(parts: Parts, batch: Buffer, budget: Budget): Promise
 }
 
 /** What such formats cannot say is as in a batch that says nothing of it. */
-async function decodeMessageSet({ Decoder, decodeMessageSet: decode }: Parts, set: Buffer): Promise<FetchedMessage[]> {
+async function decodeMessageSet(
+  { Decoder, decodeMessageSet: decode }: DecodingOptions,
+  set: Buffer,
+): Promise<FetchedMessage[]> {
   const decoded = await decode(new Decoder(set), set.length)
   return decoded.map(({ offset, key, value }) => ({ offset, key, value: cut(value), ...likeOthers }))
 }

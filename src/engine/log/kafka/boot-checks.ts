@@ -2,11 +2,11 @@ import type { Warning } from '../../lib/warning.ts'
 import { type FirstRecord, FirstRecords } from './first-records.ts'
 import type { FoundTopics } from './kafka-topics.ts'
 import { type LogIdentity, notedEvents, readIdentity, writeIdentity } from './log-identity.ts'
-import type { LogParts } from './log-parts.ts'
+import type { LogPartOptions } from './log-part-options.ts'
 import { copyInstead, incompleteness, orNewLog, otherPartitions } from './topic-faults.ts'
 
 /** A log at the start, and how to read from it. */
-export type LogToCheck = Pick<LogParts, 'topic' | 'partitions' | 'idBlocks' | 'reader'>
+export type LogToCheck = Pick<LogPartOptions, 'topic' | 'partitions' | 'idBlocks' | 'reader'>
 
 /** What the start knows about events. */
 export interface EventsAtStart {
@@ -53,7 +53,7 @@ export async function checkLog(
 
 /** Gives a log that has none its identity. It is read back and never assumed: another process may have been first. */
 export async function createIdentity(
-  log: LogToCheck & Pick<LogParts, 'idBlocksProducer'>,
+  log: LogToCheck & Pick<LogPartOptions, 'idBlocksProducer'>,
   found: FoundTopics,
 ): Promise<LogIdentity> {
   await writeIdentity(log.idBlocksProducer, log.partitions)

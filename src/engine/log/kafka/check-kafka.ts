@@ -6,7 +6,7 @@ import { checkLog, type LogToCheck, refuseWithoutEvents, refuseWithoutIdBlocks }
 import { type KafkaAccess, KafkaClient } from './kafka-client.ts'
 import { KafkaReader } from './kafka-reader.ts'
 import { findTopics, type TopicsWanted } from './kafka-topics.ts'
-import type { KafkaLogOptions } from './log-parts.ts'
+import type { KafkaLogOptions } from './log-part-options.ts'
 import { weaknesses } from './topic-faults.ts'
 
 export type KafkaToCheck = Omit<KafkaLogOptions, 'appendTimeoutMs' | 'bootTimeoutMs'>

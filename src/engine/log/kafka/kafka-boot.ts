@@ -8,7 +8,7 @@ import { BootRefusal, checkLog, createIdentity, type EventsAtStart, refuseWithou
 import { UndecodableError } from './kafka-reader.ts'
 import { createMissingTopics, findTopics, madeByHand, TooFewBrokers } from './kafka-topics.ts'
 import type { LogIdentity } from './log-identity.ts'
-import type { LogParts } from './log-parts.ts'
+import type { LogPartOptions } from './log-part-options.ts'
 import { weaknesses } from './topic-faults.ts'
 
 // Node does not detect this name in the CommonJS module.
@@ -31,14 +31,14 @@ const permanent =
  * errors while they start, so everything is tried again for `bootTimeoutMs`.
  * Throws an Error that says what to do; OutOfReachError when the time is up.
  */
-export async function bootLog(parts: LogParts): Promise<BootedLog> {
-  const { logger, bootTimeoutMs: limitMs = 30_000 } = parts
-  const servers = parts.brokers.join(', ')
+export async function bootLog(options: LogPartOptions): Promise<BootedLog> {
+  const { logger, bootTimeoutMs: limitMs = 30_000 } = options
+  const servers = options.brokers.join(', ')
   const deadline = performance.now() + limitMs
   let reasonBefore: string | undefined
   for (;;) {
     try {
-      return await withTimeout(deadline - performance.now(), attempt(parts))
+      return await withTimeout(deadline - performance.now(), attempt(options))
     } catch (error) {
       if (error instanceof BootRefusal) throw error
       const reason = messageOf(error)
@@ -65,31 +65,31 @@ export async function bootLog(parts: LogParts): Promise<BootedLog> {
   }
 }
 
-async function attempt(parts: LogParts): Promise<BootedLog> {
-  const client = parts.newClient()
+async function attempt(options: LogPartOptions): Promise<BootedLog> {
+  const client = options.newClient()
   const admin = client.kafka.admin()
   try {
     await admin.connect()
-    await refuseWithoutEvents(await admin.listTopics(), parts)
-    await makeTopics(admin, parts)
-    const found = await findTopics(admin, parts.reader, parts)
-    const { identity, events } = await checkLog(parts, found)
-    return { identity: identity ?? (await createIdentity(parts, found)), events, warnings: weaknesses(found) }
+    await refuseWithoutEvents(await admin.listTopics(), options)
+    await makeTopics(admin, options)
+    const found = await findTopics(admin, options.reader, options)
+    const { identity, events } = await checkLog(options, found)
+    return { identity: identity ?? (await createIdentity(options, found)), events, warnings: weaknesses(found) }
   } finally {
     client.abandon()
   }
 }
 
-async function makeTopics(admin: Admin, parts: LogParts): Promise<void> {
+async function makeTopics(admin: Admin, options: LogPartOptions): Promise<void> {
   try {
-    await createMissingTopics(admin, parts)
+    await createMissingTopics(admin, options)
   } catch (error) {
     const refused = error instanceof KafkaJSAggregateError && error.errors.find(isPermanent)
     if (!(refused instanceof Error)) throw error // another process has just created one, or brokers are still starting
     const { topic } = refused as { topic?: string }
     throw new BootRefusal(
       `Kafka refuses to create topic ${topic}: ${refused.message}. Give this user the right to create topics, or create it by ` +
-        `hand with ${madeByHand(parts, topic)}; KAFKA_TOPIC names it.`,
+        `hand with ${madeByHand(options, topic)}; KAFKA_TOPIC names it.`,
       { cause: error },
     )
   }

@@ -3,11 +3,11 @@ import { withTimeout } from '../../lib/with-timeout.ts'
 import type { Offset, RecordBatch, UndecodableBatch } from '../event-log.ts'
 import { withoutMarker } from './batch-decoding.ts'
 import { type KafkaClient, toOffset } from './kafka-client.ts'
-import type { LogParts } from './log-parts.ts'
+import type { LogPartOptions } from './log-part-options.ts'
 import type { FetchedMessage } from './record-batch.ts'
 
 export interface ConsumerOptions
-  extends Pick<LogParts, 'newClient' | 'topic' | 'partitions' | 'logger' | 'commitIntervalMs'> {
+  extends Pick<LogPartOptions, 'newClient' | 'topic' | 'partitions' | 'logger' | 'commitIntervalMs'> {
   readonly group: string
 }
 

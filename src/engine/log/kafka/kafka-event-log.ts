@@ -19,7 +19,7 @@ import { KafkaReader, UndecodableError } from './kafka-reader.ts'
 import { KafkaSubscription } from './kafka-subscription.ts'
 import { findTopics } from './kafka-topics.ts'
 import { LeftOutBatches } from './left-out-batches.ts'
-import type { KafkaLogOptions, LogParts } from './log-parts.ts'
+import type { KafkaLogOptions, LogPartOptions } from './log-part-options.ts'
 import { LogWatch } from './log-watch.ts'
 import { incompleteness, partitionsChanged, weaknesses } from './topic-faults.ts'
 import { TopicWatch } from './topic-watch.ts'
@@ -41,9 +41,9 @@ export async function openKafkaEventLog(options: KafkaLogOptions): Promise<Event
   const idBlocks = `${options.topic}.id-blocks`
   const reader = new KafkaReader(newClient)
   const idBlocksProducer = new KafkaProducer(newClient, idBlocks, options.logger)
-  const parts = { ...options, idBlocks, newClient, reader, idBlocksProducer }
+  const all = { ...options, idBlocks, newClient, reader, idBlocksProducer }
   try {
-    return new KafkaEventLog(parts, await bootLog(parts))
+    return new KafkaEventLog(all, await bootLog(all))
   } catch (error) {
     reader.close()
     idBlocksProducer.close()
@@ -55,7 +55,7 @@ class KafkaEventLog implements EventLog {
   readonly logId: string
   readonly partitions: number
   readonly replaced: Promise<void>
-  readonly #parts: LogParts
+  readonly #options: LogPartOptions
   readonly #producer: KafkaProducer
   /** One of its own, since a fetch holds up what comes behind it on the same connection. */
   readonly #reader: KafkaReader
@@ -71,21 +71,21 @@ class KafkaEventLog implements EventLog {
   #nextEndOffsetsQuery: Promise<Offset[]> | undefined
   #closed: Promise<void> | undefined
 
-  constructor(parts: LogParts, { identity: { logId, partitions }, events, warnings }: BootedLog) {
+  constructor(options: LogPartOptions, { identity: { logId, partitions }, events, warnings }: BootedLog) {
     this.logId = logId
     this.partitions = partitions
-    this.#parts = parts
-    this.#producer = new KafkaProducer(parts.newClient, parts.topic, parts.logger)
-    this.#reader = new KafkaReader(parts.newClient)
-    this.#leftOut = new LeftOutBatches(parts)
-    this.#watch = new LogWatch({ ...parts, logId, events })
+    this.#options = options
+    this.#producer = new KafkaProducer(options.newClient, options.topic, options.logger)
+    this.#reader = new KafkaReader(options.newClient)
+    this.#leftOut = new LeftOutBatches(options)
+    this.#watch = new LogWatch({ ...options, logId, events })
     this.replaced = this.#watch.replaced
     void this.replaced.then(() => this.#closeProducers())
     this.#topics = new TopicWatch({
-      ...parts,
+      ...options,
       found: warnings,
       look: async (admin) => {
-        const found = await findTopics(admin, parts.reader, parts)
+        const found = await findTopics(admin, options.reader, options)
         return [...incompleteness(found), ...partitionsChanged(found, partitions), ...weaknesses(found)]
       },
     })
@@ -131,7 +131,7 @@ class KafkaEventLog implements EventLog {
 
   async read(partition: number, from: Offset, limit: number): Promise<ReadRecords> {
     this.#failIfEnded()
-    const { topic } = this.#parts
+    const { topic } = this.#options
     try {
       const bytesMax = Math.min(Math.max(fetchBytesMin, limit * bytesPerRecord), fetchBytesMax)
       const place = { topic, partition, from, bytesMax, isolation: 'committed' } as const
@@ -154,7 +154,7 @@ class KafkaEventLog implements EventLog {
   async subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {
     this.#failIfEnded()
     const leftOut = (batch: UndecodableBatch) => this.#leftOut.report(batch)
-    const subscription = new KafkaSubscription({ ...this.#parts, group, subscriber, leftOut })
+    const subscription = new KafkaSubscription({ ...this.#options, group, subscriber, leftOut })
     this.#subscriptions.add(subscription)
     return {
       seek: (partition, offset) => subscription.seek(partition, offset),
@@ -174,18 +174,18 @@ class KafkaEventLog implements EventLog {
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.close()))
     await Promise.allSettled(this.#writes) // each has its time limit
     await Promise.all([this.#watch.close(), this.#topics.close()])
-    this.#parts.reader.close()
+    this.#options.reader.close()
     this.#reader.close()
     this.#closeProducers()
   }
 
   #closeProducers(): void {
     this.#producer.close()
-    this.#parts.idBlocksProducer.close()
+    this.#options.idBlocksProducer.close()
   }
 
   async #append(partition: number, records: readonly NewRecord[]): Promise<Offset> {
-    const { appendTimeoutMs } = this.#parts
+    const { appendTimeoutMs } = this.#options
     const deadline = performance.now() + appendTimeoutMs
     // Appends fail while topics are created anew. The first one that would succeed again must not go to another log.
     if (!this.#appendsSucceed) await this.#confirm(Math.min(confirmLimitMs, appendTimeoutMs))

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Offset, RecordBatch, Subscriber, Subscription, UndecodableBatch } from '../event-log.ts'
 import { type ConsumerHandlers, type ConsumerOptions, KafkaConsumer } from './kafka-consumer.ts'
-import type { LogParts } from './log-parts.ts'
+import type { LogPartOptions } from './log-part-options.ts'
 
-export interface SubscriptionOptions extends ConsumerOptions, Pick<LogParts, 'undecodableDelayMs'> {
+export interface SubscriptionOptions extends ConsumerOptions, Pick<LogPartOptions, 'undecodableDelayMs'> {
   readonly subscriber: Subscriber
   /** Told of each batch that is left out because of what it decodes to; again if it is read again. */
   readonly leftOut: (batch: UndecodableBatch) => void

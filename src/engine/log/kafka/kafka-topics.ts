@@ -1,13 +1,13 @@
 import kafkajs, { type Admin } from 'kafkajs'
 import type { Offset } from '../event-log.ts'
 import type { KafkaReader } from './kafka-reader.ts'
-import type { LogParts } from './log-parts.ts'
+import type { LogPartOptions } from './log-part-options.ts'
 
 // Node does not detect this name in the CommonJS module.
 const { ConfigResourceTypes } = kafkajs
 
 /** Which topics a log has, and their intended settings. */
-export type TopicsWanted = Pick<LogParts, 'brokers' | 'topic' | 'idBlocks' | 'partitions' | 'replicationFactor'>
+export type TopicsWanted = Pick<LogPartOptions, 'brokers' | 'topic' | 'idBlocks' | 'partitions' | 'replicationFactor'>
 
 /** The topics of a log as found. */
 export interface FoundTopics {

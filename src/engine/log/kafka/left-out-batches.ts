@@ -1,16 +1,16 @@
 import type { Warning } from '../../lib/warning.ts'
 import type { Offset, UndecodableBatch } from '../event-log.ts'
-import type { LogParts } from './log-parts.ts'
+import type { LogPartOptions } from './log-part-options.ts'
 
 /** The batches that were not read because of what they decode to, since this process began. */
 export class LeftOutBatches {
-  readonly #options: Pick<LogParts, 'topic' | 'logger'>
+  readonly #options: Pick<LogPartOptions, 'topic' | 'logger'>
   /** The furthest of each partition: batches are read in order, and may be read again. */
   readonly #furthest = new Map<number, Offset>()
   #count = 0
   #last: UndecodableBatch | undefined
 
-  constructor(options: Pick<LogParts, 'topic' | 'logger'>) {
+  constructor(options: Pick<LogPartOptions, 'topic' | 'logger'>) {
     this.#options = options
   }
 

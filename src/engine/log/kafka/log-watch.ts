@@ -5,10 +5,10 @@ import { unavailable } from '../failures.ts'
 import type { EventsAtStart } from './boot-checks.ts'
 import { FirstRecords } from './first-records.ts'
 import { encodeBlockRecord, parseBlockRecord, parseIdentity } from './log-identity.ts'
-import type { LogParts } from './log-parts.ts'
+import type { LogPartOptions } from './log-part-options.ts'
 
 export interface LogWatchOptions
-  extends Pick<LogParts, 'topic' | 'idBlocks' | 'reader' | 'idBlocksProducer' | 'logger'> {
+  extends Pick<LogPartOptions, 'topic' | 'idBlocks' | 'reader' | 'idBlocksProducer' | 'logger'> {
   readonly logId: string
   readonly events: EventsAtStart
 }

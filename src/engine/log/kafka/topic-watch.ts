@@ -3,12 +3,12 @@ import type { Admin } from 'kafkajs'
 import type { Logger } from 'pino'
 import type { Warning } from '../../lib/warning.ts'
 import { KafkaConnection } from './kafka-client.ts'
-import type { LogParts } from './log-parts.ts'
+import type { LogPartOptions } from './log-part-options.ts'
 
 const lookLimitMs = 8000
 const unknownAfterMs = 60_000
 
-export interface TopicWatchOptions extends Pick<LogParts, 'newClient' | 'logger' | 'topicLookMs'> {
+export interface TopicWatchOptions extends Pick<LogPartOptions, 'newClient' | 'logger' | 'topicLookMs'> {
   /** The warnings found at the start. */
   readonly found: readonly Warning[]
   readonly look: (admin: Admin) => Promise<readonly Warning[]>

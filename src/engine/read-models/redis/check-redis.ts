@@ -4,8 +4,8 @@ import { withTimeout } from '../../lib/with-timeout.ts'
 import { evictionWarning } from './eviction.ts'
 import { address, ifTold } from './redis-calls.ts'
 import { connect, type RedisAccess, untilReady } from './redis-connection.ts'
+import { isReply, remedyOf } from './redis-errors.ts'
 import { versionsKey } from './redis-keys.ts'
-import { isReply, remedyOf } from './refusals.ts'
 
 const limitMs = 5000
 const oldestVersion = '6.2'

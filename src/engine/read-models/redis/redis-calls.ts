@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { type Redis, ReplyError } from 'ioredis'
 import { ServiceError } from '../../lib/errors.ts'
-import { withRemedy } from './refusals.ts'
+import { withRemedy } from './redis-errors.ts'
 
 type Named = [name: string | null, logId: string | null, since: string | null]
 /** The result of a script that inspects a generation: nil if the generation is gone. */

@@ -9,7 +9,7 @@ import type { Warning } from '../../lib/warning.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import { evictionWarning, watchEviction } from './eviction.ts'
 import { address, ifTold, scripts } from './redis-calls.ts'
-import { isRefusal, whyNotServed } from './refusals.ts'
+import { isRefusal, whyNotServed } from './redis-errors.ts'
 import { connectorTo } from './slot-master.ts'
 
 export type ConnectionLogger = Pick<Logger, 'info' | 'warn' | 'error'>

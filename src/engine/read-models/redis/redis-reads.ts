@@ -1,6 +1,6 @@
 import { type DocumentId, setName } from '../document.ts'
 import { chunksToLoad, loadedStream } from '../loaded-stream.ts'
-import { type FoundDocument, type StoredReads, type StreamQuery } from '../store.ts'
+import type { FoundDocument, StoredReads, StreamQuery } from '../store.ts'
 import { homeIdOf, keyId } from '../stored-texts.ts'
 import { chunkId } from '../stream-history.ts'
 import type { GroupReader, Lookup } from './group-reader.ts'

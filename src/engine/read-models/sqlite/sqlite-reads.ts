@@ -1,6 +1,6 @@
 import { type DocumentId, idOf, setName } from '../document.ts'
 import { loadedStream } from '../loaded-stream.ts'
-import { type FoundDocument, type PageQuery, type Proof, type StoredPage, type StoredReads } from '../store.ts'
+import type { FoundDocument, PageQuery, Proof, StoredPage, StoredReads } from '../store.ts'
 import { keyId } from '../stored-texts.ts'
 import { chunkId } from '../stream-history.ts'
 import type { DocumentSet, SqliteDatabase } from './sqlite-database.ts'

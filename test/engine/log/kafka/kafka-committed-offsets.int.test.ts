@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { ServiceError } from '../../../../src/engine/lib/errors.ts'
 import type { EventLog } from '../../../../src/engine/log/event-log.ts'
-import type { KafkaLogOptions } from '../../../../src/engine/log/kafka/log-parts.ts'
+import type { KafkaLogOptions } from '../../../../src/engine/log/kafka/log-part-options.ts'
 import { LagMeter } from '../../../../src/engine/projector/lag-meter.ts'
 import { Tracker } from '../../../../src/engine/read-models/tracker.ts'
 import { describeWithBrokers } from '../../../brokers/describe.ts'

@@ -3,7 +3,7 @@ import kafkajs, { type Admin, type ITopicConfig, type Kafka } from 'kafkajs'
 import { pino } from 'pino'
 import type { EventLog } from '../../../../src/engine/log/event-log.ts'
 import { openKafkaEventLog } from '../../../../src/engine/log/kafka/kafka-event-log.ts'
-import type { KafkaLogOptions } from '../../../../src/engine/log/kafka/log-parts.ts'
+import type { KafkaLogOptions } from '../../../../src/engine/log/kafka/log-part-options.ts'
 import { askKafka, until } from '../../../brokers/ready.ts'
 import { closedAfterTest, type EventLogFixture, eventually } from '../contract/fixture.ts'
 

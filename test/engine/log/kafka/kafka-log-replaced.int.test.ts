@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { EventLog } from '../../../../src/engine/log/event-log.ts'
-import type { KafkaLogOptions } from '../../../../src/engine/log/kafka/log-parts.ts'
+import type { KafkaLogOptions } from '../../../../src/engine/log/kafka/log-part-options.ts'
 import { describeWithBrokers } from '../../../brokers/describe.ts'
 import { patience, records } from '../contract/fixture.ts'
 import { createTopics, deleteTopics, logOptions, openKafkaLog, produce, topicsOf, withAdmin } from './kafka-fixture.ts'

@@ -21,7 +21,7 @@ export interface KafkaLogOptions extends KafkaAccess {
 }
 
 /** The parts of a log, before anything about it is known. */
-export interface LogParts extends KafkaLogOptions {
+export interface LogPartOptions extends KafkaLogOptions {
   /** A topic of one partition: the identity of the log at offset 0, then a record for each reserved block. */
   readonly idBlocks: string
   readonly newClient: () => KafkaClient

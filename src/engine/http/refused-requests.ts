@@ -19,7 +19,7 @@ const writtenEveryMs = 10_000
 const linesMax = 20
 
 /** Writes one line per address and key for all requests refused within some seconds. */
-export function logRefusals(app: FastifyInstance, logger: Logger): void {
+export function logRefusedRequests(app: FastifyInstance, logger: Logger): void {
   const audit = auditTo(logger)
   const refused = new Map<string, { code: string; address: string; keyId: string | undefined; count: number }>()
   let others = 0

@@ -1,7 +1,7 @@
 import type { IdempotencyKey } from '../read-models/stored-texts.ts'
 import type { Written } from './event-writer.ts'
 
-export interface UnsettledEvent<Event> {
+export interface PendingAppend<Event> {
   readonly written: Written<Event>
   readonly fingerprint: string
   /** The generation that was asked about it. */
@@ -15,14 +15,14 @@ const keptMax = 10_000
  * retry awaits such an event instead of appending another one. Only this process knows them, and it forgets the oldest
  * first. If an event is appended twice all the same, the second one is dropped as a duplicate.
  */
-export class Unsettled<Event> {
-  readonly #events = new Map<string, UnsettledEvent<Event>>()
+export class PendingAppends<Event> {
+  readonly #events = new Map<string, PendingAppend<Event>>()
 
-  find(key: IdempotencyKey | undefined): UnsettledEvent<Event> | undefined {
+  find(key: IdempotencyKey | undefined): PendingAppend<Event> | undefined {
     return key && this.#events.get(nameOf(key))
   }
 
-  add(key: IdempotencyKey, event: UnsettledEvent<Event>): void {
+  add(key: IdempotencyKey, event: PendingAppend<Event>): void {
     this.#events.set(nameOf(key), event)
     if (this.#events.size <= keptMax) return
     for (const oldest of this.#events.keys()) return void this.#events.delete(oldest)

@@ -22,7 +22,7 @@ export function conflict(): ServiceError {
 }
 
 /** It may have been the first under its key, or have to be refused. */
-export function unsettledKey(): ServiceError {
+export function appendPending(): ServiceError {
   const message = 'Nothing is known yet of an earlier request under this Idempotency-Key. Nothing was changed.'
   return new ServiceError('conflict', message)
 }
