@@ -2,13 +2,14 @@ import type { Projection } from '../src/engine/index.ts'
 import { petDocument } from '../src/store/pet.ts'
 import type { PetState } from '../src/store/pet-stream.ts'
 
-/** Every pet by id, and by id within its status. */
+/** Every pet that is not removed by id, and by id within its status. */
 export const pets: Projection<PetState | undefined> = {
   name: 'pets',
-  version: 6,
+  version: 7,
   documents(state) {
     if (state === undefined) return []
-    const { pet } = state
-    return [{ collection: 'pets', id: pet.id, json: petDocument(pet), filters: { status: pet.status } }]
+    const { pet, isRemoved } = state
+    const json = isRemoved ? null : petDocument(pet)
+    return [{ collection: 'pets', id: pet.id, json, filters: { status: pet.status } }]
   },
 }

@@ -7,6 +7,11 @@ export const errors: Service['errors'] = {
     meaning:
       'The pet is already ordered or sold, or was added as pending or sold. The message names the order that holds it.',
   },
+  pet_is_ordered: {
+    status: 409,
+    retry: 'yes',
+    meaning: 'A pet with an open order cannot be removed. The message names the order: deliver or cancel it first.',
+  },
   order_transition_invalid: {
     status: 409,
     retry: 'no',

@@ -9,6 +9,18 @@ export interface PetCreated {
   readonly pet: Pet
 }
 
+/** Its name or its category was changed; `pet` is all of it after that. */
+export interface PetChanged {
+  readonly type: 'PetChanged'
+  readonly pet: Pet
+}
+
+/** A pet has left the store for good. */
+export interface PetRemoved {
+  readonly type: 'PetRemoved'
+  readonly petId: PetId
+}
+
 /** The order of a pet has changed. */
 export interface OrderEvent<Type = 'OrderPlaced' | 'OrderApproved' | 'OrderDelivered' | 'OrderCancelled'> {
   readonly type: Type
@@ -19,6 +31,8 @@ export interface OrderEvent<Type = 'OrderPlaced' | 'OrderApproved' | 'OrderDeliv
 /** Everything that can happen to a pet: the events of its stream. */
 export type PetEvent =
   | PetCreated
+  | PetChanged
+  | PetRemoved
   | OrderEvent<'OrderPlaced'>
   | OrderEvent<'OrderApproved'>
   | OrderEvent<'OrderDelivered'>
@@ -28,6 +42,8 @@ const OrderEventData = Type.Object(
   { orderId: IdSchema({ description: 'Unique identifier of the order' }), petId: PetIdSchema },
   { title: 'OrderEventData', description: 'Which order of which pet' },
 )
+
+const PetRemovedData = Type.Object({ petId: PetIdSchema }, { title: 'PetRemovedData', description: 'Which pet' })
 
 const petId = 42 as PetId
 const orderId = 12 as OrderId
@@ -83,4 +99,38 @@ export const petEvents: Stream<unknown, unknown, PetEvent>['events'] = {
     'An order was cancelled before it was delivered, and its pet is available again',
     { version: 3, summary: 'Pet 42 is available again' },
   ),
+  PetChanged: {
+    version: 1,
+    description: 'The name or the category of a pet was changed; this is all of the pet after it',
+    data: PetSchema,
+    write: ({ pet }) => petDocument(pet),
+    read: (pet) => ({ type: 'PetChanged', pet: pet as Pet }),
+    quick(json) {
+      const pet = WrittenPet.in(json)
+      return pet && { type: 'PetChanged', pet }
+    },
+    examples: [
+      {
+        name: 'petChanged',
+        summary: 'Pet 42 is called Max from now on',
+        stream: petId,
+        version: 2,
+        event: { type: 'PetChanged', pet: { ...rex, name: 'Max' } },
+      },
+    ],
+  },
+  PetRemoved: {
+    version: 1,
+    description: 'A pet without an open order has left the store; its id never comes again',
+    data: PetRemovedData,
+    examples: [
+      {
+        name: 'petRemoved',
+        summary: 'Pet 42, which was sold, is gone',
+        stream: petId,
+        version: 5,
+        event: { type: 'PetRemoved', petId },
+      },
+    ],
+  },
 }

@@ -1,16 +1,28 @@
 import { IdTakenError, type Int64, Rejected, type Stream } from '../engine/index.ts'
-import type { OrderEvent, PetEvent } from './events.ts'
+import type { OrderEvent, PetChanged, PetEvent } from './events.ts'
 import { type Order, type OrderId, type OrderStatus, orderStatuses } from './order.ts'
-import { type NewPet, type Pet, type PetId, type PetStatus, petDocument, readPetDocument } from './pet.ts'
+import {
+  type NewPet,
+  type Pet,
+  type PetChange,
+  type PetId,
+  type PetStatus,
+  petDocument,
+  readPetDocument,
+} from './pet.ts'
 
 /** The state of a pet and its latest order. Earlier orders are cancelled, and final. */
 export interface PetState {
   readonly pet: Pet
   readonly order: Order | undefined
+  /** The pet is gone for good, and its order is final. */
+  readonly isRemoved?: true
 }
 
 export type PetCommand =
   | { readonly type: 'createPet'; readonly id: PetId; readonly newPet: NewPet }
+  | { readonly type: 'changePet'; readonly id: PetId; readonly change: PetChange }
+  | { readonly type: 'removePet'; readonly id: PetId }
   | { readonly type: 'placeOrder'; readonly orderId: OrderId; readonly petId: Int64 }
   | { readonly type: 'updateOrder'; readonly orderId: OrderId; readonly status: OrderStatus }
 type Command<Type> = Extract<PetCommand, { type: Type }>
@@ -36,8 +48,18 @@ type State = PetState | undefined
 type PetStream = Stream<State, PetCommand, PetEvent>
 
 export const decide: PetStream['decide'] = (command, state) => {
-  if (command.type === 'createPet') return createPet(command, state)
-  return command.type === 'placeOrder' ? placeOrder(command, state) : updateOrder(command, state)
+  switch (command.type) {
+    case 'createPet':
+      return createPet(command, state)
+    case 'changePet':
+      return changePet(command, state)
+    case 'removePet':
+      return removePet(command, state)
+    case 'placeOrder':
+      return placeOrder(command, state)
+    case 'updateOrder':
+      return updateOrder(command, state)
+  }
 }
 
 export const evolve: PetStream['evolve'] = (state, { event, time }) => {
@@ -45,8 +67,14 @@ export const evolve: PetStream['evolve'] = (state, { event, time }) => {
     if (state !== undefined) throw new Error(`pet ${event.pet.id} exists already`)
     return { pet: event.pet, order: undefined }
   }
-  if (state === undefined) throw new Error(`there is no pet ${event.petId}`)
-  return evolveOrder(state, event, time)
+  const id = event.type === 'PetChanged' ? event.pet.id : event.petId
+  if (state === undefined) throw new Error(`there is no pet ${id}`)
+  if (id !== state.pet.id) throw new Error(`the event is about pet ${id}`)
+  if (state.isRemoved) throw new Error(`pet ${id} is removed`)
+  if (event.type === 'PetChanged') return evolvePet(state, event)
+  if (event.type !== 'PetRemoved') return evolveOrder(state, event, time)
+  if (isOpen(state.order)) throw new Error(`order ${state.order.id} holds pet ${id}`)
+  return { ...state, isRemoved: true }
 }
 
 function createPet({ id, newPet }: Command<'createPet'>, state: State): PetEvent | Rejected {
@@ -54,8 +82,29 @@ function createPet({ id, newPet }: Command<'createPet'>, state: State): PetEvent
   return { type: 'PetCreated', pet: { id, ...newPet } }
 }
 
+function changePet({ id, change }: Command<'changePet'>, state: State): PetEvent | 'unchanged' | Rejected {
+  if (state === undefined || state.isRemoved) return new Rejected('pet_not_found', `There is no pet ${id}.`)
+  const { name, categoryId } = { ...state.pet, ...change }
+  if (name === state.pet.name && categoryId === state.pet.categoryId) return 'unchanged'
+  return { type: 'PetChanged', pet: { id: state.pet.id, name, categoryId, status: state.pet.status } }
+}
+
+function removePet({ id }: Command<'removePet'>, state: State): PetEvent | 'unchanged' | Rejected {
+  if (state === undefined) return new Rejected('pet_not_found', `There is no pet ${id}.`)
+  if (state.isRemoved) return 'unchanged'
+  const { pet, order } = state
+  if (isOpen(order))
+    return new Rejected('pet_is_ordered', `Pet ${pet.id} is ${pet.status}: order ${order.id} holds it.`)
+  return { type: 'PetRemoved', petId: pet.id }
+}
+
+/** Whether the order may still change, and holds its pet. */
+function isOpen(order: Order | undefined): order is Order {
+  return order?.status === 'placed' || order?.status === 'approved'
+}
+
 function placeOrder({ orderId, petId }: Command<'placeOrder'>, state: State): PetEvent | Rejected {
-  if (state === undefined) return new Rejected('unknown_pet', `There is no pet ${petId}.`)
+  if (state === undefined || state.isRemoved) return new Rejected('unknown_pet', `There is no pet ${petId}.`)
   const { pet, order } = state
   if (pet.status === 'available') return { type: 'OrderPlaced', orderId, petId: pet.id }
   const holder = order === undefined ? `it was added as ${pet.status}` : `order ${order.id} holds it`
@@ -74,9 +123,14 @@ function updateOrder(command: Command<'updateOrder'>, state: State): PetEvent | 
   return { type: event, orderId, petId: state.pet.id }
 }
 
+/** Orders alone change the status: an event that would is none of ours. */
+function evolvePet(state: PetState, { pet }: PetChanged): PetState {
+  if (pet.status !== state.pet.status) throw new Error(`pet ${pet.id} is ${state.pet.status}, not ${pet.status}`)
+  return { ...state, pet }
+}
+
 function evolveOrder(state: PetState, event: OrderEvent, time: string): PetState {
   const { pet, order } = state
-  if (event.petId !== pet.id) throw new Error(`the event is about pet ${event.petId}`)
   const status = statusAfter[event.type]
   const at = utc(time)
   const { from, pet: petStatus } = transitions[status]
@@ -100,21 +154,26 @@ export function utc(time: string): string {
   return at.toISOString()
 }
 
-/** The pet's document, and behind it the latest order: nothing in that is a brace. */
+const removedMark = 'removed'
+
+/** The pet's document, and behind it words: those of the latest order, and whether the pet is removed. None has a brace. */
 export const petState: NonNullable<PetStream['state']> = {
   write(state) {
     if (state === undefined) return ''
-    const { pet, order } = state
-    const { id, status, placedAt, updatedAt } = order ?? {}
-    return petDocument(pet) + (order === undefined ? '' : `${id} ${status} ${placedAt} ${updatedAt}`)
+    const { pet, order, isRemoved } = state
+    const words = order === undefined ? [] : [order.id, order.status, order.placedAt, order.updatedAt]
+    return petDocument(pet) + [...words, ...(isRemoved ? [removedMark] : [])].join(' ')
   },
   read(text) {
     if (text === '') return undefined
     const end = text.lastIndexOf('}') + 1
     const pet = readPetDocument(text.slice(0, end))
     if (end === text.length) return { pet, order: undefined }
-    const [id, status, placedAt = '', updatedAt = ''] = text.slice(end).split(' ')
+    const words = text.slice(end).split(' ')
+    const removed = words.at(-1) === removedMark ? ({ isRemoved: true } as const) : {}
+    const [id = '', status, placedAt = '', updatedAt = ''] = words
+    if (placedAt === '') return { pet, order: undefined, ...removed }
     const order = { id: Number(id) as OrderId, petId: pet.id, status: status as OrderStatus, placedAt, updatedAt }
-    return { pet, order }
+    return { pet, order, ...removed }
   },
 }

@@ -28,6 +28,18 @@ export const NewPetSchema = Type.Object(
   { title: 'PetInput', additionalProperties: false, description: 'An animal to add' },
 )
 
+export const PetChangeSchema = Type.Object(
+  { name: Type.Optional(name), categoryId: Type.Optional(categoryId) },
+  {
+    title: 'PetChange',
+    additionalProperties: false,
+    minProperties: 1,
+    'x-not-allowed': { status: 'it changes with the orders of the pet', id: 'it never changes' },
+    description: 'A change of an animal: its name, its category, or both. Its status changes with its orders',
+    examples: [{ name: 'Max' }],
+  },
+)
+
 export const PetIdSchema = IdSchema({
   description: 'Unique identifier assigned by the service on creation',
   examples: [1],
@@ -45,6 +57,9 @@ export interface NewPet {
   readonly categoryId: Int64
   readonly status: PetStatus
 }
+
+/** What of a pet can be changed; members that are left out stay as they are. */
+export type PetChange = Partial<Pick<NewPet, 'name' | 'categoryId'>>
 
 export interface Pet extends NewPet {
   readonly id: PetId

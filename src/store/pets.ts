@@ -1,5 +1,5 @@
 import { command, type Resource } from '../engine/index.ts'
-import { NewPetSchema, type PetId, PetSchema, PetStatus, petDocument, toNewPet } from './pet.ts'
+import { NewPetSchema, PetChangeSchema, type PetId, PetSchema, PetStatus, petDocument, toNewPet } from './pet.ts'
 import type { PetCommand } from './pet-stream.ts'
 
 export const pets: Resource = {
@@ -60,4 +60,44 @@ export const createPet = command({
     },
     again: ({ id }, body) => petDocument({ id: id as PetId, ...toNewPet(body) }),
   },
+})
+
+export const updatePet = command({
+  method: 'PATCH',
+  path: '/v1/pets/:petId',
+  scope: 'write',
+  texts: {
+    operationId: 'updatePet',
+    summary: 'Change an animal (beta)',
+    description:
+      'Changes the name, the category, or both, as a JSON merge patch (RFC 7396) does, also while an order is open. A pet ' +
+      'that is so already stays as it is, whatever `If-Match` says; only a key with the scope `read` is shown it, any ' +
+      'other gets 403. The status cannot be changed here: it changes with the orders of the pet.',
+    answer: 'The animal as it is now',
+    isBeta: true,
+  },
+  body: PetChangeSchema,
+  on: { document: 'pets' },
+  rejects: {},
+  command: ({ id, body }): PetCommand => ({ type: 'changePet', id: id as PetId, change: body }),
+})
+
+export const removePet = command({
+  method: 'DELETE',
+  path: '/v1/pets/:petId',
+  scope: 'write',
+  texts: {
+    operationId: 'removePet',
+    summary: 'Remove an animal (beta)',
+    description:
+      'Removes a pet for good, unless an order is open. It is found and listed no more, and cannot be ordered; its ' +
+      'orders and its events can still be read, and its id never comes again. Removing it once more changes nothing, and ' +
+      'is answered alike. A request that is repeated under the `Idempotency-Key` of its creation still gets the first ' +
+      'answer, whose `Location` leads to nothing by then.',
+    answer: 'The animal is gone',
+    isBeta: true,
+  },
+  on: { document: 'pets' },
+  rejects: { pet_is_ordered: 'Pet 1 is pending: order 11 holds it.' },
+  command: ({ id }): PetCommand => ({ type: 'removePet', id: id as PetId }),
 })

@@ -5,7 +5,7 @@ import { errors } from './errors.ts'
 import { petEvents } from './events.ts'
 import { orders, placeOrder, updateOrder } from './orders.ts'
 import { decide, evolve, petState } from './pet-stream.ts'
-import { createPet, pets } from './pets.ts'
+import { createPet, pets, removePet, updatePet } from './pets.ts'
 import { seed } from './seed.ts'
 
 /** A pet and its orders are one stream, because the rule that must hold is one open order per pet. */
@@ -13,7 +13,8 @@ export const store = defineService({
   name: 'petstore',
   title: 'Petstore Animals',
   version: '1.0.0',
-  description: 'A pet store: list its pets, add one, read one; in beta, order them and follow their events.',
+  description:
+    'A pet store: list its pets, add one, read one; in beta, change and remove them, order them, and follow their events.',
   stream: {
     collection: 'pets',
     source: '/v1/pets',
@@ -25,7 +26,7 @@ export const store = defineService({
     state: petState,
   },
   resources: { pets, orders },
-  commands: [createPet, placeOrder, updateOrder],
+  commands: [createPet, updatePet, removePet, placeOrder, updateOrder],
   errors,
   cli: [seed],
 })

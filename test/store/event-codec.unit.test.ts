@@ -25,6 +25,7 @@ function read(value: string) {
 }
 
 const rex: Pet = { id: 42 as PetId, name: 'Rex "the 🐕"', categoryId: 9007199254740993n, status: 'pending' }
+const max: Pet = { ...rex, name: 'Rex "der 🐕"', status: 'available' }
 const zoe: Pet = { id: 43 as PetId, name: 'Zoë', categoryId: 7, status: 'available' }
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const idempotency = { key: 'fA9kMvEKy4cPhm28OpKWPk', fingerprint: 'QqOmAROuUhSt5iffvUIijM' }
@@ -37,6 +38,8 @@ const examples: Readonly<Record<string, { event: PetEvent; version: number } | '
   'petstore.PetCreated.v1.example.json': { event: created(rex), version: 1 },
   'petstore.PetCreated.v1.idempotent.example.json': { event: created(zoe), version: 1 },
   'petstore.PetCreated.v1.versioned.example.json': { event: created({ ...rex, status: 'available' }), version: 1 },
+  'petstore.PetChanged.v1.example.json': { event: { type: 'PetChanged', pet: max }, version: 2 },
+  'petstore.PetRemoved.v1.example.json': { event: { type: 'PetRemoved', petId: rex.id }, version: 3 },
   'petstore.OrderPlaced.v1.example.json': { event: ordered('OrderPlaced'), version: 2 },
   'petstore.OrderApproved.v1.example.json': { event: ordered('OrderApproved'), version: 3 },
   'petstore.OrderCancelled.v1.example.json': { event: ordered('OrderCancelled'), version: 3 },
@@ -61,8 +64,10 @@ describe('published events', () => {
     const eventId = `019e0000-0000-7000-8000-00000000010${version}`
     return { eventId, version, time: `2026-11-22T12:0${version}:00.000Z` }
   }
-  it.each([
+  it.each<[name: string, event: PetEvent, written: Parameters<typeof encodeEvent>[1]]>([
     ['petstore.PetCreated.v1.versioned', created({ ...rex, status: 'available' }), { ...context(1), traceparent }],
+    ['petstore.PetChanged.v1', { type: 'PetChanged', pet: max }, context(2)],
+    ['petstore.PetRemoved.v1', { type: 'PetRemoved', petId: rex.id }, context(3)],
     ['petstore.OrderPlaced.v1', ordered('OrderPlaced'), { ...context(2), traceparent, idempotency }],
     ['petstore.OrderApproved.v1', ordered('OrderApproved'), context(3)],
     ['petstore.OrderCancelled.v1', ordered('OrderCancelled'), context(3)],

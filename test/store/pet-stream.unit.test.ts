@@ -4,7 +4,7 @@ import { Rejected } from '../../src/engine/definition/rejected.ts'
 import { IdTakenError } from '../../src/engine/lib/errors.ts'
 import type { OrderEvent, PetEvent } from '../../src/store/events.ts'
 import { type OrderId, type OrderStatus, orderStatuses } from '../../src/store/order.ts'
-import { type PetId, type PetStatus, petDocument, petStatuses } from '../../src/store/pet.ts'
+import { type PetChange, type PetId, type PetStatus, petDocument, petStatuses } from '../../src/store/pet.ts'
 import { type PetCommand, type PetState, utc } from '../../src/store/pet-stream.ts'
 import { anyPet } from './any-pet.ts'
 import { hiddenOf, petstore } from './petstore.ts'
@@ -26,11 +26,19 @@ const orderCancelled = about('OrderCancelled')
 const createPet = (status: PetStatus = 'available'): PetCommand => {
   return { type: 'createPet', id: petId, newPet: { ...rex, status } }
 }
+const changePet = (change: PetChange): PetCommand => ({ type: 'changePet', id: petId, change })
+const petChanged = (change: PetChange, status: PetStatus = 'available'): PetEvent => {
+  return { type: 'PetChanged', pet: { id: petId, ...rex, ...change, status } }
+}
+const removePet: PetCommand = { type: 'removePet', id: petId }
+const petRemoved: PetEvent = { type: 'PetRemoved', petId }
+
 const placeOrder = (order: number): PetCommand => ({ type: 'placeOrder', orderId: order as OrderId, petId })
 const updateOrder = (order: number, status: OrderStatus): PetCommand => {
   return { type: 'updateOrder', orderId: order as OrderId, status }
 }
 
+const many = { categoryId: 9007199254740993n }
 const placed = [petCreated(), orderPlaced(12)]
 const approved = [...placed, orderApproved(12)]
 const delivered = [...approved, orderDelivered(12)]
@@ -66,6 +74,45 @@ describe('a pet', () => {
     (status): Specification => [`is created as ${status}`, [], createPet(status), petCreated(status)],
   )
   specify([...added, ['is created once', [petCreated()], createPet(), error('conflict')]])
+})
+
+describe('a pet can be changed', () => {
+  const [max, removed] = [{ name: 'Max' }, [petCreated(), petRemoved]]
+  specify([
+    ['its name', [petCreated()], changePet(max), petChanged(max)],
+    ['its category', [petCreated()], changePet({ categoryId: -1 }), petChanged({ categoryId: -1 })],
+    ['both, again and again', [petCreated(), petChanged(max)], changePet(rex), petChanged(rex)],
+    ['while it is ordered, which it stays', placed, changePet(max), petChanged(max, 'pending')],
+    ['once it is sold', delivered, changePet(max), petChanged(max, 'sold')],
+    ['but not to what it is', [petCreated()], changePet(rex), 'unchanged'],
+    ['nor to what it is by a change', [petCreated(), petChanged(max)], changePet(max), 'unchanged'],
+    ['nor to all digits that it has', [petCreated(), petChanged(many)], changePet(many), 'unchanged'],
+    ['but not one that is not there', [], changePet(max), error('pet_not_found')],
+    ['nor one that is gone', removed, changePet(max), error('pet_not_found')],
+  ])
+})
+
+describe('a pet can be removed', () => {
+  const [removed, ordered] = [[petCreated(), petRemoved], error('pet_is_ordered', /order 12 holds it/)]
+  specify([
+    ['as it was created', [petCreated()], removePet, petRemoved],
+    ['whatever it was created as', [petCreated('pending')], removePet, petRemoved],
+    ['once its order is delivered', delivered, removePet, petRemoved],
+    ['once its order is cancelled', cancelled, removePet, petRemoved],
+    ['but not while an order is placed', placed, removePet, ordered],
+    ['nor while it is approved', approved, removePet, ordered],
+    ['and once more, which changes nothing', removed, removePet, 'unchanged'],
+    ['but not one that is not there', [], removePet, error('pet_not_found')],
+    ['and not created again', removed, createPet(), error('conflict')],
+    ['and not ordered', removed, placeOrder(13), error('unknown_pet', /pet 7\b/)],
+    ['and its order stays what it was', [...delivered, petRemoved], updateOrder(12, 'delivered'), 'unchanged'],
+    ['for good', [...delivered, petRemoved], updateOrder(12, 'cancelled'), error('order_transition_invalid')],
+  ])
+
+  it('without its order', () => {
+    const state = stateAfter([...delivered, petRemoved])
+    expect(state).toMatchObject({ isRemoved: true, order: { id: 12, status: 'delivered' } })
+  })
 })
 
 describe('an available pet can be ordered', () => {
@@ -166,6 +213,15 @@ describe('what happened', () => {
     ['an event without its order', [petCreated()], orderApproved(12), /order 12 is not the latest/],
     ['an event of an earlier order', [...cancelled, orderPlaced(13)], orderApproved(12), /12 is not the latest/],
     ['a delivery that was not approved', placed, orderDelivered(12), /12 is placed/],
+    ['a change of no pet', [], petChanged({}), /no pet 7/],
+    ['a removal of no pet', [], petRemoved, /no pet 7/],
+    ['a removal of another pet', [petCreated()], { type: 'PetRemoved', petId: 8 as PetId }, /about pet 8/],
+    ['a change of the status', placed, petChanged({}), /pet 7 is pending, not available/],
+    ['a removal of an ordered pet', placed, petRemoved, /order 12 holds pet 7/],
+    ['a second removal', [petCreated(), petRemoved], petRemoved, /pet 7 is removed/],
+    ['a change of a removed pet', [petCreated(), petRemoved], petChanged({}), /pet 7 is removed/],
+    ['an order of a removed pet', [petCreated(), petRemoved], orderPlaced(12), /pet 7 is removed/],
+    ['a second creation of a removed pet', [petCreated(), petRemoved], petCreated(), /pet 7 exists already/],
     ['a transition from a final status', cancelled, orderApproved(12), /12 is cancelled/],
   ])('cannot be %s', (_, events, event, reason) => {
     expect(() => stateAfter([...events, event])).toThrow(reason)
@@ -175,15 +231,16 @@ describe('what happened', () => {
     expect(() => stateAfter([...cancelled, orderPlaced(12)])).toThrow(IdTakenError)
   })
 
-  it('is kept in the document of the pet and behind it', () => {
+  it('is kept in the document of the pet, as long as there is one, and behind it', () => {
     const time = fc.integer({ min: 0, max: 253_402_300_799_999 }).map((ms) => new Date(ms).toISOString())
     const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map((id) => id as OrderId)
     const order = fc.record({ id, status: fc.constantFrom(...orderStatuses), placedAt: time, updatedAt: time })
-    const state = fc.record({ pet: anyPet, order: fc.option(order, { nil: undefined }) })
+    const state = fc.record({ pet: anyPet, order: fc.option(order, { nil: undefined }), isRemoved: fc.boolean() })
     fc.assert(
-      fc.property(state, ({ pet, order }) => {
-        const kept = { pet, order: order && { ...order, petId: pet.id } }
-        const document = petDocument(pet)
+      fc.property(state, ({ pet, order, isRemoved }) => {
+        const removed = isRemoved ? ({ isRemoved } as const) : {}
+        const kept = { pet, order: order && { ...order, petId: pet.id }, ...removed }
+        const document = isRemoved ? undefined : petDocument(pet)
         const read = petstore.codec.read({ document, hidden: hiddenOf(kept) })
         expect(read).toEqual(kept)
       }),

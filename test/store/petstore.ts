@@ -11,7 +11,7 @@ import { store } from '../../src/store/service.ts'
 export const petstore = define(store.service) as unknown as Definition<PetState | undefined, PetCommand, PetEvent>
 
 export function streamOf(event: PetEvent): string {
-  return String(event.type === 'PetCreated' ? event.pet.id : event.petId)
+  return String('pet' in event ? event.pet.id : event.petId)
 }
 
 export function encodeEvent(event: PetEvent, context: Omit<EventContext, 'stream'>): NewRecord {
@@ -20,7 +20,7 @@ export function encodeEvent(event: PetEvent, context: Omit<EventContext, 'stream
 
 /** What is stored of a state besides the document of the pet. */
 export function hiddenOf(state: PetState | undefined): string {
-  return petstore.codec.hidden(state, state && petDocument(state.pet))
+  return petstore.codec.hidden(state, state && !state.isRemoved ? petDocument(state.pet) : undefined)
 }
 
 // As the log has them, said here once more.

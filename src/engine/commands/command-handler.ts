@@ -33,7 +33,7 @@ export type Handled<State> =
     }
   /** There was nothing to do. `document` is the one that the command is about, as JSON text, if it is about one. */
   | { readonly outcome: 'unchanged'; readonly document: string | undefined; readonly reached: Reached }
-  /** There is no such document. */
+  /** There is no such document: there never was, or it is removed, and the decider did not find that nothing is to be done. */
   | { readonly outcome: 'not_found'; readonly reached: Reached }
   /** An earlier request with the same idempotency key did it. */
   | { readonly outcome: 'replayed'; readonly record: IdempotencyRecord; readonly position: Position }
@@ -46,7 +46,7 @@ export interface CommandHandler<State, Command> {
    * Load, decide, append, await, answer; repeated if a competing event came first. `command` makes the command from the
    * id drawn for it (0 if none is drawn), which for a new stream is also the id of the stream, and from the time that the
    * event will carry (RFC 3339, UTC).
-   * In this order: there is no such document; nothing to do; what `precondition` throws of the document as it
+   * In this order: there never was such a document; nothing to do; it is removed; what `precondition` throws of the document as it
    * was loaded; and what the decider rejects. Throws ServiceError further: idempotency_key_reused;
    * stream_parked, event_parked, conflict; what reading throws, if that was before anything was appended; what appending
    * throws; append_outcome_unknown (an UnknownOutcome) also for an event that is stored but whose outcome is not known in

@@ -42,9 +42,9 @@ export function createCommandHandler<State, Command, Event extends AnyEvent>(
       const { stream: about, idempotency, atLeast } = given
       const deadline = performance.now() + timeoutMs
       if (typeof about === 'object') {
-        const loaded = await load(readModel, { document: about }, atLeast, timeoutMs)
-        if (loaded.document === undefined) return { outcome: 'not_found', reached: loaded.reached }
-        const { stream } = loaded.document
+        const loaded = await load(readModel, queryOf(about, options.definition.stream.collection), atLeast, timeoutMs)
+        const stream = loaded.document?.stream ?? loaded.row?.stream
+        if (stream === undefined) return { outcome: 'not_found', reached: loaded.reached }
         const request = { ...given, stream }
         const execution = new Execution({ ...common, command, given, request, deadline, document: about })
         // Another command of the stream may have changed what was loaded before its turn.
@@ -58,6 +58,11 @@ export function createCommandHandler<State, Command, Event extends AnyEvent>(
       return await turns.take(turn, timeoutMs, () => execution.run(), conflict)
     },
   }
+}
+
+/** A document of the stream's own leads to its stream also when it is removed. */
+function queryOf(document: DocumentId, home: string): StreamQuery {
+  return document.collection === home ? { document, stream: String(document.id) } : { document }
 }
 
 async function load(
@@ -115,9 +120,9 @@ class Execution<State, Command, Event extends AnyEvent> {
       const before = this.#read(basis.row)
       const time = this.#options.now().toISOString()
       const event = this.#decide(target, time, before.state, basis)
-      if (event === 'unchanged') {
-        return { outcome: 'unchanged', document: basis.document?.json, reached: basis.reached }
-      }
+      const { document, reached } = basis
+      if (event === 'unchanged') return { outcome: 'unchanged', document: document?.json, reached }
+      if (event === 'not_found') return { outcome: 'not_found', reached }
       const written = await this.#append(target, { event, version: before.version + 1, time })
       const learned = await this.#learn(written, request.idempotency?.fingerprint)
       const { outcome } = learned
@@ -201,10 +206,11 @@ class Execution<State, Command, Event extends AnyEvent> {
     return row === undefined ? { state: stream.initial, version: 0 } : { state: codec.read(row), version: row.version }
   }
 
-  #decide({ id }: Target, time: string, state: State, { document }: FoundStream): Event | 'unchanged' {
-    const { definition, command, given } = this.#options
+  #decide({ id }: Target, time: string, state: State, { document }: FoundStream): Event | 'unchanged' | 'not_found' {
+    const { definition, command, given, document: about } = this.#options
     const decision = definition.stream.decide(command({ id, time }), state)
     if (decision === 'unchanged') return decision
+    if (about !== undefined && document === undefined) return 'not_found' // it is removed
     given.precondition?.(document?.json ?? '')
     if (decision instanceof Rejected) throw ServiceError.own(decision.code, decision.message)
     return decision

@@ -51,6 +51,8 @@ export interface Texts {
   readonly description?: string
   /** What the answer has, where the engine's words do not fit. */
   readonly answer?: string
+  /** Whether the operation may still change; says so in the documents. */
+  readonly isBeta?: true
 }
 
 export interface Deprecation {

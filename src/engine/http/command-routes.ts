@@ -152,7 +152,10 @@ function answer(
 ): string | FastifyReply {
   const { reply } = exchange
   if (handled.outcome === 'unchanged') {
-    if (handled.document === undefined) throw new Error('nothing was done, and there is nothing to show')
+    if (handled.document === undefined) {
+      if (document === undefined) throw new Error('nothing was done, and there is nothing to show')
+      return replyWithNothing(exchange, handled.reached) // it is removed already
+    }
     checkScope('read', reply) // all that the answer can do is show the document
     return replyToCommand(exchange, handled.document, handled.reached)
   }

@@ -4,13 +4,14 @@ import type { Definition, NamedResource } from '../definition/definition.ts'
 import type { CommandRoute } from '../definition/service.ts'
 import { parseExactJson } from '../lib/exact-json.ts'
 import * as fields from './header-schemas.ts'
+import { patchTypes } from './request-values.ts'
 import * as doc from './schema-parts.ts'
 
 type Route = CommandRoute<unknown>
 
 /** What the document says of a command, and what requests are checked by. */
 export function commandSchema(definition: Definition, route: Route, resource: NamedResource): FastifySchema {
-  const { body, on, creates, key, texts } = route
+  const { method, body, on, creates, key, texts } = route
   const isOfDocument = typeof on === 'object' && 'document' in on
   const awaited = on === 'new' ? `the ${resource.noun} can be read` : undefined
   return {
@@ -24,10 +25,11 @@ export function commandSchema(definition: Definition, route: Route, resource: Na
       ...fields.requestHeaders.consistency(awaited),
     }),
     ...(body === undefined ? {} : { body }),
+    ...(method === 'PATCH' ? { consumes: patchTypes } : {}),
     response: {
       ...(body === undefined ? doc.anyWrite : doc.anyCommand),
       ...(creates === undefined ? changed(route, resource) : created(route, resource)),
-      ...(body === undefined ? {} : { 400: doc.invalid(`body: ${requiredOf(body)[0]} is required`) }),
+      400: body === undefined ? doc.invalidId(resource) : doc.invalid(`body: ${problemOf(body)}`),
       ...(key === undefined ? {} : { 422: keyReused }),
       ...errorResponses(definition, route),
     },
@@ -60,9 +62,15 @@ const exampleTime = '2026-11-20T09:30:00.000Z'
 function changed({ method, texts }: Route, { noun, schema, example }: NamedResource) {
   const isOther = 'header: If-Match does not have the entity tag of the present state'
   const unsupported = doc.anyCommand[415]
-  const accepted = fields.header({}, 'Media types that the body may have', 'application/json')
+  const accepted = fields.header({}, 'Media types that the body may have', patchTypes.join(', '))
+  const shown = doc.answer(texts.answer ?? `The changed ${noun}`, schema, example, fields.commandHeaders('change'))
+  const removed = {
+    type: 'null',
+    description: texts.answer ?? `The ${noun} is removed`,
+    headers: fields.removedHeaders,
+  }
   return {
-    200: doc.answer(texts.answer ?? `The changed ${noun}`, schema, example, fields.commandHeaders('change')),
+    ...(method === 'DELETE' ? { 204: removed } : { 200: shown }),
     404: doc.notFound(noun, doc.idOf(example)),
     412: doc.error(`The ${noun} is not in a state that \`If-Match\` names`, 'precondition_failed', isOther),
     ...(method === 'PATCH'
@@ -91,6 +99,11 @@ function errorResponses({ errors }: Definition, { rejects }: Route) {
 export function exampleOf(body: TSchema): Record<string, unknown> {
   const { properties = {} } = body as TSchema & { properties?: Readonly<Record<string, { examples?: unknown[] }>> }
   return Object.fromEntries(requiredOf(body).map((name) => [name, properties[name]?.examples?.[0]]))
+}
+
+function problemOf(body: TSchema): string {
+  const [first] = requiredOf(body)
+  return first === undefined ? 'the value must have at least one member' : `${first} is required`
 }
 
 function requiredOf(body: TSchema): readonly string[] {

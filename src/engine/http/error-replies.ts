@@ -3,6 +3,7 @@ import type { ErrorTable } from '../definition/errors.ts'
 import { type EngineErrorCode, type ErrorFacts, engineErrors } from '../lib/engine-errors.ts'
 import { ServiceError } from '../lib/errors.ts'
 import { loggedPath } from './messages.ts'
+import { patchTypes } from './request-values.ts'
 import { countError } from './traffic.ts'
 
 declare module 'fastify' {
@@ -79,7 +80,8 @@ export function replyWithError(raised: unknown, request: FastifyRequest, reply: 
   }
   if (typeof retry === 'number' && !reply.hasHeader('retry-after')) reply.header('retry-after', retry)
   // RFC 5789 section 2.2.
-  if (code === 'unsupported_media_type' && request.method === 'PATCH') reply.header('accept-patch', 'application/json')
+  if (code === 'unsupported_media_type' && request.method === 'PATCH')
+    reply.header('accept-patch', patchTypes.join(', '))
   addHelp(reply, code)
   reply.header('x-request-id', request.id) // only on errors, where it is useful
   return reply.code(status).type(jsonType).send(errorBody({ code, message, status }))

@@ -104,6 +104,7 @@ export const commandHeaders = (what: string, more: object = {}) => ({
   ...more,
   ...responseHeaders.preferenceApplied,
 })
+export const removedHeaders = { ...responseHeaders.token('this change'), ...responseHeaders.preferenceApplied }
 export const createdHeaders = (noun: string, path: string, more: object = {}) => ({
   ...location(`new ${noun}`, path),
   ...commandHeaders(noun, { ...responseHeaders.replayed, ...more }),

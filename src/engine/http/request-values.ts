@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifySchemaCompiler } from 'fastify'
+import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { ServiceError } from '../lib/errors.ts'
 import { parseExactJson } from '../lib/exact-json.ts'
@@ -10,17 +10,27 @@ export const bodyLimit = 16 * 1024
 
 // Fastify matches a normalised form of the header, in which values are in quotes. RFC 8259 section 8.1: JSON between
 // systems is UTF-8. Other parameters are ignored, as RFC 2045 section 5.1 demands.
-const utf8Json = /^application\/json(?:; (?:charset="utf-8"|(?!charset=)[^=;]+="[^"]*"))*$/i
+const utf8Json = /^application\/(?:merge-patch\+)?json(?:; (?:charset="utf-8"|(?!charset=)[^=;]+="[^"]*"))*$/i
+/** What a PATCH may be sent as (RFC 5789 section 3.1): a body that changes members is a merge patch (RFC 7396). */
+export const patchTypes = ['application/json', 'application/merge-patch+json'] as const
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** The routes of `app` read only bodies of JSON in UTF-8. */
 export function readOnlyJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(utf8Json, { parseAs: 'buffer', bodyLimit }, async (_request: unknown, body: Buffer) => {
-    if (body.length === 0) throw new ServiceError('invalid_json', 'The body is empty.')
-    const text = orInvalidJson('The body is not UTF-8.', () => utf8.decode(body))
-    return orInvalidJson('The body is not JSON.', () => parseExactJson(text))
-  })
+  app.addContentTypeParser(
+    utf8Json,
+    { parseAs: 'buffer', bodyLimit },
+    async (request: FastifyRequest, body: Buffer) => {
+      const { method, routeOptions, headers } = request
+      if (method !== 'PATCH' && /^application\/merge-patch/i.test(headers['content-type'] ?? ''))
+        throw new ServiceError('unsupported_media_type', 'The body must be application/json, in UTF-8.')
+      if (body.length === 0 && routeOptions.schema?.body === undefined) return undefined // the header alone says nothing
+      if (body.length === 0) throw new ServiceError('invalid_json', 'The body is empty.')
+      const text = orInvalidJson('The body is not UTF-8.', () => utf8.decode(body))
+      return orInvalidJson('The body is not JSON.', () => parseExactJson(text))
+    },
+  )
 }
 
 function orInvalidJson<Value>(message: string, read: () => Value): Value {

@@ -101,13 +101,15 @@ export function pageQuery<Filters extends TProperties>(noun: string, filters: Fi
   )
 }
 
+const beta = { 'x-stability': 'beta' }
+
 /** Where the document has an operation, and whether it may still change. */
 export function partOf({ tag, isBeta }: Pick<Resource, 'tag' | 'isBeta'>) {
-  return { tags: [tag.name], ...(isBeta ? { 'x-stability': 'beta' } : {}) }
+  return { tags: [tag.name], ...(isBeta ? beta : {}) }
 }
 
-export function textsOf({ operationId, summary, description = `${summary}.` }: Texts) {
-  return { operationId, summary, description }
+export function textsOf({ operationId, summary, description = `${summary}.`, isBeta }: Texts) {
+  return { operationId, summary, description, ...(isBeta ? beta : {}) }
 }
 
 export function calledOf({ noun, called }: NamedResource) {
@@ -121,6 +123,9 @@ export const idNameOf = ({ noun }: NamedResource) => `${noun}Id`
 export function idOf(example: object): number {
   return 'id' in example ? Number(example.id) : 0
 }
+
+export const invalidId = (resource: NamedResource) =>
+  invalid(`path: ${idNameOf(resource)} must be an integer from -9223372036854775808 to 9223372036854775807`)
 
 export function idParameter(resource: NamedResource) {
   const description = `Identifier of the ${calledOf(resource).one}`
@@ -162,7 +167,7 @@ export function findSchema(resource: NamedResource) {
       ...anyOperation,
       200: answer(find.answer ?? `The requested ${one}`, schema, example, taggedHeaders),
       304: { type: 'null', description: 'The client already has the current state', headers: taggedHeaders }, // no body
-      400: invalid(`path: ${idNameOf(resource)} must be an integer from -9223372036854775808 to 9223372036854775807`),
+      400: invalidId(resource),
       404: notFound(noun, idOf(example)),
       503: rebuilding,
     },

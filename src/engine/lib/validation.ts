@@ -22,6 +22,7 @@ function newAjv(): Ajv {
     validateSchema: false,
   })
   ajv.addKeyword({ keyword: 'int64', schemaType: 'boolean', validate: (_: boolean, value: unknown) => isInt64(value) })
+  ajv.addKeyword(notAllowedKeyword)
   ajv.addFormat('int64', true) // with a maximum, below 2^53 here, ajv's own integer check is exact
   ajv.addFormat('well-formed', (text: string) => text.isWellFormed())
   ajv.addFormat('date-time', (text: string) => dateTime.test(text) && !Number.isNaN(Date.parse(text)))
@@ -69,7 +70,9 @@ function problem({ instancePath, keyword, params, message, parentSchema }: Error
     case 'required':
       return `${params.missingProperty} is required`
     case 'additionalProperties':
-      return `${JSON.stringify(params.additionalProperty)} is not allowed here`
+      return notAllowed(params.additionalProperty, parentSchema)
+    case 'minProperties':
+      return `${name} must have at least ${params.limit === 1 ? 'one member' : `${params.limit} members`}`
     case 'enum':
       return `${name} must be one of ${params.allowedValues.join(', ')}`
     case 'type':
@@ -82,4 +85,13 @@ function problem({ instancePath, keyword, params, message, parentSchema }: Error
     default:
       return `${name} ${message}`
   }
+}
+
+/** In a schema of an object: why it cannot have some members that one might expect, by their names. */
+const notAllowedKeyword = 'x-not-allowed'
+
+function notAllowed(member: string, schema: Readonly<Record<string, unknown>> | undefined): string {
+  const reasons = schema?.[notAllowedKeyword] as Readonly<Record<string, string>> | undefined
+  const reason = reasons !== undefined && Object.hasOwn(reasons, member) ? `: ${reasons[member]}` : ''
+  return `${JSON.stringify(member)} is not allowed here${reason}`
 }

@@ -184,7 +184,8 @@ export class FakeServices<Event extends AnyEvent = SeatEvent, New = NewSeat>
     this.events.push(event)
     this.streams.set(stream, { state, version })
     for (const { json, ...rest } of documentsOf(definition, state)) {
-      if (json !== null) this.store({ ...rest, json, behind: stream })
+      if (json === null) this.documents.delete(`${rest.collection}/${rest.id}`)
+      else this.store({ ...rest, json, behind: stream })
     }
     return { state, version }
   }
@@ -204,12 +205,15 @@ export class FakeServices<Event extends AnyEvent = SeatEvent, New = NewSeat>
   ): Handled<unknown> {
     const document = typeof about === 'object' ? this.documents.get(`${about.collection}/${about.id}`) : undefined
     const reached = this.#reached()
-    if (typeof about === 'object' && document === undefined) return { outcome: 'not_found', reached }
-    const stream = typeof about === 'object' ? (document?.behind ?? '') : about
+    const own = typeof about === 'object' && this.streams.has(String(about.id)) ? String(about.id) : undefined
+    const isHome = typeof about === 'object' && about.collection === this.#served.definition.home.collection
+    const stream = typeof about === 'object' ? (document?.behind ?? (isHome ? own : undefined)) : about
+    if (stream === undefined) return { outcome: 'not_found', reached }
     const id = stream === 'new' || drawsId ? ++this.lastId : 0
     const before = this.#streamOf(stream === 'new' ? String(id) : stream)
     const event = this.#served.definition.stream.decide(command({ id, time: this.time }), before.state)
     if (event === 'unchanged') return { outcome: 'unchanged', document: document?.json, reached }
+    if (typeof about === 'object' && document === undefined) return { outcome: 'not_found', reached }
     precondition?.(document?.json ?? '')
     if (event instanceof Rejected) throw ServiceError.own(event.code, event.message)
     const after = this.append(event as Event)

@@ -12,7 +12,7 @@ import {
 /*
  * What the tests of the engine run on: a theatre whose seats are booked, one booking at a time. It has one of each thing
  * that the engine can do: a document of the stream's own and another one, a keyed first event and a keyed later one, an
- * event without a version, a quick reading, a state with a codec.
+ * event without a version, a removal, a quick reading, a state with a codec.
  */
 
 export const seatStatuses = ['available', 'pending', 'sold'] as const
@@ -44,6 +44,7 @@ export interface Booking {
 export interface SeatState {
   readonly seat: Seat
   readonly booking: Booking | undefined
+  readonly isRemoved?: true
 }
 
 export interface SeatAdded {
@@ -57,8 +58,14 @@ export interface BookingEvent<Type = 'BookingPlaced' | 'BookingApproved' | 'Book
   readonly seatId: SeatId
 }
 
+export interface SeatRemoved {
+  readonly type: 'SeatRemoved'
+  readonly seatId: SeatId
+}
+
 export type SeatEvent =
   | SeatAdded
+  | SeatRemoved
   | BookingEvent<'BookingPlaced'>
   | BookingEvent<'BookingApproved'>
   | BookingEvent<'BookingDelivered'>
@@ -66,6 +73,7 @@ export type SeatEvent =
 
 export type SeatCommand =
   | { readonly type: 'addSeat'; readonly id: SeatId; readonly newSeat: NewSeat }
+  | { readonly type: 'removeSeat'; readonly id: SeatId }
   | { readonly type: 'placeBooking'; readonly bookingId: BookingId; readonly seatId: Int64 }
   | { readonly type: 'updateBooking'; readonly bookingId: BookingId; readonly status: BookingStatus }
 
@@ -121,6 +129,10 @@ export const decide: SeatStream['decide'] = (command, state) => {
     if (state !== undefined) return new Rejected('conflict', `Seat ${id} exists already.`)
     return { type: 'SeatAdded', seat: { id, ...newSeat } }
   }
+  if (command.type === 'removeSeat') {
+    if (state?.isRemoved) return 'unchanged'
+    return { type: 'SeatRemoved', seatId: command.id }
+  }
   if (command.type === 'placeBooking') {
     const { bookingId, seatId } = command
     if (state === undefined) return new Rejected('unknown_seat', `There is no seat ${seatId}.`)
@@ -143,10 +155,13 @@ export const evolve: SeatStream['evolve'] = (state, { event, time }) => {
     if (state !== undefined) throw new Error(`seat ${event.seat.id} exists already`)
     return { seat: event.seat, booking: undefined }
   }
-  const { bookingId: id, seatId } = event
+  const { seatId } = event
   if (state === undefined) throw new Error(`there is no seat ${seatId}`)
   const { seat, booking } = state
   if (seatId !== seat.id) throw new Error(`the event is about seat ${seatId}`)
+  if (state.isRemoved) throw new Error(`seat ${seatId} is removed`)
+  if (event.type === 'SeatRemoved') return { ...state, isRemoved: true }
+  const id = event.bookingId
   const status = bookingStatuses.find((one) => steps[one].event === event.type) ?? 'placed'
   const changed = { ...seat, status: steps[status].seat }
   const at = new Date(time).toJSON()
@@ -166,14 +181,16 @@ export const seatState: NonNullable<SeatStream['state']> = {
   write(state) {
     if (state === undefined) return ''
     const { id, status, placedAt, updatedAt } = state.booking ?? {}
-    return seatDocument(state.seat) + (state.booking ? `${id} ${status} ${placedAt} ${updatedAt}` : '')
+    const words = [...(state.booking ? [id, status, placedAt, updatedAt] : []), ...(state.isRemoved ? ['removed'] : [])]
+    return seatDocument(state.seat) + words.join(' ')
   },
   read(text) {
     if (text === '') return undefined
     const end = text.lastIndexOf('}') + 1
     const seat = parseExactJson(text.slice(0, end)) as Seat
     const [id, status, placedAt = '', updatedAt = ''] = text.slice(end).split(' ')
-    if (!id) return { seat, booking: undefined }
+    const removed = text.endsWith('removed') ? ({ isRemoved: true } as const) : {}
+    if (status === undefined) return { seat, booking: undefined, ...removed }
     const booking = {
       id: Number(id) as BookingId,
       seatId: seat.id,
@@ -181,6 +198,6 @@ export const seatState: NonNullable<SeatStream['state']> = {
       placedAt,
       updatedAt,
     }
-    return { seat, booking }
+    return { seat, booking, ...removed }
   },
 }

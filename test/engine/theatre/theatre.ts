@@ -66,6 +66,16 @@ const addSeat = command({
   },
 })
 
+const removeSeat = command({
+  method: 'DELETE',
+  path: '/v1/seats/:seatId',
+  scope: 'write',
+  texts: { operationId: 'removeSeat', summary: 'Remove a seat' },
+  on: { document: 'seats' },
+  rejects: {},
+  command: ({ id }): SeatCommand => ({ type: 'removeSeat', id: id as SeatId }),
+})
+
 const placeBooking = command({
   method: 'POST',
   path: '/v1/bookings',
@@ -167,22 +177,26 @@ const service = defineService<SeatState | undefined, SeatCommand, SeatEvent>({
       BookingApproved: ofBooking('BookingApproved', 3),
       BookingDelivered: ofBooking('BookingDelivered', 4),
       BookingCancelled: ofBooking('BookingCancelled', 3),
+      SeatRemoved: {
+        version: 1,
+        description: 'A seat was removed',
+        data: Type.Object({ seatId: idSchema() }, { title: 'SeatRemovedData' }),
+        examples: [
+          {
+            name: 'seatRemoved',
+            summary: 'Seat 42 is gone',
+            stream: seatId,
+            version: 5,
+            event: { type: 'SeatRemoved', seatId },
+          },
+        ],
+      },
     },
     projections: [
       {
         name: 'seats',
         version: 1,
-        documents: (state) =>
-          state === undefined
-            ? []
-            : [
-                {
-                  collection: 'seats',
-                  id: state.seat.id,
-                  json: seatDocument(state.seat),
-                  filters: { status: state.seat.status },
-                },
-              ],
+        documents: (state) => (state === undefined ? [] : [shownSeat(state)]),
       },
       {
         name: 'bookings',
@@ -192,7 +206,7 @@ const service = defineService<SeatState | undefined, SeatCommand, SeatEvent>({
     ],
   },
   resources,
-  commands: [addSeat, placeBooking, updateBooking],
+  commands: [addSeat, removeSeat, placeBooking, updateBooking],
   errors: {
     seat_not_available: { status: 409, retry: 'yes', meaning: 'The seat is booked.' },
     booking_transition_invalid: { status: 409, retry: 'no', meaning: 'The booking is past that.' },
@@ -204,6 +218,11 @@ const service = defineService<SeatState | undefined, SeatCommand, SeatEvent>({
 async function paint([colour = '']: readonly string[]): Promise<string> {
   if (colour === '') throw new RangeError('say which colour')
   return `The seats are ${colour}.`
+}
+
+function shownSeat({ seat, isRemoved }: SeatState) {
+  const { id, status } = seat
+  return { collection: 'seats', id, json: isRemoved ? null : seatDocument(seat), filters: { status } }
 }
 
 function shownBooking(booking: Booking) {
@@ -224,7 +243,7 @@ export function encodeEvent(event: SeatEvent, context: Omit<EventContext, 'strea
 
 /** What is stored of a state besides the document of the seat. */
 export function hiddenOf(state: SeatState | undefined): string {
-  return theatre.codec.hidden(state, state && seatDocument(state.seat))
+  return theatre.codec.hidden(state, state && !state.isRemoved ? seatDocument(state.seat) : undefined)
 }
 
 // As the log has them, said here once more.
