@@ -20,8 +20,8 @@ export const pets: Resource = {
     operationId: 'getPet',
     summary: 'Get an animal',
     description:
-      'Will be removed on 5 December 2030, in favour of `GET /pets` with the `status` filter. That list cannot find one ' +
-      'pet yet; a later release lets it, by `?id=`. Until the removal, `Location` leads here.',
+      'Will be removed on 5 December 2030, in favour of `GET /pets` with the `status` filter, which finds one pet too, by ' +
+      '`?id=1` (beta). Until the removal, `Location` leads here.',
     deprecated: '2026-11-20',
     sunset: '2030-12-05',
   },

@@ -62,6 +62,8 @@ function* resourceIn(
   const problem = compileCheck(schema)(example)
   if (problem !== undefined) yield `${place}.example: ${problem}`
   for (const [name, values] of Object.entries(filters)) {
+    if (['limit', 'cursor', 'id'].includes(name))
+      yield `${place}.filters.${name}: the engine has a parameter of this name`
     if (valuesOf(values).length === 0) yield `${place}.filters.${name}: it is not an enumeration of texts`
   }
   if (isHome && history === undefined) yield `${place}.history: the collection of the stream needs it`

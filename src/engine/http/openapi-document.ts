@@ -86,7 +86,7 @@ const isOpen = { additionalProperties: true }
 interface Parameter {
   readonly name: string
   description?: string
-  readonly schema?: { readonly $ref?: string }
+  readonly schema?: { readonly $ref?: string; readonly style?: string; readonly explode?: boolean }
 }
 interface Document {
   readonly paths?: Readonly<Record<string, Readonly<Record<string, { readonly parameters?: Parameter[] }>>>>
@@ -102,6 +102,12 @@ function completeParameters(document: Document, named: Named): Document {
     const schema = named[parameter.schema?.$ref?.split('/').at(-1) ?? '']
     if (schema !== undefined && 'description' in schema) parameter.description ??= String(schema.description)
     if (parameter.name === 'cursor') Object.assign(parameter.schema ?? {}, cursorForm)
+    if (parameter.schema?.style !== undefined) moveForm(parameter, parameter.schema)
   }
   return document
+}
+
+/** How a list is written in a query stands beside its schema. */
+function moveForm(parameter: Parameter, { style, explode, ...schema }: NonNullable<Parameter['schema']>): void {
+  Object.assign(parameter, { style, explode, schema })
 }

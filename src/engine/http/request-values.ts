@@ -72,8 +72,11 @@ function textReader({ properties = {} }: TSchema & { properties?: Record<string,
   }
 }
 
+type Value = bigint | number | string | readonly Value[]
+
 /** Text that is not exactly a decimal integer stays text; the check then refuses it. */
-function readValue(text: string, { type, format }: { type?: string; format?: string }): bigint | number | string {
+function readValue(text: string, { type, format, items }: { type?: string; format?: string; items?: object }): Value {
+  if (items !== undefined) return text.split(',').map((item) => readValue(item, items))
   const integer = type === 'integer' ? parseInt64(text) : undefined
   if (integer === undefined) return text
   return format === 'int64' ? integer : Number(integer)

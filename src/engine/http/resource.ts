@@ -95,6 +95,7 @@ export function addressOf({ server }: FastifyReply, path: string): string {
 export interface PageParameters {
   readonly limit?: number
   readonly cursor?: string
+  readonly id?: readonly Int64[]
   /** Values of filters by their names: one at most. */
   readonly [filter: string]: unknown
 }
@@ -103,16 +104,19 @@ export interface PageParameters {
 export async function replyWithPage(
   services: RouteServices,
   resource: NamedResource,
-  { limit = pageLimit.default, cursor, ...filters }: PageParameters,
+  parameters: PageParameters,
   reply: FastifyReply,
 ): Promise<string> {
+  const { limit = pageLimit.default, cursor, id: asked, ...filters } = parameters
+  if (asked !== undefined) refuseTogether('id', { limit: parameters.limit, cursor })
   const filter = oneOf(filters)
   const list = listName(services.definition, resource, filter)
   const conditions = readConditions(reply.request.headers)
   const after = cursor === undefined ? 0 : readCursor(cursor, list)
   const exchange = readExchange(services, resource, reply)
   const index = filter && indexOf(...filter)
-  const page = { collection: resource.collection, index, after, limit }
+  const ids = asked && idsIn(resource.collection, asked)
+  const page = { collection: resource.collection, index, after, limit: ids?.length ?? limit, ids }
   const { documents, last, reached } = await services.readModel.page(page, exchange.atLeast)
   addReached(exchange, reached)
   checkIfMatch(conditions)
@@ -124,15 +128,26 @@ export async function replyWithPage(
   return `[${documents}]`
 }
 
+/** Those that a document can have, in ascending order, each once. */
+function idsIn(collection: string, asked: readonly Int64[]): readonly number[] {
+  const ids = asked.flatMap((id) => documentId(collection, id)?.id ?? [])
+  return [...new Set(ids)].sort((a, b) => a - b)
+}
+
 type Filter = readonly [name: string, value: string]
 
 /** No set holds the documents that two filters choose. */
 function oneOf(filters: Readonly<Record<string, unknown>>): Filter | undefined {
-  const [filter, other] = Object.entries(filters)
-  if (other !== undefined) {
-    throw new ServiceError('invalid_request', `query: ${filter?.[0]} and ${other[0]} cannot be used together`)
-  }
-  return filter && [filter[0], String(filter[1])]
+  const [filter, ...others] = Object.entries(filters)
+  if (filter === undefined) return undefined
+  refuseTogether(filter[0], Object.fromEntries(others))
+  return [filter[0], String(filter[1])]
+}
+
+function refuseTogether(name: string, others: Readonly<Record<string, unknown>>): void {
+  const other = Object.keys(others).find((each) => others[each] !== undefined)
+  if (other !== undefined)
+    throw new ServiceError('invalid_request', `query: ${name} and ${other} cannot be used together`)
 }
 
 /** What a cursor belongs to. The first filter is told from the others by having no name: old cursors have none. */

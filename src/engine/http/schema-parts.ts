@@ -132,6 +132,15 @@ export function idParameter(resource: NamedResource) {
   return Type.Object({ [idNameOf(resource)]: Int64Schema({ description, examples: [idOf(resource.example)] }) })
 }
 
+/** Ids in a list, separated by commas. */
+const idsParameter = (several: string) =>
+  Type.Array(Int64Schema({ description: 'An id', examples: [1] }), {
+    ...{ minItems: 1, maxItems: pageLimit.maximum, style: 'form', explode: false, 'x-stability': 'beta' },
+    description:
+      `The ${several} with these ids, in ascending order of id (beta); those that there are not are left out. ` +
+      'Not together with `limit` or `cursor`: all are in one answer',
+  })
+
 /** A GET of a page of documents. */
 export function listSchema(resource: NamedResource) {
   const { filters = {}, list, schema, example } = resource
@@ -142,7 +151,7 @@ export function listSchema(resource: NamedResource) {
     ...anySchema,
     ...partOf(resource),
     ...textsOf(list),
-    querystring: pageQuery(several, optional),
+    querystring: pageQuery(several, { ...optional, id: Type.Optional(idsParameter(several)) }),
     headers: headers(requestHeaders.consistency()),
     response: {
       ...anyOperation,

@@ -22,7 +22,7 @@ function newAjv(): Ajv {
     validateSchema: false,
   })
   ajv.addKeyword({ keyword: 'int64', schemaType: 'boolean', validate: (_: boolean, value: unknown) => isInt64(value) })
-  ajv.addKeyword(notAllowedKeyword)
+  ajv.addVocabulary([notAllowedKeyword, 'x-stability', 'style', 'explode']) // these are for people and generators
   ajv.addFormat('int64', true) // with a maximum, below 2^53 here, ajv's own integer check is exact
   ajv.addFormat('well-formed', (text: string) => text.isWellFormed())
   ajv.addFormat('date-time', (text: string) => dateTime.test(text) && !Number.isNaN(Date.parse(text)))

@@ -232,13 +232,15 @@ export interface FoundDocument {
   readonly stream: StreamId
 }
 
-/** The first `limit` (1 or more) documents with ids above `after`, in ascending order of id. */
+/** The first `limit` (1 or more) documents with ids above `after`, in ascending order of id; those of `ids` alone, if given. */
 export interface PageQuery {
   readonly collection: string
   /** All documents, or those of one index. */
   readonly index?: string | undefined
   readonly after: number
   readonly limit: number
+  /** In ascending order, each once, all above `after`, and `limit` at most. */
+  readonly ids?: readonly number[] | undefined
 }
 
 export interface StoredPage {

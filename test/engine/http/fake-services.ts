@@ -95,10 +95,11 @@ export class FakeServices<Event extends AnyEvent = SeatEvent, New = NewSeat>
       const found = this.documents.get(`${collection}/${id}`)
       return { document: found && { json: found.json, stream: found.behind }, reached: this.#reached() }
     },
-    page: async ({ collection, index, after, limit }, atLeast) => {
+    page: async ({ collection, index, after, limit, ids }, atLeast) => {
       await this.#beginRead(atLeast)
       const behind = [...this.documents.values()]
         .filter((one) => one.collection === collection && one.id > after)
+        .filter(({ id }) => ids === undefined || ids.includes(id))
         .filter(({ indexes }) => index === undefined || indexes.includes(index))
         .sort((a, b) => a.id - b.id)
       const shown = behind.slice(0, limit)

@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readCursor, writeCursor } from '../../../src/engine/http/tokens.ts'
+import { readCursor, writeCursor, writeToken } from '../../../src/engine/http/tokens.ts'
 import { anyCharacter } from '../../lib/any-character.ts'
 import { bookingStatuses, type Seat, type SeatId, seatDocument, seatStatuses } from '../theatre/seats.ts'
-import { expectError, testServer } from './fake-services.ts'
+import { expectError, testServer, tokenScope } from './fake-services.ts'
 
 const server = testServer()
+const tokenOf = (offset: number) => writeToken(tokenScope, [{ partition: 0, offset }])
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
 const name = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 128 }).filter((text) => /\S/.test(text))
@@ -42,6 +43,59 @@ it('following the links visits each seat of the filter once, in order, with any 
       expect(pages.map((page) => page.length)).toEqual(pageSizes(expected.length, limit))
     }),
   )
+})
+
+describe('a list of ids', () => {
+  const listed = async (query: string) => (await server.get(`/v1/seats?${query}`)).json().map(({ id }: Seat) => id)
+  const add = (...statuses: readonly Seat['status'][]) => {
+    server.services.reset()
+    for (const status of statuses) server.services.add({ name: 'A12', rowId: 1, status })
+  }
+
+  it('has those that there are, in order of id, each once, and no link to more', async () => {
+    add('sold', 'available', 'sold')
+    expect(await listed('id=3,1,7,3,0,-1,9223372036854775807')).toEqual([1, 3])
+    expect(await listed('id=2')).toEqual([2])
+    expect(await listed('id=0')).toEqual([])
+    const { headers } = await server.get('/v1/seats?id=1,2,3')
+    expect(headers).not.toHaveProperty('link')
+  })
+
+  it('may be filtered, and is there for every resource', async () => {
+    add('sold', 'available', 'sold')
+    expect(await listed('id=1,2,3&status=sold')).toEqual([1, 3])
+    await server.post('/v1/bookings', { seatId: 2 })
+    expect((await server.get('/v1/bookings?id=1,4')).json()).toMatchObject([{ id: 4, seatId: 2 }])
+    expect((await server.get('/v1/bookings?id=4&status=approved')).json()).toEqual([])
+  })
+
+  it('honours a token, and is answered with one', async () => {
+    add('sold')
+    const { headers } = await server.get('/v1/seats?id=1', { 'consistency-token': tokenOf(0) })
+    expect(server.services.atLeast.at(-1)).toMatchObject({ positions: [{ partition: 0, offset: 0 }] })
+    expect(headers).toHaveProperty('consistency-token')
+  })
+
+  it.each([
+    ['id=', 'id.0 must be an integer'],
+    ['id=1,', 'id.1 must be an integer'],
+    ['id=x', 'id.0 must be an integer'],
+    ['id=1.5', 'id.0 must be an integer'],
+    ['id=01', 'id.0 must be an integer'],
+    ['id=9223372036854775808', 'id.0 must be an integer'],
+    ['id=1&id=2', 'id is given more than once'],
+    [`id=${Array(101).fill(1)}`, 'id must NOT have more than 100 items'],
+    ['id=1&limit=5', 'id and limit cannot be used together'],
+    ['id=1&cursor=abc', 'id and cursor cannot be used together'],
+  ])('%.40s is 400', async (query, message) => {
+    for (const path of ['/v1/seats', '/v1/bookings'])
+      expectError(await server.get(`${path}?${query}`), 400, 'invalid_request', `query: ${message}`)
+  })
+
+  it('has a hundred of them', async () => {
+    add('sold')
+    expect(await listed(`id=${Array.from({ length: 100 }, (_, i) => i + 1)}`)).toEqual([1])
+  })
 })
 
 it('a seat that is added meanwhile is on a later page', async () => {

@@ -88,10 +88,10 @@ function readsOf(store: MemoryStore): StoredReads {
       return { proof: proofOf(generation, document.collection), document: findIn(generation, document) }
     },
 
-    async page(name, { collection, index, after, limit }) {
+    async page(name, { collection, index, after, limit, ids }) {
       const generation = store.generation(name)
       const set = setName(collection, index)
-      const behind = inOrder(generation, set).filter(({ id }) => id > after)
+      const behind = inOrder(generation, set).filter(({ id }) => id > after && (ids === undefined || ids.includes(id)))
       const shown = behind.slice(0, limit)
       const last = behind.length > limit ? shown.at(-1)?.id : undefined
       const documents = shown.map(({ json }) => json).join(',')

@@ -32,8 +32,17 @@ export function redisReads(read: GroupReader, home: string): StoredReads {
       return { proof, document: documentOf({ collection, id }, found[0]) }
     },
 
-    async page(generation, { collection, index, after, limit }) {
-      const lookup: Lookup = { what: 'page', set: setName(collection, index), of: after, limit }
+    async page(generation, { collection, index, after, limit, ids }) {
+      const set = setName(collection, index)
+      if (ids !== undefined) {
+        const { proof, found } = await read(
+          generation,
+          ids.map((id) => ({ what: 'member', set, of: id })),
+        )
+        const documents = found.flatMap((member) => (member ? member.split('\0', 1) : []))
+        return { proof, documents: documents.join(','), count: documents.length, last: undefined }
+      }
+      const lookup: Lookup = { what: 'page', set, of: after, limit }
       const { proof, found } = await read(generation, [lookup])
       const page = found[0] ?? ''
       const head = /^(\d+) (\d+|-),?/.exec(page)

@@ -64,8 +64,12 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
     return json === undefined ? undefined : { json, stream: collection === home ? String(id) : behind }
   }
 
-  function pageOf(view: View, { collection, index, after, limit }: PageQuery): StoredPage {
+  function pageOf(view: View, { collection, index, after, limit, ids }: PageQuery): StoredPage {
     const set = setName(collection, index)
+    if (ids !== undefined) {
+      const documents = ids.flatMap((id) => view.sets.get(set)?.find(id)?.[0] ?? [])
+      return { proof: view.proof, documents: documents.join(','), count: documents.length, last: undefined }
+    }
     const pageKey = `${set} ${after} ${limit}`
     const known = view.pages.get(pageKey)
     if (known !== undefined) return known

@@ -103,6 +103,25 @@ export const reading = topic('reading', {
     expect(answers).toEqual(expected)
   },
 
+  'a page of ids holds those that there are, of all or of an index, with the proof of the set': async (fixture) => {
+    const { store, generation, checkpoints } = await full(fixture)
+    const page = (ids: readonly number[], index?: string) =>
+      store.reads.page(generation, { collection: home, index, after: 0, limit: ids.length, ids })
+    const proof = { active: generation, checkpoints, isComplete: true }
+    const found = [seat(1, ['a', 'b']), seat(2, ['a'])].map(({ json }) => json)
+    const none = { documents: '', count: 0 }
+    for (const [ids, index, expected] of [
+      [[1, 2, 9007199254740991], undefined, { documents: found.join(','), count: 2 }],
+      [[2, 3], undefined, { documents: found[1], count: 1 }],
+      [[1, 2], 'b', { documents: found[0], count: 1 }],
+      [[2], 'b', none],
+      [[1], 'unknown', none],
+    ] as const) {
+      expect(await page(ids, index)).toEqual({ proof, last: undefined, ...expected })
+    }
+    expect(await store.reads.page('unknown', { collection: home, after: 0, limit: 1, ids: [1] })).toMatchObject(none)
+  },
+
   'a load gives row, parked events and decision in one answer, and of what is not asked for nothing': async (
     fixture,
   ) => {
