@@ -34,9 +34,9 @@ const lost = stream([seatAdded, bookingPlaced(12)], { offsets: [0, nextOffset - 
 
 describe('a command', () => {
   it('decides on the loaded state, appends the next version and answers from the state loaded then', async () => {
-    const { booking, loads, appended, waits } = open({ loads: [available, booked] })
+    const { book, loads, appended, waits } = open({ loads: [available, booked] })
     const isAbandoned = () => false
-    const handled = await booking({ wait: { timeoutMs: 0, isAbandoned } })
+    const handled = await book({ wait: { timeoutMs: 0, isAbandoned } })
     expect(handled).toMatchObject({ outcome: 'applied', version: 2, position, isReadable: true })
     expect(applied(handled).state).toMatchObject({ seat: { status: 'pending' }, booking: { id: 3 } })
     const event = { type: 'theatre.BookingPlaced.v1', streamversion: 2, data: bookingData(3) }
@@ -56,21 +56,21 @@ describe('a command', () => {
     const since = stream([seatAdded, bookingPlaced(3), bookingApproved(3)], {
       offsets: [0, nextOffset, nextOffset + 1],
     })
-    const handled = await open({ loads: [available, since] }).booking()
+    const handled = await open({ loads: [available, since] }).book()
     expect(applied(handled)).toMatchObject({ version: 2, state: { booking: { status: 'placed' } } })
   })
 
   it('is answered from what is loaded then where that is not what it was decided on, as the log lost its end', async () => {
     const document = seatDocument({ id: seatId, ...a12, name: 'Mia', status: 'pending' })
     const other = booked.row && { ...booked.row, document }
-    const handled = await open({ loads: [available, { ...booked, row: other }] }).booking()
+    const handled = await open({ loads: [available, { ...booked, row: other }] }).book()
     expect(applied(handled).state?.seat.name).toBe('Mia')
   })
 
   it('that is refused ends with the error of the decider, and appends nothing', async () => {
-    const { booking, appended } = open({ loads: [lost] })
+    const { book, appended } = open({ loads: [lost] })
     const message = expect.stringContaining('booking 12')
-    await expect(booking()).rejects.toMatchObject({ code: 'seat_not_available', message })
+    await expect(book()).rejects.toMatchObject({ code: 'seat_not_available', message })
     expect(appended).toEqual([])
   })
 
@@ -84,15 +84,15 @@ describe('a command', () => {
   })
 
   it('about a stream with parked events is refused, and appends nothing', async () => {
-    const { booking, appended } = open({ loads: [{ ...available, ...parkedAt(1) }] })
-    await expect(booking()).rejects.toMatchObject({ code: 'stream_parked' })
+    const { book, appended } = open({ loads: [{ ...available, ...parkedAt(1) }] })
+    await expect(book()).rejects.toMatchObject({ code: 'stream_parked' })
     expect(appended).toEqual([])
   })
 
   it('that cannot load ends with the error of that, and appends nothing', async () => {
     for (const error of [failure('read_model_unavailable'), failure('read_model_behind'), new TypeError('bug')]) {
-      const { booking, appended } = open({ loads: [error] })
-      await expect(booking()).rejects.toBe(error)
+      const { book, appended } = open({ loads: [error] })
+      await expect(book()).rejects.toBe(error)
       expect(appended).toEqual([])
     }
   })
@@ -100,8 +100,8 @@ describe('a command', () => {
   it('waits until its state includes the required positions, within its own time limit', async () => {
     const positions = [{ partition: 1, offset: 4 }]
     for (const timeoutMs of [300, 9000]) {
-      const { booking, loads } = open({ loads: [available, booked] })
-      await booking({ atLeast: { positions, wait: { timeoutMs } } })
+      const { book, loads } = open({ loads: [available, booked] })
+      await book({ atLeast: { positions, wait: { timeoutMs } } })
       expect(loads[0]?.atLeast).toEqual({ positions, wait: { timeoutMs: Math.min(timeoutMs, 5000) } })
     }
   })
@@ -110,7 +110,7 @@ describe('a command', () => {
 describe('a command whose event was appended', () => {
   it('and is parked ends with an error that says so', async () => {
     const loads = [available, { ...available, ...parkedAt(nextOffset) }]
-    await expect(open({ loads }).booking()).rejects.toMatchObject({ code: 'event_parked' })
+    await expect(open({ loads }).book()).rejects.toMatchObject({ code: 'event_parked' })
   })
 
   const away = failure('read_model_unavailable')
@@ -119,14 +119,14 @@ describe('a command whose event was appended', () => {
     ['it is not heard of in time', { heard: ['late'] }, undefined],
     ['its stream cannot be loaded then', { loads: [available, away] }, away],
   ])('has an unknown outcome, with the id that was drawn, when %s', async (_, script, cause) => {
-    const error = await rejection(open({ loads: [available], ...script }).booking())
+    const error = await rejection(open({ loads: [available], ...script }).book())
     expect(error).toBeInstanceOf(UnknownOutcome)
     expect(error).toMatchObject({ code: 'append_outcome_unknown', id: 3, cause })
   })
 
   it('does not take a bug for an unknown outcome', async () => {
     const bug = new TypeError('bug')
-    await expect(open({ loads: [available, bug] }).booking()).rejects.toBe(bug)
+    await expect(open({ loads: [available, bug] }).book()).rejects.toBe(bug)
   })
 })
 
@@ -136,35 +136,35 @@ describe('a command whose event a rival came before', () => {
     const done = stream([seatAdded, bookingPlaced(12), bookingCancelled(12), bookingPlaced(3)], {
       offsets: [0, 18, 19, nextOffset + 1],
     })
-    const { booking, events, appended } = open({ heard: ['without_effect'], loads: [available, cancelled, done] })
-    expect(applied(await booking())).toMatchObject({ version: 4, state: { booking: { id: 3 } } })
+    const { book, events, appended } = open({ heard: ['without_effect'], loads: [available, cancelled, done] })
+    expect(applied(await book())).toMatchObject({ version: 4, state: { booking: { id: 3 } } })
     expect(appended.map(({ event }) => event.data)).toEqual([bookingData(3), bookingData(3)])
     expect(events()).toEqual(['0/9@2', '0/9@4'])
   })
 
   it('is refused if that is no longer possible', async () => {
-    const { booking, appended } = open({ loads: [available, lost] })
-    await expect(booking()).rejects.toMatchObject({ code: 'seat_not_available' })
+    const { book, appended } = open({ loads: [available, lost] })
+    await expect(book()).rejects.toMatchObject({ code: 'seat_not_available' })
     expect(appended).toHaveLength(1)
   })
 
   it('is decided again on the remaining state if the log lost its end', async () => {
     const cancelled = stream([seatAdded, bookingPlaced(12), bookingCancelled(12)])
     const done = stream([seatAdded, bookingPlaced(3)], { offsets: [0, nextOffset + 1] })
-    const { booking, events } = open({ loads: [cancelled, available, done] })
-    expect(applied(await booking()).version).toBe(2)
+    const { book, events } = open({ loads: [cancelled, available, done] })
+    expect(applied(await book()).version).toBe(2)
     expect(events()).toEqual(['0/9@4', '0/9@2'])
   })
 
   it('is decided again if the log lost its end, and gave the offset of its event to a rival', async () => {
     const given = { offsets: [0, nextOffset], areRivals: true }
     const rival = stream([seatAdded, bookingPlaced(12)], given)
-    await expect(open({ loads: [available, rival] }).booking()).rejects.toMatchObject({ code: 'seat_not_available' })
+    await expect(open({ loads: [available, rival] }).book()).rejects.toMatchObject({ code: 'seat_not_available' })
   })
 
   it('is refused while events are parked', async () => {
     const loads = [available, { ...lost, ...parkedAt(nextOffset + 1) }]
-    await expect(open({ loads }).booking()).rejects.toMatchObject({ code: 'stream_parked' })
+    await expect(open({ loads }).book()).rejects.toMatchObject({ code: 'stream_parked' })
   })
 
   it('tries again until its time is over, and has had no effect then', async () => {
@@ -173,8 +173,8 @@ describe('a command whose event a rival came before', () => {
       const bookings = Array.from({ length: booking }, (_, id) => [bookingPlaced(id), bookingCancelled(id)])
       return stream([seatAdded, ...bookings.flat()])
     }
-    const { booking, events } = open({ loads: [available, rival(1), rival(2), rival(3)] })
-    await expect(booking()).rejects.toMatchObject({ code: 'conflict' })
+    const { book, events } = open({ loads: [available, rival(1), rival(2), rival(3)] })
+    await expect(book()).rejects.toMatchObject({ code: 'conflict' })
     expect(events()).toEqual(['0/9@2', '0/9@4', '0/9@6'])
   })
 })
@@ -186,45 +186,45 @@ describe('a booking whose id another booking has', () => {
 
   it('gets one of another block, as every booking after it', async () => {
     const next = stream([seatAdded, bookingPlaced(10_005)], { offsets: [0, nextOffset + 2] })
-    const { booking, appended, events } = open({ ...taken, loads: [available, available, done, available, next] })
-    expect(applied(await booking())).toMatchObject({ version: 2, state: { booking: { id: 10_002 } } })
-    expect(applied(await booking()).state?.booking?.id).toBe(10_005)
+    const { book, appended, events } = open({ ...taken, loads: [available, available, done, available, next] })
+    expect(applied(await book())).toMatchObject({ version: 2, state: { booking: { id: 10_002 } } })
+    expect(applied(await book()).state?.booking?.id).toBe(10_005)
     expect(appended.map(({ event }) => event.data)).toEqual([3, 10_002, 10_005].map(bookingData))
     expect(events()).toEqual(['0/9@2', '0/9@2', '0/9@2'])
   })
 
   it('keeps its idempotency key, under which it is found again', async () => {
-    const { booking, appended } = open({
+    const { book, appended } = open({
       ...taken,
       loads: [available, available, { ...done, decided }, { ...done, decided }],
     })
     const once = { idempotency: keyOfBooking }
-    expect(applied(await booking(once)).state?.booking?.id).toBe(10_002)
-    expect(await booking(once)).toMatchObject({ outcome: 'replayed', record: { id: 10_002 } })
+    expect(applied(await book(once)).state?.booking?.id).toBe(10_002)
+    expect(await book(once)).toMatchObject({ outcome: 'replayed', record: { id: 10_002 } })
     const { key: idempotencykey } = keyOfBooking
     expect(appended).toMatchObject([{ event: { idempotencykey } }, { event: { idempotencykey } }])
   })
 
   it('is answered from the record, if a retry on another process was placed meanwhile', async () => {
-    const { booking, appended } = open({ ...taken, loads: [available, { ...done, decided }] })
-    expect(await booking({ idempotency: keyOfBooking })).toMatchObject({ outcome: 'replayed', record: { id: 10_002 } })
+    const { book, appended } = open({ ...taken, loads: [available, { ...done, decided }] })
+    expect(await book({ idempotency: keyOfBooking })).toMatchObject({ outcome: 'replayed', record: { id: 10_002 } })
     expect(appended).toHaveLength(1)
   })
 
   it('is placed by the retry, if that was not known in time', async () => {
-    const { booking, appended } = open({
+    const { book, appended } = open({
       heard: ['late'],
       loads: [available, available, available, { ...done, decided }],
     })
-    await rejection(booking({ idempotency: keyOfBooking }))
-    expect(applied(await booking({ idempotency: keyOfBooking })).state?.booking?.id).toBe(10_002)
+    await rejection(book({ idempotency: keyOfBooking }))
+    expect(applied(await book({ idempotency: keyOfBooking })).state?.booking?.id).toBe(10_002)
     expect(appended).toHaveLength(2)
   })
 
   it('is refused if a rival booked the seat meanwhile', async () => {
     const rival = stream([seatAdded, bookingPlaced(12)], { offsets: [0, nextOffset + 1], areRivals: true })
-    const { booking, appended } = open({ ...taken, loads: [available, rival] })
-    await expect(booking()).rejects.toMatchObject({ code: 'seat_not_available' })
+    const { book, appended } = open({ ...taken, loads: [available, rival] })
+    await expect(book()).rejects.toMatchObject({ code: 'seat_not_available' })
     expect(appended).toHaveLength(1)
   })
 
@@ -233,8 +233,8 @@ describe('a booking whose id another booking has', () => {
       vi.advanceTimersByTime(2000)
       return available
     }
-    const { booking, appended } = open({ loads: [available, later, later, later] })
-    await expect(booking()).rejects.toMatchObject({ code: 'conflict' })
+    const { book, appended } = open({ loads: [available, later, later, later] })
+    await expect(book()).rejects.toMatchObject({ code: 'conflict' })
     expect(appended.map(({ event }) => event.data)).toEqual([3, 10_002, 20_001].map(bookingData))
   })
 })
@@ -244,10 +244,10 @@ describe('a booking under an idempotency key', () => {
   const decided = record({ ...keyOfBooking, partition: 0, stream: '9', id: 12, version: 2 })
 
   it('is looked up in one read with its stream, and has an event id of its own', async () => {
-    const { booking, loads, appended } = open({
+    const { book, loads, appended } = open({
       loads: [available, { ...booked, decided: record({ ...keyOfBooking, offset: nextOffset }) }],
     })
-    expect(await booking(once)).toMatchObject({ outcome: 'applied', version: 2 })
+    expect(await book(once)).toMatchObject({ outcome: 'applied', version: 2 })
     const key = { partition: 0, key: keyOfBooking.key }
     expect(loads).toMatchObject([{ query: { stream: '9', key } }, { query: { stream: '9', key } }])
     expect(appended[0]?.event).toMatchObject({ idempotencykey: keyOfBooking.key })
@@ -255,14 +255,14 @@ describe('a booking under an idempotency key', () => {
   })
 
   it('that is decided is answered from the record, be its stream parked, and appends nothing', async () => {
-    const { booking, appended } = open({ loads: [{ ...lost, ...parkedAt(7), decided }] })
-    expect(await booking(once)).toEqual({ outcome: 'replayed', record: decided, position: { partition: 0, offset: 3 } })
+    const { book, appended } = open({ loads: [{ ...lost, ...parkedAt(7), decided }] })
+    expect(await book(once)).toEqual({ outcome: 'replayed', record: decided, position: { partition: 0, offset: 3 } })
     expect(appended).toEqual([])
   })
 
   it('that another request decides meanwhile is answered from its record', async () => {
-    const { booking } = open({ heard: ['without_effect'], loads: [available, { ...lost, decided }] })
-    expect(await booking(once)).toMatchObject({ outcome: 'replayed', record: { id: 12 } })
+    const { book } = open({ heard: ['without_effect'], loads: [available, { ...lost, decided }] })
+    expect(await book(once)).toMatchObject({ outcome: 'replayed', record: { id: 12 } })
   })
 })
 
@@ -272,23 +272,23 @@ describe('a request whose event was stored and not heard of in time', () => {
   const decided = record({ ...keyOfBooking, partition: 0, stream: '9', id: 12, version: 2, offset: nextOffset })
 
   it('is answered from its record when it is sent again, and appends nothing more', async () => {
-    const { booking, appended } = open({ heard: ['late'], loads: [available, available, { ...booked, decided }] })
-    await expect(booking(once)).rejects.toMatchObject({ code: 'append_outcome_unknown' })
-    expect(await booking(once)).toMatchObject({ outcome: 'replayed', record: { id: 12 } })
+    const { book, appended } = open({ heard: ['late'], loads: [available, available, { ...booked, decided }] })
+    await expect(book(once)).rejects.toMatchObject({ code: 'append_outcome_unknown' })
+    expect(await book(once)).toMatchObject({ outcome: 'replayed', record: { id: 12 } })
     expect(appended).toHaveLength(1)
   })
 
   it('appends nothing more however often it is sent while the read models are behind', async () => {
-    const { booking, appended } = open({ heard: ['late', 'late', 'late'], loads: [available, available, available] })
-    const outcomes = [await rejection(booking(once)), await rejection(booking(once)), await rejection(booking(once))]
+    const { book, appended } = open({ heard: ['late', 'late', 'late'], loads: [available, available, available] })
+    const outcomes = [await rejection(book(once)), await rejection(book(once)), await rejection(book(once))]
     expect(outcomes).toEqual(outcomes.map(() => expect.objectContaining({ id: (outcomes[0] as UnknownOutcome).id })))
     expect(appended).toHaveLength(1)
   })
 
   it('holds up another request under its key, of which nothing is stored', async () => {
-    const { booking, appended } = open({ heard: ['late', 'late'], loads: [available, available] })
-    await rejection(booking(once))
-    await expect(booking(other)).rejects.toMatchObject({ code: 'conflict' })
+    const { book, appended } = open({ heard: ['late', 'late'], loads: [available, available] })
+    await rejection(book(once))
+    await expect(book(other)).rejects.toMatchObject({ code: 'conflict' })
     expect(appended).toHaveLength(1)
   })
 
@@ -298,9 +298,9 @@ describe('a request whose event was stored and not heard of in time', () => {
       offsets: [0, 1, 2, nextOffset + 1],
       decided: { ...decided, offset: nextOffset + 1 },
     })
-    const { booking, events } = open({ heard: ['late'], loads: [available, available, now, done] })
-    await rejection(booking(once))
-    expect(applied(await booking(once)).version).toBe(4)
+    const { book, events } = open({ heard: ['late'], loads: [available, available, now, done] })
+    await rejection(book(once))
+    expect(applied(await book(once)).version).toBe(4)
     expect(events()).toEqual(['0/9@2', '0/9@4'])
   })
 })
@@ -318,8 +318,8 @@ describe('commands of one process', () => {
 
   it('about one stream take turns: the next one loads what the one before came to', async () => {
     const first = Promise.withResolvers<typeof available>()
-    const { booking, loads } = open({ loads: [() => first.promise, booked, booked] })
-    const outcomes = [booking(), booking()]
+    const { book, loads } = open({ loads: [() => first.promise, booked, booked] })
+    const outcomes = [book(), book()]
     expect(loads).toHaveLength(1)
     first.resolve(available)
     await expect(outcomes[0]).resolves.toMatchObject({ outcome: 'applied' })
@@ -327,19 +327,19 @@ describe('commands of one process', () => {
   })
 
   it('about other streams do not wait for each other', async () => {
-    const { booking, loads } = open({ loads: [() => new Promise(() => {}), available, available] })
-    void booking()
-    await booking({}, 12 as typeof seatId).catch(() => {})
+    const { book, loads } = open({ loads: [() => new Promise(() => {}), available, available] })
+    void book()
+    await book({}, 12 as typeof seatId).catch(() => {})
     expect(loads.length).toBeGreaterThan(1)
   })
 
   it('have one deadline from the start: for their turn, the append, and the outcome', async () => {
     const first = Promise.withResolvers<typeof booked>()
     const loads = [() => first.promise, available, booked]
-    const { booking, appended, waits } = open({ loads, heard: ['late'] })
+    const { book, appended, waits } = open({ loads, heard: ['late'] })
     const start = performance.now()
-    const refused = rejection(booking())
-    const waiting = rejection(booking())
+    const refused = rejection(book())
+    const waiting = rejection(book())
     await vi.advanceTimersByTimeAsync(3000)
     first.resolve(booked)
     await Promise.all([refused, waiting])
@@ -348,9 +348,9 @@ describe('commands of one process', () => {
   })
 
   it('give up when their turn does not come in time, and append nothing', async () => {
-    const { booking, appended } = open({ loads: [() => new Promise(() => {})] })
-    void booking()
-    const waiting = expect(booking()).rejects.toMatchObject({ code: 'conflict' })
+    const { book, appended } = open({ loads: [() => new Promise(() => {})] })
+    void book()
+    const waiting = expect(book()).rejects.toMatchObject({ code: 'conflict' })
     await vi.advanceTimersByTimeAsync(5000)
     await waiting
     expect(appended).toEqual([])

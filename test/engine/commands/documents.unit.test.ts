@@ -11,7 +11,10 @@ import {
   nextOffset,
   nothing,
   open,
+  type Script,
   seatAdded,
+  seatId,
+  seatRemoved,
   stream,
 } from './scene.ts'
 
@@ -54,6 +57,47 @@ describe('a command about a document', () => {
     const [first, second] = await Promise.all([update(12, 'approved'), update(12, 'delivered')])
     expect([first.outcome, second.outcome]).toEqual(['applied', 'applied'])
     expect(events()).toEqual(['0/9@3', '0/9@4'])
+  })
+})
+
+describe('a command about the document that shows its stream', () => {
+  const added = stream([seatAdded])
+  const removed = stream([seatAdded, seatRemoved], { offsets: [0, nextOffset] })
+  const inTheWay = () => {
+    throw new ServiceError('precondition_failed', 'another tag')
+  }
+
+  it('looks its stream up by the id, in the same read', async () => {
+    const { remove, loads, events } = open({ loads: [added, removed] })
+    expect(applied(await remove()).state).toMatchObject({ isRemoved: true })
+    const document = { collection: 'seats', id: 9 }
+    expect(loads[0]?.query).toEqual({ document, stream: '9' })
+    expect(events()).toEqual(['0/9@2'])
+  })
+
+  it('that is removed is left to the decider, which may find nothing to do, whatever If-Match says', async () => {
+    const reached = [new Map()]
+    const { remove, appended } = open({ loads: [{ ...removed, reached }] })
+    expect(await remove(seatId, { precondition: inTheWay })).toEqual({
+      outcome: 'unchanged',
+      document: undefined,
+      reached,
+    })
+    expect(appended).toEqual([])
+  })
+
+  it('that is removed is not there for any other command, nor what rivals removed just before', async () => {
+    const about = { stream: { collection: 'seats', id: seatId } }
+    const change = (loads: Script['loads'] = []) => open({ loads, heard: ['without_effect'] }).book(about)
+    expect(await change([removed])).toMatchObject({ outcome: 'not_found' })
+    const rival = stream([seatAdded, seatRemoved], { offsets: [0, 1] })
+    expect(await change([added, rival])).toMatchObject({ outcome: 'not_found' })
+  })
+
+  it('that never was is not found, and its decider is not asked', async () => {
+    const { remove, appended } = open({ loads: [nothing] })
+    expect(await remove()).toMatchObject({ outcome: 'not_found' })
+    expect(appended).toEqual([])
   })
 })
 

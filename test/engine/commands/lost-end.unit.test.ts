@@ -22,35 +22,35 @@ const done = stream([seatAdded, bookingPlaced(6)], { offsets: [0, nextOffset + 1
 describe('an event that was stored under a key and not heard of in time', () => {
   it('is let go once it lies beyond the end of a log that lost its end: the retry gets its final answer', async () => {
     let endOffset = nextOffset + 1
-    const { booking, appended } = open({
+    const { book, appended } = open({
       heard: ['late'],
       loads: [available, available, done],
       endOffset: () => endOffset,
     })
-    await expect(booking(once)).rejects.toMatchObject({ code: 'append_outcome_unknown' })
+    await expect(book(once)).rejects.toMatchObject({ code: 'append_outcome_unknown' })
     endOffset = nextOffset
-    expect(applied(await booking(once)).version).toBe(2)
+    expect(applied(await book(once)).version).toBe(2)
     expect(appended).toHaveLength(2)
   })
 
   it('is let go once another generation is read', async () => {
     let generation = 'first'
-    const { booking, appended } = open({
+    const { book, appended } = open({
       heard: ['late'],
       loads: [available, available, done],
       generation: () => generation,
     })
-    await rejection(booking(once))
+    await rejection(book(once))
     generation = 'second'
-    expect(applied(await booking(once)).version).toBe(2)
+    expect(applied(await book(once)).version).toBe(2)
     expect(appended).toHaveLength(2)
   })
 
   it('is known not to be there when a rival has its offset, version and all', async () => {
     const rival = stream([seatAdded, bookingPlaced(4)], { offsets: [0, nextOffset], areRivals: true })
-    const { booking, appended } = open({ heard: ['late'], loads: [available, available, rival] })
-    await rejection(booking(once))
-    await expect(booking(once)).rejects.toMatchObject({ code: 'seat_not_available' })
+    const { book, appended } = open({ heard: ['late'], loads: [available, available, rival] })
+    await rejection(book(once))
+    await expect(book(once)).rejects.toMatchObject({ code: 'seat_not_available' })
     expect(appended).toHaveLength(1)
   })
 })

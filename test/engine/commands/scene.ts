@@ -37,6 +37,7 @@ export const keyOfBooking = placeBookingIdempotency('api-key-id', 'once', seatId
 export const partitionOfKey = 2
 
 export const seatAdded: SeatEvent = { type: 'SeatAdded', seat: { id: seatId, ...a12 } }
+export const seatRemoved: SeatEvent = { type: 'SeatRemoved', seatId }
 const bookingEvent =
   (type: 'BookingPlaced' | 'BookingApproved' | 'BookingDelivered' | 'BookingCancelled') => (bookingId: number) =>
     ({ type, bookingId: bookingId as BookingId, seatId }) as const
@@ -72,8 +73,9 @@ export function stream(
     undefined,
   )
   const entries = offsets.map((offset) => encodeEntry(offset, areRivals ? 'rival' : ownId))
-  const [document, hidden] = [state && seatDocument(state.seat), hiddenOf(state)]
-  const row = { stream: String(seatId), version: events.length, entries, document, isRemoved: false, hidden }
+  const isRemoved = state?.isRemoved ?? false
+  const [document, hidden] = [state && !isRemoved ? seatDocument(state.seat) : undefined, hiddenOf(state)]
+  const row = { stream: String(seatId), version: events.length, entries, document, isRemoved, hidden }
   return { ...nothing, row: events.length > 0 ? row : undefined, ...over }
 }
 
@@ -139,11 +141,12 @@ export function open({ loads = [], heard = [], appends = [], ...script }: Script
     })
     const row = loaded.row && entries && { ...loaded.row, entries }
     const { booking } = (row && theatre.codec.read(row)) ?? {}
-    const isLatest = booking !== undefined && booking.id === document?.id
+    const isLatest = document?.collection === 'bookings' && booking?.id === document.id
+    const shown = isLatest && booking ? bookingDocument(booking) : document?.collection === 'seats' && row?.document
     return {
       ...loaded,
       row,
-      document: loaded.document ?? (isLatest ? { json: bookingDocument(booking), stream: String(seatId) } : undefined),
+      document: loaded.document ?? (shown ? { json: shown, stream: String(seatId) } : undefined),
       entries: (row && versions && entriesIn(row, versions, () => undefined)) ?? nothing.entries,
     }
   }
@@ -179,10 +182,15 @@ export function open({ loads = [], heard = [], appends = [], ...script }: Script
       asked.appended.map(({ partition, record: { key }, event }) => `${partition}/${key}@${event.streamversion}`),
     create: (over: Partial<CommandOptions> = {}) =>
       handle(({ id }) => ({ type: 'addSeat', id: id as SeatId, newSeat: a12 }), { stream: 'new', ...over }),
-    booking: (over: Partial<CommandOptions> = {}, seat = seatId) =>
+    book: (over: Partial<CommandOptions> = {}, seat = seatId) =>
       handle(({ id }) => ({ type: 'placeBooking', bookingId: id as BookingId, seatId: seat }), {
         stream: String(seat),
         drawsId: true,
+        ...over,
+      }),
+    remove: (seat = seatId, over: Partial<CommandOptions> = {}) =>
+      handle(({ id }) => ({ type: 'removeSeat', id: (id || seat) as SeatId }), {
+        stream: { collection: 'seats', id: seat },
         ...over,
       }),
     update: (bookingId: number, status: BookingStatus, over: Partial<CommandOptions> = {}) => {
