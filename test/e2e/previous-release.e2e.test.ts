@@ -28,6 +28,17 @@ async function expectReplayed(client: Client, pet: Pet): Promise<void> {
   expect(await createOnce(client, pet.name)).toEqual({ pet, isReplayed: true })
 }
 
+/** Resolves to the one as it is now, and to the other. */
+async function changeAndRemove(client: Client, pets: readonly Pet[]): Promise<[Pet, Pet]> {
+  const [first, second] = pets
+  if (first === undefined || second === undefined) throw new Error('there are no pets')
+  const change = { method: 'PATCH', body: '{"name":"changed"}', headers: { 'content-type': 'application/json' } }
+  const { body } = await client.request(`/v1/pets/${first.id}`, change)
+  expect(body).toEqual({ ...first, name: 'changed' })
+  expect((await client.request(`/v1/pets/${second.id}`, { method: 'DELETE' })).status).toBe(204)
+  return [body as Pet, second]
+}
+
 async function untilListed(service: ServiceProcess, count: number): Promise<void> {
   await vi.waitFor(async () => expect(await new Client(service).list()).toHaveLength(count), patience)
 }
@@ -49,15 +60,18 @@ describeWithPreviousRelease('the release before this one', (previous) => {
     await expectExactly(client, [...pets, once])
     await expectReplayed(client, once)
     const order = await client.order(once.id)
+    const [changed, removed] = await changeAndRemove(client, pets)
     await stop(present)
 
     const back = await startService(environment, previous)
-    await expectExactly(new Client(back), [...pets, once]) // it knows no orders
+    await expectExactly(new Client(back), [...pets, once]) // it knows no orders, changes and removals
     pets.push((await createOnce(new Client(back), 'back')).pet)
     await stop(back)
 
     const again = new Client(await startService(environment))
-    await expectExactly(again, [...pets, { ...once, status: 'pending' }])
+    const others = pets.filter(({ id }) => id !== changed.id && id !== removed.id)
+    await expectExactly(again, [changed, ...others, { ...once, status: 'pending' }])
+    expect((await again.get(removed.id)).status).toBe(404)
     expect((await again.getOrder(order.id)).body).toEqual(order)
     await expectVerified(environment)
   })
