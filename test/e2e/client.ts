@@ -54,7 +54,13 @@ export class Client {
     const response = await fetch(new URL(path, this.url), { headers: { ...usual, ...headers }, ...options })
     const text = await response.text()
     const ms = performance.now() - start
-    return { status: response.status, headers: response.headers, text, body: text === '' ? undefined : JSON.parse(text), ms }
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: text === '' ? undefined : JSON.parse(text),
+      ms,
+    }
   }
 
   post(pet: unknown, headers: Headers = {}): Promise<Answer> {
