@@ -39,13 +39,19 @@ export async function seenDuring(attack: Attack, service: ServiceProcess, path: 
   return { statuses: [...statuses], memoryMiB, descriptors }
 }
 
-async function statusOf(url: string, key: string): Promise<number> {
+/**
+ * The status that a client ends with which does what a 503 says: on a busy machine Redis may be slow for a moment, and
+ * that is told.
+ */
+async function statusOf(url: string, key: string, triesLeft = 3): Promise<number> {
   try {
     const headers = { authorization: `Bearer ${key}` }
     const answer = await fetch(url, { headers, signal: AbortSignal.timeout(10_000) })
     await answer.arrayBuffer()
-    return answer.status
+    if (answer.status !== 503 || triesLeft === 0) return answer.status
+    await delay(1000 * Number(answer.headers.get('retry-after') ?? 1))
   } catch {
     return 0
   }
+  return await statusOf(url, key, triesLeft - 1)
 }
