@@ -92,11 +92,15 @@ export const anyCommand = {
 export const anySchema = { security: [{ apiKey: [] }], querystring: Type.Object({}, { additionalProperties: false }) }
 
 /** The query of a GET of a page; `filters`, where the list has some. */
-export function pageQuery<Filters extends TProperties>(noun: string, filters: Filters = {} as Filters) {
+export function pageQuery<Filters extends TProperties>(
+  noun: string,
+  filters: Filters = {} as Filters,
+  more: TProperties = {}, // behind the others: generated clients have parameters by position
+) {
   const cursor = Type.String({ description: 'Where the page begins: taken from the `Link` of the page before' })
   const limit = Type.Integer({ ...pageLimit, description: `Maximum number of ${noun} returned` })
   return Type.Object(
-    { limit: Type.Optional(limit), ...filters, cursor: Type.Optional(cursor) },
+    { limit: Type.Optional(limit), ...filters, cursor: Type.Optional(cursor), ...more },
     { additionalProperties: false },
   )
 }
@@ -151,7 +155,7 @@ export function listSchema(resource: NamedResource) {
     ...anySchema,
     ...partOf(resource),
     ...textsOf(list),
-    querystring: pageQuery(several, { ...optional, id: Type.Optional(idsParameter(several)) }),
+    querystring: pageQuery(several, optional, { id: Type.Optional(idsParameter(several)) }),
     headers: headers(requestHeaders.consistency()),
     response: {
       ...anyOperation,

@@ -38,11 +38,11 @@ public class Scenario {
         Pet ada = animals.createPet(new PetInput().name("Ada").categoryId(Long.MIN_VALUE), null, null, null);
         expect(ada.getCategoryId() == Long.MIN_VALUE, ada);
 
-        ApiResponse<List<Pet>> first = animals.listPetsWithHttpInfo(1, PetStatus.AVAILABLE, null, null, null);
+        ApiResponse<List<Pet>> first = animals.listPetsWithHttpInfo(1, PetStatus.AVAILABLE, null, null, null, null);
         expect(first.getData().size() == 1, first.getData());
         Matcher cursor = Pattern.compile("cursor=([\\w-]+)").matcher(first.getHeaders().get("link").get(0));
         expect(cursor.find(), first.getHeaders());
-        Pet second = animals.listPets(1, PetStatus.AVAILABLE, cursor.group(1), null, null).get(0);
+        Pet second = animals.listPets(1, PetStatus.AVAILABLE, cursor.group(1), null, null, null).get(0);
         expect(first.getData().get(0).getId() < second.getId() && second.getId() <= ada.getId(), second);
 
         expect(animals.getPet(rex.getId(), null, null, null).equals(rex), rex);
@@ -61,7 +61,7 @@ public class Scenario {
         expect(placed.getData().getOrderId().equals(order.getId()) && placed.getStreamversion() == 2, placed);
 
         AnimalsApi stranger = new AnimalsApi(client("nobody"));
-        refused(401, ErrorCode.UNAUTHORIZED, () -> stranger.listPets(null, null, null, null, null));
+        refused(401, ErrorCode.UNAUTHORIZED, () -> stranger.listPets(null, null, null, null, null, null));
     }
 
     private static ApiClient client(String key) {

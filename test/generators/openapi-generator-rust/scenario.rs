@@ -35,7 +35,7 @@ fn main() {
     assert_eq!(ada.category_id, i64::MIN);
 
     // This client does not show the headers of an answer, so it cannot follow Link.
-    let first = animals_api::list_pets(&ours, Some(1), Some(PetStatus::Available), None, None, None).unwrap();
+    let first = animals_api::list_pets(&ours, Some(1), Some(PetStatus::Available), None, None, None, None).unwrap();
     assert_eq!(first.len(), 1);
 
     assert_eq!(animals_api::get_pet(&ours, rex.id, None, None, None).unwrap(), rex);
@@ -56,5 +56,5 @@ fn main() {
     }
 
     let stranger = client("nobody".to_string());
-    refused(401, "unauthorized", animals_api::list_pets(&stranger, None, None, None, None, None));
+    refused(401, "unauthorized", animals_api::list_pets(&stranger, None, None, None, None, None, None));
 }
