@@ -35,15 +35,23 @@ export interface paths {
         /**
          * Get an animal
          * @deprecated
-         * @description Will be removed on 5 December 2030, in favour of `GET /pets` with the `status` filter. That list cannot find one pet yet; a later release lets it, by `?id=`. Until the removal, `Location` leads here.
+         * @description Will be removed on 5 December 2030, in favour of `GET /pets` with the `status` filter, which finds one pet too, by `?id=1` (beta). Until the removal, `Location` leads here.
          */
         get: operations["getPet"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Remove an animal (beta)
+         * @description Removes a pet for good, unless an order is open. It is found and listed no more, and cannot be ordered; its orders and its events can still be read, and its id never comes again. Removing it once more changes nothing, and is answered alike. A request that is repeated under the `Idempotency-Key` of its creation still gets the first answer, whose `Location` leads to nothing by then.
+         */
+        delete: operations["removePet"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change an animal (beta)
+         * @description Changes the name, the category, or both, as a JSON merge patch (RFC 7396) does, also while an order is open. A pet that is so already stays as it is, whatever `If-Match` says; only a key with the scope `read` is shown it, any other gets 403. The status cannot be changed here: it changes with the orders of the pet.
+         */
+        patch: operations["updatePet"];
         trace?: never;
     };
     "/store/orders": {
@@ -229,6 +237,22 @@ export interface components {
              */
             categoryId: bigint;
             status?: components["schemas"]["PetStatus"];
+        };
+        /**
+         * PetChange
+         * @description A change of an animal: its name, its category, or both. Its status changes with its orders
+         */
+        PetChange: {
+            /**
+             * Format: well-formed
+             * @description 1 to 128 characters of well-formed Unicode, not only white space
+             */
+            name?: string;
+            /**
+             * Format: int64
+             * @description Identifier of the category the animal belongs to
+             */
+            categoryId?: bigint;
         };
         /**
          * OrderInput
@@ -424,6 +448,76 @@ export interface components {
          */
         OrderCancelledEventType: "petstore.OrderCancelled.v1";
         /**
+         * PetChanged
+         * @description The name or the category of a pet was changed; this is all of the pet after it
+         */
+        PetChanged: {
+            specversion: components["schemas"]["EventSpecversion"];
+            /** @description Unique per event: two records with one id are one event */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "petstore.PetChanged.v1";
+            source: components["schemas"]["EventSource"];
+            /** @description The pet id in decimal, as is the record key: it names the stream */
+            subject: string;
+            /** @description RFC 3339, UTC */
+            time: string;
+            datacontenttype: components["schemas"]["EventContentType"];
+            /** @description W3C Trace Context of the request */
+            traceparent?: string;
+            /**
+             * Format: int64
+             * @description The version that the stream has after this event: it took effect only if that is one above the last
+             */
+            streamversion: bigint;
+            data: components["schemas"]["Pet"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * PetChangedEventType
+         * @enum {string}
+         */
+        PetChangedEventType: "petstore.PetChanged.v1";
+        /**
+         * PetRemoved
+         * @description A pet without an open order has left the store; its id never comes again
+         */
+        PetRemoved: {
+            specversion: components["schemas"]["EventSpecversion"];
+            /** @description Unique per event: two records with one id are one event */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "petstore.PetRemoved.v1";
+            source: components["schemas"]["EventSource"];
+            /** @description The pet id in decimal, as is the record key: it names the stream */
+            subject: string;
+            /** @description RFC 3339, UTC */
+            time: string;
+            datacontenttype: components["schemas"]["EventContentType"];
+            /** @description W3C Trace Context of the request */
+            traceparent?: string;
+            /**
+             * Format: int64
+             * @description The version that the stream has after this event: it took effect only if that is one above the last
+             */
+            streamversion: bigint;
+            data: components["schemas"]["PetRemovedData"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * PetRemovedEventType
+         * @enum {string}
+         */
+        PetRemovedEventType: "petstore.PetRemoved.v1";
+        /**
          * EventSpecversion
          * @enum {string}
          */
@@ -447,7 +541,7 @@ export interface components {
          * PetEvent
          * @description A CloudEvent about a pet
          */
-        PetEvent: components["schemas"]["PetCreated"] | components["schemas"]["OrderPlaced"] | components["schemas"]["OrderApproved"] | components["schemas"]["OrderDelivered"] | components["schemas"]["OrderCancelled"];
+        PetEvent: components["schemas"]["PetCreated"] | components["schemas"]["OrderPlaced"] | components["schemas"]["OrderApproved"] | components["schemas"]["OrderDelivered"] | components["schemas"]["OrderCancelled"] | components["schemas"]["PetChanged"] | components["schemas"]["PetRemoved"];
         /**
          * OrderEventData
          * @description Which order of which pet
@@ -458,6 +552,19 @@ export interface components {
              * @description Unique identifier of the order
              */
             orderId: bigint;
+            /**
+             * Format: int64
+             * @description Unique identifier assigned by the service on creation
+             */
+            petId: bigint;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * PetRemovedData
+         * @description Which pet
+         */
+        PetRemovedData: {
             /**
              * Format: int64
              * @description Unique identifier assigned by the service on creation
@@ -490,7 +597,7 @@ export interface components {
          * @description Machine-readable error code. [The page of errors](docs/errors) says what each means.
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "invalid_json" | "invalid_cursor" | "invalid_idempotency_key" | "invalid_consistency_token" | "unauthorized" | "insufficient_scope" | "pet_not_found" | "order_not_found" | "route_not_found" | "method_not_allowed" | "pet_not_available" | "order_transition_invalid" | "precondition_failed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "unknown_pet" | "too_many_requests" | "headers_too_large" | "internal_error" | "event_parked" | "unsupported_transfer_coding" | "overloaded" | "conflict" | "stream_parked" | "event_log_unavailable" | "read_model_unavailable" | "read_model_rebuilding" | "read_model_behind" | "append_outcome_unknown";
+        ErrorCode: "invalid_request" | "invalid_json" | "invalid_cursor" | "invalid_idempotency_key" | "invalid_consistency_token" | "unauthorized" | "insufficient_scope" | "pet_not_found" | "order_not_found" | "route_not_found" | "method_not_allowed" | "pet_not_available" | "pet_is_ordered" | "order_transition_invalid" | "precondition_failed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "unknown_pet" | "too_many_requests" | "headers_too_large" | "internal_error" | "event_parked" | "unsupported_transfer_coding" | "overloaded" | "conflict" | "stream_parked" | "event_log_unavailable" | "read_model_unavailable" | "read_model_rebuilding" | "read_model_behind" | "append_outcome_unknown";
     };
     responses: never;
     parameters: never;
@@ -509,6 +616,8 @@ export interface operations {
                 status?: components["schemas"]["PetStatus"];
                 /** @description Where the page begins: taken from the `Link` of the page before */
                 cursor?: string;
+                /** @description The animals with these ids, in ascending order of id (beta); those that there are not are left out. Not together with `limit` or `cursor`: all are in one answer */
+                id?: bigint[];
             };
             header?: {
                 /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
@@ -675,6 +784,101 @@ export interface operations {
             };
         };
     };
+    removePet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `*` or a list of entity tags: 412 unless one of them is the current tag (RFC 9110) */
+                "If-Match"?: string;
+                /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
+                "Consistency-Token"?: string;
+                /** @description `wait=N` waits up to N seconds, 0 to 10, until the answer includes what the `Consistency-Token` stands for (RFC 7240). The default is one second. */
+                Prefer?: string;
+            };
+            path: {
+                /** @description Identifier of the animal */
+                petId: bigint;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The animal is gone */
+            204: {
+                headers: {
+                    /** @description Pass it to requests that must see this change, on any instance */
+                    "Consistency-Token"?: string;
+                    /** @description `wait=N`, if the request said how long to wait */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Any other error */
+            default: {
+                headers: {
+                    /** @description What the error code means (RFC 8288): `<…>; rel="help"` */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updatePet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `*` or a list of entity tags: 412 unless one of them is the current tag (RFC 9110) */
+                "If-Match"?: string;
+                /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
+                "Consistency-Token"?: string;
+                /** @description `wait=N` waits up to N seconds, 0 to 10, until the answer includes what the `Consistency-Token` stands for (RFC 7240). The default is one second. */
+                Prefer?: string;
+            };
+            path: {
+                /** @description Identifier of the animal */
+                petId: bigint;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PetChange"];
+                "application/merge-patch+json": components["schemas"]["PetChange"];
+            };
+        };
+        responses: {
+            /** @description The animal as it is now */
+            200: {
+                headers: {
+                    /** @description Identifies this state: no other has it, and a state that comes back has it again (RFC 9110) */
+                    ETag?: string;
+                    /** @description Pass it to requests that must see this change, on any instance */
+                    "Consistency-Token"?: string;
+                    /** @description `wait=N`, if the request said how long to wait */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pet"];
+                };
+            };
+            /** @description Any other error */
+            default: {
+                headers: {
+                    /** @description What the error code means (RFC 8288): `<…>; rel="help"` */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listOrders: {
         parameters: {
             query?: {
@@ -684,6 +888,8 @@ export interface operations {
                 status?: components["schemas"]["OrderStatus"];
                 /** @description Where the page begins: taken from the `Link` of the page before */
                 cursor?: string;
+                /** @description The orders with these ids, in ascending order of id (beta); those that there are not are left out. Not together with `limit` or `cursor`: all are in one answer */
+                id?: bigint[];
             };
             header?: {
                 /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
@@ -856,6 +1062,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["OrderChange"];
+                "application/merge-patch+json": components["schemas"]["OrderChange"];
             };
         };
         responses: {
@@ -941,7 +1148,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only events of this type */
-                type?: "petstore.PetCreated.v1" | "petstore.OrderPlaced.v1" | "petstore.OrderApproved.v1" | "petstore.OrderDelivered.v1" | "petstore.OrderCancelled.v1";
+                type?: "petstore.PetCreated.v1" | "petstore.OrderPlaced.v1" | "petstore.OrderApproved.v1" | "petstore.OrderDelivered.v1" | "petstore.OrderCancelled.v1" | "petstore.PetChanged.v1" | "petstore.PetRemoved.v1";
                 /** @description Only events of this pet */
                 petId?: bigint;
                 /** @description Begin with the first event there is */

@@ -10,8 +10,10 @@ const tables = `
   CREATE TABLE IF NOT EXISTS idempotency_keys (partition INTEGER, key TEXT, PRIMARY KEY (partition, key)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS pets (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, category_id INTEGER NOT NULL, status TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS removed_pets (id INTEGER PRIMARY KEY);
   CREATE TABLE IF NOT EXISTS orders (
     id INTEGER PRIMARY KEY, pet_id INTEGER NOT NULL, status TEXT NOT NULL, placed_at TEXT NOT NULL, updated_at TEXT NOT NULL);
+  CREATE INDEX IF NOT EXISTS orders_of_pets ON orders (pet_id);
 `
 
 /** For other processes that share the file. */
@@ -82,18 +84,24 @@ export class Database implements Memory {
 
   pet(id: number): Pet | undefined {
     const row = this.row('SELECT * FROM pets WHERE id = ?', id)
-    return row && ({ id, name: row.name, categoryId: row.category_id, status: row.status } as Pet)
+    if (row === undefined) return undefined
+    const removed = this.row('SELECT 1 FROM removed_pets WHERE id = ?', id) && { isRemoved: true }
+    return { id, name: row.name, categoryId: row.category_id, status: row.status, ...removed } as Pet
   }
 
-  setPet({ id, name, categoryId, status }: Pet): void {
+  setPet({ id, name, categoryId, status, isRemoved }: Pet): void {
     this.run('INSERT OR REPLACE INTO pets VALUES (?, ?, ?, ?)', id, name, categoryId, status)
+    if (isRemoved) this.run('INSERT OR REPLACE INTO removed_pets VALUES (?)', id)
   }
 
   order(id: number): Order | undefined {
     const row = this.row('SELECT * FROM orders WHERE id = ?', id)
-    if (row === undefined) return undefined
-    const { status, placed_at: placedAt, updated_at: updatedAt } = row
-    return { id, petId: Number(row.pet_id), status, placedAt, updatedAt } as Order
+    return row && orderIn(row)
+  }
+
+  openOrder(petId: number): Order | undefined {
+    const row = this.row("SELECT * FROM orders WHERE pet_id = ? AND status IN ('placed', 'approved')", petId)
+    return row && orderIn(row)
   }
 
   setOrder({ id, petId, status, placedAt, updatedAt }: Order): void {
@@ -119,4 +127,9 @@ export class Database implements Memory {
     }
     return prepared
   }
+}
+
+function orderIn(row: Readonly<Record<string, unknown>>): Order {
+  const { status, placed_at: placedAt, updated_at: updatedAt } = row
+  return { id: Number(row.id), petId: Number(row.pet_id), status, placedAt, updatedAt } as Order
 }

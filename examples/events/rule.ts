@@ -15,6 +15,8 @@ export interface Pet {
   /** Any int64, so more digits than a number can hold. */
   readonly categoryId: bigint
   readonly status: 'available' | 'pending' | 'sold'
+  /** It is gone for good. Remember it all the same: its id never comes again. */
+  readonly isRemoved?: true
 }
 
 export interface Order {
@@ -39,9 +41,12 @@ export interface Memory {
   setVersion(stream: string, version: number): void
   hasKey(partition: number, idempotencyKey: string): boolean
   addKey(partition: number, idempotencyKey: string): void
+  /** Also one that is removed. */
   pet(id: number): Pet | undefined
   setPet(pet: Pet): void
   order(id: number): Order | undefined
+  /** The order of the pet that is placed or approved, if there is one. */
+  openOrder(petId: number): Order | undefined
   setOrder(order: Order): void
 }
 
@@ -69,7 +74,7 @@ export function takeRecord(
   const isKeyed = typeof idempotencykey === 'string'
   if (isKeyed && memory.hasKey(partition, idempotencykey)) return undefined
   const isHere = (id: number) => partitionFor(String(id)) === partition
-  const effect = event.type === petCreated ? createPet(event, memory) : changeOrder(event, memory, isHere)
+  const effect = (changes[event.type] ?? changeOrder)(event, memory, isHere)
   if (effect === 'duplicate') return undefined
 
   // 4. Count every other event, known or not.
@@ -83,6 +88,13 @@ export function takeRecord(
 }
 
 const petCreated = 'petstore.PetCreated.v1'
+
+/** What an event about a pet comes to; any other may be about an order. */
+const changes: Readonly<Record<string, (event: Event, memory: Memory) => Effect | undefined>> = {
+  [petCreated]: createPet,
+  'petstore.PetChanged.v1': changePet,
+  'petstore.PetRemoved.v1': removePet,
+}
 
 /** For each event about an order: from which statuses it leads where. Placing looks at the status of the pet. */
 const transitions: Readonly<Record<string, { order: Order['status']; pet: Pet['status']; from: readonly string[] }>> = {
@@ -102,12 +114,32 @@ interface Event {
   readonly data?: unknown
 }
 
-function createPet({ type, subject, data }: Event, memory: Memory): Effect | undefined {
+function createPet(event: Event, memory: Memory): Effect | undefined {
+  const pet = readPet(event)
+  return pet === undefined || memory.pet(pet.id) !== undefined ? undefined : { type: event.type, pet }
+}
+
+/** Orders alone change the status. */
+function changePet(event: Event, memory: Memory): Effect | undefined {
+  const pet = readPet(event)
+  const before = pet && memory.pet(pet.id)
+  const isPossible = before !== undefined && !before.isRemoved && before.status === pet?.status
+  return pet !== undefined && isPossible ? { type: event.type, pet } : undefined
+}
+
+function removePet({ type, subject, data }: Event, memory: Memory): Effect | undefined {
+  const { petId } = membersOf(data)
+  const pet = isId(petId) && String(petId) === subject ? memory.pet(petId) : undefined
+  if (pet === undefined || pet.isRemoved || memory.openOrder(pet.id) !== undefined) return undefined
+  return { type, pet: { ...pet, isRemoved: true } }
+}
+
+function readPet({ subject, data }: Event): Pet | undefined {
   const { id, name, categoryId, status } = membersOf(data)
-  if (!isId(id) || String(id) !== subject || memory.pet(id) !== undefined) return undefined
+  if (!isId(id) || String(id) !== subject) return undefined
   if (typeof name !== 'string' || !name.isWellFormed() || !isInt64(categoryId)) return undefined
   if (status !== 'available' && status !== 'pending' && status !== 'sold') return undefined
-  return { type, pet: { id, name, categoryId: BigInt(categoryId), status } }
+  return { id, name, categoryId: BigInt(categoryId), status }
 }
 
 /** A duplicate would be applied if no order had its id yet. */
@@ -122,7 +154,7 @@ function changeOrder(
   const pet = memory.pet(petId)
   const order = memory.order(orderId)
   const isNew = change.order === 'placed'
-  if (pet === undefined || (isNew ? !isHere(orderId) : order?.petId !== petId)) return undefined
+  if (pet === undefined || pet.isRemoved || (isNew ? !isHere(orderId) : order?.petId !== petId)) return undefined
   if (!change.from.includes((isNew ? pet.status : order?.status) ?? '')) return undefined
   const at = new Date(typeof time === 'string' && time.length <= timeMax ? time : Number.NaN)
   if (Number.isNaN(at.getTime())) return undefined

@@ -39,6 +39,7 @@ TABLES = """
         (partition INTEGER, key TEXT, PRIMARY KEY (partition, key)) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS pets (id INTEGER PRIMARY KEY, json TEXT NOT NULL);
     CREATE TABLE IF NOT EXISTS orders (id INTEGER PRIMARY KEY, json TEXT NOT NULL);
+    CREATE INDEX IF NOT EXISTS orders_of_pets ON orders (json ->> 'petId');
 """
 
 
@@ -151,7 +152,10 @@ def take_record(database, partition, key, value, partitions):
     query = "SELECT 1 FROM idempotency_keys WHERE partition = ? AND key = ?"
     if counted_key is not None and database.execute(query, counted_key).fetchone():
         return None
-    effect = create_pet(database, event) if kind == PET_CREATED else change_order(database, event, partitions)
+    if kind in CHANGES:
+        effect = CHANGES[kind](database, event)
+    else:
+        effect = change_order(database, event, partitions)
     if effect == DUPLICATE:
         return None
 
@@ -169,17 +173,50 @@ def take_record(database, partition, key, value, partitions):
 
 
 def create_pet(database, event):
+    pet = read_pet(event)
+    if pet is None or find(database, "pets", pet["id"]):
+        return None
+    return {"type": event["type"], "pet": pet}
+
+
+def change_pet(database, event):
+    """Orders alone change the status."""
+    pet = read_pet(event)
+    before = find(database, "pets", pet["id"]) if pet else None
+    if before is None or before.get("isRemoved") or before["status"] != pet["status"]:
+        return None
+    return {"type": event["type"], "pet": pet}
+
+
+def remove_pet(database, event):
+    """It is remembered all the same: its id never comes again."""
+    pet_id = members_of(event.get("data")).get("petId")
+    if not is_id(pet_id) or str(pet_id) != event["subject"]:
+        return None
+    pet = find(database, "pets", pet_id)
+    if pet is None or pet.get("isRemoved") or has_open_order(database, pet_id):
+        return None
+    return {"type": event["type"], "pet": {**pet, "isRemoved": True}}
+
+
+# What an event about a pet comes to; any other may be about an order.
+CHANGES = {
+    PET_CREATED: create_pet,
+    "petstore.PetChanged.v1": change_pet,
+    "petstore.PetRemoved.v1": remove_pet,
+}
+
+
+def read_pet(event):
     data = members_of(event.get("data"))
     pet = {name: data.get(name) for name in ("id", "name", "categoryId", "status")}
-    if not is_id(pet["id"]) or str(pet["id"]) != event["subject"] or find(database, "pets", pet["id"]):
+    if not is_id(pet["id"]) or str(pet["id"]) != event["subject"]:
         return None
     if not isinstance(pet["name"], str) or well_formed(pet["name"]) != pet["name"]:
         return None
     if not is_integer(pet["categoryId"]) or not -(2**63) <= pet["categoryId"] < 2**63:
         return None
-    if pet["status"] not in ("available", "pending", "sold"):
-        return None
-    return {"type": event["type"], "pet": pet}
+    return pet if pet["status"] in ("available", "pending", "sold") else None
 
 
 def change_order(database, event, partitions):
@@ -191,7 +228,7 @@ def change_order(database, event, partitions):
     order_status, pet_status, allowed = TRANSITIONS[event["type"]]
     pet, order = find(database, "pets", pet_id), find(database, "orders", order_id)
     is_new = order_status == "placed"
-    if pet is None or (not is_new and (order is None or order["petId"] != pet_id)):
+    if pet is None or pet.get("isRemoved") or (not is_new and (order is None or order["petId"] != pet_id)):
         return None
     if partition_for(str(order_id), partitions) != partition_for(str(pet_id), partitions):
         return None
@@ -204,6 +241,11 @@ def change_order(database, event, partitions):
     updated_at = time if is_new else max(time, order["updatedAt"])  # clocks of instances differ
     order = {"id": order_id, "petId": pet_id, "status": order_status, "placedAt": placed_at, "updatedAt": updated_at}
     return {"type": event["type"], "pet": {**pet, "status": pet_status}, "order": order}
+
+
+def has_open_order(database, pet_id):
+    query = "SELECT 1 FROM orders WHERE json ->> 'petId' = ? AND json ->> 'status' IN ('placed', 'approved')"
+    return database.execute(query, (pet_id,)).fetchone() is not None
 
 
 def find(database, table, number):

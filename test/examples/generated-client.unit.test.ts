@@ -57,8 +57,8 @@ it('sends again what was lost, and what the service asks to send again', async (
 it('sends again only what docs/errors.md says can succeed later', () => {
   const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
   const rows = page.matchAll(/^\| `(\w+)` \| \d+ \| yes/gm)
-  // These last until somebody acts, or until tomorrow.
-  const lasting = ['pet_not_available', 'quota_exceeded', 'stream_parked']
+  // These last until somebody acts.
+  const lasting = ['pet_not_available', 'pet_is_ordered', 'stream_parked']
   const codes = [...rows].map(([, code = '']) => code).filter((code) => !lasting.includes(code))
   expect(retryable).toEqual(codes.sort())
 })

@@ -4,7 +4,7 @@ import { anyLog, type Consumer, type Words } from '../engine/projector/any-log.t
 import { documentsOf, everything, openProjection, parkedIn } from '../engine/projector/projecting.ts'
 import type { AnyRecord } from '../engine/projector/records.ts'
 import { petstore } from './petstore.ts'
-import { discard, newerEvent, orderEvent, petCreated } from './records.ts'
+import { discard, newerEvent, orderEvent, petChanged, petCreated, petRemoved } from './records.ts'
 import { ReferenceConsumer } from './reference-consumer.ts'
 
 const types = ['OrderPlaced', 'OrderApproved', 'OrderDelivered', 'OrderCancelled'] as const
@@ -13,6 +13,9 @@ const pets: Words = {
   added: petCreated,
   changed: (type, pet, order, context) =>
     orderEvent(types[type] ?? 'OrderPlaced', pet, order, context.version, context),
+  renamed: ({ isFree, ...pet }, context) =>
+    petChanged({ ...pet, categoryId: -2, status: isFree ? 'available' : 'pending' }, context),
+  removed: petRemoved,
   newer: newerEvent,
   discard,
   newConsumer: () => new Follower(),

@@ -1,7 +1,7 @@
 import type { EventContext as OfStream } from '../../src/engine/definition/event-codec.ts'
 import type { OrderEvent } from '../../src/store/events.ts'
 import type { OrderId } from '../../src/store/order.ts'
-import type { NewPet, PetId } from '../../src/store/pet.ts'
+import type { NewPet, Pet, PetId } from '../../src/store/pet.ts'
 import {
   type AnyRecord,
   altered,
@@ -18,6 +18,17 @@ export function petCreated(pet: Partial<NewPet> & { id: number }, over: Partial<
   const defaults: NewPet = { name: `pet ${pet.id}`, categoryId: 1, status: 'available' }
   const complete = { ...defaults, ...pet, id: pet.id as PetId }
   const { key, value } = encodeEvent({ type: 'PetCreated', pet: complete }, { ...context, ...over })
+  return record(value, key)
+}
+
+export function petChanged(pet: Partial<NewPet> & { id: number }, over: Partial<EventContext> = {}): AnyRecord {
+  const complete: Pet = { name: 'changed', categoryId: 1, status: 'available', ...pet, id: pet.id as PetId }
+  const { key, value } = encodeEvent({ type: 'PetChanged', pet: complete }, { ...context, ...over })
+  return record(value, key)
+}
+
+export function petRemoved(petId: number, over: Partial<EventContext> = {}): AnyRecord {
+  const { key, value } = encodeEvent({ type: 'PetRemoved', petId: petId as PetId }, { ...context, ...over })
   return record(value, key)
 }
 

@@ -22,7 +22,8 @@ export class ReferenceConsumer {
     if (effect === undefined && this.versionOf(stream) > version) this.unread.push({ stream, offset })
     if (effect === undefined) return undefined
     const { pet, order } = effect
-    this.pets[pet.id] = { ...pet, categoryId: Number(pet.categoryId) }
+    if (pet.isRemoved) delete this.pets[pet.id]
+    else this.pets[pet.id] = { ...pet, categoryId: Number(pet.categoryId) }
     if (order !== undefined) this.orders[order.id] = order
     return effect
   }
@@ -42,5 +43,7 @@ export class MapMemory implements Memory {
   pet = (id: number) => this.#pets.get(id)
   setPet = (pet: Pet) => void this.#pets.set(pet.id, pet)
   order = (id: number) => this.#orders.get(id)
+  openOrder = (id: number) =>
+    [...this.#orders.values()].find(({ petId, status }) => petId === id && /placed|approved/.test(status))
   setOrder = (order: Order) => void this.#orders.set(order.id, order)
 }

@@ -7,6 +7,9 @@ export interface Words {
   added(thing: { readonly id: number; readonly name: string }, context: Context): AnyRecord
   /** The first change begins one, the second goes on with it, the others end it. */
   changed(type: number, id: number, changeId: number, context: Context): AnyRecord
+  /** The thing itself is another one from now on; undefined if the service has no such event. */
+  renamed?(thing: { readonly id: number; readonly name: string; readonly isFree: boolean }, context: Context): AnyRecord
+  removed(id: number, context: Context): AnyRecord
   newer(stream: string, version: unknown, attributes: Record<string, unknown>): AnyRecord
   discard(stream: string, offset: number): AnyRecord
   newConsumer(): Consumer
@@ -33,7 +36,8 @@ const anyDraw = fc.record({
     ...Array<'change'>(10).fill('change'),
     ...Array<'thing'>(5).fill('thing'),
     ...Array<'discard'>(5).fill('discard'),
-    ...(['newer', 'unreadable', 'skipped', 'again'] as const),
+    ...Array<'renamed'>(3).fill('renamed'),
+    ...(['removed', 'newer', 'unreadable', 'skipped', 'again'] as const),
   ),
   stream: fc.integer({ min: 1, max: 4 }),
   /** Added to the next version: rivals and gaps. */
@@ -80,6 +84,12 @@ function recordOf(
   switch (kind) {
     case 'thing':
       return words.added(thing, context)
+    case 'renamed': {
+      const isFree = choice % 6 === 0 ? choice % 4 === 0 : (consumer.isFree(stream) ?? true)
+      return words.renamed?.({ ...thing, isFree }, context) ?? words.removed(stream, context)
+    }
+    case 'removed':
+      return words.removed(stream, context)
     case 'change':
       return words.changed(...anyChange(choice, consumer, stream, isSound), context)
     case 'newer':

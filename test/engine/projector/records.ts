@@ -40,6 +40,10 @@ export function bookingEvent(
   return written(encodeEvent(event, { ...context, version, ...over }))
 }
 
+export function seatRemoved(seatId: number, over: Partial<EventContext> = {}): AnyRecord {
+  return written(encodeEvent({ type: 'SeatRemoved', seatId: seatId as SeatId }, { ...context, ...over }))
+}
+
 export function discard(
   stream: string,
   offset: Offset,

@@ -1,6 +1,6 @@
 import { readCloudEvent } from '../../../src/engine/log/record-codec.ts'
 import type { Consumer, Words } from '../projector/any-log.ts'
-import { type AnyRecord, bookingEvent, discard, newerEvent, seatAdded } from '../projector/records.ts'
+import { type AnyRecord, bookingEvent, discard, newerEvent, seatAdded, seatRemoved } from '../projector/records.ts'
 import { bookingStatuses, type SeatState } from './seats.ts'
 import { theatre } from './theatre.ts'
 
@@ -10,6 +10,7 @@ export const seats: Words = {
   added: (seat, context) => seatAdded(seat, context),
   changed: (type, seat, booking, context) =>
     bookingEvent(types[type] ?? 'BookingPlaced', seat, booking, context.version, context),
+  removed: (seat, context) => seatRemoved(seat, context),
   newer: newerEvent,
   discard,
   newConsumer: () => new SeatConsumer(),
@@ -29,7 +30,7 @@ class SeatConsumer implements Consumer {
 
   isFree(id: number): boolean | undefined {
     const state = this.#streams.get(String(id))?.state
-    return state && state.seat.status === 'available'
+    return state && !state.isRemoved ? state.seat.status === 'available' : undefined
   }
 
   changeOf(id: number): number | undefined {
