@@ -28,7 +28,7 @@ const names = (Object.keys(commands) as Name[]).filter(
 interface Line {
   readonly partition: number
   readonly offset: number
-  readonly pet: Pet
+  readonly pet: Pet & { readonly isRemoved?: true }
   readonly order?: Order
 }
 
@@ -141,7 +141,9 @@ function expectChanges(output: string, { pets, orders }: Shown): void {
     lines.set(place, text)
   }
   const changes = [...lines.values()].map((text): Line => JSON.parse(text)).sort((a, b) => a.offset - b.offset)
-  expect(byId(new Map(changes.map(({ pet }) => [pet.id, pet])).values())).toEqual(pets)
+  const known = byId(new Map(changes.map(({ pet }) => [pet.id, pet])).values())
+  expect(known.filter(({ isRemoved }) => !isRemoved)).toEqual(pets)
+  expect(known.length - pets.length).toBeGreaterThan(5)
   const changed = changes.flatMap(({ order }) => order ?? [])
   expect(byId(new Map(changed.map((order) => [order.id, order])).values())).toEqual(orders)
   for (const digits of [largest, `-${largest}`]) expect(output).toContain(`"categoryId":${digits},"status"`)

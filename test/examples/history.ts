@@ -27,7 +27,7 @@ function event(type: string, pet: number, streamversion: unknown, over: object =
   return { key: String(pet), value: JSON.stringify({ ...envelope, data: { orderId: pet, petId: pet }, ...over }) }
 }
 
-/** Pets and orders in every status, requests that come twice, and category ids of every size. */
+/** Pets and orders in every status, pets that change and leave, requests that come twice, and category ids of every size. */
 export async function sell(client: Client, count: number): Promise<void> {
   await inParallel(count, 8, async (i) => {
     const body = `{"name":"Zoë 🐕 ${i}","categoryId":${[largest, `-${largest}`, 7][i % 3]}}`
@@ -35,10 +35,18 @@ export async function sell(client: Client, count: number): Promise<void> {
     const create = () => client.request('/v1/pets', { method: 'POST', body, headers: key })
     const [{ status, body: pet, text }] = await Promise.all([create(), create()])
     expect(status, text).toBe(201)
+    const { id: petId } = pet as Pet
     const steps = [[], ['cancelled'], ['approved'], ['approved', 'delivered'], ['approved', 'delivered']][i % 5] ?? []
-    if (i % 7 === 0) return
-    const { id } = await client.order((pet as Pet).id)
-    for (const step of steps) expect((await client.update(id, step)).status).toBe(200)
+    if (i % 7 !== 0) {
+      const { id } = await client.order(petId)
+      for (const step of steps) expect((await client.update(id, step)).status).toBe(200)
+    }
+    const change = { method: 'PATCH', body: `{"name":"changed ${i}"}` }
+    if (i % 4 === 0) expect((await client.request(`/v1/pets/${petId}`, change)).status).toBe(200)
+    const isOrdered = i % 7 !== 0
+    if (isOrdered && i % 5 > 2) return // sold
+    const { status: removed } = await client.request(`/v1/pets/${petId}`, { method: 'DELETE' })
+    expect(removed).toBe(isOrdered && i % 5 !== 1 ? 409 : 204)
   })
 }
 
@@ -107,10 +115,13 @@ export async function parkAndDiscard(environment: Topic & Environment): Promise<
     event('petstore.OrderDelivered.v1', pet.id, 3), // of no order
     event('petstore.OrderPlaced.v1', pet.id, 4, order(foreignId(1))), // of another partition
     event('petstore.OrderPlaced.v1', pet.id, 5, { time: 'yesterday' }),
-    event('petstore.OrderPlaced.v1', pet.id, 6),
+    event('petstore.PetChanged.v1', pet.id, 6, { data: { ...pet, status: 'sold' } }), // no change of the status
+    event('petstore.OrderPlaced.v1', pet.id, 7),
+    event('petstore.PetRemoved.v1', pet.id, 8, { data: { petId: pet.id } }), // an order is open
+    event('petstore.OrderApproved.v1', pet.id, 9),
   ]
   await produce(environment, messages)
-  for (const left of [5, 4, 3, 2]) {
+  for (const left of [8, 7, 6, 5, 4, 2]) {
     const parked = async () => JSON.parse((await runHere(environment, 'parked list --json')).output) as ParkedEvent[]
     await vi.waitFor(async () => expect(await parked()).toHaveLength(left), { timeout: 60_000, interval: 50 })
     const [first] = await parked()
