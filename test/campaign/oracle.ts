@@ -17,6 +17,8 @@ const unwritable = [...unreadable, noLog, '503 overloaded', '503 conflict', '504
 /** What the clients of the campaign may be answered: no one else uses it, so there is no parked event and no limit. */
 const expected: Readonly<Record<Operation, ReadonlySet<string>>> = {
   createPet: new Set(['201', ...unwritable]),
+  updatePet: new Set(['200', '404 pet_not_found', '412 precondition_failed', ...unwritable]),
+  removePet: new Set(['204', '404 pet_not_found', '409 pet_is_ordered', '412 precondition_failed', ...unwritable]),
   placeOrder: new Set(['201', '409 pet_not_available', '422 unknown_pet', ...unwritable]),
   updateOrder: new Set([
     '200',

@@ -28,8 +28,10 @@ export type Answered = Exchange & {
   readonly link?: string | undefined
 }
 
-const methods: Readonly<Partial<Record<Operation, 'POST' | 'PATCH'>>> = {
+const methods: Readonly<Partial<Record<Operation, 'POST' | 'PATCH' | 'DELETE'>>> = {
   createPet: 'POST',
+  updatePet: 'PATCH',
+  removePet: 'DELETE',
   placeOrder: 'POST',
   updateOrder: 'PATCH',
 }
@@ -135,14 +137,15 @@ function requestOf(question: Question, number: number): RequestInit {
       ...(waitSeconds === undefined ? {} : { prefer: `wait=${waitSeconds}` }),
       ...(cached === undefined ? {} : { [method === 'GET' ? 'if-none-match' : 'if-match']: cached.tag }),
     },
-    ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
+    ...(method === 'GET' || method === 'DELETE' ? {} : { body: JSON.stringify(body) }),
   }
 }
 
 /** Throws SyntaxError, which quotes what is not as it should be. */
 function answerOf(response: Response, text: string, question: Question) {
   const { ok, status, headers } = response
-  const body = status === 304 ? cachedBy(question) : ok ? bodyIn(text, question) : undefined
+  if (status === 204 && text !== '') throw new SyntaxError(`a body where there is none: ${text}`)
+  const body = status === 304 ? cachedBy(question) : ok && status !== 204 ? bodyIn(text, question) : undefined
   const link = Array.isArray(body) ? linkOf(response) : undefined
   const tokenAfter = headers.get('consistency-token')
   const tag = headers.get('etag')
@@ -150,7 +153,7 @@ function answerOf(response: Response, text: string, question: Question) {
   return {
     status,
     link,
-    ...(body === undefined ? { code: codeIn(text, status) } : { body }),
+    ...(body === undefined ? (status === 204 ? {} : { code: codeIn(text, status) }) : { body }),
     ...(tag === null ? {} : { tag }),
     ...(applied === null ? {} : { isApplied: applied === '?1' }),
     ...(tokenAfter === null ? {} : { tokenAfter }),

@@ -15,7 +15,7 @@ const recentMax = 8
 const placesMax = 30
 
 /**
- * What clients ask for: they add, order, change and read pets. They tell each other of pets and orders to be rivals about,
+ * What clients ask for: they add, change, order, remove and read pets. They tell each other of pets and orders to be rivals about,
  * of what they were last told of each, and of places in lists.
  */
 export class Workload {
@@ -44,8 +44,9 @@ export class Workload {
     const chance = this.onlyReads ? writing + random.next() * (1 - writing) : random.next()
     const pet = this.#recent(this.#pets)
     const order = this.#recent(this.#orders)
-    if (pet === undefined || chance < 0.22) yield* this.#readBack(yield* insist(this.#newPet(), random))
-    else if (chance < 0.4) yield* this.#readBack(yield* insist(this.#newOrder(pet), random))
+    if (pet !== undefined && chance < 0.09) yield* this.#readBack(yield this.#changeOf(pet))
+    else if (pet === undefined || chance < 0.28) yield* this.#readBack(yield* insist(this.#newPet(), random))
+    else if (chance < 0.43) yield* this.#readBack(yield* insist(this.#newOrder(pet), random))
     else if (order !== undefined && chance < writing) {
       const status = random.pick(['approved', 'approved', 'delivered', 'cancelled', 'placed'])
       const change = { operation: 'updateOrder', id: order, wanted: { status } } as const
@@ -76,6 +77,15 @@ export class Workload {
     return { operation: 'createPet', wanted, ...(this.#random.chance(0.5) && { idempotencyKey: name }) }
   }
 
+  /** Its name or its category, or it leaves. */
+  #changeOf(id: number): Asked {
+    const cached = this.#cachedOf('pet', id)
+    if (this.#random.chance(0.2)) return { operation: 'removePet', id, ...cached }
+    const category = { categoryId: this.#random.below(5) }
+    const wanted = this.#random.chance(0.7) ? { name: `pet ${this.#names++}` } : category
+    return { operation: 'updatePet', id, wanted, ...cached }
+  }
+
   #newOrder(id: number): Asked {
     const isKeyed = this.#random.chance(0.4)
     return { operation: 'placeOrder', id, ...(isKeyed && { idempotencyKey: `order ${this.#names++}` }) }
@@ -83,9 +93,10 @@ export class Workload {
 
   /** Many look at once at what they wrote. */
   *#readBack(answer: Answered | undefined): Turn {
-    const { status = 0, operation, body } = answer ?? {}
+    const { status = 0, operation = '', body, id = 0 } = answer ?? {}
     if (status >= 300 || status === 0 || this.#random.chance(0.4)) return
-    yield { operation: operation === 'createPet' ? 'getPet' : 'getOrder', id: (body as Pet | Order).id }
+    const shown = body === undefined ? id : (body as Pet | Order).id
+    yield { operation: operation.endsWith('Pet') ? 'getPet' : 'getOrder', id: shown }
   }
 
   /** A list from its beginning, or from where somebody left off, and mostly its next pages. */

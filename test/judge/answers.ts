@@ -4,7 +4,10 @@ import type { DocumentHistory, Prefixes, State } from './prefixes.ts'
 /** What an answer says of one document. */
 export interface Claim {
   readonly document: DocumentHistory
+  /** A document that is removed is none. */
   readonly holds: (state: State | undefined) => boolean
+  /** In place of `holds`, where it makes a difference that there was one. */
+  readonly holdsOfAll?: (state: State | undefined) => boolean
 }
 
 /** A prefix below which an answer is stale, and why. */
@@ -36,7 +39,8 @@ export function holdsAt(claims: readonly Claim[], n: number): boolean {
   return claims.every((claim) => nextWhere(claim, n) === n)
 }
 
-function nextWhere({ document: { states }, holds }: Claim, n: number): number | undefined {
+function nextWhere({ document: { states }, holds: ofPresent, holdsOfAll }: Claim, n: number): number | undefined {
+  const holds = holdsOfAll ?? ((state?: State) => ofPresent(state?.isRemoved ? undefined : state))
   const at = states.findLastIndex(({ since }) => since <= n)
   if (holds(states[at])) return n
   for (let index = at + 1; index < states.length; index++) {

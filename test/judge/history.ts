@@ -21,6 +21,8 @@ export interface LogRecord {
 
 export type Operation =
   | 'createPet'
+  | 'updatePet'
+  | 'removePet'
   | 'placeOrder'
   | 'updateOrder'
   | 'getPet'
@@ -62,7 +64,7 @@ export interface Exchange {
   readonly page?: { readonly after: number; readonly limit: number; readonly status?: string }
   /** The Consistency-Token that was sent; the id from which a step of a feed goes on, or `fromStart`. */
   readonly token?: string
-  /** What the client has: its tag was sent as If-None-Match of a GET, or as If-Match of an update. */
+  /** What the client has: its tag was sent as If-None-Match of a GET, or as If-Match of a change. */
   readonly cached?: CachedDocument
   /** Undefined: the connection was lost, or the client gave up. Nobody knows what became of the request. */
   readonly status: number | undefined

@@ -4,10 +4,10 @@ import { Fold } from './fold.ts'
 import { eventIn, type History, type LogRecord, numberOf, shownIn } from './history.ts'
 
 /**
- * `events`: of each pet the list of its events that took effect. `parked`: of each pet whether events of it are parked,
+ * `events`: of each pet the list of its events that took effect. `held`: of each pet whether an order is open. `parked`: of each pet whether events of it are parked,
  * as the status, since the first one was.
  */
-export type Collection = 'pets' | 'orders' | 'events' | 'parked'
+export type Collection = 'pets' | 'orders' | 'events' | 'held' | 'parked'
 
 /** What a document is from a prefix on. The prefix n of a partition is its records with offsets below n. */
 export interface State {
@@ -15,6 +15,8 @@ export interface State {
   readonly status: string
   readonly text: string
   readonly record: LogRecord
+  /** The pet was there, and is removed: nobody is shown it. */
+  readonly isRemoved: boolean
 }
 
 export interface DocumentHistory {
@@ -49,6 +51,7 @@ export class Prefixes {
     pets: new Map<number, Growing>(),
     orders: new Map<number, Growing>(),
     events: new Map<number, Growing>(),
+    held: new Map<number, Growing>(),
     parked: new Map<number, Growing>(),
   }
   readonly #parked = new Set<LogRecord>()
@@ -161,7 +164,11 @@ export class Prefixes {
     if (request !== undefined) this.#effectOfRequest.set(request, effective)
     this.#effectsOf[record.partition]?.push(effective)
     this.#change('pets', pet, pet, record, since)
-    if (order !== undefined) this.#change('orders', order, order, record, since)
+    if (order !== undefined) {
+      const status = order.status === 'placed' || order.status === 'approved' ? 'held' : 'free'
+      this.#change('orders', order, order, record, since)
+      this.#change('held', { id: pet.id, status }, { status }, record, since)
+    }
     const events = [...(this.#events.get(pet.id) ?? []), shownIn(record)]
     this.#events.set(pet.id, events)
     this.#change('events', { id: pet.id, status: '' }, events, record, since)
@@ -169,7 +176,7 @@ export class Prefixes {
 
   #change(
     collection: Collection,
-    { id, status }: { readonly id: number; readonly status: string },
+    { id, status, isRemoved = false }: { readonly id: number; readonly status: string; readonly isRemoved?: boolean },
     document: unknown,
     record: LogRecord,
     since: number,
@@ -177,7 +184,7 @@ export class Prefixes {
     const found = this.#byId[collection].get(id) ?? { id, partition: record.partition, states: [] }
     this.#byId[collection].set(id, found)
     const text = textOf(document)
-    if (found.states.at(-1)?.text !== text) found.states.push({ since, status, text, record })
+    if (found.states.at(-1)?.text !== text) found.states.push({ since, status, text, record, isRemoved })
   }
 
   #sort(collection: 'pets' | 'orders'): DocumentHistory[][] {

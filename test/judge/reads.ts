@@ -43,8 +43,8 @@ function isRead(exchange: Exchange): boolean {
 
 /** Only a pet that was added without a key may be readable later. */
 function isAppliedWrite({ operation, status, isApplied = true }: Exchange): boolean {
-  const isWrite = operation === 'createPet' || operation === 'placeOrder' || operation === 'updateOrder'
-  return isWrite && (status === 200 || status === 201) && isApplied
+  const isWrite = /^(create|place|update|remove)/.test(operation)
+  return isWrite && (status === 200 || status === 201 || status === 204) && isApplied
 }
 
 /** Whoever reads after it was answered, on any instance with the same read models, sees it. */
@@ -52,7 +52,7 @@ function confirm(exchange: Exchange, prefixes: Prefixes, floors: Floors): void {
   floors.answered(exchange)
   const { operation, number, body } = exchange
   const created = () => prefixes.document(operation === 'createPet' ? 'pets' : 'orders', Number(membersOf(body).id))
-  const effect = operation === 'updateOrder' ? prefixes.effectOf(number) : created().states[0]
+  const effect = /^(update|remove)/.test(operation) ? prefixes.effectOf(number) : created().states[0]
   if (effect !== undefined) floors.confirmed(exchange, effect.record.partition, effect.since)
 }
 

@@ -54,6 +54,7 @@ const reasons: ReadonlySet<string | undefined> = new Set([
   'pet_not_available',
   'precondition_failed',
   'order_transition_invalid',
+  'pet_is_ordered',
   'stream_parked',
 ])
 
@@ -71,7 +72,7 @@ export function* checkReason(exchange: Exchange, prefixes: Prefixes, floors: Flo
   const { n: shown, by } = floors.of(exchange, partition)
   const floor = Math.max(ofToken, shown)
   floors.answered(exchange)
-  if (exchange.code === 'order_not_found' && exchange.token !== undefined) yield* checkToken(exchange, [], prefixes)
+  if (exchange.code?.endsWith('_not_found') && exchange.token !== undefined) yield* checkToken(exchange, [], prefixes)
   const { flaw } = judge([claim], floor, prefixes.largestAt(partition, exchange.answeredMs))
   if (flaw === undefined) return
   const rule = flaw === 'of the future' ? 'refusal of the future' : `${flaw} refusal`
@@ -81,7 +82,14 @@ export function* checkReason(exchange: Exchange, prefixes: Prefixes, floors: Flo
 }
 
 function reasonOf(exchange: Exchange, prefixes: Prefixes): Claim | undefined {
-  const { code, id = 0, wanted, cached } = exchange
+  const { code, id = 0, wanted, cached, operation } = exchange
+  if (code === 'pet_not_found' && operation === 'removePet') {
+    const neverWas = (state?: State) => state === undefined
+    return { document: prefixes.document('pets', id), holds: neverWas, holdsOfAll: neverWas }
+  }
+  if (code === 'pet_is_ordered') {
+    return { document: prefixes.document('held', id), holds: (state) => state?.status === 'held' }
+  }
   if (code === 'unknown_pet' || code === 'pet_not_found') return isAbsent(prefixes.document('pets', id))
   if (code === 'order_not_found') return isAbsent(prefixes.document('orders', id))
   if (code === 'pet_not_available') {
@@ -91,11 +99,11 @@ function reasonOf(exchange: Exchange, prefixes: Prefixes): Claim | undefined {
   if (code === 'precondition_failed') {
     const text = textOf(cached?.body)
     const holds = (state?: State) => cached !== undefined && state !== undefined && state.text !== text
-    return { document: prefixes.document('orders', id), holds }
+    return { document: prefixes.document(operation === 'updateOrder' ? 'orders' : 'pets', id), holds }
   }
   if (code === 'stream_parked') {
     const [order] = prefixes.document('orders', id).states
-    const pet = exchange.operation === 'updateOrder' ? Number(order?.record.key) : id
+    const pet = operation === 'updateOrder' ? Number(order?.record.key) : id
     return { document: prefixes.document('parked', pet), holds: (state) => state?.status === 'parked' }
   }
   if (code !== 'order_transition_invalid') return undefined

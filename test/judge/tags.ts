@@ -3,7 +3,7 @@ import { type Contradiction, contradiction, type Exchange, type History, isSucce
 import { type Prefixes, textOf } from './prefixes.ts'
 import { isTakenByOther } from './writes.ts'
 
-/** Whatever shows one pet or order has a tag. A tag is of one state, and an update with If-Match changed that state. */
+/** Whatever shows one pet or order has a tag. A tag is of one state, and a change with If-Match was of that state. */
 export function* checkTags({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
   const told = exchanges.filter((exchange) => isSuccess(exchange) && singular.has(exchange.operation))
   const tagged = told.filter(({ tag }) => tag !== undefined)
@@ -18,23 +18,27 @@ export function* checkTags({ exchanges }: History, prefixes: Prefixes): Generato
     const what = `${nameOf(first)} and ${nameOf(other)} have the tag ${first.tag}, and differ.`
     yield contradiction('one tag, two states', what, [first, other])
   }
-  const updates = told.filter(({ operation, cached }) => operation === 'updateOrder' && cached !== undefined)
+  const changes = exchanges.filter((exchange) => isSuccess(exchange) && changing.has(exchange.operation))
+  const updates = changes.filter(({ cached }) => cached !== undefined)
   for (const exchange of updates) yield* checkUpdate(exchange, prefixes)
 }
 
-const singular = new Set<Exchange['operation']>(['createPet', 'placeOrder', 'updateOrder', 'getPet', 'getOrder'])
+const changing = new Set<Exchange['operation']>(['updatePet', 'removePet', 'updateOrder'])
+const singular = new Set<Exchange['operation']>([
+  ...(['createPet', 'updatePet', 'placeOrder', 'updateOrder', 'getPet', 'getOrder'] as const),
+])
 
 function tagOf({ operation, body, tag }: Exchange): string {
   return `${operation.endsWith('Pet') ? 'pet' : 'order'} ${membersOf(body).id} ${tag}`
 }
 
 function* checkUpdate(exchange: Exchange, prefixes: Prefixes): Generator<Contradiction> {
-  const { number, id = 0, cached } = exchange
+  const { operation, number, id = 0, cached } = exchange
   const effect = prefixes.effectOf(number)
   if (effect === undefined) return // there was nothing to do
-  const { states } = prefixes.document('orders', id)
+  const { states } = prefixes.document(operation === 'updateOrder' ? 'orders' : 'pets', id)
   const before = states[states.findIndex(({ record }) => record === effect.record) - 1]
   if (before?.text === textOf(cached?.body)) return
-  const what = `${nameOf(exchange)} changed an order that was not as its If-Match says.`
+  const what = `${nameOf(exchange)} changed what was not as its If-Match says.`
   yield contradiction('If-Match was passed over', what, [exchange], [effect.record])
 }

@@ -1,4 +1,4 @@
-import { checkToken, judge, membersOf, nameOf, recordsFor, tokenFloor } from './answers.ts'
+import { type Claim, checkToken, judge, membersOf, nameOf, recordsFor, tokenFloor } from './answers.ts'
 import {
   type Contradiction,
   contradiction,
@@ -8,7 +8,7 @@ import {
   isSuccess,
   outcomeOf,
 } from './history.ts'
-import { type Effective, type Prefixes, textOf } from './prefixes.ts'
+import { type Effective, type Prefixes, type State, textOf } from './prefixes.ts'
 
 /**
  * A write that was confirmed has one effect, which was in the log by then, and was answered with it. Each effect is what
@@ -26,7 +26,8 @@ export function* checkWrites({ exchanges }: History, prefixes: Prefixes, isWhole
   })
   for (const exchange of writes.filter(isSuccess)) {
     const own = effects.get(outcomeOf(exchange)) ?? []
-    if (exchange.operation === 'updateOrder') yield* checkUpdated(exchange, own, prefixes)
+    if (exchange.operation === 'removePet') yield* checkRemoved(exchange, own, prefixes)
+    else if (exchange.operation.startsWith('update')) yield* checkUpdated(exchange, own, prefixes)
     else yield* checkCreated(exchange, own, prefixes)
   }
   yield* checkDoubled([...effects].filter(([outcome]) => outcome !== undefined).map(([, effective]) => effective))
@@ -55,7 +56,14 @@ function isWantedBy({ operation, id, wanted }: Exchange, { type, pet, order }: E
     return type === createdType && textOf({ id: pet.id, status: 'available', ...wanted }) === textOf(pet)
   }
   if (operation === 'placeOrder') return type === placedType && pet.id === id
+  if (operation === 'updatePet') return type === changedType && pet.id === id && isOf(wanted, pet)
+  if (operation === 'removePet') return type === removedType && pet.id === id
   return type === `petstore.Order${capitalized(wanted?.status ?? '')}.v1` && order?.id === id
+}
+
+/** Whether the members are as was asked for. */
+function isOf(wanted: object = {}, document: unknown): boolean {
+  return Object.entries(wanted).every(([name, value]) => String(membersOf(document)[name]) === String(value))
 }
 
 function capitalized(word: string): string {
@@ -63,6 +71,7 @@ function capitalized(word: string): string {
 }
 
 const [createdType, placedType] = ['petstore.PetCreated.v1', 'petstore.OrderPlaced.v1']
+const [changedType, removedType] = ['petstore.PetChanged.v1', 'petstore.PetRemoved.v1']
 
 function isOfNewPet({ type }: Effective): boolean {
   return type === createdType
@@ -127,10 +136,14 @@ function isAsWanted({ operation, body, wanted, id }: Exchange): boolean {
 }
 
 function* checkEffect(exchange: Exchange, effect: Effective, prefixes: Prefixes): Generator<Contradiction> {
-  const { partition, offset } = effect.record
   if (textOf(effect.order ?? effect.pet) !== textOf(exchange.body)) {
     yield untrue(exchange, effect, 'differs from the effect of its event')
   }
+  yield* checkConfirmed(exchange, effect, prefixes)
+}
+
+function* checkConfirmed(exchange: Exchange, effect: Effective, prefixes: Prefixes): Generator<Contradiction> {
+  const { partition, offset } = effect.record
   if (effect.since > prefixes.largestAt(partition, exchange.answeredMs)) {
     const what = `${nameOf(exchange)} was confirmed before its event was in the log.`
     yield contradiction('confirmed too early', what, [exchange], prefixes.recordsAround(partition, offset))
@@ -143,22 +156,37 @@ function* checkUpdated(
   [effect]: readonly Effective[],
   prefixes: Prefixes,
 ): Generator<Contradiction> {
-  const { body, id = 0, wanted, token, answeredMs } = exchange
-  const { id: toldId, status } = membersOf(body)
-  const isOther = toldId !== id || status !== wanted?.status
+  const { operation, body, id = 0, wanted } = exchange
+  const isOther = membersOf(body).id !== id || !isOf(wanted, body)
   if (isOther) yield untrue(exchange, effect, 'is not what was asked for')
   else if (effect === undefined) {
-    // It had this status already.
+    // It was so already.
     const text = textOf(body)
-    const document = prefixes.document('orders', id)
-    const { partition } = document
-    const claims = [{ document, holds: (state?: { text: string }) => state?.text === text }]
-    const floor = tokenFloor(token, partition)
-    const { n, flaw } = judge(claims, floor, prefixes.largestAt(partition, answeredMs))
-    if (n !== undefined) yield* checkToken(exchange, [[partition, n - 1]], prefixes)
-    else if (flaw === 'impossible') yield lost(exchange, prefixes)
-    else yield { ...untrue(exchange, effect, `is ${flaw}`), records: recordsFor(prefixes, claims, floor) }
+    const document = prefixes.document(operation === 'updatePet' ? 'pets' : 'orders', id)
+    yield* checkUnchanged(exchange, { document, holds: (state) => state?.text === text }, prefixes)
   } else yield* checkEffect(exchange, effect, prefixes)
+}
+
+/** Removed now, or before: then nothing is appended. */
+function* checkRemoved(
+  exchange: Exchange,
+  [effect]: readonly Effective[],
+  prefixes: Prefixes,
+): Generator<Contradiction> {
+  if (effect !== undefined) return yield* checkConfirmed(exchange, effect, prefixes)
+  const isGone = (state?: State) => state?.isRemoved === true
+  const document = prefixes.document('pets', exchange.id ?? 0)
+  yield* checkUnchanged(exchange, { document, holds: isGone, holdsOfAll: isGone }, prefixes)
+}
+
+/** What was asked for was so in a prefix that the token of the request allows. */
+function* checkUnchanged(exchange: Exchange, claim: Claim, prefixes: Prefixes): Generator<Contradiction> {
+  const { partition } = claim.document
+  const floor = tokenFloor(exchange.token, partition)
+  const { n, flaw } = judge([claim], floor, prefixes.largestAt(partition, exchange.answeredMs))
+  if (n !== undefined) yield* checkToken(exchange, [[partition, n - 1]], prefixes)
+  else if (flaw === 'impossible') yield lost(exchange, prefixes)
+  else yield { ...untrue(exchange, undefined, `is ${flaw}`), records: recordsFor(prefixes, [claim], floor) }
 }
 
 function* checkDoubled(outcomes: readonly (readonly Effective[])[]): Generator<Contradiction> {

@@ -36,7 +36,7 @@ export class Clients {
     const asked = this.#writeOf(what)
     void this.#ask(api, asked, options, options.withToken ? this.#known : []).then((answer) => {
       if (readBack === undefined || answer === undefined || !isSuccess(answer)) return
-      const operation = asked.operation === 'createPet' ? 'listPets' : 'listOrders'
+      const operation = asked.operation.endsWith('Pet') ? 'listPets' : 'listOrders'
       const positions = readBack.withToken ? positionsIn(answer.tokenAfter) : []
       void this.#ask(readBack.api, { operation, page: pageOf(undefined) }, options, positions)
     })
@@ -81,6 +81,11 @@ export class Clients {
     if (what.kind === 'update') {
       return { operation: 'updateOrder', id: idOf(this.orders, what.order), wanted: { status: what.status } }
     }
+    if (what.kind === 'change') {
+      const wanted = what.isRenamed ? { name: `renamed ${this.#turn}` } : { categoryId: 8 }
+      return { operation: 'updatePet', id: idOf(this.pets, what.pet), wanted }
+    }
+    if (what.kind === 'remove') return { operation: 'removePet', id: idOf(this.pets, what.pet) }
     const { key } = what
     const keyed = key === undefined ? {} : { idempotencyKey: key }
     if (what.kind === 'order') return { operation: 'placeOrder', id: idOf(this.pets, what.pet), ...keyed }
@@ -95,8 +100,8 @@ export class Clients {
   #learn(exchange: Exchange): void {
     const { operation, body, tokenAfter } = exchange
     if (!isSuccess(exchange) || /^(get|list)/.test(operation)) return
-    const known = operation === 'createPet' ? this.pets : this.orders
-    const { id } = body as { readonly id: number }
+    const known = operation.endsWith('Pet') ? this.pets : this.orders
+    const { id } = (body ?? exchange) as { readonly id: number }
     if (!known.includes(id)) known.push(id)
     this.#known.push(...positionsIn(tokenAfter))
   }

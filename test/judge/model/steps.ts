@@ -20,6 +20,8 @@ const what = fc.oneof(
     arbitrary: fc.record({ ...kind('create'), pet: fc.constantFrom<('Rex' | 'Mia')[]>('Rex', 'Rex', 'Mia'), key }),
   },
   { weight: 3, arbitrary: fc.record({ ...kind('order'), pet: fc.nat(5), key }) },
+  { weight: 2, arbitrary: fc.record({ ...kind('change'), pet: fc.nat(5), isRenamed: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ ...kind('remove'), pet: fc.nat(5) }) },
   {
     weight: 2,
     arbitrary: fc.record({ ...kind('update'), order: fc.nat(3), status: fc.constantFrom(...orderStatuses) }),

@@ -25,6 +25,30 @@ export const plantedInReads: Readonly<Record<string, Spoil>> = {
     if (!knows(exchange, exchange.id, history)) return undefined
     return { ...refused(exchange, 404, 'pet_not_found'), tokenAfter: exchange.tokenAfter ?? '' }
   }),
+  'a removed pet is read again': (exchange, { exchanges }) => {
+    const { operation, code, id, sentMs } = exchange
+    if (operation !== 'getPet' || code !== 'pet_not_found') return undefined
+    const isRemoved = exchanges.some(
+      (one) => one.operation === 'removePet' && one.id === id && one.status === 204 && one.answeredMs < sentMs,
+    )
+    const seen = exchanges.find((one) => one.operation === 'getPet' && one.id === id && isOk(one) && one.body)
+    const { code: _, ...answer } = exchange
+    return isRemoved && seen?.tag ? { ...answer, status: 200, body: seen.body, tag: seen.tag } : undefined
+  },
+  'a list shows a pet that is removed': (exchange, { exchanges }) => {
+    const { operation, body, page, sentMs } = exchange
+    const pets = operation === 'listPets' && isOk(exchange) ? (body as readonly Pet[]) : []
+    const { after = 0, limit = 0, status } = page ?? {}
+    if (status !== undefined || pets.length === 0 || pets.length >= limit) return undefined
+    const gone = exchanges.filter(
+      (one) => one.operation === 'removePet' && one.status === 204 && one.answeredMs < sentMs && Number(one.id) > after,
+    )
+    const seen = exchanges.find(
+      (one) => one.operation === 'getPet' && isOk(one) && one.body && gone.some(({ id }) => id === one.id),
+    )
+    const all = [...pets, ...(seen ? [seen.body as Pet] : [])].sort((one, other) => one.id - other.id)
+    return seen ? { ...exchange, body: all } : undefined
+  },
   'a pet has a name that nobody asked for': done('getPet', (exchange) => withBody(exchange, { name: 'nobody' })),
   'a read shows the future': done('getPet', (exchange, history) =>
     isFree(exchange, history) ? withBody(exchange, { status: 'pending' }) : undefined,

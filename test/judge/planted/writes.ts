@@ -74,6 +74,39 @@ export const plantedInWrites: Readonly<Record<string, Spoil>> = {
     const isAlone = exchanges.filter((one) => one.operation === 'updateOrder' && one.id === id).length === 1
     return isWritten && isAlone && tag ? { ...exchange, cached: { tag, body } } : undefined
   }),
+  'a change of a pet is confirmed that nobody made': (exchange) => {
+    const isLost = exchange.operation === 'updatePet' && exchange.status === undefined && exchange.wanted?.name
+    const { id = 0, wanted } = exchange
+    const body = { id, categoryId: 1, status: 'available', ...wanted }
+    return isLost ? { ...exchange, instance: 'api', status: 200, body, tag: 'any', tokenAfter: '' } : undefined
+  },
+  'a changed pet has the name of before': done('updatePet', (exchange) =>
+    exchange.wanted?.name === undefined ? undefined : withBody(exchange, { name: 'before' }),
+  ),
+  'a change passes over its If-Match': done('updatePet', (exchange, { log, exchanges }) => {
+    const { number, id, tag, body } = exchange
+    const isWritten = log.some((record) => writerOf(record) === number)
+    const isAlone = exchanges.filter((one) => one.operation === 'updatePet' && one.id === id).length === 1
+    return isWritten && isAlone && tag ? { ...exchange, cached: { tag, body } } : undefined
+  }),
+  'a pet is said to be removed that is there': done('getPet', (exchange, history) => {
+    const { body: _, tag: __, cached: ___, ...removal } = exchange
+    const isEverRemoved = history.exchanges.some((one) => one.operation === 'removePet' && one.id === exchange.id)
+    return isEverRemoved ? undefined : { ...removal, operation: 'removePet', status: 204 }
+  }),
+  'a removed pet is said to have never been there': (exchange, { exchanges }) => {
+    const { operation, id, status, sentMs } = exchange
+    const isRemoved = exchanges.some(
+      (one) => one.operation === 'removePet' && one.id === id && one.status === 204 && one.answeredMs < sentMs,
+    )
+    const isAgain = operation === 'removePet' && status === 204 && isRemoved
+    return isAgain ? refused(exchange, 404, 'pet_not_found') : undefined
+  },
+  'a free pet is said to be ordered': done('getPet', (exchange, history) => {
+    if (!isFree(exchange, history)) return undefined
+    const { tag: _, cached: __, ...removal } = refused(exchange, 409, 'pet_is_ordered')
+    return { ...removal, operation: 'removePet' }
+  }),
   'a pet is said to have parked events': ({ code, ...exchange }) =>
     exchange.operation === 'placeOrder' && code === 'pet_not_available'
       ? { ...exchange, status: 503, code: 'stream_parked' }
