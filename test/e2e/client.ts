@@ -25,7 +25,7 @@ export interface Answer {
 
 /** The code of an error; undefined for any other answer. */
 export function codeOf({ body }: Answer): string | undefined {
-  return (body as { code?: string }).code
+  return (body as { code?: string } | undefined)?.code
 }
 
 /** The status and, of an error, the code. */
@@ -69,6 +69,14 @@ export class Client {
 
   get(id: number, headers: Headers = {}): Promise<Answer> {
     return this.request(`/v1/pets/${id}`, { headers })
+  }
+
+  change(id: number, change: object, headers: Headers = {}): Promise<Answer> {
+    return this.request(`/v1/pets/${id}`, { method: 'PATCH', body: JSON.stringify(change), headers })
+  }
+
+  remove(id: number): Promise<Answer> {
+    return this.request(`/v1/pets/${id}`, { method: 'DELETE' })
   }
 
   place(petId: number, headers: Headers = {}): Promise<Answer> {

@@ -32,10 +32,9 @@ async function expectReplayed(client: Client, pet: Pet): Promise<void> {
 async function changeAndRemove(client: Client, pets: readonly Pet[]): Promise<[Pet, Pet]> {
   const [first, second] = pets
   if (first === undefined || second === undefined) throw new Error('there are no pets')
-  const change = { method: 'PATCH', body: '{"name":"changed"}', headers: { 'content-type': 'application/json' } }
-  const { body } = await client.request(`/v1/pets/${first.id}`, change)
+  const { body } = await client.change(first.id, { name: 'changed' })
   expect(body).toEqual({ ...first, name: 'changed' })
-  expect((await client.request(`/v1/pets/${second.id}`, { method: 'DELETE' })).status).toBe(204)
+  expect((await client.remove(second.id)).status).toBe(204)
   return [body as Pet, second]
 }
 
