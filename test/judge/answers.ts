@@ -6,7 +6,7 @@ export interface Claim {
   readonly document: DocumentHistory
   /** A document that is removed is none. */
   readonly holds: (state: State | undefined) => boolean
-  /** In place of `holds`, where it makes a difference that there was one. */
+  /** Replaces `holds` where it makes a difference that there was one. */
   readonly holdsOfAll?: (state: State | undefined) => boolean
 }
 
