@@ -31,12 +31,15 @@ describe('the README', () => {
     expect(tour.match(/"name":"Dot"/g)).toHaveLength(3) // twice as an answer, once in the list of all
     expect(stdout.match(/idempotency-replayed: true/g)).toHaveLength(1)
     expect(stdout).toMatch(/\[\{.*"name":"Eve".*\}\]/)
-    const [placed, approved, delivered, sold, history] = tour.trimEnd().split('\n').slice(-5)
+    const [placed, approved, delivered, sold, changed, removed, found, history] = tour.trimEnd().split('\n').slice(-8)
     expect(placed).toMatch(/^\{"id":\d+,"petId":\d+,"status":"placed",/)
     expect(approved).toContain('"status":"approved"')
     expect(delivered).toContain('"status":"delivered"')
     expect(sold).toMatch(/^\[.*"name":"Rex","categoryId":7,"status":"sold"\}/)
-    const life = ['PetCreated', 'OrderPlaced', 'OrderApproved', 'OrderDelivered']
+    expect(changed).toMatch(/"name":"King Rex","categoryId":7,"status":"sold"\}$/)
+    expect(removed?.trim()).toBe('HTTP/1.1 204 No Content')
+    expect(JSON.parse(found ?? '')).not.toContainEqual(expect.objectContaining({ name: 'King Rex' }))
+    const life = ['PetCreated', 'OrderPlaced', 'OrderApproved', 'OrderDelivered', 'PetChanged', 'PetRemoved']
     const types = JSON.parse(history ?? '').map(({ type }: { type: string }) => type.split('.')[1])
     expect(types).toEqual(life)
     expect(feed.match(/^event: petstore\.PetCreated\.v1$/gm)).toHaveLength(6)

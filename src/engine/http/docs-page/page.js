@@ -12,6 +12,12 @@ function foldErrors({ React }) {
   return { wrapComponents: { response: fold } }
 }
 
+/** Without a form of their own, ids in a list are looked for in vain, which the console says. They are typed as text. */
+function typeIdsAsText({ React }) {
+  const Int64 = (props) => React.createElement(props.getComponent('JsonSchema_string'), props)
+  return { components: { JsonSchema_integer_int64: Int64 } }
+}
+
 /** The API is beside this page, whatever a proxy puts in front of both; the policy of the page allows no other place. */
 function sendToNeighbour() {
   const servers = [{ url: new URL('v1', location.href).pathname }]
@@ -38,7 +44,7 @@ SwaggerUIBundle({
   syntaxHighlight: { theme: 'obsidian' }, // the numbers of the default one are too dark
   validatorUrl: null, // else a badge is fetched from elsewhere
   requestInterceptor: keepStreamsToTerminals,
-  plugins: [foldErrors, sendToNeighbour],
+  plugins: [foldErrors, typeIdsAsText, sendToNeighbour],
 })
 
 const dark = matchMedia('(prefers-color-scheme: dark)')
