@@ -43,7 +43,7 @@ describe('the README', () => {
     const types = JSON.parse(history ?? '').map(({ type }: { type: string }) => type.split('.')[1])
     expect(types).toEqual(life)
     expect(feed.match(/^event: petstore\.PetCreated\.v1$/gm)).toHaveLength(6)
-    expect(feed).toMatch(/^id: \S+\nevent: petstore\.OrderDelivered\.v1\ndata: \{.*\}$/m)
+    expect(feed).toMatch(/^id: \S+\nevent: petstore\.PetRemoved\.v1\ndata: \{.*\}$/m)
     expect(stdout).not.toMatch(/"status":[45]\d\d/)
   })
 })
