@@ -44,6 +44,7 @@ async function expectLibrary(environment: Environment): Promise<void> {
   expect(outcomeOf(await change('return'))).toBe('200')
   expect(outcomeOf(await change('extend'))).toBe('409 loan_is_over')
   expect((await client.request('/v1/loans?status=returned')).body).toMatchObject([{ id: loan, status: 'returned' }])
+  expect((await client.request(`/v1/loans?id=1,${loan}&status=returned`)).body).toMatchObject([{ id: loan }])
   expect(outcomeOf(await client.request('/v1/loans/999999'))).toBe('404 loan_not_found')
 
   const again = await post('/v1/loans', { bookId: book, memberId: 3 }, keyed('emma'))

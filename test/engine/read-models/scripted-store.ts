@@ -51,8 +51,8 @@ export class ScriptedStore implements StoredReads, TrackedGenerations {
     return await this.#read(generation, { document })
   }
 
-  async page(generation: string, { after, limit }: PageQuery): Promise<StoredPage> {
-    const found = this.#ids(generation).filter((id) => id > after)
+  async page(generation: string, { after, limit, ids }: PageQuery): Promise<StoredPage> {
+    const found = this.#ids(generation).filter((id) => id > after && (ids?.includes(id) ?? true))
     const shown = found.slice(0, limit)
     const documents = shown.map((id) => `{"id":${id}}`).join(',')
     const last = found.length > limit ? shown.at(-1) : undefined

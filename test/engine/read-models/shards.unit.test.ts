@@ -123,6 +123,22 @@ it('the pages are those of one store, however many shards there are', async () =
   )
 })
 
+it('documents are found by ids as in one store, however many shards there are', async () => {
+  const ids = fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 40 })
+  const asked = ids.map((some) => some.sort((a, b) => a - b))
+  await fc.assert(
+    fc.asyncProperty(ids, asked, fc.integer({ min: 2, max: 7 }), async (ids, asked, shards) => {
+      const [whole, parts] = [openSharded(1, ids), openSharded(shards, ids)]
+      await Promise.all([whole.up(), parts.up()])
+      const query: PageQuery = { ...all, limit: asked.length, ids: asked }
+      const [expected, page]: Page[] = await Promise.all([whole, parts].map(({ model }) => model.page(query)))
+      expect(page).toEqual({ ...expected, last: undefined, reached: page?.reached })
+      expect(page?.count).toBe(asked.filter((id) => ids.includes(id)).length)
+    }),
+    { numRuns: 30 },
+  )
+})
+
 describe('with a shard away', () => {
   const [one = 0, other = 0] = [0, 1].map((shard) =>
     [1, 2, 3, 4, 5, 6].find((id) => partitionFor(String(id)) % 2 === shard),
