@@ -9,7 +9,7 @@ export function defineService<State, Command, Event extends AnyEvent>(
   service: Service<State, Command, Event>,
 ): Program {
   return {
-    service: service as unknown as Service,
+    service,
     async start(env) {
       const { run } = await import('./app/run.ts')
       return await run(() => defined(service), env)
@@ -22,7 +22,7 @@ export function defineService<State, Command, Event extends AnyEvent>(
 }
 
 function defined<State, Command, Event extends AnyEvent>(service: Service<State, Command, Event>): Definition {
-  const definition = define(service as unknown as Service)
+  const definition = define(service)
   checkDefinition(definition)
   return definition
 }

@@ -71,8 +71,8 @@ export const engineErrors = {
   ),
   unsupported_media_type: clientError(
     415,
-    'The body is not `application/json` (or, of a PATCH, `application/merge-patch+json`), has a charset other than UTF-8, or a `Content-Encoding` other than ' +
-      '`identity`; or there is more than one `Content-Type`.',
+    'The body is not `application/json` (or, of a PATCH, `application/merge-patch+json`), has a charset other than ' +
+      'UTF-8, or a `Content-Encoding` other than `identity`; or there is more than one `Content-Type`.',
   ),
   idempotency_key_reused: clientError(
     422,
