@@ -18,19 +18,16 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 /** The routes of `app` read only bodies of JSON in UTF-8. */
 export function readOnlyJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    utf8Json,
-    { parseAs: 'buffer', bodyLimit },
-    async (request: FastifyRequest, body: Buffer) => {
-      const { method, routeOptions, headers } = request
-      if (method !== 'PATCH' && /^application\/merge-patch/i.test(headers['content-type'] ?? ''))
-        throw new ServiceError('unsupported_media_type', 'The body must be application/json, in UTF-8.')
-      if (body.length === 0 && routeOptions.schema?.body === undefined) return undefined // the header alone says nothing
-      if (body.length === 0) throw new ServiceError('invalid_json', 'The body is empty.')
-      const text = orInvalidJson('The body is not UTF-8.', () => utf8.decode(body))
-      return orInvalidJson('The body is not JSON.', () => parseExactJson(text))
-    },
-  )
+  app.addContentTypeParser(utf8Json, { parseAs: 'buffer', bodyLimit }, readBody)
+}
+
+async function readBody({ method, routeOptions, headers }: FastifyRequest, body: Buffer): Promise<unknown> {
+  if (method !== 'PATCH' && /^application\/merge-patch/i.test(headers['content-type'] ?? ''))
+    throw new ServiceError('unsupported_media_type', 'The body must be application/json, in UTF-8.')
+  if (body.length === 0 && routeOptions.schema?.body === undefined) return undefined // the header alone says nothing
+  if (body.length === 0) throw new ServiceError('invalid_json', 'The body is empty.')
+  const text = orInvalidJson('The body is not UTF-8.', () => utf8.decode(body))
+  return orInvalidJson('The body is not JSON.', () => parseExactJson(text))
 }
 
 function orInvalidJson<Value>(message: string, read: () => Value): Value {
