@@ -1,8 +1,11 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, expect, it } from 'vitest'
 import { Database } from '../../examples/events/database.ts'
 import type { Effect } from '../../examples/events/rule.ts'
-import { keyed, logOf } from '../engine/projector/records.ts'
-import { orderEvent, petCreated } from '../store/records.ts'
+import { altered, keyed, logOf } from '../engine/projector/records.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
+import { orderEvent, petChanged, petCreated, petRemoved } from '../store/records.ts'
 
 const log = logOf([petCreated({ id: 1 }, keyed('one')), petCreated({ id: 2 }), orderEvent('OrderPlaced', 1, 12, 2)])
 let database: Database
@@ -49,4 +52,74 @@ it('keeps every digit of a category id, and one idempotency key for each partiti
   expect(database.pet(7)).toEqual({ id: 7, name: 'Rex', categoryId, status: 'sold' })
   database.addKey(1, 'key')
   expect([1, 2].map((partition) => database.hasKey(partition, 'key'))).toEqual([true, false])
+})
+
+it('takes changes and removals, and counts without effect those that contradict what came before', () => {
+  const [one, two, three] = [{ id: 1 }, { id: 2 }, { id: 3 }]
+  const life = [
+    petCreated(two),
+    petCreated(one),
+    petChanged({ ...one, name: 'Max' }, { version: 2 }),
+    petChanged({ ...one, status: 'sold' }, { version: 3 }), // orders alone change the status
+    altered(petChanged(two, { version: 4 }), { subject: '1' }, '1'), // of another pet
+    orderEvent('OrderPlaced', 1, 12, 5),
+    petRemoved(1, { version: 6 }), // an order is open
+    petChanged({ ...one, name: 'Rex', status: 'pending' }, { version: 7 }),
+    orderEvent('OrderCancelled', 1, 12, 8),
+    altered(petRemoved(2, { version: 9 }), { subject: '1' }, '1'), // of another pet
+    petRemoved(1, { version: 10 }),
+    petRemoved(1, { version: 11 }), // these are of a removed pet
+    petChanged(one, { version: 12 }),
+    orderEvent('OrderPlaced', 1, 13, 13),
+    petCreated(one, { version: 14 }),
+    petRemoved(3), // these are of no pet
+    petChanged(three, { version: 2 }),
+    petCreated(three, { version: 3 }),
+  ]
+  const records = logOf(life).map((record) => ({ ...record, partition: 3 }))
+  const lines: string[] = []
+  const print = ({ type, pet }: Effect, offset: number) => {
+    lines.push(`${offset} ${type.split('.')[1]} ${pet.id} ${pet.name} ${pet.isRemoved ? 'removed' : pet.status}`)
+  }
+  database.take({ partition: 3, records }, () => 3, print)
+  expect(lines).toEqual([
+    '0 PetCreated 2 pet 2 available',
+    '1 PetCreated 1 pet 1 available',
+    '2 PetChanged 1 Max available',
+    '5 OrderPlaced 1 Max pending',
+    '7 PetChanged 1 Rex pending',
+    '8 OrderCancelled 1 Rex available',
+    '10 PetRemoved 1 Rex removed',
+    '17 PetCreated 3 pet 3 available',
+  ])
+  expect(['1', '2', '3'].map((stream) => database.versionOf(stream))).toEqual([14, 1, 3])
+  expect(database.pet(1)).toMatchObject({ name: 'Rex', isRemoved: true })
+  expect([database.order(12)?.status, database.openOrder(1)]).toEqual(['cancelled', undefined])
+})
+
+it('goes on with a file of an earlier version of it, which knew no removed pets', () => {
+  const file = join(temporaryFolder(), 'earlier.db')
+  const before = new DatabaseSync(file)
+  before.exec(`
+    CREATE TABLE positions (partition INTEGER PRIMARY KEY, next INTEGER NOT NULL);
+    CREATE TABLE streams (key TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE idempotency_keys (partition INTEGER, key TEXT, PRIMARY KEY (partition, key)) WITHOUT ROWID;
+    CREATE TABLE pets (id INTEGER PRIMARY KEY, name TEXT NOT NULL, category_id INTEGER NOT NULL, status TEXT NOT NULL);
+    CREATE TABLE orders (
+      id INTEGER PRIMARY KEY, pet_id INTEGER NOT NULL, status TEXT NOT NULL, placed_at TEXT NOT NULL, updated_at TEXT NOT NULL);
+    INSERT INTO positions VALUES (3, 1);
+    INSERT INTO streams VALUES ('1', 1);
+    INSERT INTO pets VALUES (1, 'Rex', 7, 'available');
+  `)
+  before.close()
+  database = new Database(file)
+  const records = logOf([petRemoved(1, { version: 2 })], 1).map((record) => ({ ...record, partition: 3 }))
+  database.take(
+    { partition: 3, records },
+    () => 3,
+    (effect) => void effects.push(effect),
+  )
+  expect(database.pet(1)).toEqual({ id: 1, name: 'Rex', categoryId: 7n, status: 'available', isRemoved: true })
+  expect([effects.length, database.next(3)]).toEqual([1, 2])
+  database.sql.close()
 })
