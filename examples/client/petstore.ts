@@ -40,6 +40,7 @@ export class PetstoreError extends Error {
 }
 
 interface Answer<Data> {
+  /** None with a 204. */
   readonly data?: Data
   readonly error?: unknown
   readonly response: Response
@@ -62,12 +63,13 @@ const triesMax = 6
 
 /**
  * Sends a request until it is answered, and again where that can help. So it has to be one that may arrive twice: a GET, a
- * PATCH, or a POST with an Idempotency-Key. Throws a PetstoreError, or what fetch threw.
+ * PATCH, a DELETE, or a POST with an Idempotency-Key. Throws a PetstoreError, or what fetch threw.
  */
 export async function send<Data>(request: () => Promise<Answer<Data>>): Promise<{ data: Data; response: Response }> {
   for (let tries = 1; ; tries++) {
     const answer = await request().catch((lost: unknown) => ({ lost }))
-    if ('response' in answer && answer.data !== undefined) return { data: answer.data, response: answer.response }
+    const isDone = 'response' in answer && (answer.data !== undefined || answer.response.status === 204)
+    if (isDone) return { data: answer.data as Data, response: answer.response }
     const error = 'lost' in answer ? answer.lost : new PetstoreError(errorIn(answer))
     const isFinal = error instanceof PetstoreError && !retryable.includes(error.code)
     if (isFinal || tries === triesMax) throw error

@@ -18,7 +18,12 @@ function answering(...answers: (Response | Error)[]) {
     throw answer
   }
   const petstore = openPetstore({ ...options, fetch })
-  return { requests, get: () => send(() => petstore.GET('/pets/{petId}', { params: { path: { petId: 1n } } })) }
+  const params = { path: { petId: 1n } }
+  return {
+    requests,
+    get: () => send(() => petstore.GET('/pets/{petId}', { params })),
+    remove: () => send(() => petstore.DELETE('/pets/{petId}', { params })),
+  }
 }
 
 function error(code: string, status: number, headers: Record<string, string> = {}): Response {
@@ -52,6 +57,12 @@ it('sends again what was lost, and what the service asks to send again', async (
   const { get, requests } = answering(lost, error('read_model_behind', 503, soon), new Response(pet))
   expect((await get()).data.name).toBe('Rex')
   expect(requests.map(({ url }) => url)).toEqual(Array(3).fill('http://petstore.example/v1/pets/1'))
+})
+
+it('takes a 204 for an answer', async () => {
+  const { remove, requests } = answering(new TypeError('fetch failed'), new Response(null, { status: 204 }))
+  const { data, response } = await remove()
+  expect([data, response.status, requests.length]).toEqual([undefined, 204, 2])
 })
 
 it('sends again only what docs/errors.md says can succeed later', () => {
