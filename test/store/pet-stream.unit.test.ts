@@ -30,6 +30,7 @@ const changePet = (change: PetChange): PetCommand => ({ type: 'changePet', id: p
 const petChanged = (change: PetChange, status: PetStatus = 'available'): PetEvent => {
   return { type: 'PetChanged', pet: { id: petId, ...rex, ...change, status } }
 }
+const changedOther: PetEvent = { type: 'PetChanged', pet: { id: 8 as PetId, ...rex, status: 'available' } }
 const removePet: PetCommand = { type: 'removePet', id: petId }
 const petRemoved: PetEvent = { type: 'PetRemoved', petId }
 
@@ -214,6 +215,7 @@ describe('what happened', () => {
     ['an event of an earlier order', [...cancelled, orderPlaced(13)], orderApproved(12), /12 is not the latest/],
     ['a delivery that was not approved', placed, orderDelivered(12), /12 is placed/],
     ['a change of no pet', [], petChanged({}), /no pet 7/],
+    ['a change of another pet', [petCreated()], changedOther, /about pet 8/],
     ['a removal of no pet', [], petRemoved, /no pet 7/],
     ['a removal of another pet', [petCreated()], { type: 'PetRemoved', petId: 8 as PetId }, /about pet 8/],
     ['a change of the status', placed, petChanged({}), /pet 7 is pending, not available/],

@@ -128,6 +128,11 @@ describe('a wrong definition is refused, and its place named', () => {
       withBooks({ example: { id: 7 } }),
       'resources.books.example: title is required',
     ],
+    ...['limit', 'cursor', 'id'].map((name): [string, object, string] => [
+      `a filter named ${name}`,
+      withBooks({ filters: { [name]: Type.Enum(['in', 'lent'], { type: 'string' }) } }),
+      `resources.books.filters.${name}: the engine has a parameter of this name`,
+    ]),
     [
       'a filter of an open set',
       withBooks({ filters: { title: Type.String() } }),

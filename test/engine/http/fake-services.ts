@@ -97,11 +97,12 @@ export class FakeServices<Event extends AnyEvent = SeatEvent, New = NewSeat>
     },
     page: async ({ collection, index, after, limit, ids }, atLeast) => {
       await this.#beginRead(atLeast)
-      const behind = [...this.documents.values()]
+      // As a store does, which relies on the order of the ids and finds each as often as it is asked for.
+      const all = ids?.flatMap((id) => this.documents.get(`${collection}/${id}`) ?? []) ?? [...this.documents.values()]
+      const behind = all
         .filter((one) => one.collection === collection && one.id > after)
-        .filter(({ id }) => ids === undefined || ids.includes(id))
         .filter(({ indexes }) => index === undefined || indexes.includes(index))
-        .sort((a, b) => a.id - b.id)
+      if (ids === undefined) behind.sort((a, b) => a.id - b.id)
       const shown = behind.slice(0, limit)
       const last = behind.length > limit ? shown.at(-1)?.id : undefined
       const documents = shown.map(({ json }) => json).join(',')

@@ -32,6 +32,15 @@ describe('compileCheck', () => {
     expect(compileCheck({ type: 'string', pattern: '^\\w+$', ...described })('')).toBe(problem)
   })
 
+  it.each([
+    ['status', '"status" is not allowed here: others change it'],
+    ['toString', '"toString" is not allowed here'],
+  ])('says why a member cannot be sent, where the schema says it: %s', (name, problem) => {
+    const why = { status: 'others change it' }
+    const closed = { type: 'object', properties: {}, additionalProperties: false, 'x-not-allowed': why }
+    expect(compileCheck(closed)({ [name]: 1 })).toBe(problem)
+  })
+
   it.each<[schema: object, problem: RegExp]>([
     [{ minimun: 1 }, /unknown keyword: "minimun"/],
     [{ type: 'integer', minimum: '1' }, /minimum value must be/],
