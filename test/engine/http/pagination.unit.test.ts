@@ -92,9 +92,10 @@ describe('a list of ids', () => {
       expectError(await server.get(`${path}?${query}`), 400, 'invalid_request', `query: ${message}`)
   })
 
-  it('has a hundred of them', async () => {
-    add('sold')
-    expect(await listed(`id=${Array.from({ length: 100 }, (_, i) => i + 1)}`)).toEqual([1])
+  it('has a hundred of them, and not a page of its usual size', async () => {
+    const ids = Array.from({ length: 100 }, (_, i) => i + 1)
+    add(...ids.map(() => 'sold' as const))
+    expect(await listed(`id=${ids}`)).toEqual(ids)
   })
 })
 

@@ -20,7 +20,7 @@ export const projectorBugs: readonly PlantedBug[] = [
     file: classify,
     text: 'if (event?.discards === undefined) classifier.take(event)',
     becomes: `// What comes alone was decided on the latest state.
-    const version = (known.rows.get(event?.stream ?? '')?.version ?? 0) + 1
+    const version = (before.rows.get(event?.stream ?? '')?.version ?? 0) + 1
     const isAlone = events.length === 1
     if (event?.discards === undefined) classifier.take(isAlone && event !== undefined ? { ...event, version } : event)`,
     caughtBy: { file: rules, title: 'a rival came first: the first of one ve…' },
