@@ -142,11 +142,11 @@ async function forgetBlock({ cluster, folderOf, topic, apis, context }: LossyLog
  */
 async function makeAnew({ cluster, topic, services, context }: LossyLog): Promise<boolean> {
   await context.beforeLoss()
-  const before = services.map(({ lastWords }) => lastWords)
+  const before = services.map(({ ownEnds }) => ownEnds)
   await deleteTopics(cluster, topic)
   await makeLossyEvents(cluster, topic)
-  const isRefused = ({ lastWords }: Supervised, i: number) =>
-    lastWords !== before[i] && lastWords.includes('the events are gone')
+  const isRefused = ({ ownEnds, lastWords }: Supervised, i: number) =>
+    ownEnds !== before[i] && lastWords.includes('the events are gone')
   await within(refusedMs, async () => services.every(isRefused))
   for (const [i, each] of services.entries()) {
     if (!isRefused(each, i)) context.wrong(`${each.instance} takes another log for its own: ${each.lastWords}`)

@@ -43,6 +43,7 @@ export class Supervised {
   /** Undefined between two starts. */
   #child: ChildProcess | undefined
   #lastWords = ''
+  #ownEnds = 0
   #starts = 0
   #isStopped = false
 
@@ -84,7 +85,12 @@ export class Supervised {
     return this.#endedBadly
   }
 
-  /** All that the last process wrote that ended by itself. */
+  /** How many processes ended by themselves. */
+  get ownEnds(): number {
+    return this.#ownEnds
+  }
+
+  /** All that the last of those wrote. */
   get lastWords(): string {
     return this.#lastWords
   }
@@ -170,6 +176,7 @@ export class Supervised {
   #endedByItself(how: string): void {
     const { text, wasFull } = this.output
     this.#lastWords = text
+    this.#ownEnds++
     if (refusedStart.test(text) || this.#endsAfter?.test(text)) return
     if (this.#logsItsEnd && wasFull) return
     this.#endedBadly.push(`${this.instance}, ${how}: ${text.slice(-2000)}`)
