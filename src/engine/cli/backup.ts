@@ -8,7 +8,7 @@ import type { Definition } from '../definition/definition.ts'
 import { isDiskFull, makeFolder, sync } from '../lib/durable-files.ts'
 import { addAction, type CommandResult } from './output.ts'
 
-export function addBackupCommand(program: Command, definition: Definition): void {
+export function addCommands(program: Command, definition: Definition): void {
   const description = 'Copy the embedded log and the API keys to a new folder, while the service runs'
   addAction(program.command('backup <folder>'), description, (folder: string) => backup(definition, folder))
 }

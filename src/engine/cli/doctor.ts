@@ -3,7 +3,7 @@ import { checkUp } from '../app/checkup.ts'
 import type { Definition } from '../definition/definition.ts'
 import { addAction, type CommandResult, exitCodes, table } from './output.ts'
 
-export function addDoctorCommand(program: Command, definition: Definition): void {
+export function addCommands(program: Command, definition: Definition): void {
   const description = 'Check settings, folder, brokers, topics, keys and clock, and say what to do. It changes nothing'
   addAction(program.command('doctor'), description, () => examine(definition))
 }

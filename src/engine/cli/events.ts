@@ -12,15 +12,14 @@ import { SettledEvents, type SettledRecord } from '../feed/settled-events.ts'
 import type { Offset, Position } from '../log/event-log.ts'
 import { eventText } from '../log/record-codec.ts'
 import { eventColumns } from './event-columns.ts'
-import { print } from './output.ts'
+import { type Options, print } from './output.ts'
 import { withStorage } from './storage.ts'
 
-interface Options {
+interface EventsOptions extends Options {
   readonly follow?: boolean
   /** From the option named by the noun of the service. */
   readonly stream?: string | undefined
   readonly from?: string
-  readonly json?: boolean
   readonly [noun: string]: unknown
 }
 
@@ -31,7 +30,7 @@ const lookMs = 200
 const settleMs = 1000
 const readModelsMs = 3000
 
-export function addEventsCommand(program: Command, definition: Definition): void {
+export function addCommands(program: Command, definition: Definition): void {
   const { noun } = definition.home
   program
     .command('events')
@@ -40,10 +39,12 @@ export function addEventsCommand(program: Command, definition: Definition): void
     .option(`--${noun} <id>`, `only the events of one ${noun}`)
     .option('--from <partition/offset>', 'begin there, in that partition only')
     .option('--json', 'print JSON, one event a line')
-    .action((options: Options) => showEvents(definition, { ...options, stream: options[noun] as string | undefined }))
+    .action((options: EventsOptions) =>
+      showEvents(definition, { ...options, stream: options[noun] as string | undefined }),
+    )
 }
 
-async function showEvents(definition: Definition, options: Options): Promise<void> {
+async function showEvents(definition: Definition, options: EventsOptions): Promise<void> {
   const from = options.from === undefined ? undefined : readPosition(options.from)
   await withStorage(definition, async (storage, logger) => {
     const { log } = storage
@@ -127,7 +128,7 @@ interface Showing {
   readonly discardType: string
   readonly settled: SettledEvents
   readonly turns: FairTurns
-  readonly options: Options
+  readonly options: EventsOptions
   readonly line: (cells: readonly string[]) => string
   /** Whether somebody takes what is shown. */
   isRead: boolean

@@ -6,9 +6,9 @@ import { readKeys, whyUnreadable } from '../keys/key-file.ts'
 import { readKeyUse } from '../keys/key-use.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { asksFirst, confirm } from './confirm.ts'
-import { addAction, type CommandResult, operator, table } from './output.ts'
+import { addAction, type CommandResult, type Options, operator, table } from './output.ts'
 
-export function addKeyCommands(program: Command, definition: Definition): void {
+export function addCommands(program: Command, definition: Definition): void {
   const { scopes } = definition
   const keys = program.command('keys').description('API keys: running instances follow every change within a second')
   const issuing = keys
@@ -24,18 +24,17 @@ export function addKeyCommands(program: Command, definition: Definition): void {
     issue(definition, options, command),
   )
   addAction(keys.command('list'), 'List the keys', () => list(definition))
-  addAction(asksFirst(keys.command('revoke <id>')), 'Revoke a key by its id', (id: string, options: RevokeOptions) =>
+  addAction(asksFirst(keys.command('revoke <id>')), 'Revoke a key by its id', (id: string, options: Options) =>
     revoke(definition, id, options),
   )
 }
 
-interface IssueOptions {
+interface IssueOptions extends Options {
   readonly name?: string
   readonly scopes?: readonly string[]
   readonly expires?: number
   readonly rotate?: string
   readonly overlap?: number
-  readonly json?: boolean
 }
 
 const overlapMs = 86_400_000
@@ -90,11 +89,7 @@ function toMinute(time: string | undefined): string {
   return time === undefined ? 'never' : time.slice(0, 16).replace('T', ' ')
 }
 
-interface RevokeOptions {
-  readonly yes?: boolean
-}
-
-async function revoke(definition: Definition, id: string, options: RevokeOptions): Promise<CommandResult> {
+async function revoke(definition: Definition, id: string, options: Options): Promise<CommandResult> {
   const file = keyFile(definition)
   const found = readKeys(file)?.find((key) => key.id === id)
   if (found === undefined) throw unknownKey(definition, id)

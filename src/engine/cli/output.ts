@@ -10,6 +10,12 @@ export interface CommandResult {
   readonly text: string
 }
 
+/** What commands have in common: `--json`, and `--yes` where they ask first. */
+export interface Options {
+  readonly json?: boolean
+  readonly yes?: boolean
+}
+
 /** Sets description and `--json`, and prints the outcome of `work`. */
 export function addAction(
   command: Command,

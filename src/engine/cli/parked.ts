@@ -12,7 +12,7 @@ import type { Stores } from '../read-models/shards.ts'
 import type { Inspection, ScannedPage } from '../read-models/store.ts'
 import { decodeOffsets, decodeParkedStream, type ParkedStream } from '../read-models/stored-texts.ts'
 import { asksFirst, confirm } from './confirm.ts'
-import { addAction, type CommandResult, inOneLine, operator, table } from './output.ts'
+import { addAction, type CommandResult, inOneLine, type Options, operator, table } from './output.ts'
 import { inActive, withStorage } from './storage.ts'
 
 const lookMs = 50
@@ -28,11 +28,11 @@ export interface ParkedEvent extends Position {
   readonly first: Offset
 }
 
-export function addParkedCommands(program: Command, definition: Definition): void {
+export function addCommands(program: Command, definition: Definition): void {
   const parked = program
     .command('parked')
     .description('Events that could not be applied. Later ones of the same stream wait behind them')
-  addAction(parked.command('list'), 'List them, in the order of the log', (options: JsonOption) =>
+  addAction(parked.command('list'), 'List them, in the order of the log', (options: Options) =>
     list(definition, options),
   )
   addAction(
@@ -41,18 +41,12 @@ export function addParkedCommands(program: Command, definition: Definition): voi
     (place: string) => show(definition, place),
   )
   const discarding = 'Discard the first one of a stream for good, and have those behind it applied. Recorded in the log'
-  addAction(
-    asksFirst(parked.command('discard <partition/offset>')),
-    discarding,
-    (place: string, options: DiscardOptions) => discard(definition, place, options),
+  addAction(asksFirst(parked.command('discard <partition/offset>')), discarding, (place: string, options: Options) =>
+    discard(definition, place, options),
   )
 }
 
-interface JsonOption {
-  readonly json?: boolean
-}
-
-async function list(definition: Definition, { json }: JsonOption): Promise<CommandResult> {
+async function list(definition: Definition, { json }: Options): Promise<CommandResult> {
   return await withStorage(definition, async ({ stores, log }) => {
     const events = await allParked(stores)
     if (events.length === 0) return { json: [], text: 'No event is parked.' }
@@ -97,11 +91,7 @@ async function valuesOf(log: EventLog, events: readonly ParkedEvent[]): Promise<
   return events.map((event) => values.get(placeOf(event)) ?? null)
 }
 
-interface DiscardOptions {
-  readonly yes?: boolean
-}
-
-async function discard(definition: Definition, place: string, options: DiscardOptions): Promise<CommandResult> {
+async function discard(definition: Definition, place: string, options: Options): Promise<CommandResult> {
   await withStorage(definition, async ({ stores, log }, logger) => {
     const event = await expectParked(stores, place)
     expectFirst(event)

@@ -6,12 +6,6 @@ import { toldOf } from '../lib/file-errors.ts'
 import { release } from '../lib/release.ts'
 import { escaped, exitCodes, outliveOutput } from './output.ts'
 
-/** Some commands, by their names. What they need is loaded with `adder`. */
-interface Commands {
-  readonly names: readonly string[]
-  adder(): Promise<(program: Command, definition: Definition) => void>
-}
-
 /** Runs one command, by `process.env`. Resolves to the exit code. */
 export async function runCommand(makeDefinition: () => Definition, args: readonly string[]): Promise<number> {
   let name = 'service'
@@ -35,30 +29,27 @@ async function newProgram(definition: Definition, name = ''): Promise<Command> {
     .version(`${release} (Node ${process.versions.node})`)
     .addHelpText('after', '\nExit codes: 0 done, 1 not as it should be, 2 bad usage or configuration, 3 out of reach.')
     .exitOverride()
-  const all = allCommands(definition)
-  const named = all.filter(({ names }) => names.includes(name))
-  for (const commands of named.length > 0 ? named : all) {
-    const add = await commands.adder()
-    add(program, definition)
+  const all = modules(definition)
+  const named = all.filter(([names]) => names.includes(name))
+  for (const [, load] of named.length > 0 ? named : all) {
+    const { addCommands } = await load()
+    addCommands(program, definition)
   }
   return program
 }
 
-function allCommands({ service: { cli = [] } }: Definition): readonly Commands[] {
+/** Adds some commands, and is loaded only for them, with what they need. */
+type Module = Promise<{ addCommands(program: Command, definition: Definition): void }>
+
+function modules({ service: { cli = [] } }: Definition): (readonly [names: readonly string[], load: () => Module])[] {
   return [
-    { names: ['keys'], adder: async () => (await import('./keys.ts')).addKeyCommands },
-    {
-      names: ['generations', 'rebuild', 'verify', 'stats'],
-      adder: async () => (await import('./read-models.ts')).addReadModelCommands,
-    },
-    { names: ['parked'], adder: async () => (await import('./parked.ts')).addParkedCommands },
-    { names: ['events'], adder: async () => (await import('./events.ts')).addEventsCommand },
-    { names: ['backup'], adder: async () => (await import('./backup.ts')).addBackupCommand },
-    {
-      names: cli.map(({ name }) => name),
-      adder: async () => (await import('./service-commands.ts')).addServiceCommands,
-    },
-    { names: ['doctor'], adder: async () => (await import('./doctor.ts')).addDoctorCommand },
+    [['keys'], () => import('./keys.ts')],
+    [['generations', 'rebuild', 'verify', 'stats'], () => import('./read-models.ts')],
+    [['parked'], () => import('./parked.ts')],
+    [['events'], () => import('./events.ts')],
+    [['backup'], () => import('./backup.ts')],
+    [cli.map(({ name }) => name), () => import('./service-commands.ts')],
+    [['doctor'], () => import('./doctor.ts')],
   ]
 }
 

@@ -14,20 +14,20 @@ import { type Difference, type Verification, verify } from '../projector/verify.
 import { setName } from '../read-models/document.ts'
 import { type Shard, shardsOf } from '../read-models/shards.ts'
 import { describeGenerations } from './generations.ts'
-import { addAction, type CommandResult, exitCodes, inOneLine, operator, print, table } from './output.ts'
+import { addAction, type CommandResult, exitCodes, inOneLine, type Options, operator, print, table } from './output.ts'
 import { type Progress, showProgress } from './progress.ts'
 import { inActive, withStorage } from './storage.ts'
 
 const shownDifferences = 50
 const rebuilt = 'Rebuilt: the new generation has taken over.'
 
-export function addReadModelCommands(program: Command, definition: Definition): void {
+export function addCommands(program: Command, definition: Definition): void {
   const collections = definition.resources.map(({ collection }) => collection)
   const filters = [...new Set(definition.resources.flatMap(({ filters = {} }) => Object.keys(filters)))]
   const listing = 'List the generations of every version of the read models: state, position, lag, size'
   addAction(program.command('generations'), listing, () => listGenerations(definition))
   const rebuilding = 'Build the read models anew from the log, beside the live ones, and have them take over'
-  addAction(program.command('rebuild'), rebuilding, (options: JsonOption) => runRebuild(definition, options))
+  addAction(program.command('rebuild'), rebuilding, (options: Options) => runRebuild(definition, options))
   const verifying = 'Compare everything in the live read models with the log; exit code 1 where they differ'
   addAction(
     program.command('verify').option('--repair', 'rebuild where they differ'),
@@ -95,11 +95,7 @@ async function withEachShard<T>(
   }).finally(() => progress.end())
 }
 
-interface JsonOption {
-  readonly json?: boolean
-}
-
-async function runRebuild(definition: Definition, { json = false }: JsonOption): Promise<CommandResult> {
+async function runRebuild(definition: Definition, { json = false }: Options): Promise<CommandResult> {
   const interrupted = new AbortController()
   // Each time: npm passes on what the terminal has sent here too, and the second one must not end this at once.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
@@ -114,7 +110,7 @@ async function runRebuild(definition: Definition, { json = false }: JsonOption):
   return { json: { outcome: 'activated' }, text: rebuilt }
 }
 
-interface VerifyOptions extends JsonOption {
+interface VerifyOptions extends Options {
   readonly repair?: boolean
 }
 

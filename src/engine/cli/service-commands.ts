@@ -6,7 +6,7 @@ import { OutOfReachError } from '../lib/errors.ts'
 import { print } from './output.ts'
 
 /** The commands that the service has of its own. They read what follows their names themselves. */
-export function addServiceCommands(program: Command, definition: Definition): void {
+export function addCommands(program: Command, definition: Definition): void {
   for (const { name, summary, run } of definition.service.cli ?? []) {
     program
       .command(name)
