@@ -7,7 +7,7 @@ import { timeOfDay } from '../lib/clock.ts'
 import { lockFile } from '../lib/file-lock.ts'
 import { type Finding, failed, ok } from '../lib/finding.ts'
 import { type Config, readConfig } from './config.ts'
-import { loadBrokers, openStorageBeside, prepareProcess } from './storage.ts'
+import { loadBrokers, openStorage, prepareProcess } from './storage.ts'
 
 const spaceWarnBytes = 1024 ** 3
 const spaceLeastBytes = 64 * 1024 ** 2
@@ -97,7 +97,7 @@ async function checkStorage(definition: Definition, config: Config): Promise<Fin
   if (!existsSync(file))
     return [ok('event log', `is not there yet: the first start makes it in ${dirname(resolve(file))}`)]
   try {
-    const storage = await openStorageBeside(definition, config, logger)
+    const storage = await openStorage(definition, config, logger, { beside: true })
     const [end] = await storage.log.endOffsets().finally(() => storage.close())
     return [ok('event log', `has ${end} events`)]
   } catch (error) {

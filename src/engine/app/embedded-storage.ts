@@ -11,40 +11,34 @@ import type { Config } from './config.ts'
 import { openDataFolder } from './data-folder.ts'
 import { ConfigError } from './environment.ts'
 
-/** Opens the files of the single process that serves embedded mode. */
-export function openFiles(definition: Definition, config: Config) {
-  openDataFolder(config.dataDir)
-  return orDiskFull(config, () => openAlone(definition, config))
-}
-
-function openAlone(definition: Definition, config: Config) {
-  const lock = lockFile(join(config.dataDir, 'server.lock'), 0)
-  if (lock === undefined) {
-    throw new ConfigError(`Another server is using ${config.dataDir}: stop it, or set DATA_DIR to another folder.`)
-  }
-  const files = open(definition, config, true)
-  async function close(): Promise<void> {
-    await files.close()
-    lock?.[Symbol.dispose]()
-  }
-  return { ...files, close }
-}
-
-/** Opens existing files, also beside a process that serves them. */
-export function openFilesBeside(definition: Definition, config: Config) {
-  expectEventLog(config)
-  return orDiskFull(config, () => open(definition, config, false))
-}
-
-/** SQLite needs some space even to read. */
-function orDiskFull<T>({ dataDir }: Config, open: () => T): T {
+/** Opens the files of embedded mode: for the single process that serves them, or existing ones beside it. */
+export function openFiles(definition: Definition, config: Config, isOwner: boolean) {
+  const { version, stream } = definition
+  const shared = { file: join(config.dataDir, 'read-models.db'), home: stream.collection }
+  if (isOwner) openDataFolder(config.dataDir)
+  else expectEventLog(config)
   try {
-    return open()
+    const lock = isOwner ? lockFolder(config) : undefined
+    const log = openSqliteEventLog({ file: eventLogFile(config) })
+    const store = openSqliteReadModels({ ...shared, version, isOwner })
+    const openVersion = async (each: string) => openSqliteReadModels({ ...shared, version: each })
+    async function close(): Promise<void> {
+      await store.close()
+      await log.close()
+      lock?.[Symbol.dispose]()
+    }
+    return { log, stores: [store] as const, versions: [version], openVersion, group: 'projector', close }
   } catch (cause) {
-    if (!isDiskFull(cause)) throw cause
+    if (!isDiskFull(cause)) throw cause // SQLite needs some space even to read
     const remedy = 'free some space, or set DATA_DIR to a folder on another disk'
-    throw new ConfigError(`DATA_DIR=${dataDir} is on a disk that is full: ${remedy}.`, { cause })
+    throw new ConfigError(`DATA_DIR=${config.dataDir} is on a disk that is full: ${remedy}.`, { cause })
   }
+}
+
+function lockFolder({ dataDir }: Config): Disposable {
+  const lock = lockFile(join(dataDir, 'server.lock'), 0)
+  if (lock !== undefined) return lock
+  throw new ConfigError(`Another server is using ${dataDir}: stop it, or set DATA_DIR to another folder.`)
 }
 
 function expectEventLog(config: Config): void {
@@ -52,18 +46,6 @@ function expectEventLog(config: Config): void {
   if (statSync(eventLogFile(config), { throwIfNoEntry: false }) === undefined) {
     throw new ConfigError(`There is no event log in ${config.dataDir}: set DATA_DIR, or KAFKA_BROKERS and REDIS_URL.`)
   }
-}
-
-function open({ version, stream: { collection: home } }: Definition, config: Config, isOwner: boolean) {
-  const log = openSqliteEventLog({ file: eventLogFile(config) })
-  const file = join(config.dataDir, 'read-models.db')
-  const store = openSqliteReadModels({ file, version, home, isOwner })
-  const openVersion = async (each: string) => openSqliteReadModels({ file, version: each, home })
-  async function close(): Promise<void> {
-    await store.close()
-    await log.close()
-  }
-  return { log, stores: [store] as const, versions: [version], openVersion, group: 'projector', close }
 }
 
 /** Opens empty read models in a file of their own. */

@@ -4,7 +4,7 @@ import type { EventLog } from '../log/event-log.ts'
 import type { Stores } from '../read-models/shards.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 import type { Config } from './config.ts'
-import { openFiles, openFilesBeside } from './embedded-storage.ts'
+import { openFiles } from './embedded-storage.ts'
 
 /** Log and read models, as configured. */
 export interface Storage {
@@ -34,16 +34,17 @@ export async function prepareProcess({ brokers, role }: Pick<Config, 'brokers' |
   tuneProcess({ consumes: role !== 'api' })
 }
 
-/** Opens Kafka and Redis, or the files of the single process that serves embedded mode. */
-export async function openStorage(definition: Definition, config: Config, logger: Logger): Promise<Storage> {
-  if (config.brokers === undefined) return openFiles(definition, config)
+/**
+ * Opens Kafka and Redis, or the files of embedded mode. `beside` a running process only existing files are opened, and
+ * brokers are waited for less long.
+ */
+export async function openStorage(
+  definition: Definition,
+  config: Config,
+  logger: Logger,
+  { beside = false } = {},
+): Promise<Storage> {
+  if (config.brokers === undefined) return openFiles(definition, config, !beside)
   const { openBrokers } = await loadBrokers()
-  return await openBrokers(definition, config, config.brokers, logger)
-}
-
-/** Opens existing storage only, also beside a running process. Waits less long for brokers than `openStorage`. */
-export async function openStorageBeside(definition: Definition, config: Config, logger: Logger): Promise<Storage> {
-  if (config.brokers === undefined) return openFilesBeside(definition, config)
-  const { openBrokers } = await loadBrokers()
-  return await openBrokers(definition, config, config.brokers, logger, openTimeoutMs)
+  return await openBrokers(definition, config, config.brokers, logger, beside ? openTimeoutMs : undefined)
 }

@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino'
 import { readConfig } from '../app/config.ts'
-import { openStorageBeside, prepareProcess, type Storage } from '../app/storage.ts'
+import { openStorage, prepareProcess, type Storage } from '../app/storage.ts'
 import type { Definition } from '../definition/definition.ts'
 import { noReadModels } from '../lib/errors.ts'
 import type { Stores } from '../read-models/shards.ts'
@@ -14,7 +14,7 @@ export async function withStorage<T>(
   const config = readConfig(definition, { ...process.env, ROLE: '' })
   await prepareProcess(config)
   const logger = pino({ level: process.env.LOG_LEVEL || 'error' }, process.stderr)
-  const storage = await openStorageBeside(definition, config, logger)
+  const storage = await openStorage(definition, config, logger, { beside: true })
   return await work(storage, logger).finally(() => storage.close())
 }
 

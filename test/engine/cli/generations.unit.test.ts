@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../../src/engine/app/config.ts'
-import { openStorage, openStorageBeside, type Storage } from '../../../src/engine/app/storage.ts'
+import { openStorage, type Storage } from '../../../src/engine/app/storage.ts'
 import { describeGenerations } from '../../../src/engine/cli/generations.ts'
 import { openSqliteReadModels } from '../../../src/engine/read-models/sqlite/sqlite-read-models.ts'
 import { temporaryFolder } from '../../lib/temporary-folder.ts'
@@ -23,7 +23,7 @@ beforeEach(async () => {
   const served = await openStorage(theatre, config, logger)
   await served.log.append(0, Array(5).fill(record))
   await served.close()
-  storage = await openStorageBeside(theatre, config, logger)
+  storage = await openStorage(theatre, config, logger, { beside: true })
   own = storage.versions[0] as string
 })
 afterEach(() => storage.close())
