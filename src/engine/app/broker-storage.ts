@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
 import type { Definition } from '../definition/definition.ts'
-import { timeOfDay } from '../lib/clock.ts'
 import type { Finding } from '../lib/finding.ts'
 import { checkKafka } from '../log/kafka/check-kafka.ts'
 import { openKafkaEventLog } from '../log/kafka/kafka-event-log.ts'
@@ -57,6 +56,5 @@ async function openAll(opening: readonly Promise<ReadModelStore>[]): Promise<Sto
 }
 
 export async function checkBrokers({ kafka, redis }: Brokers, logger: Logger): Promise<Finding[]> {
-  const [ofKafka, ofRedis] = await Promise.all([checkKafka({ ...kafka, logger }), checkRedis(redis, timeOfDay)])
-  return [...ofKafka, ...ofRedis]
+  return (await Promise.all([checkKafka({ ...kafka, logger }), checkRedis(redis)])).flat()
 }

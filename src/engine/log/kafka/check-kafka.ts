@@ -1,15 +1,15 @@
 import type { Admin } from 'kafkajs'
 import { type Finding, failed, ok } from '../../lib/finding.ts'
 import { tlsProblem } from '../../lib/tls-errors.ts'
-import { withTimeout } from '../../lib/with-timeout.ts'
 import { checkLog, type LogToCheck, refuseWithoutEvents, refuseWithoutIdBlocks } from './boot-checks.ts'
-import { type KafkaAccess, KafkaClient } from './kafka-client.ts'
+import { asAdmin } from './kafka-boot.ts'
+import { KafkaClient } from './kafka-client.ts'
 import { KafkaReader } from './kafka-reader.ts'
 import { findTopics, type TopicsWanted } from './kafka-topics.ts'
 import type { KafkaLogOptions } from './log-part-options.ts'
 import { weaknesses } from './topic-faults.ts'
 
-export type KafkaToCheck = Omit<KafkaLogOptions, 'appendTimeoutMs' | 'bootTimeoutMs'>
+type KafkaToCheck = Omit<KafkaLogOptions, 'appendTimeoutMs'>
 
 const limitMs = 5000
 
@@ -23,7 +23,8 @@ export async function checkKafka(options: KafkaToCheck): Promise<Finding[]> {
 async function checkBroker(options: KafkaToCheck, broker: string): Promise<Finding> {
   const what = `Kafka at ${broker}`
   try {
-    const { brokers } = await asAdmin({ ...options, brokers: [broker] }, (admin) => admin.describeCluster())
+    const client = new KafkaClient({ ...options, brokers: [broker] })
+    const { brokers } = await asAdmin(client, limitMs, (admin) => admin.describeCluster())
     return ok(what, `answers; there are ${brokers.length} brokers`)
   } catch (error) {
     return failed(what, `${error instanceof Error ? error.message : error}: ${remedyOf(error)}`)
@@ -45,7 +46,7 @@ async function checkTopics(options: KafkaToCheck): Promise<Finding[]> {
   const reader = new KafkaReader(() => new KafkaClient(options))
   const log = { ...options, idBlocks: `${options.topic}.id-blocks`, reader }
   try {
-    return await asAdmin(options, (admin) => checkLogOf(admin, log, what))
+    return await asAdmin(new KafkaClient(options), limitMs, (admin) => checkLogOf(admin, log, what))
   } catch (error) {
     return failures(what, error)
   } finally {
@@ -64,32 +65,14 @@ async function checkLogOf(admin: Admin, log: LogToCheck & TopicsWanted, what: st
     return [{ what, state: 'warning', detail: `There is no topic ${missing[0]}: the next start makes it.` }]
   }
   const found = await findTopics(admin, log.reader, log)
-  const refusals = await checkLog(log, found).then(
-    () => [],
-    (error) => failures(what, error),
-  )
-  const warnings = weaknesses(found).map(({ message }): Finding => ({ what, state: 'warning', detail: message }))
-  const findings = [...refusals, ...warnings]
-  return findings.length > 0
-    ? findings
-    : [ok(what, `is kept as it should be, in ${found.events.partitions} partitions`)]
+  const findings = weaknesses(found).map(({ message }): Finding => ({ what, state: 'warning', detail: message }))
+  await checkLog(log, found).catch((error) => findings.unshift(...failures(what, error)))
+  if (findings.length > 0) return findings
+  return [ok(what, `is kept as it should be, in ${found.events.partitions} partitions`)]
 }
 
 /** A refusal has a line for each problem. */
 function failures(what: string, error: unknown): Finding[] {
   const { detail } = failed(what, error)
   return detail.split('\n').map((problem) => failed(what, problem))
-}
-
-async function asAdmin<T>(options: KafkaAccess, work: (admin: Admin) => Promise<T>): Promise<T> {
-  const client = new KafkaClient(options)
-  const admin = client.kafka.admin()
-  try {
-    return await withTimeout(
-      limitMs,
-      admin.connect().then(() => work(admin)),
-    )
-  } finally {
-    client.abandon()
-  }
 }

@@ -5,6 +5,7 @@ import { tlsProblem } from '../../lib/tls-errors.ts'
 import type { Warning } from '../../lib/warning.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import { BootRefusal, checkLog, createIdentity, type EventsAtStart, refuseWithoutEvents } from './boot-checks.ts'
+import type { KafkaClient } from './kafka-client.ts'
 import { UndecodableError } from './kafka-reader.ts'
 import { createMissingTopics, findTopics, madeByHand, TooFewBrokers } from './kafka-topics.ts'
 import type { LogIdentity } from './log-identity.ts'
@@ -38,7 +39,7 @@ export async function bootLog(options: LogPartOptions): Promise<BootedLog> {
   let reasonBefore: string | undefined
   for (;;) {
     try {
-      return await withTimeout(deadline - performance.now(), attempt(options))
+      return await attempt(options, deadline - performance.now())
     } catch (error) {
       if (error instanceof BootRefusal) throw error
       const reason = messageOf(error)
@@ -65,16 +66,24 @@ export async function bootLog(options: LogPartOptions): Promise<BootedLog> {
   }
 }
 
-async function attempt(options: LogPartOptions): Promise<BootedLog> {
-  const client = options.newClient()
-  const admin = client.kafka.admin()
-  try {
-    await admin.connect()
+async function attempt(options: LogPartOptions, limitMs: number): Promise<BootedLog> {
+  return await asAdmin(options.newClient(), limitMs, async (admin) => {
     await refuseWithoutEvents(await admin.listTopics(), options)
     await makeTopics(admin, options)
     const found = await findTopics(admin, options.reader, options)
     const { identity, events } = await checkLog(options, found)
     return { identity: identity ?? (await createIdentity(options, found)), events, warnings: weaknesses(found) }
+  })
+}
+
+/** Connects the client for this work alone. */
+export async function asAdmin<T>(client: KafkaClient, limitMs: number, work: (admin: Admin) => Promise<T>): Promise<T> {
+  const admin = client.kafka.admin()
+  try {
+    return await withTimeout(
+      limitMs,
+      admin.connect().then(() => work(admin)),
+    )
   } finally {
     client.abandon()
   }

@@ -1,26 +1,23 @@
 import type { Redis } from 'ioredis'
+import { timeOfDay } from '../../lib/clock.ts'
 import { type Finding, failed, ok } from '../../lib/finding.ts'
-import { withTimeout } from '../../lib/with-timeout.ts'
-import { evictionWarning } from './eviction.ts'
+import type { Warning } from '../../lib/warning.ts'
+import { evictionWarning, evicts } from './eviction.ts'
 import { address, ifTold } from './redis-calls.ts'
 import { connect, type RedisAccess, untilReady } from './redis-connection.ts'
 import { isReply, remedyOf } from './redis-errors.ts'
-import { versionsKey } from './redis-keys.ts'
+import { type StoreName, versionsKey } from './redis-keys.ts'
 
 const limitMs = 5000
 const oldestVersion = '6.2'
 /** Beyond that, times of events would be worth little. */
 const skewMaxMs = 5000
 
-export interface RedisToCheck extends RedisAccess {
-  readonly prefix: string
-}
-
 /**
  * Looks at Redis: whether it answers, its version, whether it takes writes, what it does when memory runs short, its
  * clock. Changes nothing.
  */
-export async function checkRedis({ prefix, ...access }: RedisToCheck, now: () => Date): Promise<Finding[]> {
+export async function checkRedis({ prefix, ...access }: RedisAccess & Pick<StoreName, 'prefix'>): Promise<Finding[]> {
   const redis = connect(access, {})
   const what = `Redis at ${address(redis)}`
   try {
@@ -29,15 +26,15 @@ export async function checkRedis({ prefix, ...access }: RedisToCheck, now: () =>
     const version = /^redis_version:(\S+)/m.exec(info)?.[1] ?? 'unknown'
     const isCluster = /^redis_mode:cluster/m.test(info)
     const refusal = await whyNoWrites(redis, prefix)
-    const eviction = await withTimeout(limitMs, evictionWarning(redis))
+    const eviction = await evictionWarning(redis)
     const [seconds = '0', micros = '0'] = ((await ifTold(redis.time())) ?? []).map(String)
-    const skewMs = now().getTime() - (Number(seconds) * 1000 + Number(micros) / 1000)
+    const skewMs = timeOfDay().getTime() - (Number(seconds) * 1000 + Number(micros) / 1000)
     return [
       version.localeCompare(oldestVersion, undefined, { numeric: true }) < 0
         ? failed(what, `It is version ${version}: use ${oldestVersion} or later.`)
         : ok(what, `answers; version ${version}${isCluster ? ', a cluster' : ''}`),
       ...(refusal === undefined ? [] : [failed(what, refusal)]),
-      ...(eviction === undefined ? [] : [{ what, state: stateOf(eviction.code), detail: eviction.message }]),
+      ...(eviction === undefined ? [] : [evictionFinding(what, eviction)]),
       ...(Number(seconds) > 0 ? [clockFinding(skewMs)] : []),
     ]
   } catch (error) {
@@ -60,8 +57,9 @@ async function whyNoWrites(redis: Redis, prefix: string): Promise<string | undef
   return undefined
 }
 
-function stateOf(code: string): Finding['state'] {
-  return code === 'keys_can_be_evicted' ? 'failed' : 'warning'
+/** A start is refused by the one, and warns of the other. */
+function evictionFinding(what: string, { code, message }: Warning): Finding {
+  return { what, state: code === evicts ? 'failed' : 'warning', detail: message }
 }
 
 function clockFinding(skewMs: number): Finding {

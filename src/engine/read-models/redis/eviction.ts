@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Warning } from '../../lib/warning.ts'
 import { address, ifTold } from './redis-calls.ts'
 
-const evicts = 'keys_can_be_evicted'
+export const evicts = 'keys_can_be_evicted'
 
 /**
  * A server that may evict keys would drop whole read models when memory runs short, so a start is refused there: throws

@@ -29,7 +29,7 @@ async function refusalOf(url: string): Promise<string> {
 }
 
 async function findingsOf(url: string) {
-  const findings = await checkRedis({ url, prefix: 'theatre' }, () => new Date())
+  const findings = await checkRedis({ url, prefix: 'theatre' })
   return findings.filter(({ state }) => state === 'failed').map(({ detail }) => detail)
 }
 
