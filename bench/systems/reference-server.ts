@@ -15,8 +15,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { Partitioners } from 'kafkajs'
 import { pino } from 'pino'
-import type { KafkaConfig } from '../../src/engine/app/broker-config.ts'
-import { readConfig } from '../../src/engine/app/config.ts'
+import { type Config, readConfig } from '../../src/engine/app/config.ts'
 import { requireApiKey } from '../../src/engine/http/auth.ts'
 import { jsonType } from '../../src/engine/http/error-replies.ts'
 import { compileRequestCheck, readOnlyJson } from '../../src/engine/http/request-values.ts'
@@ -80,7 +79,11 @@ async function openNaiveLog(): Promise<Append> {
   return brokers ? await openKafka(brokers.kafka) : openSqlite(join(dataDir, 'naive.db'))
 }
 
-async function openKafka({ brokers, topic: serviceTopic, partitions }: KafkaConfig): Promise<Append> {
+async function openKafka({
+  brokers,
+  topic: serviceTopic,
+  partitions,
+}: NonNullable<Config['brokers']>['kafka']): Promise<Append> {
   const topic = `${serviceTopic}.naive`
   const kafka = kafkaOf(brokers)
   await askKafka(kafka, (admin) => admin.createTopics({ topics: [{ topic, numPartitions: partitions }] }))

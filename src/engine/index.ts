@@ -5,6 +5,5 @@ export type { CommandRoute, Deprecation, Resource, Service, ServiceCommand, Text
 export type { AnyEvent, Document, EventExample, EventType, Projection, Recorded, Stream } from './definition/stream.ts'
 export { IdTakenError } from './lib/errors.ts'
 export { exactJson, parseExactJson } from './lib/exact-json.ts'
-export type { Int64 } from './lib/int64.ts'
-export { Int64Schema } from './lib/int64-schema.ts'
+export { type Int64, Int64Schema } from './lib/int64.ts'
 export type { Program, Running } from './program.ts'

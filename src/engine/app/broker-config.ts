@@ -2,8 +2,6 @@ import { readFileSync } from 'node:fs'
 import { withFileRemedy } from '../lib/file-errors.ts'
 import { ConfigError, list, type Variables } from './environment.ts'
 
-export type KafkaConfig = ReturnType<typeof readKafka>
-
 /** Where Kafka and Redis are; undefined where everything is embedded. Throws ConfigError. */
 export function readBrokers(variables: Variables) {
   const { KAFKA_BROKERS: kafka, REDIS_URL: redis } = variables

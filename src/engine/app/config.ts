@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Definition } from '../definition/definition.ts'
 import { isLoopback } from '../http/networks.ts'
 import { readBrokers } from './broker-config.ts'
-import { ConfigError, list, readVariables } from './environment.ts'
+import { ConfigError, environmentOf, list, readVariables } from './environment.ts'
 
 export type Config = ReturnType<typeof readConfig>
 
@@ -12,7 +12,7 @@ const givenKeyLengthMin = 20
 
 /** Throws ConfigError. An empty variable counts as not set. */
 export function readConfig({ service: { name, stream } }: Definition, environment: NodeJS.ProcessEnv) {
-  const variables = readVariables(environment, { topic: `${name}.${stream.collection}`, prefix: name })
+  const variables = readVariables(environment, environmentOf({ topic: `${name}.${stream.collection}`, prefix: name }))
   const { ROLE: role, READ_MODEL_SHARDS: shards, KAFKA_PARTITIONS: partitions } = variables
   const brokers = readBrokers(variables)
   if (brokers === undefined && role !== 'all') {

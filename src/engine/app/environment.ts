@@ -21,14 +21,8 @@ function optionalText(pattern?: Pattern) {
 const port = '([1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])'
 const broker = `[^,:\\s]+:${port}`
 
-/** What the names of a service make the defaults. */
-export interface NamedDefaults {
-  readonly topic: string
-  readonly prefix: string
-}
-
 /** Every environment variable that a service reads. A test compares docs/configuration.md with this list. */
-export const environmentOf = ({ topic, prefix }: NamedDefaults) =>
+export const environmentOf = ({ topic, prefix }: { readonly topic: string; readonly prefix: string }) =>
   Type.Object({
     ROLE: Type.Enum(['all', 'api', 'projector'], { default: 'all' }),
     HOST: text('127.0.0.1'),
@@ -87,18 +81,18 @@ export class ConfigError extends Error {
 type Variable = TSchema & { readonly type?: string; readonly default?: unknown }
 
 /** Throws ConfigError. An empty variable counts as not set. Only what is set is checked: most starts set little. */
-export function readVariables(environment: NodeJS.ProcessEnv, names: NamedDefaults): Variables {
-  const all = Object.entries<Variable>(environmentOf(names).properties)
+export function readVariables(
+  environment: NodeJS.ProcessEnv,
+  { properties }: ReturnType<typeof environmentOf>,
+): Variables {
+  const all = Object.entries<Variable>(properties)
   const defaults = all.flatMap(([name, variable]) => ('default' in variable ? [[name, variable.default]] : []))
   const set = all.filter(([name]) => environment[name])
   const values = set.map(([name, variable]) => [name, parse(environment[name] ?? '', variable)])
-  const problem = set.length === 0 ? undefined : problemOf(Object.fromEntries(set), Object.fromEntries(values))
+  const check = compileCheck(Type.Object(Object.fromEntries(set)))
+  const problem = set.length === 0 ? undefined : check(Object.fromEntries(values))
   if (problem !== undefined) throw new ConfigError(problem)
   return Object.fromEntries([...defaults, ...values])
-}
-
-function problemOf(variables: Record<string, Variable>, values: object): string | undefined {
-  return compileCheck(Type.Object(variables))(values)
 }
 
 /** Leaves text that is not of the expected type as it is; the check then refuses it. */

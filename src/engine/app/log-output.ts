@@ -40,7 +40,10 @@ export class LogOutput {
 
   write(line: string): void {
     if (this.#untold > 0) this.#tellLost()
-    this.#send(line, () => this.#lose(1))
+    this.#send(line, () => {
+      this.#lost++
+      this.#tellLater(1)
+    })
   }
 
   /** Resolves once no line waits for the reader any more, or after `limitMs`. */
@@ -56,11 +59,6 @@ export class LogOutput {
     }
     if (this.#stream.writableLength > waitingMax) done('it is not read')
     else this.#stream.write(text, (error) => done(error?.message))
-  }
-
-  #lose(count: number): void {
-    this.#lost += count
-    this.#tellLater(count)
   }
 
   #tellLater(count: number): void {

@@ -15,6 +15,7 @@ import { type KeyRing, openKeyRing } from '../keys/key-ring.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { Tracing } from '../lib/tracing.ts'
 import { defaultLimits, GroupCommit } from '../log/group-commit.ts'
+import type { Running } from '../program.ts'
 import { startRetention } from '../read-models/retention.ts'
 import type { Config } from './config.ts'
 import { connectionLimits } from './connection-limits.ts'
@@ -26,14 +27,11 @@ import { openReadSide } from './read-side.ts'
 import { startProjectors, type TrackedShard, trackShards, watchLag } from './shards.ts'
 import { openStorage, type Storage } from './storage.ts'
 
-export interface Service {
-  readonly url: string
+export interface Service extends Running {
   /** The key issued by this start, if it issued one. */
   readonly issuedKey: string | undefined
   /** Resolves once the event log has been replaced: the service must then be closed. */
   readonly logReplaced: Promise<void>
-  /** Finishes what is in flight, then closes the parts in the order of their dependencies. */
-  close(): Promise<void>
 }
 
 /**
@@ -88,6 +86,7 @@ export async function startService(
   const url = await listen(app, 'PORT', host, port)
   const issuedKey = api && issueFirstKey(definition, config, api.keys, logger)
 
+  /** Finishes what is in flight, then closes the parts in the order of their dependencies. */
   async function close(): Promise<void> {
     draining = true
     await delay(unreadyMs)

@@ -70,18 +70,11 @@ async function listGenerations(definition: Definition): Promise<CommandResult> {
   return { json: described, text: `${generations}\n\n${versions}` }
 }
 
-interface ShardWork extends Shard {
-  readonly definition: Definition
-  readonly logger: Logger
-  /** Shows how far a step of the work is. */
-  readonly update: Progress['update']
-}
-
 /** One shard after the other: each takes its part of the log, so all of it is read once. */
 async function withEachShard<T>(
   definition: Definition,
   json: boolean,
-  work: (shard: ShardWork) => Promise<T>,
+  work: (shard: Shard, logger: Logger, update: Progress['update']) => Promise<T>,
 ): Promise<T[]> {
   const progress = showProgress(json)
   return await withStorage(definition, async ({ log, stores }, logger) => {
@@ -89,7 +82,7 @@ async function withEachShard<T>(
     for (const [shard, parts] of shardsOf(stores, log).entries()) {
       const name = stores.length === 1 ? '' : ` shard ${shard + 1} of ${stores.length}`
       const update: Progress['update'] = (step, ...figures) => progress.update(`${step}${name}`, ...figures)
-      results.push(await work({ ...parts, definition, logger, update }))
+      results.push(await work(parts, logger, update))
     }
     return results
   }).finally(() => progress.end())
@@ -99,10 +92,10 @@ async function runRebuild(definition: Definition, { json = false }: Options): Pr
   const interrupted = new AbortController()
   // Each time: npm passes on what the terminal has sent here too, and the second one must not end this at once.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
-  await withEachShard(definition, json, async ({ update, ...shard }) => {
+  await withEachShard(definition, json, async (shard, logger, update) => {
     const progress = (done: number, total: number) => update('rebuild', done, total)
-    if ((await rebuild({ ...shard, progress, signal: interrupted.signal })) === 'activated') {
-      auditTo(shard.logger)('read models rebuilt', { actor: operator() })
+    if ((await rebuild({ ...shard, definition, logger, progress, signal: interrupted.signal })) === 'activated') {
+      auditTo(logger)('read models rebuilt', { actor: operator() })
       return
     }
     throw new Error('Interrupted. Another rebuild goes on from here; without one, what was built is removed in time.')
@@ -118,7 +111,11 @@ async function runVerify(
   definition: Definition,
   { json = false, repair = false }: VerifyOptions,
 ): Promise<CommandResult> {
-  const results = await withEachShard(definition, json, verifyShard)
+  const results = await withEachShard(definition, json, async (shard, logger, progress) => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), `${definition.service.name}-verify-`))
+    const scratch = openScratch(definition, join(folder.path, 'read-models.db'))
+    return await verify({ ...shard, definition, logger, scratch, progress }).finally(() => scratch.close())
+  })
   const differences = results.flatMap((result) => result.differences)
   const compared = results.reduce((sum, result) => sum + result.compared, 0)
   const generation = results.map((result) => result.generation).join(' ')
@@ -127,12 +124,6 @@ async function runVerify(
   if (repaired) await runRebuild(definition, { json })
   else if (differences.length > 0) process.exitCode = exitCodes.notAsItShouldBe
   return { json: { generation, differences, compared, repaired }, text: repaired ? rebuilt : '' }
-}
-
-async function verifyShard({ update, ...shard }: ShardWork): Promise<Verification> {
-  using folder = mkdtempDisposableSync(join(tmpdir(), `${shard.definition.service.name}-verify-`))
-  const scratch = openScratch(shard.definition, join(folder.path, 'read-models.db'))
-  return await verify({ ...shard, scratch, progress: update }).finally(() => scratch.close())
 }
 
 function describeVerification({ generation, differences, compared }: Verification): string {

@@ -3,7 +3,7 @@ import type { NamedResource } from '../definition/definition.ts'
 import { notFoundCode, notFoundError } from '../definition/errors.ts'
 import type { Resource, Texts } from '../definition/service.ts'
 import { type EngineErrorCode, type ErrorFacts, engineErrors } from '../lib/engine-errors.ts'
-import { Int64Schema } from '../lib/int64-schema.ts'
+import { Int64Schema } from '../lib/int64.ts'
 import { titleOf } from '../lib/named-schemas.ts'
 import { challenge, header, headers, pageHeaders, requestHeaders, retryAfter, taggedHeaders } from './header-schemas.ts'
 

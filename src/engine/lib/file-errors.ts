@@ -1,7 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-const user = () => `user ${process.getuid?.() ?? 'running this'}`
+/** Who needs the rights that are missing. */
+export const user = () => `user ${process.getuid?.() ?? 'running this'}`
 
 /** What to do about an error of a file system, by its code. */
 const remedies: Readonly<Record<string, () => string>> = {

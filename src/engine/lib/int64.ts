@@ -1,3 +1,5 @@
+import { Type } from 'typebox'
+
 /**
  * Signed 64-bit integer: -9223372036854775808..9223372036854775807 (OpenAPI format int64). As `parseExactJson` returns
  * it: a number up to ±(2^53 - 1) and a bigint beyond. So each value has one form, and values can be compared.
@@ -14,3 +16,7 @@ export function parseInt64(text: string): bigint | undefined {
   const value = BigInt(text)
   return isInt64(value) ? value : undefined
 }
+
+/** An exact int64, published as OpenAPI's integer/int64. */
+export const Int64Schema = (options: { readonly description: string; readonly examples?: readonly unknown[] }) =>
+  Type.Unsafe<Int64>({ type: 'integer', format: 'int64', ...options })

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
-import { Int64Schema } from '../../../src/engine/lib/int64-schema.ts'
+import { Int64Schema } from '../../../src/engine/lib/int64.ts'
 import { compileCheck } from '../../../src/engine/lib/validation.ts'
 import { NewSeatSchema, SeatSchema } from '../theatre/seats.ts'
 
