@@ -11,6 +11,10 @@ export function ok(what: string, detail: string): Finding {
   return { what, state: 'ok', detail }
 }
 
+export function warning(what: string, detail: string): Finding {
+  return { what, state: 'warning', detail }
+}
+
 export function failed(what: string, error: unknown): Finding {
   return { what, state: 'failed', detail: toldOf(error) }
 }

@@ -1,5 +1,5 @@
 import type { Admin } from 'kafkajs'
-import { type Finding, failed, ok } from '../../lib/finding.ts'
+import { type Finding, failed, ok, warning } from '../../lib/finding.ts'
 import { tlsProblem } from '../../lib/tls-errors.ts'
 import { checkLog, type LogToCheck, refuseWithoutEvents, refuseWithoutIdBlocks } from './boot-checks.ts'
 import { asAdmin } from './kafka-boot.ts'
@@ -61,11 +61,9 @@ async function checkLogOf(admin: Admin, log: LogToCheck & TopicsWanted, what: st
   if (missing.length === 2) return [ok(what, 'is not there yet: the first start makes it')]
   await refuseWithoutEvents(existing, log)
   if (missing[0] === log.idBlocks) await refuseWithoutIdBlocks(log)
-  if (missing.length === 1) {
-    return [{ what, state: 'warning', detail: `There is no topic ${missing[0]}: the next start makes it.` }]
-  }
+  if (missing.length === 1) return [warning(what, `There is no topic ${missing[0]}: the next start makes it.`)]
   const found = await findTopics(admin, log.reader, log)
-  const findings = weaknesses(found).map(({ message }): Finding => ({ what, state: 'warning', detail: message }))
+  const findings = weaknesses(found).map(({ message }) => warning(what, message))
   await checkLog(log, found).catch((error) => findings.unshift(...failures(what, error)))
   if (findings.length > 0) return findings
   return [ok(what, `is kept as it should be, in ${found.events.partitions} partitions`)]

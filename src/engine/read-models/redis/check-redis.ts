@@ -1,7 +1,6 @@
 import type { Redis } from 'ioredis'
 import { timeOfDay } from '../../lib/clock.ts'
-import { type Finding, failed, ok } from '../../lib/finding.ts'
-import type { Warning } from '../../lib/warning.ts'
+import { type Finding, failed, ok, warning } from '../../lib/finding.ts'
 import { evictionWarning, evicts } from './eviction.ts'
 import { address, ifTold } from './redis-calls.ts'
 import { connect, type RedisAccess, untilReady } from './redis-connection.ts'
@@ -34,7 +33,7 @@ export async function checkRedis({ prefix, ...access }: RedisAccess & Pick<Store
         ? failed(what, `It is version ${version}: use ${oldestVersion} or later.`)
         : ok(what, `answers; version ${version}${isCluster ? ', a cluster' : ''}`),
       ...(refusal === undefined ? [] : [failed(what, refusal)]),
-      ...(eviction === undefined ? [] : [evictionFinding(what, eviction)]),
+      ...(eviction === undefined ? [] : [(eviction.code === evicts ? failed : warning)(what, eviction.message)]),
       ...(Number(seconds) > 0 ? [clockFinding(skewMs)] : []),
     ]
   } catch (error) {
@@ -57,14 +56,9 @@ async function whyNoWrites(redis: Redis, prefix: string): Promise<string | undef
   return undefined
 }
 
-/** A start is refused by the one, and warns of the other. */
-function evictionFinding(what: string, { code, message }: Warning): Finding {
-  return { what, state: code === evicts ? 'failed' : 'warning', detail: message }
-}
-
 function clockFinding(skewMs: number): Finding {
   const seconds = Math.round(skewMs / 1000)
   if (Math.abs(skewMs) <= skewMaxMs) return ok('clock', 'agrees with that of Redis')
-  const detail = `This machine is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} Redis: set both by NTP.`
-  return { what: 'clock', state: 'warning', detail }
+  const where = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} Redis`
+  return warning('clock', `This machine is ${where}: set both by NTP.`)
 }

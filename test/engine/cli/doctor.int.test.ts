@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { checkUp } from '../../../src/engine/app/checkup.ts'
+import { checkUp } from '../../../src/engine/cli/doctor.ts'
 import { checkRedis } from '../../../src/engine/read-models/redis/check-redis.ts'
 import { startRedis } from '../../brokers/brokers.ts'
 import { describeWithBrokers, describeWithOwnBrokers } from '../../brokers/describe.ts'
