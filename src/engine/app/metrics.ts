@@ -100,14 +100,10 @@ function projectionMetrics({ lag: source, log, shards, output }: MetricsOptions)
       ...countByCode('read_models', ofReadModels()),
       ...countByCode('log_output', output.warnings),
     ]),
-    event_log_up: figure('Whether the log answered when last looked at', () => {
-      const { lag } = source
-      return upOf(lag.status === 'known' || lag.logAnswers)
-    }),
-    read_models_up: figure('Whether the read models answered when last looked at', () => {
-      const { lag } = source
-      return upOf(lag.status === 'known' || lag.readModelsAnswer)
-    }),
+    event_log_up: figure('Whether the log answered when last looked at', () => upOf(source.lag, 'logAnswers')),
+    read_models_up: figure('Whether the read models answered when last looked at', () =>
+      upOf(source.lag, 'readModelsAnswer'),
+    ),
   }
 }
 
@@ -116,7 +112,8 @@ function countByCode(part: string, warnings: readonly Warning[]): Sample[] {
   return [...byCode].map(([code, same]) => ({ labels: { part, code }, value: same.length }))
 }
 
-function upOf(answers: boolean | undefined): number | undefined {
+function upOf(lag: Lag, part: 'logAnswers' | 'readModelsAnswer'): number | undefined {
+  const answers = lag.status === 'known' || lag[part]
   return answers === undefined ? undefined : Number(answers)
 }
 
