@@ -5,8 +5,8 @@ import type { ReadModel } from '../read-models/read-model.ts'
 import { ShardedReadModel } from '../read-models/shards.ts'
 import type { TrackedShard } from './shards.ts'
 
-/** 'incomplete': a set does not have its recorded size. 'degraded': some shards can be read, others cannot. */
-export type ReadStatus = ReadModelState['status'] | 'incomplete' | 'degraded'
+/** 'degraded': some shards can be read, others cannot. */
+export type ReadStatus = ReadModelState['status'] | 'degraded'
 
 type ReadState = Check & { readonly status: ReadStatus }
 export type ReadSide = ReturnType<typeof openReadSide>
@@ -21,12 +21,7 @@ export function openReadSide(shards: readonly TrackedShard[], log: EventLog) {
   return {
     readModel,
     get state(): ReadState {
-      return stateOf(
-        models.map(({ state }, shard): ReadState => {
-          const isIncomplete = state.generation !== undefined && state.generation === shards[shard]?.incomplete.current
-          return isIncomplete && state.status === 'up' ? { ...state, status: 'incomplete' } : state
-        }),
-      )
+      return stateOf(models.map(({ state }) => state))
     },
     close() {
       for (const model of models) model.close()

@@ -15,11 +15,12 @@ export interface ProvenReadModelOptions {
   readonly tracker: Tracker
   readonly log: ProvingLog
   /** Told of the generation whenever an answer is refused because a set is incomplete. */
-  readonly incomplete?: Pick<IncompleteGenerations, 'report'>
+  readonly incomplete?: Pick<IncompleteGenerations, 'report' | 'current'>
 }
 
+/** 'incomplete': a set does not have its recorded size. */
 export type ReadModelState = {
-  readonly status: 'up' | 'rebuilding' | 'down'
+  readonly status: 'up' | 'incomplete' | 'rebuilding' | 'down'
   readonly generation?: string
 }
 
@@ -71,10 +72,12 @@ export class ProvenReadModel implements ReadModel {
   }
 
   get state(): ReadModelState {
+    const { tracker, incomplete } = this.#options
     const known = this.#known
     const generation = known && { generation: known.name }
-    if (!this.#options.tracker.isConnected) return { status: 'down', ...generation }
-    return { status: known?.isProved ? 'up' : 'rebuilding', ...generation }
+    if (!tracker.isConnected) return { status: 'down', ...generation }
+    if (!known?.isProved) return { status: 'rebuilding', ...generation }
+    return { status: known.name === incomplete?.current ? 'incomplete' : 'up', ...generation }
   }
 
   /** The number of current waits. */

@@ -168,7 +168,7 @@ export class ScriptedStore implements StoredReads, TrackedGenerations {
 export function openProven(ends: number[] = [0, 0], store = new ScriptedStore()) {
   const log = { logId: 'log', endOffsets: vi.fn(async (): Promise<readonly number[]> => ends) }
   const tracker = new Tracker(store)
-  const incomplete = { report: vi.fn() }
+  const incomplete = { report: vi.fn(), current: undefined }
   const model = new ProvenReadModel({ reads: store, tracker, log, incomplete })
   onTestFinished(() => {
     model.close()
