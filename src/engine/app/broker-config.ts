@@ -14,8 +14,7 @@ export function readBrokers(variables: Variables) {
 }
 
 function readKafka(variables: Variables, brokers: string) {
-  const tls = readTls('KAFKA', variables)
-  if (tls !== undefined && !variables.KAFKA_TLS) throw withoutTls('KAFKA', variables, 'KAFKA_TLS=true')
+  const tls = readTls('KAFKA', variables, variables.KAFKA_TLS ? undefined : 'KAFKA_TLS=true')
   return {
     brokers: list(brokers),
     topic: variables.KAFKA_TOPIC,
@@ -34,29 +33,27 @@ function readRedis(variables: Variables, url: string) {
       'REDIS_URL is not an address such as redis://user:password@host:6379/0, all but the host optional.',
     )
   }
-  const tls = readTls('REDIS', variables)
-  if (tls !== undefined && !url.startsWith('rediss:')) throw withoutTls('REDIS', variables, 'REDIS_URL=rediss://…')
+  const tls = readTls('REDIS', variables, url.startsWith('rediss:') ? undefined : 'REDIS_URL=rediss://…')
   return { url, prefix: variables.REDIS_PREFIX, tls }
 }
 
-type Server = 'KAFKA' | 'REDIS'
-
 /**
  * PEM files: the certificate authority to trust (by default those that Node trusts), and a client certificate with its
- * key. Undefined if none is set.
+ * key. Undefined if none is set. `missing` is what has to be set for TLS to be used, if it is not.
  */
-function readTls(server: Server, variables: Variables) {
-  const [ca, cert, key] = tlsNames(server)
-  const [set, unset] = variables[cert] === undefined ? [key, cert] : [cert, key]
-  if (variables[set] !== undefined && variables[unset] === undefined) {
-    throw new ConfigError(`${set} is set but ${unset} is not: set both, or neither.`)
+function readTls(server: 'KAFKA' | 'REDIS', variables: Variables, missing: string | undefined) {
+  const names = [`${server}_TLS_CA_FILE`, `${server}_TLS_CERT_FILE`, `${server}_TLS_KEY_FILE`] as const
+  const [ca, cert, key] = names
+  const [one, other] = variables[cert] === undefined ? [key, cert] : [cert, key]
+  if (variables[one] !== undefined && variables[other] === undefined) {
+    throw new ConfigError(`${one} is set but ${other} is not: set both, or neither.`)
   }
-  if (variables[ca] === undefined && variables[set] === undefined) return undefined
+  const set = names.find((name) => variables[name] !== undefined)
+  if (set === undefined) return undefined
+  if (missing !== undefined) {
+    throw new ConfigError(`${set} is set, but the connection does not use TLS: set ${missing}, or remove ${set}.`)
+  }
   return { ca: readPem(ca, variables[ca]), cert: readPem(cert, variables[cert]), key: readPem(key, variables[key]) }
-}
-
-function tlsNames(server: Server) {
-  return [`${server}_TLS_CA_FILE`, `${server}_TLS_CERT_FILE`, `${server}_TLS_KEY_FILE`] as const
 }
 
 function readPem(name: string, file: string | undefined): string | undefined {
@@ -68,11 +65,6 @@ function readPem(name: string, file: string | undefined): string | undefined {
     throw new ConfigError(`${name}=${file} cannot be read: ${withFileRemedy(error)}`, { cause: error })
   }
   throw new ConfigError(`${name}=${file} is not a PEM file: it has no line with -----BEGIN.`)
-}
-
-function withoutTls(server: Server, variables: Variables, tls: string): ConfigError {
-  const set = tlsNames(server).find((name) => variables[name] !== undefined)
-  return new ConfigError(`${set} is set, but the connection does not use TLS: set ${tls}, or remove ${set}.`)
 }
 
 function readSasl(variables: Variables) {

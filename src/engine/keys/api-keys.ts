@@ -4,9 +4,7 @@ import { changeKeys, hashKey, type StoredKey } from './key-file.ts'
 
 const checksumLength = 8
 
-export interface IssuedKey {
-  readonly id: string
-  readonly name: string
+export interface IssuedKey extends Pick<StoredKey, 'id' | 'name'> {
   /** Appears nowhere else: only its hash is stored. */
   readonly key: string
   readonly expiresAt: string | undefined
@@ -57,22 +55,17 @@ function earliest(one: string | undefined, other: string): string {
 }
 
 function makeKey({ service, name, scopes, expiresAt, issuedBy }: NewKey, now: Date) {
-  const issued = {
+  const key = newSecret(service)
+  const stored: StoredKey = {
     id: randomBytes(4).toString('hex'),
     name,
-    key: newSecret(service),
-    expiresAt: expiresAt?.toISOString(),
-  }
-  const stored: StoredKey = {
-    id: issued.id,
-    name,
-    sha256: hashKey(issued.key),
+    sha256: hashKey(key),
     createdAt: now.toISOString(),
     ...(scopes === undefined ? {} : { scopes: [...scopes] }),
     ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() }),
     ...(issuedBy === undefined ? {} : { issuedBy }),
   }
-  return { issued, stored }
+  return { issued: { id: stored.id, name, key, expiresAt: stored.expiresAt }, stored }
 }
 
 /**
@@ -95,10 +88,5 @@ export function hasChecksum(text: string): boolean {
 
 /** Whether there was such a key. */
 export function revokeKey(path: string, id: string): boolean {
-  let found = false
-  changeKeys(path, (keys) => {
-    found = keys.some((key) => key.id === id)
-    return found ? keys.filter((key) => key.id !== id) : keys
-  })
-  return found
+  return changeKeys(path, (keys) => (keys.some((key) => key.id === id) ? keys.filter((key) => key.id !== id) : keys))
 }

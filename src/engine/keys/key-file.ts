@@ -67,26 +67,27 @@ export function expiryOf({ expiresAt }: StoredKey): number {
 
 type Edit = (keys: readonly StoredKey[]) => readonly StoredKey[]
 
-/** Replaces the keys in the file, under a lock, unless `edit` returns what it was given. */
-export function changeKeys(path: string, edit: Edit): void {
+/** Replaces the keys in the file, under a lock, and returns true, unless `edit` returns what it was given. */
+export function changeKeys(path: string, edit: Edit): boolean {
   const file = fileBehind(path)
   readKeys(file) // a link to anything else gets no lock beside it
   try {
-    change(file, edit)
+    return change(file, edit)
   } catch (error) {
     throw explained(error as NodeJS.ErrnoException, file)
   }
 }
 
-function change(file: string, edit: Edit): void {
+function change(file: string, edit: Edit): boolean {
   using lock = lockFile(`${file}.lock`, lockWaitMs)
   if (lock === undefined) throw new Error(`${file} is being changed by another process; try again.`)
   const before = readKeys(file) ?? []
   const after = edit(before)
-  if (after === before) return
+  if (after === before) return false
   if ((statSync(file, { throwIfNoEntry: false })?.nlink ?? 1) > 1)
     throw new Error(`${file} has another name, which would keep the keys as they are: make that a symbolic link to it.`)
   replaceFile(file, `${JSON.stringify({ keys: after }, null, 2)}\n`)
+  return true
 }
 
 /** What to do about it, where that is known. The keys are as before. */

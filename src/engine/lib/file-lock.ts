@@ -4,6 +4,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { makeFolder } from './durable-files.ts'
 import { withSqliteReason } from './file-errors.ts'
 
+const sqliteBusy = 5
+
 /**
  * An exclusive lock on a file, between processes, until it is disposed of. The operating system releases it when its
  * holder dies, however that happens. It uses SQLite, since Node has no flock. Undefined if another process still holds
@@ -22,7 +24,7 @@ export function lockFile(path: string, waitMs: number): Disposable | undefined {
     return database
   } catch (error) {
     database?.close()
-    if (isBusy(error)) return undefined
+    if ((error as { errcode?: number }).errcode === sqliteBusy) return undefined
     throw withSqliteReason(error, path, 'remove it')
   }
 }
@@ -37,10 +39,4 @@ function makeOwn(path: string): void {
   } finally {
     closeSync(file)
   }
-}
-
-const sqliteBusy = 5
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy
 }
