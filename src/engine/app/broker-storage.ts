@@ -6,7 +6,7 @@ import { openKafkaEventLog } from '../log/kafka/kafka-event-log.ts'
 import { versionOfLog } from '../projector/definition.ts'
 import { checkRedis } from '../read-models/redis/check-redis.ts'
 import { openRedisReadModels } from '../read-models/redis/redis-read-models.ts'
-import { type Stores, shardVersions } from '../read-models/shards.ts'
+import { shardVersions } from '../read-models/shards.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 import type { Config } from './config.ts'
 
@@ -27,32 +27,24 @@ export async function openBrokers(
 ) {
   const start = performance.now()
   const log = await openKafkaEventLog({ ...kafka, appendTimeoutMs, logger, bootTimeoutMs: timeoutMs })
+  const left = timeoutMs && Math.max(redisTimeoutMsMin, timeoutMs - (performance.now() - start))
+  const versions = shardVersions(versionOfLog(version, log.logId), shards)
+  const openVersion = (each: string) =>
+    openRedisReadModels({ ...redis, version: each, home, logger, openTimeoutMs: left })
+  const opening = versions.map(openVersion)
+  async function close(): Promise<void> {
+    const nothingToClose = () => {}
+    await Promise.all(opening.map((store) => store.then((opened) => opened.close(), nothingToClose)))
+    await log.close()
+  }
   try {
-    const left = timeoutMs && Math.max(redisTimeoutMsMin, timeoutMs - (performance.now() - start))
-    const versions = shardVersions(versionOfLog(version, log.logId), shards)
-    const openVersion = (each: string) =>
-      openRedisReadModels({ ...redis, version: each, home, logger, openTimeoutMs: left })
-    const stores = await openAll(versions.map(openVersion))
+    const stores = (await Promise.all(opening)) as [ReadModelStore, ...ReadModelStore[]]
     const group = `${kafka.topic}.projector.${version}${shards === 1 ? '' : `.s${shards}`}`
-    async function close(): Promise<void> {
-      await Promise.all(stores.map((store) => store.close()))
-      await log.close()
-    }
     return { log, stores, versions, openVersion, group, close }
   } catch (error) {
-    await log.close()
+    await close()
     throw error
   }
-}
-
-/** Resolves to all of them; if one cannot be opened, closes the others and throws. */
-async function openAll(opening: readonly Promise<ReadModelStore>[]): Promise<Stores> {
-  const results = await Promise.allSettled(opening)
-  const stores = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
-  const failed = results.find((result) => result.status === 'rejected')
-  if (failed === undefined) return stores as [ReadModelStore, ...ReadModelStore[]]
-  await Promise.all(stores.map((store) => store.close()))
-  throw failed.reason
 }
 
 export async function checkBrokers({ kafka, redis }: Brokers, logger: Logger): Promise<Finding[]> {

@@ -1,3 +1,4 @@
+import type { Admin } from 'kafkajs'
 import type { Warning } from '../../lib/warning.ts'
 import { type FirstRecord, FirstRecords } from './first-records.ts'
 import type { FoundTopics } from './kafka-topics.ts'
@@ -24,12 +25,15 @@ export class BootRefusal extends Error {
 
 const readLimitMs = 3000
 
-/** Called before an empty topic is created in place of a missing one. */
-export async function refuseWithoutEvents(existing: readonly string[], log: LogToCheck): Promise<void> {
+/** The topics that a start has to create. Refuses to have an empty one take the place of one with events. */
+export async function missingTopics(admin: Admin, log: LogToCheck): Promise<readonly string[]> {
   const { reader, topic, idBlocks } = log
-  if (existing.includes(topic) || !existing.includes(idBlocks)) return
-  const { held } = await notedEvents(reader, idBlocks)
-  if (held !== false) throw eventsGone(`There is no topic ${topic}`, log)
+  const existing = await admin.listTopics()
+  const missing = [topic, idBlocks].filter((each) => !existing.includes(each))
+  const isWithoutEvents = missing.length === 1 && missing[0] === topic
+  if (isWithoutEvents && (await notedEvents(reader, idBlocks)).held !== false)
+    throw eventsGone(`There is no topic ${topic}`, log)
+  return missing
 }
 
 /** Called while there is no topic of id blocks: a start would create an empty one, and refuse it. */

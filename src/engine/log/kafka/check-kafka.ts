@@ -1,7 +1,7 @@
 import type { Admin } from 'kafkajs'
 import { type Finding, failed, ok, warning } from '../../lib/finding.ts'
 import { tlsProblem } from '../../lib/tls-errors.ts'
-import { checkLog, type LogToCheck, refuseWithoutEvents, refuseWithoutIdBlocks } from './boot-checks.ts'
+import { checkLog, type LogToCheck, missingTopics, refuseWithoutIdBlocks } from './boot-checks.ts'
 import { asAdmin } from './kafka-boot.ts'
 import { KafkaClient } from './kafka-client.ts'
 import { KafkaReader } from './kafka-reader.ts'
@@ -54,12 +54,10 @@ async function checkTopics(options: KafkaToCheck): Promise<Finding[]> {
   }
 }
 
-/** Makes the checks of a start. */
+/** Goes the way of a start, but makes nothing. */
 async function checkLogOf(admin: Admin, log: LogToCheck & TopicsWanted, what: string): Promise<Finding[]> {
-  const existing = await admin.listTopics()
-  const missing = [log.topic, log.idBlocks].filter((topic) => !existing.includes(topic))
+  const missing = await missingTopics(admin, log)
   if (missing.length === 2) return [ok(what, 'is not there yet: the first start makes it')]
-  await refuseWithoutEvents(existing, log)
   if (missing[0] === log.idBlocks) await refuseWithoutIdBlocks(log)
   if (missing.length === 1) return [warning(what, `There is no topic ${missing[0]}: the next start makes it.`)]
   const found = await findTopics(admin, log.reader, log)

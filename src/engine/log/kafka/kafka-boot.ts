@@ -4,10 +4,10 @@ import { OutOfReachError } from '../../lib/errors.ts'
 import { tlsProblem } from '../../lib/tls-errors.ts'
 import type { Warning } from '../../lib/warning.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
-import { BootRefusal, checkLog, createIdentity, type EventsAtStart, refuseWithoutEvents } from './boot-checks.ts'
+import { BootRefusal, checkLog, createIdentity, type EventsAtStart, missingTopics } from './boot-checks.ts'
 import type { KafkaClient } from './kafka-client.ts'
 import { UndecodableError } from './kafka-reader.ts'
-import { createMissingTopics, findTopics, madeByHand, TooFewBrokers } from './kafka-topics.ts'
+import { createTopics, findTopics, madeByHand, TooFewBrokers } from './kafka-topics.ts'
 import type { LogIdentity } from './log-identity.ts'
 import type { LogPartOptions } from './log-part-options.ts'
 import { weaknesses } from './topic-faults.ts'
@@ -68,8 +68,7 @@ export async function bootLog(options: LogPartOptions): Promise<BootedLog> {
 
 async function attempt(options: LogPartOptions, limitMs: number): Promise<BootedLog> {
   return await asAdmin(options.newClient(), limitMs, async (admin) => {
-    await refuseWithoutEvents(await admin.listTopics(), options)
-    await makeTopics(admin, options)
+    await makeTopics(admin, options, await missingTopics(admin, options))
     const found = await findTopics(admin, options.reader, options)
     const { identity, events } = await checkLog(options, found)
     return { identity: identity ?? (await createIdentity(options, found)), events, warnings: weaknesses(found) }
@@ -89,9 +88,9 @@ export async function asAdmin<T>(client: KafkaClient, limitMs: number, work: (ad
   }
 }
 
-async function makeTopics(admin: Admin, options: LogPartOptions): Promise<void> {
+async function makeTopics(admin: Admin, options: LogPartOptions, missing: readonly string[]): Promise<void> {
   try {
-    await createMissingTopics(admin, options)
+    await createTopics(admin, options, missing)
   } catch (error) {
     const refused = error instanceof KafkaJSAggregateError && error.errors.find(isPermanent)
     if (!(refused instanceof Error)) throw error // another process has just created one, or brokers are still starting

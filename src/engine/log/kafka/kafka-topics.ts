@@ -53,12 +53,11 @@ export const replicasForInSync = 3
 const readLimitMs = 3000
 
 /** Several processes may call this at the same time. Throws TooFewBrokers if there are fewer than requested. */
-export async function createMissingTopics(admin: Admin, wanted: TopicsWanted): Promise<void> {
-  const existing = await admin.listTopics()
+export async function createTopics(admin: Admin, wanted: TopicsWanted, names: readonly string[]): Promise<void> {
   const missing = [
     { topic: wanted.topic, numPartitions: wanted.partitions, settings: eventsSettings },
     { topic: wanted.idBlocks, numPartitions: 1, settings: idBlocksSettings },
-  ].filter((each) => !existing.includes(each.topic))
+  ].filter(({ topic }) => names.includes(topic))
   if (missing.length === 0) return
   const { brokers } = await admin.describeCluster()
   const replicationFactor = replicasOf(wanted, brokers.length)
