@@ -6,7 +6,7 @@ import { type Lag, LagMeter } from '../projector/lag-meter.ts'
 import { Projector } from '../projector/projector.ts'
 import { type Stall, StallWatch } from '../projector/stall-watch.ts'
 import { IncompleteGenerations } from '../read-models/incomplete.ts'
-import { type Shard, shardOf, shardsOf, withOneSubscription } from '../read-models/shards.ts'
+import { type Shard, shardOf, shardsOf } from '../read-models/shards.ts'
 import { Tracker } from '../read-models/tracker.ts'
 import type { Storage } from './storage.ts'
 
@@ -23,7 +23,7 @@ export interface TrackedShard extends Shard {
 }
 
 export function trackShards({ stores, log }: Pick<Storage, 'stores' | 'log'>, logger: Logger): readonly TrackedShard[] {
-  return shardsOf(stores, withOneSubscription(log, stores.length)).map((shard) => {
+  return shardsOf(stores, log).map((shard) => {
     const { generations } = shard.store
     const tracker = new Tracker(generations, { lookMs })
     const incomplete = new IncompleteGenerations(generations, log.logId, logger)

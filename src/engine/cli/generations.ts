@@ -1,7 +1,7 @@
 import type { Storage } from '../app/storage.ts'
 import type { Definition } from '../definition/definition.ts'
 import type { EventLog } from '../log/event-log.ts'
-import { logOfShard, shardNamed } from '../read-models/shards.ts'
+import { shardNamed, shardOf } from '../read-models/shards.ts'
 import type { Contents, ReadModelStore } from '../read-models/store.ts'
 
 /** Every version that is stored, whichever release wrote it: those of this release first. Times are as in RFC 3339. */
@@ -27,7 +27,7 @@ export async function describeGenerations(
 
 async function generationsIn(definition: Definition, store: ReadModelStore, version: string, log: EventLog) {
   const { shard, shards } = shardNamed(version)
-  const ends = await logOfShard(log, shard, shards).endOffsets()
+  const ends = (await log.endOffsets()).filter((_, partition) => shardOf(partition, shards) === shard)
   const end = ends.reduce((sum, each) => sum + each, 0)
   const generations = []
   for (const { name, state, since, logId } of await store.generations.all()) {

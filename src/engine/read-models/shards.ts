@@ -30,53 +30,43 @@ export interface Shard {
   readonly log: ShardLog
 }
 
-export function shardsOf(stores: Stores, log: ShardLog): readonly Shard[] {
-  return stores.map((store, shard) => ({ store, log: logOfShard(log, shard, stores.length) }))
-}
-
-/** The partitions of other shards look empty, and are never assigned. A single shard gets the log as it is. */
-export function logOfShard(log: ShardLog, shard: number, shards: number): ShardLog {
-  if (shards === 1) return log
-  const isOwn = (partition: number) => shardOf(partition, shards) === shard
-  return {
-    logId: log.logId,
-    endOffsets: async () => (await log.endOffsets()).map((end, partition) => (isOwn(partition) ? end : 0)),
-    partitionFor: (key) => log.partitionFor(key),
-    read: (...place) => log.read(...place),
-    confirm: () => log.confirm(),
-    subscribe: (group, subscriber) =>
-      log.subscribe(group, {
-        assigned: (partitions) => subscriber.assigned(partitions.filter(isOwn)),
-        batch: (batch) => (isOwn(batch.partition) ? subscriber.batch(batch) : Promise.resolve(false)),
-      }),
-  }
-}
-
 /**
- * A log for all shards, which subscribe in order and share one subscription. It begins once each has subscribed, and
- * ends for all when the first one closes.
+ * The partitions of other shards look empty, and are never assigned. A single shard gets the log as it is. Several share
+ * one subscription, so each has to subscribe, in their order.
  */
-export function withOneSubscription(log: ShardLog, shards: number): ShardLog {
-  if (shards === 1) return log
+export function shardsOf(stores: Stores, log: ShardLog): readonly Shard[] {
+  const shards = stores.length
+  if (shards === 1) return [{ store: stores[0], log }]
+  const subscribe = oneSubscription(log, shards)
+  return stores.map((store, shard) => {
+    const own: ShardLog = {
+      logId: log.logId,
+      endOffsets: async () =>
+        (await log.endOffsets()).map((end, partition) => (shardOf(partition, shards) === shard ? end : 0)),
+      partitionFor: (key) => log.partitionFor(key),
+      read: (...place) => log.read(...place),
+      confirm: () => log.confirm(),
+      subscribe,
+    }
+    return { store, log: own }
+  })
+}
+
+/** Begins once each shard has subscribed, and ends for all when the first one closes. */
+function oneSubscription(log: ShardLog, shards: number): ShardLog['subscribe'] {
   const subscribers: Subscriber[] = []
   const { promise: subscription, resolve, reject } = Promise.withResolvers<Subscription>()
   const all: Subscriber = {
     assigned: (partitions) => {
-      for (const each of subscribers) each.assigned(partitions)
+      for (const [shard, each] of subscribers.entries())
+        each.assigned(partitions.filter((partition) => shardOf(partition, shards) === shard))
     },
     batch: async (batch) => (await subscribers[shardOf(batch.partition, shards)]?.batch(batch)) ?? false,
   }
-  return {
-    logId: log.logId,
-    endOffsets: () => log.endOffsets(),
-    partitionFor: (key) => log.partitionFor(key),
-    read: (...place) => log.read(...place),
-    confirm: () => log.confirm(),
-    subscribe: (group, subscriber) => {
-      subscribers.push(subscriber)
-      if (subscribers.length === shards) log.subscribe(group, all).then(resolve, reject)
-      return subscription
-    },
+  return (group, subscriber) => {
+    subscribers.push(subscriber)
+    if (subscribers.length === shards) log.subscribe(group, all).then(resolve, reject)
+    return subscription
   }
 }
 

@@ -2,13 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import type { RecordBatch, Subscriber } from '../../../src/engine/log/event-log.ts'
 import type { AtLeast, Page, ReadModel } from '../../../src/engine/read-models/read-model.ts'
-import {
-  ShardedReadModel,
-  shardNamed,
-  shardsOf,
-  shardVersions,
-  withOneSubscription,
-} from '../../../src/engine/read-models/shards.ts'
+import { ShardedReadModel, shardNamed, shardsOf, shardVersions } from '../../../src/engine/read-models/shards.ts'
 import type { PageQuery, ReadModelStore } from '../../../src/engine/read-models/store.ts'
 import { MemoryEventLog, MemoryLogData } from '../log/memory-event-log.ts'
 import { numbers } from './contract/values.ts'
@@ -52,38 +46,32 @@ const batchOf = (partition: number) => ({ partition, from: 0, records: [], next:
 
 it('one shard has the log as it is', () => {
   const { log } = openLog()
-  expect(shardsOf([one], withOneSubscription(log, 1))[0]?.log).toBe(log)
+  expect(shardsOf([one], log)[0]?.log).toBe(log)
 })
 
 it('each shard sees its own partitions of the log', async () => {
-  const { log, subscribers } = openLog()
+  const { log } = openLog()
   const [even, odd] = shardsOf([one, other], log)
   expect([even?.store, odd?.store, even?.log.logId, odd?.log.partitionFor('4')]).toEqual([one, other, 'log', 4])
   expect([await even?.log.endOffsets(), await odd?.log.endOffsets()]).toEqual([
     [9, 0, 7, 0, 5],
     [0, 8, 0, 6, 0],
   ])
-  const subscriber = openSubscriber()
-  await odd?.log.subscribe('group', subscriber)
-  subscribers[0]?.assigned([0, 1, 2, 3])
-  expect(subscriber.assigned).toHaveBeenCalledWith([1, 3])
-  expect(await Promise.all([0, 1].map((partition) => subscribers[0]?.batch(batchOf(partition))))).toEqual([false, true])
-  expect(subscriber.batch.mock.calls).toEqual([[batchOf(1)]])
 })
 
 it('shards on one subscription begin together, and each has the batches of its partitions', async () => {
   const { log, subscribers, subscription } = openLog()
-  const shards = shardsOf([one, other], withOneSubscription(log, 2))
+  const shards = shardsOf([one, other], log)
   const parts = shards.map(({ log: own }) => ({ ...openSubscriber(), own }))
   const [even, odd] = parts
   const first = even?.own.subscribe('group', even)
   expect(log.subscribe).not.toHaveBeenCalled()
   expect(await Promise.all([first, odd?.own.subscribe('group', odd)])).toEqual([subscription, subscription])
   expect(log.subscribe).toHaveBeenCalledTimes(1)
-  subscribers[0]?.assigned([2, 3])
+  subscribers[0]?.assigned([0, 1, 2, 3])
   odd?.batch.mockResolvedValue(false)
   expect(await Promise.all([2, 3].map((partition) => subscribers[0]?.batch(batchOf(partition))))).toEqual([true, false])
-  expect([even?.assigned.mock.calls, odd?.assigned.mock.calls]).toEqual([[[[2]]], [[[3]]]])
+  expect([even?.assigned.mock.calls, odd?.assigned.mock.calls]).toEqual([[[[0, 2]]], [[[1, 3]]]])
   expect([even?.batch.mock.calls, odd?.batch.mock.calls]).toEqual([[[batchOf(2)]], [[batchOf(3)]]])
 })
 
