@@ -1,14 +1,14 @@
-import { statSync } from 'node:fs'
+import { accessSync, chmodSync, constants, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Definition } from '../definition/definition.ts'
-import { isDiskFull } from '../lib/durable-files.ts'
+import { isDiskFull, makeFolder } from '../lib/durable-files.ts'
+import { user } from '../lib/file-errors.ts'
 import { lockFile } from '../lib/file-lock.ts'
 import { copySqliteEventLog } from '../log/sqlite/copy-log.ts'
 import { openSqliteEventLog } from '../log/sqlite/sqlite-event-log.ts'
 import { openSqliteReadModels } from '../read-models/sqlite/sqlite-read-models.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 import type { Config } from './config.ts'
-import { openDataFolder } from './data-folder.ts'
 import { ConfigError } from './environment.ts'
 
 /** Opens the files of embedded mode: for the single process that serves them, or existing ones beside it. */
@@ -33,6 +33,31 @@ export function openFiles(definition: Definition, config: Config, isOwner: boole
     const remedy = 'free some space, or set DATA_DIR to a folder on another disk'
     throw new ConfigError(`DATA_DIR=${config.dataDir} is on a disk that is full: ${remedy}.`, { cause })
   }
+}
+
+/**
+ * Creates the folder for its user alone. An existing folder that others can read is closed to them if it contains only
+ * our files.
+ */
+function openDataFolder(dataDir: string): void {
+  try {
+    makeFolder(dataDir)
+    accessSync(dataDir, constants.W_OK | constants.X_OK)
+    const { uid, mode } = statSync(dataDir)
+    const isOpen = (mode & 0o077) !== 0
+    if (isOpen && uid === process.getuid?.() && isOurs(readdirSync(dataDir))) chmodSync(dataDir, 0o700)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const isFile = code === 'EEXIST' || code === 'ENOTDIR'
+    const problem = isFile ? 'is not a folder' : `cannot be written to (${message})`
+    throw new ConfigError(`DATA_DIR=${dataDir} ${problem}: set DATA_DIR to a folder that ${user()} can write to.`, {
+      cause: error,
+    })
+  }
+}
+
+function isOurs(names: readonly string[]): boolean {
+  return names.length === 0 || names.includes('event-log.db')
 }
 
 function lockFolder({ dataDir }: Config): Disposable {

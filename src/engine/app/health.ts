@@ -77,12 +77,6 @@ export function serviceHealth({ log, shards, projectors, reads, lag: watched, ou
     return log.undecodable.length === 0 ? {} : { undecodable: log.undecodable }
   }
 
-  /** Nothing while it works: it is in the way of no request. */
-  function outputCheck(): Record<string, Check> {
-    const { warnings } = output
-    return warnings.length === 0 ? {} : { logOutput: { status: 'down', warnings } }
-  }
-
   function movingStatus(): string {
     if (log.undecodable.length > 0) return 'undecodable'
     return shards.some(({ incomplete }) => incomplete.current !== undefined) ? 'incomplete' : 'ok'
@@ -110,8 +104,9 @@ export function serviceHealth({ log, shards, projectors, reads, lag: watched, ou
       caughtUp ||= (reads ?? projectors)?.state.status === 'up'
       const serving = eventLog.status === 'up' || readModels.status === 'up' || readModels.status === 'degraded'
       const projector = projectors && { projector: { ...projectors.state, ...undecodableDetails() } }
-      const checks = { eventLog, readModels, ...projector, ...outputCheck() }
-      return { ready: caughtUp && serving, checks }
+      const { warnings } = output
+      const logOutput = warnings.length > 0 && { logOutput: { status: 'down', warnings } } // it is in the way of no request
+      return { ready: caughtUp && serving, checks: { eventLog, readModels, ...projector, ...logOutput } }
     },
   }
 }

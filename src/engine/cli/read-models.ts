@@ -44,17 +44,9 @@ export function addCommands(program: Command, definition: Definition): void {
 async function listGenerations(definition: Definition): Promise<CommandResult> {
   const described = await withStorage(definition, (storage) => describeGenerations(definition, storage))
   const collections = definition.resources.map(({ collection }) => collection)
+  const titles = collections.map((each) => each.toUpperCase())
   const generations = table(
-    [
-      'VERSION',
-      'GENERATION',
-      'STATE',
-      'SINCE',
-      'POSITION',
-      'LAG',
-      ...collections.map((each) => each.toUpperCase()),
-      'PARKED',
-    ],
+    ['VERSION', 'GENERATION', 'STATE', 'SINCE', 'POSITION', 'LAG', ...titles, 'PARKED'],
     described.generations.map(({ version, name, state, since, position, lag, documents, parked }) => {
       const figures = [position, lag, ...collections.map((each) => documents?.[each]), parked]
       return [version, name, state, since, ...figures.map((figure) => String(figure ?? '?'))]

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 
 /** Actions on keys, events and read models. */
-export type AuditedAction =
+type AuditedAction =
   | 'key issued'
   | 'key rotated'
   | 'key will expire'
