@@ -98,7 +98,6 @@ function readRate(text: string | undefined) {
   return { requests, seconds }
 }
 
-/** Addresses and networks, as `10.0.0.0/8`. */
 function readProxies(proxies: readonly string[]): (address: string) => boolean {
   const trusted = new BlockList()
   for (const proxy of proxies) {

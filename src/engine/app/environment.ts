@@ -102,7 +102,6 @@ function parse(text: string, { type }: Variable): unknown {
   return text
 }
 
-/** Splits a list at its commas. */
 export function list(text = ''): readonly string[] {
   const items = text.split(',').map((item) => item.trim())
   return items.filter((item) => item !== '')

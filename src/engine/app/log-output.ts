@@ -26,7 +26,6 @@ export class LogOutput {
     stream.on('error', () => {}) // each write hears of its own failure
   }
 
-  /** How many lines are lost so far. */
   get lost(): number {
     return this.#lost
   }

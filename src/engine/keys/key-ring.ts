@@ -93,7 +93,6 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
     for (const { id: keyId, name } of known.values()) audit('key revoked', { keyId, name })
   }
 
-  /** Looks at the file now. */
   function follow(): void {
     lookedAt = performance.now()
     try {
@@ -138,7 +137,6 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
   return {
     find,
     findOrLook,
-    /** How many keys are valid. */
     get size() {
       const time = now().getTime()
       return [...byHash.values()].filter(({ expiresAt }) => expiresAt > time).length

@@ -1,6 +1,5 @@
 /** What a client has to know of an error. */
 export interface ErrorFacts {
-  /** The HTTP status. */
   readonly status: number
   /** Whether the same request, unchanged, can succeed later; a number: after so many seconds, which `Retry-After` says. */
   readonly retry: 'no' | 'yes' | number

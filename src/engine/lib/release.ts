@@ -4,5 +4,4 @@ const { name, version } = JSON.parse(readFileSync(new URL('../../../package.json
 
 /** The name of the program, whatever service it runs, as package.json has it. */
 export const program: string = name
-/** The version of this release. */
 export const release: string = version
