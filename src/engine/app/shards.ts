@@ -52,16 +52,12 @@ export async function startProjectors(
     shards.map((shard) => Projector.start({ ...shard, definition, group, logger, discarded, tracing })),
   )
   return {
+    each: projectors,
     get state() {
       const states = projectors.map(({ state }) => state)
       const partitions = states.flatMap((state) => state.partitions).sort((a, b) => a - b)
       return { status: states.every(({ status }) => status === 'up') ? 'up' : 'waiting', partitions } as const
     },
-    /** The partitions that the log assigned to this process. */
-    get assignment(): readonly number[] {
-      return projectors.flatMap(({ assignment }) => assignment)
-    },
-    takenUp: (partition: number) => projectors.reduce((sum, projector) => sum + projector.takenUp(partition), 0),
     close: async () => void (await Promise.all(projectors.map((projector) => projector.close()))),
   }
 }
@@ -72,10 +68,11 @@ export type WatchedLag = ReturnType<typeof watchLag>
 export function watchLag(
   shards: readonly TrackedShard[],
   stallMs: number,
-  projectors: Pick<Projectors, 'assignment' | 'takenUp'> | undefined,
+  projectors: Pick<Projectors, 'each'> | undefined,
 ) {
-  const watched = shards.map(({ log, tracker }) => {
-    const watch = projectors && new StallWatch(stallMs, projectors)
+  const watched = shards.map(({ log, tracker }, shard) => {
+    const projector = projectors?.each[shard]
+    const watch = projector && new StallWatch(stallMs, projector)
     const looked = (found: Lag, atMs: number) => watch?.look(found, atMs)
     return { watch, meter: new LagMeter({ log, tracker, looked }) }
   })
