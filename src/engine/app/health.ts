@@ -7,8 +7,7 @@ import { shardOf } from '../read-models/shards.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 import type { Tracker } from '../read-models/tracker.ts'
 import type { LogOutput } from './log-output.ts'
-import type { ReadSide } from './read-side.ts'
-import type { Projectors, WatchedLag } from './shards.ts'
+import type { Projectors, ReadSide, WatchedLag } from './shards.ts'
 
 export interface HealthOptions {
   readonly log: Pick<EventLog, 'endOffsets' | 'logId' | 'undecodable' | 'warnings'>

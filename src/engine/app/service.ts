@@ -23,8 +23,7 @@ import { ConfigError } from './environment.ts'
 import { serviceHealth } from './health.ts'
 import type { LogOutput } from './log-output.ts'
 import { serviceMetrics } from './metrics.ts'
-import { openReadSide } from './read-side.ts'
-import { startProjectors, type TrackedShard, trackShards, watchLag } from './shards.ts'
+import { openReadSide, startProjectors, type TrackedShard, trackShards, watchLag } from './shards.ts'
 import { openStorage, type Storage } from './storage.ts'
 
 export interface Service extends Running {

@@ -22,16 +22,12 @@ function backup(definition: Definition, folder: string): CommandResult {
       `The log is in Kafka: back up the topics ${topic} and ${topic}.id-blocks by its tools, as docs/operations.md says.`,
     )
   }
-  openEmpty(folder)
+  makeFolder(folder)
+  if (readdirSync(folder).length > 0) throw new ConfigError(`${folder} is not empty: name a new folder.`)
   const { events, hasKeys } = copyOrNothing(config, folder)
   const keys = hasKeys ? ' and the API keys' : ''
   const text = `${events} events${keys} are in ${folder}. To serve them, stop the service, and start it with DATA_DIR=${folder}.`
   return { json: { folder, events, keys: hasKeys }, text }
-}
-
-function openEmpty(folder: string): void {
-  makeFolder(folder)
-  if (readdirSync(folder).length > 0) throw new ConfigError(`${folder} is not empty: name a new folder.`)
 }
 
 /** What is not whole must not be taken for a backup. */

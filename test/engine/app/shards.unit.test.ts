@@ -1,7 +1,6 @@
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { openReadSide } from '../../../src/engine/app/read-side.ts'
-import { startProjectors, trackShards, watchLag } from '../../../src/engine/app/shards.ts'
+import { openReadSide, startProjectors, trackShards, watchLag } from '../../../src/engine/app/shards.ts'
 import { rebuild } from '../../../src/engine/projector/rebuild.ts'
 import { verify } from '../../../src/engine/projector/verify.ts'
 import type { ReadModel } from '../../../src/engine/read-models/read-model.ts'
