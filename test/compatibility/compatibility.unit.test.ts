@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { openApp } from '../engine/http/fake-services.ts'
 import { fakeStore } from '../store/fake-store.ts'
-import { petstore } from '../store/petstore.ts'
+import { eventSchemas } from '../store/petstore.ts'
 import { findOpenApiBreaks, readDocument } from './openapi.ts'
 import { breaksForReaders, breaksForWriters, type Schema } from './schemas.ts'
 
@@ -19,7 +19,7 @@ const openApi = (await app.inject('/openapi.json')).body
 await app.close()
 
 describe('events', () => {
-  const current: Readonly<Record<string, Schema>> = JSON.parse(JSON.stringify(petstore.schemas.byType))
+  const current: Readonly<Record<string, Schema>> = JSON.parse(JSON.stringify(eventSchemas))
   const byType = events.map((name) => [name.replace('.schema.json', ''), JSON.parse(read(name)) as Schema] as const)
 
   it('of each type that was published are there', () => {

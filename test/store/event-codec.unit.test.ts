@@ -10,13 +10,13 @@ import { type Pet, type PetId, petDocument } from '../../src/store/pet.ts'
 import { project } from '../engine/projector/projecting.ts'
 import { keyed } from '../engine/projector/records.ts'
 import { anyPet } from './any-pet.ts'
-import { encodeEvent, petstore } from './petstore.ts'
+import { encodeEvent, eventSchemas, petstore } from './petstore.ts'
 import { orderEvent, petCreated } from './records.ts'
 
 const folder = new URL('../../docs/events/', import.meta.url)
 const published = (name: string) => readFileSync(new URL(name, folder), 'utf8').trim()
 
-const schemaOf = (type: string) => petstore.schemas.byType[type] ?? {}
+const schemaOf = (type: string) => eventSchemas[type] ?? {}
 
 function read(value: string) {
   const event = readCloudEvent(Buffer.from(value), petstore.events.quick)

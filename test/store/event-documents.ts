@@ -1,5 +1,5 @@
 import { asyncApiDocument } from '../../src/engine/definition/asyncapi.ts'
-import { petstore } from './petstore.ts'
+import { eventSchemas, petstore } from './petstore.ts'
 
 const json = (document: object) => `${JSON.stringify(document, undefined, 2)}\n`
 const $schema = 'https://json-schema.org/draft/2020-12/schema'
@@ -10,7 +10,7 @@ const $schema = 'https://json-schema.org/draft/2020-12/schema'
  */
 export const eventDocuments: ReadonlyMap<string, string> = new Map([
   ['asyncapi.json', json(asyncApiDocument(petstore, 'petstore.pets'))],
-  ...Object.entries(petstore.schemas.byType).map(
+  ...Object.entries(eventSchemas).map(
     ([type, schema]) => [`events/${type}.schema.json`, json({ $schema, ...schema })] as const,
   ),
 ])

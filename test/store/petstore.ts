@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox'
 import { idempotency } from '../../src/engine/commands/idempotency.ts'
 import { type Definition, define } from '../../src/engine/definition/definition.ts'
 import type { EventContext } from '../../src/engine/definition/event-codec.ts'
@@ -9,6 +10,11 @@ import { store } from '../../src/store/service.ts'
 
 /** The pet store, as the engine has it. */
 export const petstore = define(store.service) as unknown as Definition<PetState | undefined, PetCommand, PetEvent>
+
+/** The schemas of its events by their types. */
+export const eventSchemas: Readonly<Record<string, TSchema>> = Object.fromEntries(
+  petstore.schemas.map(({ type, schema }) => [type, schema]),
+)
 
 export function streamOf(event: PetEvent): string {
   return String('pet' in event ? event.pet.id : event.petId)

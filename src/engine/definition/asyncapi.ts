@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox'
 import { referringTo, titledIn } from '../lib/named-schemas.ts'
 import type { Definition } from './definition.ts'
 import { eventExamples } from './event-examples.ts'
-import { discardedName } from './event-schemas.ts'
+import { discardedName, type EventSchema, namedEvents } from './event-schemas.ts'
 import type { AnyEvent, EventType } from './stream.ts'
 import { capitalised, listed, withArticle } from './words.ts'
 
@@ -41,31 +41,30 @@ const contentType = 'application/cloudevents+json'
 export function asyncApiDocument(definition: Definition, topic: string | null) {
   const { service, home, schemas } = definition
   const { collection } = service.stream
-  const types = Object.keys(schemas.byType)
+  const types = schemas.map(({ type }) => type)
   const channel = { $ref: `#/channels/${collection}` }
   const named: Readonly<Record<string, TSchema>> = {
-    ...schemas.named(schemas.byType),
-    ...titledIn(Object.values(schemas.byType).map(({ properties }: TSchema & { properties?: object }) => properties)),
+    ...namedEvents(schemas),
+    ...titledIn(schemas.map(({ schema }) => schema.properties)),
   }
   const withReferences = referringTo(named)
-  const nameByType = new Map(Object.entries(named).map(([name, schema]) => [schema, name]))
   const examples = eventExamples(definition)
   const changed = listed(
     Object.values(service.resources).map(({ noun }) => withArticle(noun)),
     'or',
   )
 
-  function message(name: string) {
+  function message({ type, name }: EventSchema) {
     return {
-      name,
-      title: name,
+      name: type,
+      title: type,
       contentType,
       headers: {
         type: 'object',
         required: ['content-type'],
         properties: { 'content-type': { type: 'string', const: contentType } },
       },
-      payload: { $ref: `#/components/schemas/${nameByType.get(schemas.byType[name] as TSchema)}` },
+      payload: { $ref: `#/components/schemas/${name}` },
       bindings: {
         kafka: {
           key: {
@@ -76,7 +75,7 @@ export function asyncApiDocument(definition: Definition, topic: string | null) {
           bindingVersion: '0.5.0',
         },
       },
-      examples: examples.filter(({ payload }) => payload.type === name),
+      examples: examples.filter(({ payload }) => payload.type === type),
     }
   }
 
@@ -121,7 +120,7 @@ export function asyncApiDocument(definition: Definition, topic: string | null) {
       },
     },
     components: {
-      messages: Object.fromEntries(types.map((type) => [type, message(type)])),
+      messages: Object.fromEntries(schemas.map((each) => [each.type, message(each)])),
       schemas: Object.fromEntries(
         Object.entries(named).map(([name, schema]) => [name, { ...withReferences(schema), title: name }]),
       ),

@@ -1,5 +1,5 @@
 import { type ErrorTable, errorTable } from './errors.ts'
-import { type EventSchemas, eventSchemas } from './event-schemas.ts'
+import { type EventSchema, eventSchemas } from './event-schemas.ts'
 import type { Resource, Service } from './service.ts'
 import type { AnyEvent } from './stream.ts'
 import { defineStream, type StreamDefinition } from './stream-definition.ts'
@@ -11,7 +11,7 @@ export interface Definition<State = unknown, Command = unknown, Event extends An
   readonly resources: readonly NamedResource[]
   /** The resource that streams are. */
   readonly home: NamedResource
-  readonly schemas: EventSchemas
+  readonly schemas: readonly EventSchema[]
   readonly errors: ErrorTable
   /** What API keys can be issued for. */
   readonly scopes: readonly string[]
@@ -37,7 +37,7 @@ export function define<State, Command, Event extends AnyEvent>(
     service,
     resources,
     home,
-    schemas: eventSchemas({ name, noun: home.noun, source: stream.source, events: stream.events }),
+    schemas: eventSchemas(name, home.noun, stream),
     errors: errorTable(nouns, errors),
     scopes: [...new Set(['read', ...commands.map(({ scope }) => scope)])],
     version: stream.projections.map(({ name, version }) => `${name}-${version}`).join('.'),

@@ -1,5 +1,5 @@
-import { type TProperties, type TSchema, Type } from 'typebox'
-import type { AnyEvent, EventType } from './stream.ts'
+import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import type { AnyEvent, EventType, Stream } from './stream.ts'
 
 /** The engine's own event: an operator's decision to leave out an event that could not be applied. */
 export const discardedName = 'EventDiscarded'
@@ -32,21 +32,13 @@ const idempotency = {
   ),
 }
 
-/** What the schemas of the events of a service need to know of it. */
-export interface EventsOf {
+/** The published schema of the values of the records of one type. */
+export interface EventSchema {
+  /** The CloudEvents type. */
+  readonly type: string
+  /** What documents call it. */
   readonly name: string
-  /** The word for one of what streams are about. */
-  readonly noun: string
-  readonly source: string
-  readonly events: Readonly<Record<string, EventType<AnyEvent>>>
-}
-
-/** The published schemas of record values, and the names that documents give them. */
-export interface EventSchemas {
-  /** Each by its CloudEvents type, the engine's own last. */
-  readonly byType: Readonly<Record<string, TSchema>>
-  /** What a document of these names, or of schemas made from them, by the name that it has there. */
-  named(schemas: Readonly<Record<string, TSchema>>): Readonly<Record<string, TSchema>>
+  readonly schema: TObject
 }
 
 /** The CloudEvents type. */
@@ -54,50 +46,50 @@ export function typeOf(service: string, event: string, version: number): string 
   return `${service}.${event}.v${version}`
 }
 
-export function eventSchemas({ name: service, noun, source, events }: EventsOf): EventSchemas {
-  // Single values have names too: generators give inline ones names of their own, or do not check them.
-  const common = {
-    EventSpecversion: Type.Literal('1.0'),
-    EventSource: Type.Literal(source),
-    EventContentType: Type.Literal('application/json'),
-  }
-
-  /** An event's type and schema: `more`, and the attributes that every one has (CloudEvents 1.0 section 3). */
-  function eventSchema(type: string, description: string, more: TProperties) {
+/** The schemas of all events of a service, the engine's own last. `noun` is the word for one of what streams are about. */
+export function eventSchemas(
+  service: string,
+  noun: string,
+  { source, events }: Pick<Stream<never, never, AnyEvent>, 'source' | 'events'>,
+): readonly EventSchema[] {
+  /** `more`, and the attributes that every event has (CloudEvents 1.0 section 3). */
+  function eventSchema(name: string, version: number, description: string, more: TProperties): EventSchema {
+    const type = typeOf(service, name, version)
     const attributes = {
-      specversion: common.EventSpecversion,
+      specversion: Type.Literal('1.0'),
       id: Type.String({ minLength: 1, description: 'Unique per event: two records with one id are one event' }),
       type: Type.Literal(type),
-      source: common.EventSource,
+      source: Type.Literal(source),
       subject: Type.String({ description: `The ${noun} id in decimal, as is the record key: it names the stream` }),
       time: Type.String({ description: 'RFC 3339, UTC' }),
-      datacontenttype: common.EventContentType,
+      datacontenttype: Type.Literal('application/json'),
       traceparent: Type.Optional(Type.String({ description: 'W3C Trace Context of the request' })),
     }
-    return [type, Type.Object({ ...attributes, ...more }, { title: type, description })] as const
+    return { type, name, schema: Type.Object({ ...attributes, ...more }, { title: type, description }) }
   }
 
-  const own = Object.entries(events).map(([name, { version, description, data, isUnversioned, examples }]) =>
-    eventSchema(typeOf(service, name, version), description, {
-      ...(examples.some(({ isKeyed }) => isKeyed) ? idempotency : {}),
-      streamversion: isUnversioned ? Type.Optional(streamversion) : streamversion,
-      data,
-    }),
+  const own = Object.entries<EventType<AnyEvent>>(events).map(
+    ([name, { version, description, data, isUnversioned, examples }]) =>
+      eventSchema(name, version, description, {
+        ...(examples.some(({ isKeyed }) => isKeyed) ? idempotency : {}),
+        streamversion: isUnversioned ? Type.Optional(streamversion) : streamversion,
+        data,
+      }),
   )
   const discarded = 'An operator decided to leave out an event that could not be applied'
-  const type = typeOf(service, discardedName, 1)
-  const names = new Map([
-    ...Object.entries(events).map(([name, { version }]) => [typeOf(service, name, version), name] as const),
-    [type, discardedName] as const,
+  return [...own, eventSchema(discardedName, 1, discarded, { data: EventDiscardedData })]
+}
+
+/**
+ * What a document names of the schemas, by its name there. Single values have names too: generators give inline ones names
+ * of their own, or do not check them.
+ */
+export function namedEvents(schemas: readonly EventSchema[]): Readonly<Record<string, TSchema>> {
+  const named = schemas.flatMap(({ name, schema }) => [
+    [name, schema],
+    [`${name}EventType`, schema.properties.type],
   ])
-  return {
-    byType: Object.fromEntries<TSchema>([...own, eventSchema(type, discarded, { data: EventDiscardedData })]),
-    named(schemas) {
-      const named = Object.entries<TSchema & { properties?: TProperties }>(schemas).flatMap(([each, schema]) => [
-        [names.get(each), schema],
-        [`${names.get(each)}EventType`, schema.properties?.type],
-      ])
-      return { ...Object.fromEntries(named), ...common }
-    },
-  }
+  const { specversion, source, datacontenttype } = schemas[0]?.schema.properties ?? {}
+  const common = { EventSpecversion: specversion, EventSource: source, EventContentType: datacontenttype }
+  return { ...Object.fromEntries(named), ...common }
 }

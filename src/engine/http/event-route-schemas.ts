@@ -1,7 +1,7 @@
 import type { FastifySchema } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import type { Definition } from '../definition/definition.ts'
-import { discardedName, typeOf } from '../definition/event-schemas.ts'
+import { discardedName, type EventSchema, namedEvents, typeOf } from '../definition/event-schemas.ts'
 import type { AnyEvent, EventType } from '../definition/stream.ts'
 import { listed, withArticle } from '../definition/words.ts'
 import { Int64Schema } from '../lib/int64.ts'
@@ -18,10 +18,10 @@ export function historyPath({ home }: Definition): string {
   return `${home.path.slice('/v1'.length)}/:${doc.idNameOf(home)}/events`
 }
 
-/** The schemas of events as clients of HTTP get them, by CloudEvents type. */
-function shownSchemas({ service, schemas }: Definition): Readonly<Record<string, TSchema>> {
-  const { [typeOf(service.name, discardedName, 1)]: _, ...ofStreams } = schemas.byType
-  return Object.fromEntries(Object.entries(ofStreams).map(([type, schema]) => [type, shownSchema(schema)]))
+/** The schemas of events as clients of HTTP get them. */
+function shownSchemas({ schemas }: Definition): readonly EventSchema[] {
+  const ofStreams = schemas.filter(({ name }) => name !== discardedName)
+  return ofStreams.map((each) => ({ ...each, schema: shownSchema(each.schema) }))
 }
 
 const FeedStart = Type.Enum(['start'], {
@@ -32,11 +32,7 @@ const FeedStart = Type.Enum(['start'], {
 
 /** What the document names of requests and answers about events. */
 export function namedEventSchemas(definition: Definition): Readonly<Record<string, TSchema>> {
-  return { ...namedEvents(definition), ...titledIn([eventList(definition), FeedStart]) }
-}
-
-function namedEvents(definition: Definition): Readonly<Record<string, TSchema>> {
-  return definition.schemas.named(shownSchemas(definition))
+  return { ...namedEvents(shownSchemas(definition)), ...titledIn([eventList(definition), FeedStart]) }
 }
 
 function eventList(definition: Definition): TSchema {
@@ -47,10 +43,9 @@ function eventList(definition: Definition): TSchema {
 function eventSchema(definition: Definition): TSchema {
   const { home } = definition
   const shown = shownSchemas(definition)
-  const names = new Map(Object.entries(definition.schemas.named(shown)).map(([name, schema]) => [schema, name]))
-  const mapping = Object.entries(shown).map(([type, schema]) => [type, `#/components/schemas/${names.get(schema)}`])
+  const mapping = shown.map(({ type, name }) => [type, `#/components/schemas/${name}`])
   return Type.Unsafe<unknown>({
-    oneOf: Object.values(shown),
+    oneOf: shown.map(({ schema }) => schema),
     discriminator: { propertyName: 'type', mapping: Object.fromEntries(mapping) },
     title: `${titleOf(home.schema)}Event`,
     description: `A CloudEvent about ${withArticle(home.noun)}`,
@@ -99,8 +94,9 @@ export function historySchema(definition: Definition): FastifySchema {
 export function feedSchema(definition: Definition): FastifySchema {
   const { home, resources } = definition
   const created = exampleOf(definition) as { readonly type: string }
+  const types = shownSchemas(definition).map(({ type }) => type)
   // Not named: in Go a value is one constant, and each of these is one already.
-  const onlyOfType = Type.Enum(Object.keys(shownSchemas(definition)), {
+  const onlyOfType = Type.Enum(types, {
     type: 'string',
     title: 'FollowedType',
     description: 'Only events of this type',

@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox'
+import type { TObject } from 'typebox'
 
 /**
  * Attributes that only the topic has: they are hashes of the owner of an API key and of what was sent, so whoever guesses
@@ -34,7 +34,7 @@ function nameOf(member: string): unknown {
 }
 
 /** The schema of an event as clients of HTTP get it. */
-export function shownSchema<Schema extends TSchema>(schema: Schema & { properties?: object }): TSchema {
-  const properties = Object.entries(schema.properties ?? {}).filter(([name]) => !hidden.has(name))
+export function shownSchema(schema: TObject): TObject {
+  const properties = Object.entries(schema.properties).filter(([name]) => !hidden.has(name))
   return { ...schema, properties: Object.fromEntries(properties) }
 }
