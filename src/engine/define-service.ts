@@ -21,7 +21,7 @@ export function defineService<State, Command, Event extends AnyEvent>(
   }
 }
 
-function defined<State, Command, Event extends AnyEvent>(service: Service<State, Command, Event>): Definition {
+function defined(service: Service): Definition {
   const definition = define(service)
   checkDefinition(definition)
   return definition

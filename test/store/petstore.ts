@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import { idempotency } from '../../src/engine/commands/idempotency.ts'
-import { type Definition, define } from '../../src/engine/definition/definition.ts'
+import { type Definition, define, type StreamDefinition } from '../../src/engine/definition/definition.ts'
 import type { EventContext } from '../../src/engine/definition/event-codec.ts'
 import type { NewRecord } from '../../src/engine/log/event-log.ts'
 import type { PetEvent } from '../../src/store/events.ts'
@@ -9,7 +9,8 @@ import type { PetCommand, PetState } from '../../src/store/pet-stream.ts'
 import { store } from '../../src/store/service.ts'
 
 /** The pet store, as the engine has it. */
-export const petstore = define(store.service) as unknown as Definition<PetState | undefined, PetCommand, PetEvent>
+export const petstore = define(store.service) as unknown as Omit<Definition, keyof StreamDefinition> &
+  StreamDefinition<PetState | undefined, PetCommand, PetEvent>
 
 /** The schemas of its events by their types. */
 export const eventSchemas: Readonly<Record<string, TSchema>> = Object.fromEntries(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineStream } from '../../src/engine/definition/stream-definition.ts'
+import { defineStream } from '../../src/engine/definition/definition.ts'
 import { documentsOf, project, summary } from '../engine/projector/projecting.ts'
 import { altered } from '../engine/projector/records.ts'
 import { petstore } from './petstore.ts'

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
+import type { StreamDefinition } from '../definition/definition.ts'
 import type { AnyEvent, Recorded } from '../definition/stream.ts'
-import type { StreamDefinition } from '../definition/stream-definition.ts'
 import { endWith, readSpanContext, type Tracing, traceparentOf } from '../lib/tracing.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { EventLog, Position } from '../log/event-log.ts'

@@ -1,6 +1,6 @@
+import type { StreamDefinition } from '../definition/definition.ts'
 import { Rejected } from '../definition/rejected.ts'
 import type { AnyEvent, Recorded } from '../definition/stream.ts'
-import type { StreamDefinition } from '../definition/stream-definition.ts'
 import { ServiceError } from '../lib/errors.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { EventLog } from '../log/event-log.ts'

@@ -130,11 +130,11 @@ function* stateIn(
   { event, version }: EventExample<AnyEvent>,
   states: Map<number, unknown>,
 ): Problems {
-  const { stream, resources } = definition
+  const { stream, codec, resources } = definition
   try {
     const state = stream.evolve(states.get(version - 1), { event, version, time: exampleTime })
     if (!states.has(version)) states.set(version, state)
-    if (!comesBack(stream, state)) yield `${place}: the state after it is another one when it is read`
+    if (!comesBack(codec, state)) yield `${place}: the state after it is another one when it is read`
     for (const { collection, json, indexes } of documentsOf(definition, state)) {
       const resource = resources.find((each) => each.collection === collection)
       if (resource === undefined) yield `${place}: it shows a document of ${collection}, which is no resource`

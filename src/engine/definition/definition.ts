@@ -1,13 +1,27 @@
 import { type ErrorTable, errorTable } from './errors.ts'
+import { type EventCodec, eventCodec } from './event-codec.ts'
 import { type EventSchema, eventSchemas } from './event-schemas.ts'
 import type { Resource, Service } from './service.ts'
-import type { AnyEvent } from './stream.ts'
-import { defineStream, type StreamDefinition } from './stream-definition.ts'
+import { type StateCodec, stateCodec } from './state-codec.ts'
+import type { AnyEvent, Stream } from './stream.ts'
+
+/** A kind of stream, and how its events and states are written and read. */
+export interface StreamDefinition<State = unknown, Command = unknown, Event extends AnyEvent = AnyEvent> {
+  readonly stream: Stream<State, Command, Event>
+  readonly events: EventCodec<Event>
+  readonly codec: StateCodec<State>
+}
+
+export function defineStream<State, Command, Event extends AnyEvent>(
+  service: string,
+  stream: Stream<State, Command, Event>,
+): StreamDefinition<State, Command, Event> {
+  return { stream, events: eventCodec(service, stream), codec: stateCodec(stream) }
+}
 
 /** A service, and what derives from it. It is made once, and handed down. */
-export interface Definition<State = unknown, Command = unknown, Event extends AnyEvent = AnyEvent>
-  extends StreamDefinition<State, Command, Event> {
-  readonly service: Service<State, Command, Event>
+export interface Definition extends StreamDefinition {
+  readonly service: Service
   readonly resources: readonly NamedResource[]
   /** The resource that streams are. */
   readonly home: NamedResource
@@ -24,9 +38,7 @@ export interface NamedResource extends Resource {
   readonly collection: string
 }
 
-export function define<State, Command, Event extends AnyEvent>(
-  service: Service<State, Command, Event>,
-): Definition<State, Command, Event> {
+export function define(service: Service): Definition {
   const { name, stream, commands, errors } = service
   const resources = Object.entries(service.resources).map(([collection, resource]) => ({ collection, ...resource }))
   const home = resources.find(({ collection }) => collection === stream.collection)

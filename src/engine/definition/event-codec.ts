@@ -49,11 +49,11 @@ export function eventCodec<Event extends AnyEvent>(
   service: string,
   { source, events }: Pick<Stream<never, never, Event>, 'source' | 'events'>,
 ): EventCodec<Event> {
-  const types = Object.entries<EventType<Event>>(events).map(([name, type]) => new KnownType(service, name, type))
-  const byName = new Map(types.map((type) => [type.name, type]))
-  const byType = new Map(types.map((type) => [type.type, type]))
-  const earlier = new Map(types.flatMap((type) => type.versions.map((version) => [version.type, version] as const)))
-  const unversioned = new Set(types.flatMap(({ firstType, isUnversioned }) => (isUnversioned ? firstType : [])))
+  const types = Object.entries<EventType<Event>>(events)
+  const byName = new Map(types)
+  const byType = new Map(types.map(([name, known]) => [typeOf(service, name, known.version), known]))
+  const readers = new Map(types.flatMap(([name, known]) => readersOf(service, name, known)))
+  const unversioned = new Set(types.flatMap(([name, known]) => (known.isUnversioned ? typeOf(service, name, 1) : [])))
   const discarded = typeOf(service, discardedName, 1)
   const checkDiscarded = compileCheck(EventDiscardedData)
 
@@ -63,11 +63,11 @@ export function eventCodec<Event extends AnyEvent>(
       if (known === undefined) throw new Error(`${event.type} is no event of the service`)
       return writeCloudEvent({
         id,
-        type: known.type,
+        type: typeOf(service, event.type, known.version),
         source,
         subject,
         streamversion,
-        data: known.write(event),
+        data: known.write?.(event) ?? dataOf(event),
         ...context,
       })
     },
@@ -82,10 +82,8 @@ export function eventCodec<Event extends AnyEvent>(
       }),
     decode({ type, data, quick }) {
       if (quick !== undefined) return { outcome: 'event', event: quick as Event }
-      const known = byType.get(type)
-      if (known !== undefined) return known.read(data)
-      const version = earlier.get(type)
-      if (version !== undefined) return version.read(data)
+      const read = readers.get(type)
+      if (read !== undefined) return read(data)
       if (type === discarded) {
         if (checkDiscarded(data) !== undefined) return { outcome: 'ignored' }
         return { outcome: 'discard', offset: (data as Static<typeof EventDiscardedData>).offset }
@@ -97,69 +95,34 @@ export function eventCodec<Event extends AnyEvent>(
       if (streamversion === undefined) return unversioned.has(type) ? 1 : undefined
       return Number.isSafeInteger(streamversion) ? (streamversion as number) : undefined
     },
-    quick: (type, json) => byType.get(type)?.quick(json),
+    quick: (type, json) => byType.get(type)?.quick?.(json),
   }
 }
 
-/** An event type, in the version that this release writes. */
-class KnownType<Event extends AnyEvent> {
-  readonly name: string
-  readonly type: string
-  readonly firstType: string
-  readonly isUnversioned: boolean
-  /** The earlier versions that can be read. */
-  readonly versions: readonly { readonly type: string; read(data: unknown): Decoded<Event> }[]
-  readonly #definition: EventType<Event>
-  readonly #check: (data: unknown) => string | undefined
+function dataOf({ type: _, ...data }: AnyEvent): string {
+  return exactJson(data)
+}
 
-  constructor(service: string, name: string, definition: EventType<Event>) {
-    const { version, upcasts = {}, isUnversioned = false } = definition
-    this.name = name
-    this.type = typeOf(service, name, version)
-    this.firstType = typeOf(service, name, 1)
-    this.isUnversioned = isUnversioned
-    this.#definition = definition
-    this.#check = compileCheck(definition.data)
-    this.versions = Object.keys(upcasts).map((earlier) => ({
-      type: typeOf(service, name, Number(earlier)),
-      read: (data) => this.#upcast(data, Number(earlier)),
-    }))
-  }
-
-  write(event: Event): string {
-    if (this.#definition.write !== undefined) return this.#definition.write(event)
-    const { type: _, ...data } = event
-    return exactJson(data)
-  }
-
-  read(data: unknown): Decoded<Event> {
-    const problem = this.#check(data)
-    if (problem !== undefined) return unreadable(problem)
-    if (this.#definition.read === undefined)
-      return { outcome: 'event', event: { type: this.name, ...(data as object) } as unknown as Event }
+/** What reads the data of an event type, by the CloudEvents type of each version that can be read. */
+function readersOf<Event extends AnyEvent>(service: string, name: string, known: EventType<Event>) {
+  const { version, upcasts = {} } = known
+  const check = compileCheck(known.data)
+  function read(written: unknown, from: number): Decoded<Event> {
     try {
-      return { outcome: 'event', event: this.#definition.read(data) }
+      let data = written
+      for (let each = from; each < version; each++) data = upcasts[each]?.(data)
+      const problem = check(data)
+      if (problem !== undefined) return unreadable(problem)
+      const event = known.read?.(data) ?? ({ type: name, ...(data as object) } as AnyEvent as Event)
+      return { outcome: 'event', event }
     } catch (error) {
       return unreadable(error instanceof Error ? error.message : String(error))
     }
   }
-
-  quick(json: string): Event | undefined {
-    return this.#definition.quick?.(json)
-  }
-
-  #upcast(data: unknown, from: number): Decoded<Event> {
-    const { version, upcasts = {} } = this.#definition
-    try {
-      let upcast = data
-      for (let each = from; each < version; each++) upcast = upcasts[each]?.(upcast)
-      return this.read(upcast)
-    } catch (error) {
-      return unreadable(error instanceof Error ? error.message : String(error))
-    }
-  }
+  const versions = [...Object.keys(upcasts).map(Number), version]
+  return versions.map((from) => [typeOf(service, name, from), (data: unknown) => read(data, from)] as const)
 }
 
-function unreadable(problem: string): { readonly outcome: 'unreadable'; readonly reason: string } {
+function unreadable<Event>(problem: string): Decoded<Event> {
   return { outcome: 'unreadable', reason: `data: ${problem}` }
 }

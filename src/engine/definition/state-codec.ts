@@ -14,7 +14,7 @@ const wholeMark = '\u0001'
 
 export function stateCodec<State>({
   initial,
-  state = exact(),
+  state = { write: exactJson, read: (text) => parseExactJson(text) as State },
 }: Pick<Stream<State, never, never>, 'initial' | 'state'>): StateCodec<State> {
   return {
     hidden(value, document) {
@@ -30,16 +30,8 @@ export function stateCodec<State>({
   }
 }
 
-function exact<State>(): NonNullable<Stream<State, never, never>['state']> {
-  return { write: (state) => exactJson(state), read: (text) => parseExactJson(text) as State }
-}
-
 /** Whether the state comes back as it was written, whatever classes its objects are of. */
-export function comesBack<State>(
-  stream: Pick<Stream<State, never, never>, 'initial' | 'state'>,
-  state: State,
-): boolean {
-  const codec = stateCodec(stream)
+export function comesBack<State>(codec: StateCodec<State>, state: State): boolean {
   const read = codec.read({ document: undefined, hidden: codec.hidden(state, undefined) })
   return isDeepStrictEqual(plain(read), plain(state))
 }

@@ -1,6 +1,6 @@
+import type { StreamDefinition } from '../definition/definition.ts'
 import { documentsOf, type Shown, type ShownDocument } from '../definition/shown-documents.ts'
 import type { AnyEvent, Recorded } from '../definition/stream.ts'
-import type { StreamDefinition } from '../definition/stream-definition.ts'
 import type { DocumentId, StoredDocument } from '../read-models/document.ts'
 import type { DocumentChange } from '../read-models/store.ts'
 import { encodeRow, homeIdOf, type StreamId, type StreamRow } from '../read-models/stored-texts.ts'

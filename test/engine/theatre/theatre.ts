@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { idempotency } from '../../../src/engine/commands/idempotency.ts'
-import { type Definition, define } from '../../../src/engine/definition/definition.ts'
+import { type Definition, define, type StreamDefinition } from '../../../src/engine/definition/definition.ts'
 import type { EventContext } from '../../../src/engine/definition/event-codec.ts'
 import type { Service } from '../../../src/engine/definition/service.ts'
 import type { EventType } from '../../../src/engine/definition/stream.ts'
@@ -231,7 +231,8 @@ function shownBooking(booking: Booking) {
 }
 
 /** The theatre, as the engine has it. */
-export const theatre = define(service.service) as unknown as Definition<SeatState | undefined, SeatCommand, SeatEvent>
+export const theatre = define(service.service) as unknown as Omit<Definition, keyof StreamDefinition> &
+  StreamDefinition<SeatState | undefined, SeatCommand, SeatEvent>
 
 export function streamOf(event: SeatEvent): string {
   return String(event.type === 'SeatAdded' ? event.seat.id : event.seatId)
