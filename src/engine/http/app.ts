@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { asyncApiDocument } from '../definition/asyncapi.ts'
 import { errorTable } from '../definition/errors.ts'
 import type { Tracing } from '../lib/tracing.ts'
 import { requireApiKey } from './auth.ts'
@@ -8,15 +7,15 @@ import { addCommandRoutes } from './command-routes.ts'
 import type { ConnectionLimits } from './connections.ts'
 import { preflightAnswer } from './cors.ts'
 import { addDocs } from './docs.ts'
-import { jsonType, notFound } from './error-replies.ts'
-import { addEventRoutes, type EventServices } from './events.ts'
+import { notFound } from './error-replies.ts'
+import { addEventRoutes } from './events.ts'
 import { addHealthRoutes, type ProbedServices } from './health.ts'
 import { limitInFlight, limitRate } from './key-limits.ts'
 import { loggedPath, messageProblem } from './messages.ts'
-import { addOpenApi } from './openapi.ts'
 import { logRefusedRequests } from './refused-requests.ts'
 import { traceRequests } from './request-spans.ts'
 import { readOnlyJson } from './request-values.ts'
+import type { RouteServices } from './resource.ts'
 import { addResourceRoutes } from './resource-routes.ts'
 import { newServer, type ServerOptions } from './server.ts'
 
@@ -27,7 +26,7 @@ declare module 'fastify' {
   }
 }
 
-export interface ApiServices extends EventServices {
+export interface ApiServices extends RouteServices {
   readonly maxInFlightPerKey: number
   /** Undefined: nothing is traced. */
   readonly tracing?: Tracing | undefined
@@ -101,13 +100,7 @@ function newApp(
 }
 
 async function addApi(app: FastifyInstance, api: ApiServices, publicUrl: string): Promise<void> {
-  addOpenApi(app, publicUrl, api.definition)
-  let asyncApi: string | undefined
-  app.get('/asyncapi.json', { schema: { hide: true } }, (_request, reply) => {
-    asyncApi ??= JSON.stringify(asyncApiDocument(api.definition, api.topic))
-    return reply.type(jsonType).send(asyncApi)
-  })
-  addDocs(app, api.definition)
+  addDocs(app, api, publicUrl)
   await app.register(
     async (v1) => {
       if (api.tracing !== undefined) traceRequests(v1, api.tracing)

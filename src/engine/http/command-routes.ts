@@ -24,21 +24,13 @@ import {
   type RouteServices,
   readExchange,
   replyToCommand,
-  replyWithNothing,
 } from './resource.ts'
 
 type Route = CommandRoute<unknown>
 
-/** A command of a service that can be sent. */
-interface Sendable {
-  readonly services: RouteServices
-  readonly route: Route
-  /** That of the document which it creates or is about. */
-  readonly resource: NamedResource
-}
-
 /** A command as it was asked for. */
 interface Asked {
+  readonly route: Route
   readonly body: unknown
   /** The id in the path; undefined if no document can have it, or the path has none. */
   readonly document: DocumentId | undefined
@@ -55,25 +47,26 @@ export function addCommandRoutes(app: FastifyInstance, services: RouteServices):
       url: route.path.slice('/v1'.length),
       schema: commandSchema(definition, route, resource),
       onRequest: [requireScope(route.scope), admitBody],
-      handler: ({ params, body }, reply) =>
-        replyToAsked({ services, route, resource }, Object.values(params)[0], body, reply),
+      handler: ({ params, body }, reply) => {
+        const [pathId] = Object.values(params)
+        return replyToRequest(services, resource, { route, pathId, body }, reply)
+      },
     })
   }
 }
 
 /** The resource that a command creates one of, or changes one of. */
-export function resourceOf({ resources, home }: Definition, { creates, on }: Route): NamedResource {
+function resourceOf({ resources, home }: Definition, { creates, on }: Route): NamedResource {
   const collection = creates ?? (typeof on === 'object' && 'document' in on ? on.document : home.collection)
   return resources.find((each) => each.collection === collection) ?? home
 }
 
-async function replyToAsked(
-  sendable: Sendable,
-  pathId: Int64 | undefined,
-  body: unknown,
+async function replyToRequest(
+  services: RouteServices,
+  resource: NamedResource,
+  { route, pathId, body }: { readonly route: Route; readonly pathId: Int64 | undefined; readonly body: unknown },
   reply: FastifyReply,
 ): Promise<string | FastifyReply> {
-  const { services, route, resource } = sendable
   const { headers } = reply.request
   const key = route.key && readIdempotencyKey(headers['idempotency-key'])
   const conditions = readConditions(headers)
@@ -83,33 +76,31 @@ async function replyToAsked(
   const exchange = readExchange(services, resource, reply, { waitsAsPreferred })
   const document = pathId === undefined ? undefined : documentId(resource.collection, pathId)
   if (pathId !== undefined && document === undefined) throw notFound(exchange, pathId)
-  const asked: Asked = { body, document, key }
-  const precondition = pathId === undefined ? undefined : (json: string) => checkConditions(conditions, tagOf(json))
-  const handled = await handle(sendable, exchange, asked, precondition)
+  const asked: Asked = { route, body, document, key }
+  const precondition = document && ((json: string) => checkConditions(conditions, tagOf(json)))
+  const handled = await handle(exchange, asked, precondition)
   if (handled.outcome === 'not_found') {
     addReached(exchange, handled.reached)
     throw notFound(exchange, pathId ?? 0)
   }
-  return answer(sendable, exchange, asked, handled)
+  return answer(exchange, asked, handled)
 }
 
 async function handle(
-  { services, route, resource }: Sendable,
-  { reply, atLeast, wait }: Exchange,
-  { body, document, key }: Asked,
+  { services, resource, reply, atLeast, wait }: Exchange,
+  { route, body, document, key }: Asked,
   precondition: ((json: string) => void) | undefined,
 ): Promise<Handled<unknown>> {
   const stream = document ?? streamOf(services.definition, route, body)
   const command: MakeCommand<unknown> = ({ id, time }) => route.command({ id: document?.id ?? id, time, body })
   const drawsId = route.creates !== undefined
   const { owner } = holderOf(reply.request)
-  const traceparent = traceparentOfRequest(reply.request)
   const options = {
     stream,
     drawsId,
     idempotency: route.key && key ? idempotencyOf(route, owner, key, body, stream) : undefined,
     precondition,
-    traceparent,
+    traceparent: traceparentOfRequest(reply.request),
     atLeast,
     wait,
   }
@@ -145,31 +136,29 @@ function idempotencyOf(
 }
 
 function answer(
-  { services: { definition }, route, resource }: Sendable,
   exchange: Exchange,
-  { body, document, key }: Asked,
+  { route, body, document, key }: Asked,
   handled: Exclude<Handled<unknown>, { outcome: 'not_found' }>,
 ): string | FastifyReply {
-  const { reply } = exchange
+  const { services, resource, reply } = exchange
+  const { collection, path } = resource
   if (handled.outcome === 'unchanged') {
-    if (handled.document === undefined) {
-      if (document === undefined) throw new Error('nothing was done, and there is nothing to show')
-      return replyWithNothing(exchange, handled.reached) // it is removed already
-    }
-    checkScope('read', reply) // all that the answer can do is show the document
-    return replyToCommand(exchange, handled.document, handled.reached)
+    const { document: shown, reached } = handled
+    if (shown !== undefined)
+      checkScope('read', reply) // all that the answer can do is show the document
+    else if (document === undefined) throw new Error('nothing was done, and there is nothing to show')
+    return replyToCommand(exchange, shown ?? null, reached) // null: it is removed already
   }
-  const { position } = handled
   const id = document?.id ?? (handled.outcome === 'replayed' ? handled.record.id : handled.id)
   if (handled.outcome === 'replayed') reply.header('idempotency-replayed', 'true')
   else if (route.on === 'new' && key === undefined) reply.header('read-model-applied', handled.isReadable ? '?1' : '?0')
-  if (route.creates !== undefined) reply.code(201).header('location', addressOf(reply, `${resource.path}/${id}`))
+  if (route.creates !== undefined) reply.code(201).header('location', addressOf(reply, `${path}/${id}`))
   const json =
     handled.outcome === 'replayed'
       ? route.key?.again({ id, time: handled.record.time }, body)
-      : shownIn(definition, handled.state, { collection: resource.collection, id })
-  if (json === undefined) throw new Error(`the command left no document ${resource.collection} ${id}`)
-  return json === null ? replyWithNothing(exchange, position) : replyToCommand(exchange, json, position)
+      : shownIn(services.definition, handled.state, { collection, id })
+  if (json === undefined) throw new Error(`the command left no document ${collection} ${id}`)
+  return replyToCommand(exchange, json, handled.position)
 }
 
 /** The JSON of a document that the state shows; null if it is removed. */

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import { asyncApiDocument } from '../definition/asyncapi.ts'
 import type { Definition } from '../definition/definition.ts'
+import { jsonType } from './error-replies.ts'
 import { errorsPage, escapeHtml } from './errors-page.ts'
 
 /** Nothing from another host, no inline script or style; Swagger UI draws its icons from data: URLs. */
@@ -23,29 +25,44 @@ const viewerFiles = {
 /** Our own, beside them. */
 const ownFiles = { 'page.css': css, 'page.js': javascript, 'exact-json.js': javascript }
 
+const pageHeaders = { 'content-security-policy': contentSecurityPolicy, 'cache-control': 'max-age=3600' }
+
 /**
- * `/docs` shows `/openapi.json`, and `/` leads there. All addresses in it are relative, so that it works under any prefix
- * that a proxy takes away. Each file is read when it is first asked for, and kept in memory: later requests cost no file
- * descriptor.
+ * `/openapi.json`, made from the schemas of the routes added after this, and `/asyncapi.json`. `/docs` shows the first, and
+ * `/` leads there. All addresses in it are relative, so that it works under any prefix that a proxy takes away. Each is made
+ * or read when it is first asked for, and kept in memory: later requests cost no file descriptor.
  */
-export function addDocs(app: FastifyInstance, { service: { title }, errors }: Definition): void {
-  const { resolve } = createRequire(import.meta.url)
-  const ownFile = (name: string) => readFileSync(new URL(`docs-page/${name}`, import.meta.url))
-  function serve(url: string, type: string, read: () => string | Buffer): void {
+export function addDocs(
+  app: FastifyInstance,
+  { definition, topic }: { readonly definition: Definition; readonly topic: string | null },
+  publicUrl: string,
+): void {
+  const { service, errors } = definition
+  const routes: RouteOptions[] = []
+  app.addHook('onRoute', (route) => void routes.push(route))
+  function serve(url: string, type: string, headers: object, read: () => string | Buffer | Promise<string>): void {
     let content: string | Buffer | undefined
     app.get(url, { schema: { hide: true } }, async (_request, reply) => {
-      reply.type(type).headers({ 'content-security-policy': contentSecurityPolicy, 'cache-control': 'max-age=3600' })
-      content ??= read()
+      reply.type(type).headers(headers)
+      content ??= await read()
       return content
     })
   }
+  serve('/openapi.json', jsonType, {}, async () => {
+    const { openApiDocument } = await import('./openapi-document.ts')
+    return await openApiDocument(routes, publicUrl, definition)
+  })
+  serve('/asyncapi.json', jsonType, {}, () => JSON.stringify(asyncApiDocument(definition, topic)))
   for (const [url, docs] of Object.entries({ '/': 'docs', '/docs/': '../docs' })) {
     app.get(url, { schema: { hide: true } }, (_request, reply) => reply.redirect(docs))
   }
-  serve('/docs', html, () => ownFile('index.html').toString().replace('%title%', escapeHtml(title)))
-  serve('/docs/errors', html, () => errorsPage(title, errors))
-  for (const [name, type] of Object.entries(ownFiles)) serve(`/docs/static/${name}`, type, () => ownFile(name))
+  const { resolve } = createRequire(import.meta.url)
+  const page = (url: string, type: string, read: () => string | Buffer) => serve(url, type, pageHeaders, read)
+  const ownFile = (name: string) => readFileSync(new URL(`docs-page/${name}`, import.meta.url))
+  page('/docs', html, () => ownFile('index.html').toString().replace('%title%', escapeHtml(service.title)))
+  page('/docs/errors', html, () => errorsPage(service.title, errors))
+  for (const [name, type] of Object.entries(ownFiles)) page(`/docs/static/${name}`, type, () => ownFile(name))
   for (const [name, type] of Object.entries(viewerFiles)) {
-    serve(`/docs/static/${name}`, type, () => readFileSync(resolve(`@fastify/swagger-ui/static/${name}`)))
+    page(`/docs/static/${name}`, type, () => readFileSync(resolve(`@fastify/swagger-ui/static/${name}`)))
   }
 }

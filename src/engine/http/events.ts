@@ -1,27 +1,19 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { EventFeed, FeedStep } from '../feed/event-feed.ts'
+import type { FeedStep } from '../feed/event-feed.ts'
 import type { FeedEvent } from '../feed/feed-batch.ts'
 import type { Int64 } from '../lib/int64.ts'
-import { type FindKey, holderOf, isStillValid, requireScope } from './auth.ts'
+import { holderOf, isStillValid, requireScope } from './auth.ts'
 import { checkIfMatch, readConditions } from './conditions.ts'
 import { jsonType } from './error-replies.ts'
 import { feedSchema, historyPath, historySchema } from './event-route-schemas.ts'
-import type { RateLimit } from './key-limits.ts'
 import { addNext, addReached, notFound, type RouteServices, readExchange } from './resource.ts'
 import * as doc from './schema-parts.ts'
 import { shownEvent } from './shown-event.ts'
 import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from './tokens.ts'
 
-export interface EventServices extends RouteServices {
-  readonly events: Pick<EventFeed, 'history' | 'follow'>
-  readonly findKey: FindKey
-  /** Undefined: no limit. */
-  readonly rate: RateLimit | undefined
-}
-
 /** The history of each stream, and the live feed of all events (both beta). */
-export function addEventRoutes(app: FastifyInstance, services: EventServices): void {
+export function addEventRoutes(app: FastifyInstance, services: RouteServices): void {
   const onRequest = requireScope('read')
   const { definition } = services
   app.get<{ Params: Readonly<Record<string, Int64>>; Querystring: HistoryPage }>(
@@ -43,7 +35,7 @@ interface HistoryPage {
 }
 
 async function replyWithHistory(
-  services: EventServices,
+  services: RouteServices,
   id: Int64,
   { limit = doc.pageLimit.default, cursor }: HistoryPage,
   reply: FastifyReply,
@@ -75,7 +67,7 @@ interface FeedFilter {
 }
 
 async function replyWithFeed(
-  { definition, log, events, findKey, rate }: EventServices,
+  { definition, log, events, findKey, rate }: RouteServices,
   { type, from, ...query }: FeedFilter,
   reply: FastifyReply,
 ): Promise<FastifyReply> {

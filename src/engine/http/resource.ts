@@ -3,14 +3,17 @@ import type { CommandHandler } from '../commands/command-handler.ts'
 import type { Definition, NamedResource } from '../definition/definition.ts'
 import { notFoundCode } from '../definition/errors.ts'
 import { indexOf } from '../definition/shown-documents.ts'
+import type { EventFeed } from '../feed/event-feed.ts'
 import { ServiceError } from '../lib/errors.ts'
 import type { Int64 } from '../lib/int64.ts'
 import type { Position } from '../log/event-log.ts'
 import type { DocumentId } from '../read-models/document.ts'
 import type { AtLeast, Reached, ReadModel, Wait } from '../read-models/read-model.ts'
+import type { FindKey } from './auth.ts'
 import { checkIfMatch, isNamed, readConditions, tagOf } from './conditions.ts'
 import { jsonType } from './error-replies.ts'
 import { readPrefer } from './headers.ts'
+import type { RateLimit } from './key-limits.ts'
 import { pageLimit } from './schema-parts.ts'
 import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from './tokens.ts'
 
@@ -20,6 +23,10 @@ export interface RouteServices {
   readonly readModel: Pick<ReadModel, 'find' | 'page'>
   readonly commands: CommandHandler<unknown, unknown>
   readonly log: TokenScope
+  readonly events: Pick<EventFeed, 'history' | 'follow'>
+  readonly findKey: FindKey
+  /** Undefined: no limit. */
+  readonly rate: RateLimit | undefined
 }
 
 /** A request about a resource while it is being answered. */
@@ -83,7 +90,7 @@ function lastPositions(reached: Reached): Position[] {
  * Any answer with one document may be cached, but must be revalidated with its tag before each use. A proxy that
  * compressed it would have to weaken the tag, which is then of no use in If-Match.
  */
-function addTag({ reply }: Exchange, tag: string): void {
+function addTag(reply: FastifyReply, tag: string): void {
   reply.header('etag', `"${tag}"`).header('cache-control', 'private, no-cache, no-transform')
 }
 
@@ -176,30 +183,23 @@ export async function replyWithDocument(
 ): Promise<string | FastifyReply> {
   const conditions = readConditions(reply.request.headers)
   const exchange = readExchange(services, resource, reply)
-  const json = await findDocument(exchange, id)
-  const tag = tagOf(json)
+  const known = documentId(resource.collection, id)
+  const { document, reached } = known === undefined ? nothing : await services.readModel.find(known, exchange.atLeast)
+  addReached(exchange, reached)
+  if (document === undefined) throw notFound(exchange, id)
+  const tag = tagOf(document.json)
   checkIfMatch(conditions, tag)
-  addTag(exchange, tag)
+  addTag(reply, tag)
   if (isNamed(conditions, tag)) return reply.code(304).send()
   reply.type(jsonType)
-  return json
-}
-
-/** Undefined for an id that is never assigned: no such document exists. */
-export function documentId(collection: string, id: Int64): DocumentId | undefined {
-  return id >= 1 && id <= Number.MAX_SAFE_INTEGER ? { collection, id: Number(id) } : undefined
+  return document.json
 }
 
 const nothing = { document: undefined, reached: [] }
 
-/** The JSON of one document. Throws what reading throws, and the ServiceError of `notFound`. */
-async function findDocument(exchange: Exchange, id: Int64): Promise<string> {
-  const { services, resource, atLeast } = exchange
-  const known = documentId(resource.collection, id)
-  const { document, reached } = known === undefined ? nothing : await services.readModel.find(known, atLeast)
-  addReached(exchange, reached)
-  if (document !== undefined) return document.json
-  throw notFound(exchange, id)
+/** Undefined for an id that is never assigned: no such document exists. */
+export function documentId(collection: string, id: Int64): DocumentId | undefined {
+  return id >= 1 && id <= Number.MAX_SAFE_INTEGER ? { collection, id: Number(id) } : undefined
 }
 
 /** If the request had a token, its answer gets one that covers where it was read too. */
@@ -211,16 +211,14 @@ export function notFound({ resource: { noun } }: Exchange, id: Int64): ServiceEr
   return ServiceError.own(notFoundCode(noun), `There is no ${noun} ${id}.`)
 }
 
-/** Answers a command with the JSON of the resulting document. */
-export function replyToCommand(exchange: Exchange, json: string, included: Position | Reached): string {
-  exchange.reply.type(jsonType)
-  addTag(exchange, tagOf(json))
+/** Answers a command with the JSON of the resulting document; 204 where that is null, since it is removed. */
+export function replyToCommand(
+  exchange: Exchange,
+  json: string | null,
+  included: Position | Reached,
+): string | FastifyReply {
+  const { reply } = exchange
+  if (json !== null) addTag(reply.type(jsonType), tagOf(json))
   addToken(exchange, included)
-  return json
-}
-
-/** 204: what the command was about is removed. */
-export function replyWithNothing(exchange: Exchange, included: Position | Reached): FastifyReply {
-  addToken(exchange, included)
-  return exchange.reply.code(204).send()
+  return json ?? reply.code(204).send()
 }

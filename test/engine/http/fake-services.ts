@@ -13,7 +13,6 @@ import type { AnyEvent } from '../../../src/engine/definition/stream.ts'
 import type { FeedQuery, FeedStep } from '../../../src/engine/feed/event-feed.ts'
 import { type AppOptions, type AppServices, buildApp } from '../../../src/engine/http/app.ts'
 import type { FindKey } from '../../../src/engine/http/auth.ts'
-import type { EventServices } from '../../../src/engine/http/events.ts'
 import { type Rate, RateLimit } from '../../../src/engine/http/key-limits.ts'
 import type { RouteServices } from '../../../src/engine/http/resource.ts'
 import { Traffic } from '../../../src/engine/http/traffic.ts'
@@ -31,7 +30,7 @@ export const otherKey = 'other-key'
 /** The log that the tokens of `FakeServices` belong to. */
 export const tokenScope = { logId: 'f00dcafe-1', partitions: 6 }
 
-type Events = EventServices['events']
+type Events = RouteServices['events']
 /** The service that is served, and its first events. */
 export interface Served<Event extends AnyEvent, New> {
   readonly definition: Definition

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { addCommandRoutes } from '../../../src/engine/http/command-routes.ts'
-import { addEventRoutes, type EventServices } from '../../../src/engine/http/events.ts'
+import { addEventRoutes } from '../../../src/engine/http/events.ts'
+import type { RouteServices } from '../../../src/engine/http/resource.ts'
 import { addResourceRoutes } from '../../../src/engine/http/resource-routes.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import { petstore } from '../../store/petstore.ts'
@@ -13,7 +14,7 @@ export class Routes {
   readonly #foundBug: (error: unknown) => void
 
   /** `foundBug` is told each error without a code. */
-  constructor(services: EventServices, foundBug: (error: unknown) => void) {
+  constructor(services: RouteServices, foundBug: (error: unknown) => void) {
     this.#foundBug = foundBug
     const add = (method: string) => (path: string, _options: object, handler: Handler) => {
       this.#handlers.set(`${method} /v1${path.replace(/:\w+/, ':id')}`, handler)

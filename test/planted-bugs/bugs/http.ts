@@ -6,10 +6,10 @@ export const httpBugs: readonly PlantedBug[] = [
   {
     name: 'a 404 does not wait for the token',
     file: 'src/engine/http/resource.ts',
-    text: 'const { document, reached } = known === undefined ? nothing : await services.readModel.find(known, atLeast)',
+    text: 'const { document, reached } = known === undefined ? nothing : await services.readModel.find(known, exchange.atLeast)',
     becomes: `// Most ids of nothing never were: only what is there is worth a wait.
   const isThere = known !== undefined && (await services.readModel.find(known)).document !== undefined
-  const { document, reached } = isThere ? await services.readModel.find(known, atLeast) : nothing`,
+  const { document, reached } = isThere ? await services.readModel.find(known, exchange.atLeast) : nothing`,
     caughtBy: { file: consistency, title: 'is honoured by GET /v1/bookings/1' },
   },
   {
@@ -22,13 +22,13 @@ export const httpBugs: readonly PlantedBug[] = [
   {
     name: 'a repeated request is told the order of today instead of its first answer',
     file: 'src/engine/http/command-routes.ts',
-    text: '  return answer(sendable, exchange, asked, handled)',
+    text: '  return answer(exchange, asked, handled)',
     becomes: `  if (handled.outcome === 'replayed' && route.key !== undefined) {
     const { document: now } = await services.readModel.find({ collection: resource.collection, id: handled.record.id })
     const key = { ...route.key, again: () => now?.json ?? '' }
-    return answer({ ...sendable, route: { ...route, key } }, exchange, asked, handled)
+    return answer(exchange, { ...asked, route: { ...route, key } }, handled)
   }
-  return answer(sendable, exchange, asked, handled)`,
+  return answer(exchange, asked, handled)`,
     caughtBy: {
       file: 'test/engine/http/idempotency.unit.test.ts',
       title: 'gets the booking as it was placed again, whatever became of it since',
