@@ -5,7 +5,7 @@ import { compileCheck } from '../lib/validation.ts'
 import { isTextSet } from '../read-models/document.ts'
 import { type Definition, DefinitionError, type NamedResource } from './definition.ts'
 import { discardedName } from './event-schemas.ts'
-import type { CommandRoute } from './service.ts'
+import type { CommandRoute, Texts } from './service.ts'
 import { documentsOf } from './shown-documents.ts'
 import { comesBack } from './state-codec.ts'
 import type { AnyEvent, EventExample, EventType } from './stream.ts'
@@ -20,7 +20,7 @@ export function checkDefinition(definition: Definition): void {
     ...eventsIn(definition),
     ...(definition.service.commands.length === 0 ? ['commands: there is none'] : []),
     ...definition.service.commands.flatMap((route) => [...commandIn(definition, route)]),
-    ...repeated('operationId', operationIdsIn(definition)),
+    ...repeated('operationId', operationsIn(definition), ({ operationId }) => operationId),
   ]
   if (problems.length > 0) throw new DefinitionError(problems.join('\n'))
 }
@@ -33,18 +33,9 @@ function* namesIn({ service: { name, stream, cli = [] } }: Definition): Problems
 }
 
 function* resourcesIn({ resources, home }: Definition): Problems {
-  yield* repeated(
-    'path',
-    resources.map(({ path }) => path),
-  )
-  yield* repeated(
-    'noun',
-    resources.map(({ noun }) => noun),
-  )
-  yield* repeated(
-    'title',
-    resources.map(({ schema }) => titleOf(schema)),
-  )
+  yield* repeated('path', resources, ({ path }) => path)
+  yield* repeated('noun', resources, ({ noun }) => noun)
+  yield* repeated('title', resources, ({ schema }) => titleOf(schema))
   for (const resource of resources) yield* resourceIn(resource, resource === home)
 }
 
@@ -193,16 +184,13 @@ function* schemaIn(place: string, schema: TSchema): Problems {
   }
 }
 
-function operationIdsIn({ service: { commands }, resources }: Definition): string[] {
-  const texts = resources.flatMap(({ list, find, history }) => [
-    list,
-    find,
-    ...(history === undefined ? [] : [history]),
-  ])
-  return ['followEvents', ...[...texts, ...commands.map((route) => route.texts)].map(({ operationId }) => operationId)]
+function operationsIn({ service: { commands }, resources }: Definition): Pick<Texts, 'operationId'>[] {
+  const gets = resources.flatMap(({ list, find, history }) => [list, find, ...(history ? [history] : [])])
+  return [{ operationId: 'followEvents' }, ...gets, ...commands.map(({ texts }) => texts)]
 }
 
-function* repeated(what: string, values: readonly string[]): Problems {
+function* repeated<Each>(what: string, all: readonly Each[], textOf: (each: Each) => string): Problems {
+  const values = all.map(textOf)
   for (const value of new Set(values.filter((each, i) => values.indexOf(each) !== i)))
     yield `two have the ${what} ${value}`
 }

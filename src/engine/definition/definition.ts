@@ -33,14 +33,18 @@ export interface Definition extends StreamDefinition {
   readonly version: string
 }
 
-/** A resource and its collection. */
+/** A resource, with its collection and the words for it. */
 export interface NamedResource extends Resource {
   readonly collection: string
+  readonly called: NonNullable<Resource['called']>
 }
 
 export function define(service: Service): Definition {
   const { name, stream, commands, errors } = service
-  const resources = Object.entries(service.resources).map(([collection, resource]) => ({ collection, ...resource }))
+  const resources = Object.entries(service.resources).map(([collection, resource]) => {
+    const { noun, called = { one: noun, several: `${noun}s` } } = resource
+    return { ...resource, collection, called }
+  })
   const home = resources.find(({ collection }) => collection === stream.collection)
   if (home === undefined) throw new DefinitionError(`stream: there is no resource ${stream.collection}`)
   const nouns = resources.map(({ noun }) => noun)

@@ -15,9 +15,7 @@ export function commandSchema(definition: Definition, route: Route, resource: Na
   const isOfDocument = typeof on === 'object' && 'document' in on
   const awaited = on === 'new' ? `the ${resource.noun} can be read` : undefined
   return {
-    ...doc.anySchema,
-    ...doc.partOf(resource),
-    ...doc.textsOf(texts),
+    ...doc.operation(resource, texts),
     ...(isOfDocument ? { params: doc.idParameter(resource) } : {}),
     headers: fields.headers({
       ...(key === undefined ? {} : fields.requestHeaders.idempotencyKey(key.text)),
@@ -86,10 +84,11 @@ function errorResponses({ errors }: Definition, { rejects }: Route) {
     const facts = errors.get(code)
     return facts === undefined ? [] : { code, message, ...facts }
   })
+  const byStatus = Map.groupBy(known, ({ status }) => status)
   return Object.fromEntries(
-    [...Map.groupBy(known, ({ status }) => status)].map(([status, [first, ...others]]) => {
-      const meanings = [first, ...others].map((each) => each?.meaning).join(' Or: ')
-      const { code = '', message = '' } = first ?? {}
+    [...byStatus].map(([status, all]) => {
+      const meanings = all.map(({ meaning }) => meaning).join(' Or: ')
+      const [{ code, message } = { code: '', message: '' }] = all
       return [status, doc.errorsOf({ [code]: { status } })(meanings, code, message)]
     }),
   )

@@ -11,7 +11,7 @@ import * as doc from './schema-parts.ts'
 import { shownSchema } from './shown-event.ts'
 
 export const eventsTag = { name: 'events', description: 'What happened (beta)' }
-const beta = { tags: [eventsTag.name], 'x-stability': 'beta' }
+const group = { tag: eventsTag, isBeta: true } as const
 const unavailable = doc.unavailable('event_log_unavailable', 'The event log does not answer.')
 
 export function historyPath({ home }: Definition): string {
@@ -75,9 +75,7 @@ export function historySchema(definition: Definition): FastifySchema {
   const { home } = definition
   const all = eventList(definition)
   return {
-    ...doc.anySchema,
-    ...beta,
-    ...(home.history === undefined ? {} : doc.textsOf(home.history)),
+    ...(home.history && doc.operation(group, home.history)),
     params: doc.idParameter(home),
     querystring: doc.pageQuery('events'),
     headers: fields.headers(fields.requestHeaders.consistency()),
@@ -106,16 +104,16 @@ export function feedSchema(definition: Definition): FastifySchema {
     'and',
   )
   return {
-    ...doc.anySchema,
-    ...beta,
-    operationId: 'followEvents',
-    summary: 'Follow the events as they happen (beta)',
-    description:
-      `The events that take effect, as server-sent events: of each ${home.noun} in their order, each once the ${shownIn} show ` +
-      'it. The answer has no end. After a break, go on with the last `id` in `Last-Event-ID`; the last events may then come ' +
-      'once more, with the same `id` in `data`. While nothing happens, an `id` or a comment comes every ten seconds. ' +
-      'Where the rate of the API key is limited, each hundred events that happened before count as a read; the feed then ' +
-      'waits rather than ends.',
+    ...doc.operation(group, {
+      operationId: 'followEvents',
+      summary: 'Follow the events as they happen (beta)',
+      description:
+        `The events that take effect, as server-sent events: of each ${home.noun} in their order, each once the ${shownIn} show ` +
+        'it. The answer has no end. After a break, go on with the last `id` in `Last-Event-ID`; the last events may then come ' +
+        'once more, with the same `id` in `data`. While nothing happens, an `id` or a comment comes every ten seconds. ' +
+        'Where the rate of the API key is limited, each hundred events that happened before count as a read; the feed then ' +
+        'waits rather than ends.',
+    }),
     querystring: Type.Object(
       {
         type: Type.Optional(onlyOfType),

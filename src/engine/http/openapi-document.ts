@@ -102,12 +102,9 @@ function completeParameters(document: Document, named: Named): Document {
     const schema = named[parameter.schema?.$ref?.split('/').at(-1) ?? '']
     if (schema !== undefined && 'description' in schema) parameter.description ??= String(schema.description)
     if (parameter.name === 'cursor') Object.assign(parameter.schema ?? {}, cursorForm)
-    if (parameter.schema?.style !== undefined) moveForm(parameter, parameter.schema)
+    const { style, explode, ...rest } = parameter.schema ?? {}
+    // How a list is written in a query stands beside its schema.
+    if (style !== undefined) Object.assign(parameter, { style, explode, schema: rest })
   }
   return document
-}
-
-/** How a list is written in a query stands beside its schema. */
-function moveForm(parameter: Parameter, { style, explode, ...schema }: NonNullable<Parameter['schema']>): void {
-  Object.assign(parameter, { style, explode, schema })
 }

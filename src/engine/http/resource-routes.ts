@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { NamedResource } from '../definition/definition.ts'
-import type { Deprecation } from '../definition/service.ts'
 import type { Int64 } from '../lib/int64.ts'
 import { requireScope } from './auth.ts'
 import { replyWithError } from './error-replies.ts'
@@ -18,38 +17,29 @@ export function addResourceRoutes(app: FastifyInstance, services: RouteServices)
     app.get<{ Querystring: PageParameters }>(url, { schema: doc.listSchema(resource), onRequest }, ({ query }, reply) =>
       replyWithPage(services, resource, query, reply),
     )
-    const find = (request: FastifyRequest<{ Params: Ids }>, reply: FastifyReply) =>
-      replyWithDocument(services, resource, Object.values(request.params)[0] ?? 0, reply)
     const one = `${url}/:${doc.idNameOf(resource)}`
     const deprecation = deprecationOf(resource, app.basePath)
-    if (deprecation === undefined) app.get<{ Params: Ids }>(one, { schema: doc.findSchema(resource), onRequest }, find)
-    else addDeprecated(app, one, resource, deprecation, (request, reply) => find(request, reply.headers(deprecation)))
+    app.get<{ Params: Ids }>(one, { ...findOptions(resource, deprecation), onRequest }, ({ params }, reply) =>
+      replyWithDocument(services, resource, Object.values(params)[0] ?? 0, reply.headers(deprecation)),
+    )
   }
 }
 
-type DeprecationHeaders = { readonly deprecation: string; readonly sunset?: string; readonly link: string }
-
-function addDeprecated(
-  app: FastifyInstance,
-  url: string,
-  resource: NamedResource,
-  deprecation: DeprecationHeaders,
-  handler: (request: FastifyRequest<{ Params: Ids }>, reply: FastifyReply) => unknown,
-): void {
+function findOptions(resource: NamedResource, deprecation: DeprecationHeaders) {
   const schema = doc.findSchema(resource)
+  if (deprecation.deprecation === undefined) return { schema }
   const documented = { ...schema, deprecated: true, response: deprecated(schema.response, resource) }
   // Errors of a deprecated operation carry these headers too, including those of authentication.
   const errorHandler = (raised: unknown, request: FastifyRequest, reply: FastifyReply) =>
     replyWithError(raised, request, reply.headers(deprecation))
-  app.get<{ Params: Ids }>(url, { schema: documented, onRequest: requireScope('read'), errorHandler }, handler)
+  return { schema: documented, errorHandler }
 }
 
+type DeprecationHeaders = { readonly deprecation?: string; readonly sunset?: string; readonly link?: string }
+
 /** RFC 9745 (Deprecation), RFC 8594 (Sunset), RFC 8288 (Link), on every response. */
-function deprecationOf(
-  { path, find: { deprecated, sunset } }: NamedResource & { readonly find: Deprecation },
-  basePath: string,
-): DeprecationHeaders | undefined {
-  if (deprecated === undefined) return undefined
+function deprecationOf({ path, find: { deprecated, sunset } }: NamedResource, basePath: string): DeprecationHeaders {
+  if (deprecated === undefined) return {}
   return {
     deprecation: `@${Date.parse(deprecated) / 1000}`,
     ...(sunset === undefined ? {} : { sunset: new Date(sunset).toUTCString() }),
@@ -58,7 +48,7 @@ function deprecationOf(
 }
 
 function deprecated(responses: Record<string, { headers: object }>, resource: NamedResource) {
-  const { deprecation: since = '', sunset, link } = deprecationOf(resource, '') ?? {}
+  const { deprecation: since, sunset, link } = deprecationOf(resource, '')
   const deprecation = {
     Deprecation: fields.header({ pattern: '^@[0-9]+$' }, 'Date since which it is deprecated (RFC 9745)', since),
     Sunset: fields.header(

@@ -88,8 +88,19 @@ export const anyCommand = {
   415: error('Body is not application/json', 'unsupported_media_type', 'The body must be application/json.'),
 }
 
-/** The common part of the schemas of all operations. */
-export const anySchema = { security: [{ apiKey: [] }], querystring: Type.Object({}, { additionalProperties: false }) }
+const noQuery = Type.Object({}, { additionalProperties: false })
+
+/** The common part of the schemas of all operations: what the document says, and whether it may still change. */
+export function operation(resource: Pick<Resource, 'tag' | 'isBeta'>, texts: Texts) {
+  const { operationId, summary, description = `${summary}.`, isBeta = resource.isBeta } = texts
+  return {
+    security: [{ apiKey: [] }],
+    querystring: noQuery,
+    tags: [resource.tag.name],
+    ...{ operationId, summary, description },
+    ...(isBeta ? { 'x-stability': 'beta' } : {}),
+  }
+}
 
 /** The query of a GET of a page; `filters`, where the list has some. */
 export function pageQuery<Filters extends TProperties>(
@@ -105,21 +116,6 @@ export function pageQuery<Filters extends TProperties>(
   )
 }
 
-const beta = { 'x-stability': 'beta' }
-
-/** Where the document has an operation, and whether it may still change. */
-export function partOf({ tag, isBeta }: Pick<Resource, 'tag' | 'isBeta'>) {
-  return { tags: [tag.name], ...(isBeta ? beta : {}) }
-}
-
-export function textsOf({ operationId, summary, description = `${summary}.`, isBeta }: Texts) {
-  return { operationId, summary, description, ...(isBeta ? beta : {}) }
-}
-
-export function calledOf({ noun, called }: NamedResource) {
-  return called ?? { one: noun, several: `${noun}s` }
-}
-
 /** The name of the parameter that has the id of a document. */
 export const idNameOf = ({ noun }: NamedResource) => `${noun}Id`
 
@@ -132,7 +128,7 @@ export const invalidId = (resource: NamedResource) =>
   invalid(`path: ${idNameOf(resource)} must be an integer from -9223372036854775808 to 9223372036854775807`)
 
 export function idParameter(resource: NamedResource) {
-  const description = `Identifier of the ${calledOf(resource).one}`
+  const description = `Identifier of the ${resource.called.one}`
   return Type.Object({ [idNameOf(resource)]: Int64Schema({ description, examples: [idOf(resource.example)] }) })
 }
 
@@ -147,14 +143,12 @@ const idsParameter = (several: string) =>
 
 /** A GET of a page of documents. */
 export function listSchema(resource: NamedResource) {
-  const { filters = {}, list, schema, example } = resource
-  const { several } = calledOf(resource)
+  const { filters = {}, list, schema, example, called } = resource
+  const { several } = called
   const all = Type.Array(schema, { title: `${titleOf(schema)}s`, description: `A list of ${several}` })
   const optional = Object.fromEntries(Object.entries(filters).map(([name, values]) => [name, Type.Optional(values)]))
   return {
-    ...anySchema,
-    ...partOf(resource),
-    ...textsOf(list),
+    ...operation(resource, list),
     querystring: pageQuery(several, optional, { id: Type.Optional(idsParameter(several)) }),
     headers: headers(requestHeaders.consistency()),
     response: {
@@ -168,17 +162,14 @@ export function listSchema(resource: NamedResource) {
 
 /** A GET of one document by its id. */
 export function findSchema(resource: NamedResource) {
-  const { noun, find, schema, example } = resource
-  const { one } = calledOf(resource)
+  const { noun, find, schema, example, called } = resource
   return {
-    ...anySchema,
-    ...partOf(resource),
-    ...textsOf(find),
+    ...operation(resource, find),
     params: idParameter(resource),
     headers: headers({ ...requestHeaders.ifNoneMatch, ...requestHeaders.consistency() }),
     response: {
       ...anyOperation,
-      200: answer(find.answer ?? `The requested ${one}`, schema, example, taggedHeaders),
+      200: answer(find.answer ?? `The requested ${called.one}`, schema, example, taggedHeaders),
       304: { type: 'null', description: 'The client already has the current state', headers: taggedHeaders }, // no body
       400: invalidId(resource),
       404: notFound(noun, idOf(example)),
