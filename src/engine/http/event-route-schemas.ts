@@ -1,8 +1,7 @@
 import type { FastifySchema } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import type { Definition } from '../definition/definition.ts'
-import { discardedName, type EventSchema, namedEvents, typeOf } from '../definition/event-schemas.ts'
-import type { AnyEvent, EventType } from '../definition/stream.ts'
+import { discardedName, type EventSchema, namedEvents } from '../definition/event-schemas.ts'
 import { listed, withArticle } from '../definition/words.ts'
 import { Int64Schema } from '../lib/int64.ts'
 import { titledIn, titleOf } from '../lib/named-schemas.ts'
@@ -13,10 +12,6 @@ import { shownSchema } from './shown-event.ts'
 export const eventsTag = { name: 'events', description: 'What happened (beta)' }
 const group = { tag: eventsTag, isBeta: true } as const
 const unavailable = doc.unavailable('event_log_unavailable', 'The event log does not answer.')
-
-export function historyPath({ home }: Definition): string {
-  return `${home.path.slice('/v1'.length)}/:${doc.idNameOf(home)}/events`
-}
 
 /** The schemas of events as clients of HTTP get them. */
 function shownSchemas({ schemas }: Definition): readonly EventSchema[] {
@@ -36,38 +31,31 @@ export function namedEventSchemas(definition: Definition): Readonly<Record<strin
 }
 
 function eventList(definition: Definition): TSchema {
-  const title = `${titleOf(definition.home.schema)}Events`
-  return Type.Array(eventSchema(definition), { title, description: 'A list of events' })
-}
-
-function eventSchema(definition: Definition): TSchema {
   const { home } = definition
   const shown = shownSchemas(definition)
   const mapping = shown.map(({ type, name }) => [type, `#/components/schemas/${name}`])
-  return Type.Unsafe<unknown>({
+  const title = `${titleOf(home.schema)}Event`
+  const event = Type.Unsafe<unknown>({
     oneOf: shown.map(({ schema }) => schema),
     discriminator: { propertyName: 'type', mapping: Object.fromEntries(mapping) },
-    title: `${titleOf(home.schema)}Event`,
+    title,
     description: `A CloudEvent about ${withArticle(home.noun)}`,
   })
+  return Type.Array(event, { title: `${title}s`, description: 'A list of events' })
 }
 
 /** The first event of the example. */
-function exampleOf({ service, home }: Definition): object {
-  const [[name, { version, ...type }] = ['', { version: 1 }]] = Object.entries<Partial<EventType<AnyEvent>>>(
-    service.stream.events,
-  )
-  const { id } = home.example as { id: number }
+function exampleOf({ service, schemas, home }: Definition) {
   return {
     specversion: '1.0',
     id: '01980f04-8c00-7000-8000-000000000001',
-    type: typeOf(service.name, name, version ?? 1),
+    type: schemas[0]?.type,
     source: service.stream.source,
-    subject: String(id),
+    subject: String(doc.idOf(home.example)),
     time: '2026-11-20T09:30:00.000Z',
     datacontenttype: 'application/json',
     streamversion: 1,
-    data: type.examples === undefined ? {} : home.example,
+    data: home.example,
   }
 }
 
@@ -91,7 +79,7 @@ export function historySchema(definition: Definition): FastifySchema {
 
 export function feedSchema(definition: Definition): FastifySchema {
   const { home, resources } = definition
-  const created = exampleOf(definition) as { readonly type: string }
+  const created = exampleOf(definition)
   const types = shownSchemas(definition).map(({ type }) => type)
   // Not named: in Go a value is one constant, and each of these is one already.
   const onlyOfType = Type.Enum(types, {

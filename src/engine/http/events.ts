@@ -6,7 +6,7 @@ import type { Int64 } from '../lib/int64.ts'
 import { holderOf, isStillValid, requireScope } from './auth.ts'
 import { checkIfMatch, readConditions } from './conditions.ts'
 import { jsonType } from './error-replies.ts'
-import { feedSchema, historyPath, historySchema } from './event-route-schemas.ts'
+import { feedSchema, historySchema } from './event-route-schemas.ts'
 import { addNext, addReached, notFound, type RouteServices, readExchange } from './resource.ts'
 import * as doc from './schema-parts.ts'
 import { shownEvent } from './shown-event.ts'
@@ -16,8 +16,9 @@ import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from
 export function addEventRoutes(app: FastifyInstance, services: RouteServices): void {
   const onRequest = requireScope('read')
   const { definition } = services
+  const { home } = definition
   app.get<{ Params: Readonly<Record<string, Int64>>; Querystring: HistoryPage }>(
-    historyPath(definition),
+    `${home.path.slice('/v1'.length)}/:${doc.idNameOf(home)}/events`,
     { schema: historySchema(definition), onRequest },
     ({ params, query }, reply) => replyWithHistory(services, Object.values(params)[0] ?? 0, query, reply),
   )

@@ -9,7 +9,7 @@ import { allowPage } from './cors.ts'
 import { replyWithError, securityHeaders } from './error-replies.ts'
 import { asksForUpgrade, boundPieces, hasUnreadBody } from './messages.ts'
 import { createServer } from './node-http.ts'
-import { RawReplies } from './raw-replies.ts'
+import { rawReplies } from './raw-replies.ts'
 import { compileRequestCheck } from './request-values.ts'
 import { CountedResponse, type Traffic } from './traffic.ts'
 
@@ -29,10 +29,9 @@ export interface ServerOptions {
 
 /** A server without routes. Each of its answers has a status of the error table, and each of its resources is bounded. */
 export function newServer(options: ServerOptions): FastifyInstance {
-  const { logger, connections: limits, traffic, errors, corsOrigins, errorsPage } = options
-  const rawReplies = new RawReplies({ errorsPage, allowsPages: corsOrigins.size > 0 })
+  const { logger, connections: limits, traffic, errors, errorsPage } = options
+  const raw = rawReplies(options)
   const connections = new Connections(limits, logger)
-  const count = (code: string | undefined) => code !== undefined && traffic.refuse(code)
   const app = Fastify({
     // With a logger of its own Fastify would listen to each response, for lines that are not wanted. Errors of a
     // request are logged anyway.
@@ -63,7 +62,7 @@ export function newServer(options: ServerOptions): FastifyInstance {
           ServerResponse: responseClass(options),
         },
         (request, response) => {
-          if (hasUnreadBody(request)) boundPieces(request, (socket) => count(rawReplies.toManyPieces(socket)))
+          if (hasUnreadBody(request)) boundPieces(request, raw.toManyPieces)
           take(request, response)
         },
       )
@@ -73,7 +72,7 @@ export function newServer(options: ServerOptions): FastifyInstance {
       // ones.
       server.on('checkContinue', (request, response) => server.emit('request', request, response))
       server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-      server.on('connect', (_request, socket) => count(rawReplies.toTunnel(socket)))
+      server.on('connect', (_request, socket) => raw.toTunnel(socket))
       return server
     },
     return503OnClosing: false,
@@ -83,7 +82,7 @@ export function newServer(options: ServerOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       replyWithError(error, request, reply.header('cache-control', 'no-store')) // no hooks run for a malformed URL
     },
-    clientErrorHandler: (error, socket) => count(rawReplies.toBrokenRequest(error, socket)),
+    clientErrorHandler: raw.toBrokenRequest,
   })
   app.decorate('errors', errors)
   app.decorate('errorsPage', errorsPage)
