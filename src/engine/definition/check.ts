@@ -162,8 +162,8 @@ function* commandIn({ resources, errors }: Definition, route: CommandRoute<unkno
   if (typeof on === 'object' && 'document' in on) {
     const resource = known(on.document)
     if (resource === undefined) yield `${place}: it is about one of ${on.document}, which is no resource`
-    else if (path !== `${resource.path}/:${resource.noun}Id`)
-      yield `${place}.path: it must be ${resource.path}/:${resource.noun}Id`
+    else if (path !== `${resource.path}/:${resource.idName}`)
+      yield `${place}.path: it must be ${resource.path}/:${resource.idName}`
   } else if (!/^\/v1(\/[\w-]+)+$/.test(path)) yield `${place}.path: ${path} must begin with /v1/, and name no document`
   if (method === 'DELETE' ? body !== undefined : body === undefined)
     yield `${place}.body: ${method} ${method === 'DELETE' ? 'has none' : 'needs one'}`

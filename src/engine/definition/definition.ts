@@ -37,13 +37,15 @@ export interface Definition extends StreamDefinition {
 export interface NamedResource extends Resource {
   readonly collection: string
   readonly called: NonNullable<Resource['called']>
+  /** The parameter of paths that has the id of a document. */
+  readonly idName: string
 }
 
 export function define(service: Service): Definition {
   const { name, stream, commands, errors } = service
   const resources = Object.entries(service.resources).map(([collection, resource]) => {
     const { noun, called = { one: noun, several: `${noun}s` } } = resource
-    return { ...resource, collection, called }
+    return { ...resource, collection, called, idName: `${noun}Id` }
   })
   const home = resources.find(({ collection }) => collection === stream.collection)
   if (home === undefined) throw new DefinitionError(`stream: there is no resource ${stream.collection}`)

@@ -105,7 +105,7 @@ export function feedSchema(definition: Definition): FastifySchema {
     querystring: Type.Object(
       {
         type: Type.Optional(onlyOfType),
-        [doc.idNameOf(home)]: Type.Optional(Int64Schema({ description: `Only events of this ${home.noun}` })),
+        [home.idName]: Type.Optional(Int64Schema({ description: `Only events of this ${home.noun}` })),
         from: Type.Optional(FeedStart),
       },
       { additionalProperties: false },

@@ -18,7 +18,7 @@ export function addEventRoutes(app: FastifyInstance, services: RouteServices): v
   const { definition } = services
   const { home } = definition
   app.get<{ Params: Readonly<Record<string, Int64>>; Querystring: HistoryPage }>(
-    `${home.path.slice('/v1'.length)}/:${doc.idNameOf(home)}/events`,
+    `${home.path.slice('/v1'.length)}/:${home.idName}/events`,
     { schema: historySchema(definition), onRequest },
     ({ params, query }, reply) => replyWithHistory(services, Object.values(params)[0] ?? 0, query, reply),
   )
@@ -77,7 +77,7 @@ async function replyWithFeed(
   const after = last === undefined || last === '' ? beginning : readTokens(log, String(last), 'Last-Event-ID')
   const clientLeft = new AbortController()
   reply.raw.once('close', () => clientLeft.abort())
-  const id = query[doc.idNameOf(definition.home)]
+  const id = query[definition.home.idName]
   const stream = id === undefined ? undefined : String(id)
   const { owner } = holderOf(reply.request)
   const account = { owner, count: () => rate?.countMore('reads', owner) ?? 0 }

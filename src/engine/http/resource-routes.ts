@@ -17,7 +17,7 @@ export function addResourceRoutes(app: FastifyInstance, services: RouteServices)
     app.get<{ Querystring: PageParameters }>(url, { schema: doc.listSchema(resource), onRequest }, ({ query }, reply) =>
       replyWithPage(services, resource, query, reply),
     )
-    const one = `${url}/:${doc.idNameOf(resource)}`
+    const one = `${url}/:${resource.idName}`
     const deprecation = deprecationOf(resource, app.basePath)
     app.get<{ Params: Ids }>(one, { ...findOptions(resource, deprecation), onRequest }, ({ params }, reply) =>
       replyWithDocument(services, resource, Object.values(params)[0] ?? 0, reply.headers(deprecation)),

@@ -116,20 +116,17 @@ export function pageQuery<Filters extends TProperties>(
   )
 }
 
-/** The name of the parameter that has the id of a document. */
-export const idNameOf = ({ noun }: NamedResource) => `${noun}Id`
-
 /** The id in an example. */
 export function idOf(example: object): number {
   return 'id' in example ? Number(example.id) : 0
 }
 
 export const invalidId = (resource: NamedResource) =>
-  invalid(`path: ${idNameOf(resource)} must be an integer from -9223372036854775808 to 9223372036854775807`)
+  invalid(`path: ${resource.idName} must be an integer from -9223372036854775808 to 9223372036854775807`)
 
 export function idParameter(resource: NamedResource) {
   const description = `Identifier of the ${resource.called.one}`
-  return Type.Object({ [idNameOf(resource)]: Int64Schema({ description, examples: [idOf(resource.example)] }) })
+  return Type.Object({ [resource.idName]: Int64Schema({ description, examples: [idOf(resource.example)] }) })
 }
 
 /** Ids in a list, separated by commas. */
