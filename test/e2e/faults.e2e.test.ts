@@ -106,7 +106,6 @@ function ofLossy(suffering: Suffering): void {
     'unclean election: the new leader lacks the last records',
     'the tails of the log are truncated',
     'the last block of ids is forgotten',
-    'transactions of other producers',
     'the topic of the events is made anew',
   ])
 }
