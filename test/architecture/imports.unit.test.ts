@@ -21,9 +21,11 @@ const table = readTable(`
   src/engine/keys               | lib | pino typebox
   src/engine/http               | definition keys commands feed log read-models lib \
                                 | @fastify/bearer-auth @fastify/swagger @opentelemetry/api fastify pino typebox
-  src/engine/app                | . definition keys commands feed log log/kafka log/sqlite http lib projector read-models \
+  src/engine/operations         | definition log projector read-models lib | pino
+  src/engine/console            | definition feed http log operations projector read-models lib | fastify pino typebox
+  src/engine/app                | . console definition keys commands feed log log/kafka log/sqlite http lib projector read-models \
                                   read-models/redis read-models/sqlite | close-with-grace fastify pino prom-client typebox
-  src/engine/cli                | app definition keys feed log projector read-models lib \
+  src/engine/cli                | app definition keys feed log operations projector read-models lib \
                                 | cli-progress commander pino typebox
   src/engine                    | app cli definition lib | typebox
   src/store                     | . ../../projections | typebox

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import type { describeGenerations } from '../../src/engine/cli/generations.ts'
+import type { describeGenerations } from '../../src/engine/operations/generations.ts'
 import type { Generation, ReadModelStore } from '../../src/engine/read-models/store.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import type { Exchange } from '../judge/history.ts'

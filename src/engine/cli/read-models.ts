@@ -1,22 +1,17 @@
-import { mkdtempDisposableSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Command } from 'commander'
-import type { Logger } from 'pino'
 import { openScratch } from '../app/embedded-storage.ts'
 import { valuesOf } from '../definition/check.ts'
 import type { Definition } from '../definition/definition.ts'
 import { indexOf } from '../definition/shown-documents.ts'
 import { listed } from '../definition/words.ts'
-import { auditTo } from '../lib/audit.ts'
-import { rebuild } from '../projector/rebuild.ts'
-import { type Difference, type Verification, verify } from '../projector/verify.ts'
+import { inActive } from '../operations/active.ts'
+import { describeGenerations } from '../operations/generations.ts'
+import { rebuildAll, verifyAll, type WorkOptions } from '../operations/read-models.ts'
+import type { Difference, Verification } from '../projector/verify.ts'
 import { setName } from '../read-models/document.ts'
-import { type Shard, shardsOf } from '../read-models/shards.ts'
-import { describeGenerations } from './generations.ts'
 import { addAction, type CommandResult, exitCodes, inOneLine, type Options, operator, print, table } from './output.ts'
-import { type Progress, showProgress } from './progress.ts'
-import { inActive, withStorage } from './storage.ts'
+import { showProgress } from './progress.ts'
+import { withStorage } from './storage.ts'
 
 const shownDifferences = 50
 const rebuilt = 'Rebuilt: the new generation has taken over.'
@@ -62,37 +57,27 @@ async function listGenerations(definition: Definition): Promise<CommandResult> {
   return { json: described, text: `${generations}\n\n${versions}` }
 }
 
-/** One shard after the other: each takes its part of the log, so all of it is read once. */
-async function withEachShard<T>(
+/** Shows how far it is. */
+async function withProgress<T>(
   definition: Definition,
   json: boolean,
-  work: (shard: Shard, logger: Logger, update: Progress['update']) => Promise<T>,
-): Promise<T[]> {
+  work: (options: WorkOptions) => Promise<T>,
+): Promise<T> {
   const progress = showProgress(json)
-  return await withStorage(definition, async ({ log, stores }, logger) => {
-    const results: T[] = []
-    for (const [shard, parts] of shardsOf(stores, log).entries()) {
-      const name = stores.length === 1 ? '' : ` shard ${shard + 1} of ${stores.length}`
-      const update: Progress['update'] = (step, ...figures) => progress.update(`${step}${name}`, ...figures)
-      results.push(await work(parts, logger, update))
-    }
-    return results
-  }).finally(() => progress.end())
+  return await withStorage(definition, ({ log, stores }, logger) =>
+    work({ definition, log, stores, logger, update: progress.update }),
+  ).finally(() => progress.end())
 }
 
 async function runRebuild(definition: Definition, { json = false }: Options): Promise<CommandResult> {
   const interrupted = new AbortController()
   // Each time: npm passes on what the terminal has sent here too, and the second one must not end this at once.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
-  await withEachShard(definition, json, async (shard, logger, update) => {
-    const progress = (done: number, total: number) => update('rebuild', done, total)
-    if ((await rebuild({ ...shard, definition, logger, progress, signal: interrupted.signal })) === 'activated') {
-      auditTo(logger)('read models rebuilt', { actor: operator() })
-      return
-    }
-    throw new Error('Interrupted. Another rebuild goes on from here; without one, what was built is removed in time.')
-  })
-  return { json: { outcome: 'activated' }, text: rebuilt }
+  const outcome = await withProgress(definition, json, (options) =>
+    rebuildAll({ ...options, signal: interrupted.signal }, operator()),
+  )
+  if (outcome === 'activated') return { json: { outcome }, text: rebuilt }
+  throw new Error('Interrupted. Another rebuild goes on from here; without one, what was built is removed in time.')
 }
 
 interface VerifyOptions extends Options {
@@ -103,15 +88,9 @@ async function runVerify(
   definition: Definition,
   { json = false, repair = false }: VerifyOptions,
 ): Promise<CommandResult> {
-  const results = await withEachShard(definition, json, async (shard, logger, progress) => {
-    using folder = mkdtempDisposableSync(join(tmpdir(), `${definition.service.name}-verify-`))
-    const scratch = openScratch(definition, join(folder.path, 'read-models.db'))
-    return await verify({ ...shard, definition, logger, scratch, progress }).finally(() => scratch.close())
-  })
-  const differences = results.flatMap((result) => result.differences)
-  const compared = results.reduce((sum, result) => sum + result.compared, 0)
-  const generation = results.map((result) => result.generation).join(' ')
-  if (!json) await print(describeVerification({ generation, differences, compared })) // before a rebuild, which may fail
+  const verification = await withProgress(definition, json, (options) => verifyAll(options, openScratch))
+  const { generation, differences, compared } = verification
+  if (!json) await print(describeVerification(verification)) // before a rebuild, which may fail
   const repaired = repair && differences.length > 0
   if (repaired) await runRebuild(definition, { json })
   else if (differences.length > 0) process.exitCode = exitCodes.notAsItShouldBe

@@ -1,13 +1,21 @@
-import type { Storage } from '../app/storage.ts'
 import type { Definition } from '../definition/definition.ts'
 import type { EventLog } from '../log/event-log.ts'
-import { shardNamed, shardOf } from '../read-models/shards.ts'
+import { type Stores, shardNamed, shardOf } from '../read-models/shards.ts'
 import type { Contents, ReadModelStore } from '../read-models/store.ts'
+
+export interface OpenedVersions {
+  readonly log: Pick<EventLog, 'endOffsets' | 'logId'>
+  readonly stores: Stores
+  /** Those of this release. */
+  readonly versions: readonly string[]
+  /** The caller closes what it opens. */
+  openVersion(version: string): Promise<ReadModelStore>
+}
 
 /** Every version that is stored, whichever release wrote it: those of this release first. Times are as in RFC 3339. */
 export async function describeGenerations(
   definition: Definition,
-  { stores, log, versions: own, openVersion }: Storage,
+  { stores, log, versions: own, openVersion }: OpenedVersions,
 ) {
   const stored = await stores[0].generations.versions()
   const names = new Set([...own, ...stored.map(({ version }) => version)])
@@ -25,7 +33,12 @@ export async function describeGenerations(
   return { versions, generations: generations.flat() }
 }
 
-async function generationsIn(definition: Definition, store: ReadModelStore, version: string, log: EventLog) {
+async function generationsIn(
+  definition: Definition,
+  store: ReadModelStore,
+  version: string,
+  log: OpenedVersions['log'],
+) {
   const { shard, shards } = shardNamed(version)
   const ends = (await log.endOffsets()).filter((_, partition) => shardOf(partition, shards) === shard)
   const end = ends.reduce((sum, each) => sum + each, 0)
