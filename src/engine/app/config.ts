@@ -35,6 +35,8 @@ export function readConfig({ service: { name, stream } }: Definition, environmen
     adminPort: variables.ADMIN_PORT,
     /** Behind a proxy on this machine a loopback address is as public as any other. */
     probesInDetail: variables.ADMIN_PORT === undefined && isLoopback(variables.HOST) && trustedProxies.length === 0,
+    /** Whether operators get the console: on the admin port where there is one. */
+    hasConsole: variables.CONSOLE ?? brokers === undefined,
     corsOrigins: list(variables.CORS_ORIGINS).map(readOrigin),
     /** Empty: the address is not known. */
     publicUrl: readPublicUrl(variables.PUBLIC_URL),

@@ -28,6 +28,7 @@ export const environmentOf = ({ topic, prefix }: { readonly topic: string; reado
     HOST: text('127.0.0.1'),
     PORT: integer(3000, [0, 65_535]),
     ADMIN_PORT: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535 })),
+    CONSOLE: Type.Optional(Type.Boolean()),
     CORS_ORIGINS: optionalText(),
     PUBLIC_URL: optionalText(),
     DATA_DIR: text('./data'),

@@ -1,8 +1,10 @@
+import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { createCommandHandler } from '../commands/execution.ts'
 import { IdAllocator } from '../commands/id-allocator.ts'
+import type { ConsoleOptions } from '../console/console.ts'
 import type { Definition } from '../definition/definition.ts'
 import { EventFeed } from '../feed/event-feed.ts'
 import { type ApiServices, buildAdminApp, buildApp } from '../http/app.ts'
@@ -13,12 +15,14 @@ import { issueKey } from '../keys/api-keys.ts'
 import { readKeys } from '../keys/key-file.ts'
 import { type KeyRing, openKeyRing } from '../keys/key-ring.ts'
 import { timeOfDay } from '../lib/clock.ts'
+import { operatingScope } from '../lib/operating-scope.ts'
 import { Tracing } from '../lib/tracing.ts'
 import { defaultLimits, GroupCommit } from '../log/group-commit.ts'
 import type { Running } from '../program.ts'
 import { startRetention } from '../read-models/retention.ts'
 import type { Config } from './config.ts'
 import { connectionLimits } from './connection-limits.ts'
+import { openScratch } from './embedded-storage.ts'
 import { ConfigError } from './environment.ts'
 import { serviceHealth } from './health.ts'
 import type { LogOutput } from './log-output.ts'
@@ -73,14 +77,16 @@ export async function startService(
     draining: () => draining,
   }
   const { host, port, adminPort, probesInDetail, logsWrites, corsOrigins, publicUrl } = config
-  const app = await buildApp(
-    { api: api?.services, ...probed },
-    {
-      ...{ logger, logsWrites, probesInDetail, corsOrigins, publicUrl },
-      connections: connectionLimits(config),
-    },
-  )
-  const admin = adminPort === undefined ? undefined : await buildAdminApp(probed, logger)
+  const parts = { definition, storage, projectors, health, lag, traffic, logger, role: config.role }
+  const warnings = () => [...output.warnings, ...storage.stores.flatMap((store) => store.warnings)]
+  const console = api && config.hasConsole ? await startConsole({ ...parts, ...api, warnings }) : undefined
+  const served = { ...probed, api: api?.services }
+  const operated = { ...served, addConsole: console?.add }
+  const app = await buildApp(adminPort === undefined ? operated : served, {
+    ...{ logger, logsWrites, probesInDetail, corsOrigins, publicUrl },
+    connections: connectionLimits(config),
+  })
+  const admin = adminPort === undefined ? undefined : await buildAdminApp(operated, logger)
   if (admin !== undefined) await listen(admin, 'ADMIN_PORT', host, adminPort ?? 0)
   const url = await listen(app, 'PORT', host, port)
   const issuedKey = api && issueFirstKey(definition, config, api.keys, logger)
@@ -93,6 +99,7 @@ export async function startService(
     await drain(app.server, idleMs)
     await app.close()
     await admin?.close()
+    await console?.close()
     await lag.close()
     await api?.close()
     await projectors?.close()
@@ -102,6 +109,21 @@ export async function startService(
     await tracing?.flush(logger)
   }
   return { url, issuedKey, logReplaced: storage.log.replaced, close }
+}
+
+/** It is loaded only where it is served. */
+async function startConsole({
+  readSide,
+  ...parts
+}: Omit<ConsoleOptions, 'reads' | 'readModel' | 'processName' | 'openScratch'> & Pick<Api, 'readSide'>) {
+  const [{ openConsole }, { addConsole }] = await Promise.all([
+    import('../console/console.ts'),
+    import('../console/routes.ts'),
+  ])
+  const processName = `${hostname()}/${process.pid}`
+  const opened = openConsole({ ...parts, readModel: readSide.readModel, reads: readSide, processName, openScratch })
+  const add = (app: FastifyInstance, api: ApiServices) => addConsole(app, api, opened)
+  return { add, close: opened.close }
 }
 
 /** Throws a ConfigError that says which variable to change. */
@@ -120,6 +142,8 @@ async function listen(app: FastifyInstance, variable: string, host: string, port
     throw new ConfigError(`${problems[code ?? ''] ?? message}.`, { cause: error })
   }
 }
+
+type Api = ReturnType<typeof startApi>
 
 function startApi(
   definition: Definition,
@@ -167,7 +191,7 @@ function startApi(
 
 /** Embedded mode works at once: the first start issues a key if there is none. */
 function issueFirstKey(
-  { service: { name } }: Definition,
+  { service: { name }, scopes }: Definition,
   { brokers, apiKeysFile }: Config,
   keys: KeyRing,
   logger: Logger,
@@ -179,7 +203,11 @@ function issueFirstKey(
     )
     return undefined
   }
-  const { key } = issueKey(apiKeysFile, { service: name, name: 'first start' }, timeOfDay())
+  const { key } = issueKey(
+    apiKeysFile,
+    { service: name, name: 'first start', scopes: [...scopes, operatingScope] },
+    timeOfDay(),
+  )
   keys.follow()
   return key
 }

@@ -5,17 +5,20 @@ import { type IssuedKey, issueKey, type NewKey, revokeKey, rotateKey } from '../
 import { readKeys, whyUnreadable } from '../keys/key-file.ts'
 import { readKeyUse } from '../keys/key-use.ts'
 import { timeOfDay } from '../lib/clock.ts'
+import { operatingScope } from '../lib/operating-scope.ts'
 import { asksFirst, confirm } from './confirm.ts'
 import { addAction, type CommandResult, type Options, operator, table } from './output.ts'
 
 export function addCommands(program: Command, definition: Definition): void {
-  const { scopes } = definition
+  const scopes = [...definition.scopes, operatingScope]
   const keys = program.command('keys').description('API keys: running instances follow every change within a second')
   const issuing = keys
     .command('issue')
     .option('--name <name>', 'whom the key is for')
-    .option('--scopes <list>', `what it is for, of ${scopes.join(', ')}: all, if nothing is said`, (text) =>
-      readScopes(scopes, text),
+    .option(
+      '--scopes <list>',
+      `what it is for, of ${scopes.join(', ')}: all but the last, if nothing is said`,
+      (text) => readScopes(scopes, text),
     )
     .option('--expires <time>', 'how long it is valid, as 90d, 24h or 30m', readDuration)
     .option('--rotate <id>', 'the key that it takes the place of: it has the same owner')

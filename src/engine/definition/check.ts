@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import { parseExactJson } from '../lib/exact-json.ts'
 import { titleOf } from '../lib/named-schemas.ts'
+import { operatingScope } from '../lib/operating-scope.ts'
 import { compileCheck } from '../lib/validation.ts'
 import { isTextSet } from '../read-models/document.ts'
 import { type Definition, DefinitionError, type NamedResource } from './definition.ts'
@@ -156,6 +157,7 @@ function* commandIn({ resources, errors }: Definition, route: CommandRoute<unkno
   const { method, path, body, on, creates, rejects, key, texts } = route
   const place = `commands: ${texts.operationId}`
   const known = (collection: string) => resources.find((each) => each.collection === collection)
+  if (route.scope === operatingScope) yield `${place}.scope: ${operatingScope} is for operators`
   if (creates !== undefined && known(creates) === undefined)
     yield `${place}: it creates one of ${creates}, which is no resource`
   if (on === 'new' && creates === undefined) yield `${place}: it begins a stream, and creates nothing`

@@ -27,7 +27,7 @@ export interface Definition extends StreamDefinition {
   readonly home: NamedResource
   readonly schemas: readonly EventSchema[]
   readonly errors: ErrorTable
-  /** What API keys can be issued for. */
+  /** What API keys can be issued for, beside `operatingScope`. */
   readonly scopes: readonly string[]
   /** The version of its read models: code reads and fills only those of its own. */
   readonly version: string

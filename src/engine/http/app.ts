@@ -37,6 +37,8 @@ export interface ApiServices extends RouteServices {
 export interface AppServices extends ProbedServices {
   /** Undefined in a process that serves no API: it then has only the routes without a key, and no documentation. */
   readonly api?: ApiServices | undefined
+  /** Adds the console of operators, beside the API. */
+  readonly addConsole?: ((app: FastifyInstance, api: ApiServices) => void) | undefined
 }
 
 export interface AppOptions {
@@ -65,18 +67,28 @@ export async function buildApp(
   if (logger) addRequestLog(app, logger, logsWrites)
   addHealthRoutes(app, services, { detailsFor: probesInDetail ? 'local requests' : 'nobody' })
   if (services.api !== undefined) await addApi(app, services.api, publicUrl)
+  if (services.api !== undefined) services.addConsole?.(app, services.api)
   await app.ready()
   return app
 }
 
-const adminConnectionsMax = 64
+/** Each tab of the console takes some. */
+const adminConnectionsMax = 256
 
-/** As `buildApp`, with only the probes and the metrics: for a port that only operators can reach. */
-export async function buildAdminApp(services: ProbedServices, logger: Logger | false): Promise<FastifyInstance> {
-  const errors = errorTable([], {})
+/**
+ * As `buildApp`, for a port that only operators can reach: the probes and the metrics; and, where there is a console, that
+ * with the API.
+ */
+export async function buildAdminApp(services: AppServices, logger: Logger | false): Promise<FastifyInstance> {
+  const api = services.addConsole && services.api
+  const errors = api?.definition.errors ?? errorTable([], {})
   const connections = { max: adminConnectionsMax, maxPerAddress: adminConnectionsMax, isTrustedProxy: () => false }
-  const app = newApp(services, { logger, errors, connections, corsOrigins: new Set(), errorsPage: undefined })
+  const errorsPage = api && '/docs/errors'
+  const app = newApp(services, { logger, errors, connections, corsOrigins: new Set(), errorsPage })
+  app.decorate('basePath', '').decorate('realm', api?.definition.service.name ?? '')
   addHealthRoutes(app, services, { detailsFor: 'everybody' })
+  if (api !== undefined) await addApi(app, api, '')
+  if (api !== undefined) services.addConsole?.(app, api)
   await app.ready()
   return app
 }

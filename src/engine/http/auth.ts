@@ -2,6 +2,7 @@ import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { KeyHolder } from '../keys/key-ring.ts'
 import { ServiceError } from '../lib/errors.ts'
+import { operatingScope } from '../lib/operating-scope.ts'
 import { connectionOf } from './connection.ts'
 import { isRepeated } from './messages.ts'
 
@@ -73,6 +74,10 @@ export async function isStillValid({ headers }: FastifyRequest, find: FindKey): 
   return (await find(key)) !== undefined
 }
 
+export function mayOperate({ operates = false }: KeyHolder): boolean {
+  return operates
+}
+
 /** A hook of a route: accepts a request only if its API key has the scope. */
 export function requireScope(scope: string): onRequestHookHandler {
   return (_request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => done(problemOf(scope, reply))
@@ -86,7 +91,8 @@ export function checkScope(scope: string, reply: FastifyReply): void {
 
 /** RFC 6750 section 3.1. */
 function problemOf(scope: string, reply: FastifyReply): ServiceError | undefined {
-  if (holderOf(reply.request).scopes?.has(scope) ?? true) return undefined
+  const holder = holderOf(reply.request)
+  if (scope === operatingScope ? mayOperate(holder) : (holder.scopes?.has(scope) ?? true)) return undefined
   reply.header('www-authenticate', `Bearer realm="${reply.server.realm}", error="insufficient_scope", scope="${scope}"`)
   return new ServiceError('insufficient_scope', `This API key lacks the scope ${scope}.`)
 }

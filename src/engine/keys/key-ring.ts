@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { auditTo } from '../lib/audit.ts'
+import { operatingScope } from '../lib/operating-scope.ts'
 import { hasChecksum } from './api-keys.ts'
 import { expiryOf, hashKey, readKeys, type StoredKey } from './key-file.ts'
 import { noteKeyUse } from './key-use.ts'
@@ -10,8 +11,10 @@ export interface KeyHolder {
   readonly keyId: string
   /** The id of the owner's first key: it stays the same when keys are rotated. */
   readonly owner: string
-  /** Undefined: every one. */
+  /** Undefined: every one, but for a stored key not `operatingScope`. */
   readonly scopes: ReadonlySet<string> | undefined
+  /** Whether it has the scope `operatingScope`. */
+  readonly operates?: boolean
 }
 
 /** The keys that are valid now. */
@@ -40,7 +43,7 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
     const id = `given-${hashKey(key).slice(0, 8)}`
     return [
       hashKey(key),
-      { keyId: id, owner: id, scopes: undefined, isStored: false, expiresAt: Number.POSITIVE_INFINITY },
+      { keyId: id, owner: id, scopes: undefined, operates: true, isStored: false, expiresAt: Number.POSITIVE_INFINITY },
     ]
   })
   const audit = auditTo(logger)
@@ -151,7 +154,8 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
 
 function validKey(key: StoredKey): ValidKey {
   const { id, owner = id, scopes } = key
-  return { keyId: id, owner, scopes: scopes && new Set(scopes), isStored: true, expiresAt: expiryOf(key) }
+  const operates = scopes?.includes(operatingScope) ?? false
+  return { keyId: id, owner, scopes: scopes && new Set(scopes), operates, isStored: true, expiresAt: expiryOf(key) }
 }
 
 /**

@@ -49,9 +49,14 @@ export const engineErrors = {
   ),
   insufficient_scope: clientError(403, 'The API key lacks the scope that `WWW-Authenticate` names.'),
   route_not_found: clientError(404, 'There is nothing at this path.'),
+  no_such_record: clientError(404, 'The log has no such record, or no event is parked there.'),
   method_not_allowed: clientError(
     405,
     'The path does not support this method. `Allow` lists the methods that it supports.',
+  ),
+  already_running: clientError(
+    409,
+    'The process that was asked is busy with a rebuild or a verification. Wait until that has ended.',
   ),
   precondition_failed: clientError(
     412,

@@ -9,10 +9,10 @@ it('has the errors of the resources, of the engine and of the service, each with
   const table = errorTable(['book', 'author'], own)
   const codes = [...table.keys()]
   const of = (status: number) => codes.filter((code) => table.get(code)?.status === status)
-  expect(of(404)).toEqual(['book_not_found', 'author_not_found', 'route_not_found'])
+  expect(of(404)).toEqual(['book_not_found', 'author_not_found', 'route_not_found', 'no_such_record'])
   expect(of(422)).toEqual(['idempotency_key_reused', 'unknown_book'])
   const at = codes.indexOf('book_is_lent')
-  expect(codes.slice(at - 1, at + 2)).toEqual(['method_not_allowed', 'book_is_lent', 'precondition_failed'])
+  expect(codes.slice(at - 1, at + 2)).toEqual(['already_running', 'book_is_lent', 'precondition_failed'])
   expect(codes.filter((code) => code in engineErrors)).toEqual(Object.keys(engineErrors))
   expect(table.get('author_not_found')).toEqual({
     status: 404,

@@ -1,0 +1,149 @@
+import type { Logger } from 'pino'
+import type { Definition } from '../definition/definition.ts'
+import { discardedName } from '../definition/event-schemas.ts'
+import { timeOfDay } from '../lib/clock.ts'
+import { ServiceError } from '../lib/errors.ts'
+import { release } from '../lib/release.ts'
+import type { EventLog, Position } from '../log/event-log.ts'
+import { describeGenerations, type OpenedVersions } from '../operations/generations.ts'
+import { allParked, discard, parkedBefore, parkedFirsts, placeOf } from '../operations/parked.ts'
+import { rebuildAll, verifyAll, type WorkOptions } from '../operations/read-models.ts'
+import type { Lag } from '../projector/lag-meter.ts'
+import type { ReadModel } from '../read-models/read-model.ts'
+import type { Stores } from '../read-models/shards.ts'
+import type { ReadModelStore } from '../read-models/store.ts'
+import { Figures, sampleMs } from './figures.ts'
+import { Jobs, type Result } from './jobs.ts'
+import { Situation, type SituationSources } from './situation.ts'
+
+export interface ConsoleOptions extends Pick<SituationSources, 'reads' | 'health' | 'warnings'> {
+  readonly definition: Definition
+  /** What this process is called among several. */
+  readonly processName: string
+  readonly role: string
+  readonly storage: OpenedVersions & { readonly log: EventLog; readonly stores: Stores }
+  readonly readModel: Pick<ReadModel, 'load'>
+  readonly lag: { readonly lag: Lag }
+  /** The partitions that this process projects; undefined in one that does not project. */
+  readonly projectors: { readonly state: { readonly partitions: readonly number[] } } | undefined
+  readonly traffic: ConstructorParameters<typeof Figures>[0]['traffic']
+  /** Opens empty read models in a file. */
+  readonly openScratch: (definition: Definition, file: string) => ReadModelStore
+  readonly logger: Logger
+}
+
+const lookMs = 1000
+/** More streams with parked events are only counted. */
+const parkedMax = 500
+const differencesMax = 50
+
+export type Console = ReturnType<typeof openConsole>
+
+/** What the console shows of this process, of the log and of the read models; and what operators do there. */
+export function openConsole(options: ConsoleOptions) {
+  const { definition, storage, lag, traffic, projectors, logger } = options
+  const { log, stores } = storage
+  const now = () => timeOfDay().getTime()
+  const startedAt = now()
+  const figures = new Figures({ lag, traffic, now })
+  const situation = new Situation({ ...options, log, now })
+  const jobs = new Jobs(now, logger)
+  let text = ''
+
+  function look(): void {
+    situation.look()
+    text = ''
+  }
+
+  /** One text for all who look within a second. */
+  function status(): string {
+    if (text === '') text = JSON.stringify(described())
+    return text
+  }
+
+  function described() {
+    const { service, home, schemas } = definition
+    const types = schemas.filter(({ name }) => name !== discardedName).map(({ type }) => type)
+    return {
+      service: { title: service.title, noun: home.noun, types },
+      process: { name: options.processName, role: options.role, release, startedAt },
+      problems: situation.problems,
+      lag: lag.lag,
+      projects: projectors?.state.partitions,
+      job: jobs.last,
+    }
+  }
+
+  function figuresAfter(at: number) {
+    return {
+      everyMs: sampleMs,
+      samples: figures.samples.filter((sample) => sample.at > at),
+      marks: figures.marks,
+    }
+  }
+
+  let describing: ReturnType<typeof describeGenerations> | undefined
+  /** One look for all who ask meanwhile. */
+  function generations() {
+    describing ??= describeGenerations(definition, storage).finally(() => {
+      describing = undefined
+    })
+    return describing
+  }
+
+  async function parked() {
+    const all = await parkedFirsts(stores)
+    return { streams: all.slice(0, parkedMax), more: Math.max(0, all.length - parkedMax) }
+  }
+
+  async function discardOne(position: Position, reason: string, actor: string) {
+    const place = placeOf(position)
+    const event = (await allParked(stores)).find((each) => placeOf(each) === place)
+    if (event === undefined) throw new ServiceError('no_such_record', `No event is parked at ${place}.`)
+    const before = parkedBefore(event)
+    if (before !== undefined)
+      throw new ServiceError('invalid_request', `Event ${place} waits behind ${before}: discard that one first.`)
+    const isApplied = await discard(event, { definition, log, stores, logger, actor, reason })
+    return { isApplied }
+  }
+
+  const works: Readonly<Record<'rebuild' | 'verify', (options: WorkOptions, actor: string) => Promise<Result>>> = {
+    async rebuild(work, actor) {
+      const isActive = (await rebuildAll(work, actor)) === 'activated'
+      return { isGood: isActive, outcome: isActive ? 'The new generation has taken over.' : 'Interrupted.' }
+    },
+    async verify(work) {
+      const { compared, differences } = await verifyAll(work, options.openScratch)
+      const isGood = differences.length === 0
+      const outcome = isGood ? 'all as the log says' : `${differences.length} not as the log says`
+      const shown = differences.slice(0, differencesMax)
+      return { isGood, outcome: `${compared} compared, ${outcome}.`, differences: shown }
+    },
+  }
+
+  function start(kind: keyof typeof works, actor: string) {
+    const job = jobs.start(kind, actor, (update, signal) =>
+      works[kind]({ definition, log, stores, logger, update, signal }, actor),
+    )
+    text = ''
+    return job
+  }
+
+  const timers = [setInterval(look, lookMs), setInterval(() => figures.take(), sampleMs)].map((timer) => timer.unref())
+  look()
+  async function close(): Promise<void> {
+    for (const timer of timers) clearInterval(timer)
+    await jobs.close()
+  }
+  return {
+    log,
+    readModel: options.readModel,
+    status,
+    figuresAfter,
+    generations,
+    parked,
+    discard: discardOne,
+    start,
+    close,
+  }
+}

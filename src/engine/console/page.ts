@@ -1,0 +1,71 @@
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { FastifyInstance } from 'fastify'
+
+const html = 'text/html; charset=utf-8'
+const css = 'text/css; charset=utf-8'
+const javascript = 'text/javascript; charset=utf-8'
+
+/** In `page/`: no file is made of others. */
+const ownFiles = {
+  'console.css': css,
+  ...Object.fromEntries(
+    ['main', 'api', 'parts', 'plot', 'overview', 'pipeline', 'events', 'parked', 'documents', 'form'].map(
+      (name) => [`${name}.js`, javascript] as const,
+    ),
+  ),
+}
+
+/** From packages, as they are there. */
+const libraryFiles = {
+  'preact.mjs': ['preact', javascript],
+  'hooks.mjs': ['preact/hooks', javascript],
+  'htm.module.js': ['htm', javascript],
+  'uPlot.iife.min.js': ['uplot/dist/uPlot.iife.min.js', javascript],
+  'uPlot.min.css': ['uplot/dist/uPlot.min.css', css],
+} as const
+
+/**
+ * `/console`, and its files under `/console/static`. All addresses in them are relative, so that they work under any prefix
+ * that a proxy takes away. Each file is read when it is first asked for, and kept in memory.
+ */
+export function addPage(app: FastifyInstance, title: string): void {
+  const ownFile = (name: string) => readFileSync(new URL(`page/${name}`, import.meta.url))
+  function serve(url: string, type: string, headers: object, read: () => string | Buffer): void {
+    let content: string | Buffer | undefined
+    app.get(url, { schema: { hide: true } }, async (_request, reply) => {
+      reply.type(type).headers(headers)
+      content ??= read()
+      return content
+    })
+  }
+  const page = ownFile('index.html').toString().replaceAll('%title%', escapeHtml(title))
+  serve('/console', html, { 'content-security-policy': policyOf(page) }, () => page)
+  app.get('/console/', { schema: { hide: true } }, (_request, reply) => reply.redirect('../console'))
+  const cached = { 'cache-control': 'max-age=3600' }
+  for (const [name, type] of Object.entries(ownFiles)) {
+    serve(`/console/static/${name}`, type, cached, () => ownFile(name))
+  }
+  for (const [name, [file, type]] of Object.entries(libraryFiles)) {
+    serve(`/console/static/${name}`, type, cached, () => readFileSync(new URL(import.meta.resolve(file))))
+  }
+}
+
+/** Nothing from another host, no style and no script in the page but the one that says where packages are. */
+function policyOf(page: string): string {
+  const [, imports = ''] = /<script type="importmap">(.*?)<\/script>/s.exec(page) ?? []
+  return [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${hash('sha256', imports, 'base64')}'`,
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+}

@@ -1,0 +1,96 @@
+/** Where the service is, whatever a proxy puts in front of it. */
+const base = new URL('.', new URL(location.pathname, location.origin))
+
+/** The API key of whoever is signed in. No other place has it, so it is gone with the tab. */
+let key
+let whenSignedOut = () => {}
+
+export function signIn(newKey, signedOut) {
+  key = newKey
+  whenSignedOut = signedOut
+}
+
+export function signOut(why) {
+  key = undefined
+  whenSignedOut(why)
+}
+
+/** An answer that is no success. `status` is 0 where there was none. */
+export class Refused extends Error {
+  constructor(status, code, message) {
+    super(message)
+    Object.assign(this, { status, code })
+  }
+}
+
+/** Asks the service. Resolves to what it says, and to its headers. */
+export async function ask(path, { method = 'GET', body, headers = {}, timeoutMs = 15_000 } = {}) {
+  const response = await send(path, { method, body, headers, signal: AbortSignal.timeout(timeoutMs) })
+  const text = await response.text().catch(() => '')
+  const isJson = response.headers.get('content-type')?.startsWith('application/json')
+  const value = isJson ? parseExact(text) : text
+  if (response.ok) return { value, headers: response.headers, status: response.status }
+  const refused = new Refused(
+    response.status,
+    value.code ?? '',
+    value.message ?? `The service answered ${response.status}.`,
+  )
+  if (response.status === 401) signOut('Your API key is not valid, or not any more.')
+  throw refused
+}
+
+/** Takes each message of an answer without an end. Resolves once it ends after all. */
+export async function follow(path, take, signal) {
+  const response = await send(path, { signal, headers: { accept: 'text/event-stream' } })
+  if (!response.ok) throw new Refused(response.status, '', `The service answered ${response.status}.`)
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  for (let rest = ''; ; ) {
+    const { value, done } = await reader.read()
+    if (done) return
+    const messages = (rest + value).split('\n\n')
+    rest = messages.pop()
+    for (const message of messages) if (message.startsWith('data: ')) take(parseExact(message.slice('data: '.length)))
+  }
+}
+
+async function send(path, { headers, body, ...options }) {
+  const type = body === undefined ? {} : { 'content-type': 'application/json' }
+  try {
+    return await fetch(new URL(path, base), {
+      ...{ ...options, body, cache: 'no-store' },
+      headers: { authorization: `Bearer ${key}`, ...type, ...headers },
+    })
+  } catch (cause) {
+    if (options.signal.aborted && options.signal.reason?.name === 'AbortError') throw cause
+    throw new Refused(0, 'no_answer', 'The service does not answer.')
+  }
+}
+
+/** An integer that a double cannot hold comes as bigint, so that none is shown rounded. */
+export function parseExact(text) {
+  return JSON.parse(text, (_name, value, context) => {
+    const isRounded = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
+    return isRounded && /^-?\d+$/.test(context?.source ?? '') ? BigInt(context.source) : value
+  })
+}
+
+/** JSON text for people. */
+export function written(value) {
+  const exact = (_name, each) => (typeof each === 'bigint' ? (JSON.rawJSON?.(String(each)) ?? String(each)) : each)
+  return JSON.stringify(value, exact, 2)
+}
+
+/** Works again and again, with a pause between, until the returned function is called. */
+export function every(pauseMs, work) {
+  let timer
+  let isOver = false
+  async function goOn() {
+    await work()
+    if (!isOver) timer = setTimeout(goOn, pauseMs)
+  }
+  goOn()
+  return () => {
+    isOver = true
+    clearTimeout(timer)
+  }
+}

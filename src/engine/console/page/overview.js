@@ -1,0 +1,130 @@
+import { useEffect, useState } from 'preact/hooks'
+import { ask } from './api.js'
+import { Code, Dialog, duration, Failure, figure, html, Table, Text, time, useAnswer } from './parts.js'
+import { Plot } from './plot.js'
+
+const samplesMax = 180
+
+/** Whether the service is well; and what it did in the last quarter of an hour. */
+export function Overview({ status }) {
+  const { samples, marks, failure } = useFigures(status.process.startedAt)
+  const last = samples.at(-1) ?? {}
+  const own = `of process ${status.process.name}`
+  const errors = sumOfErrors(samples)
+  return html`
+    <${Problems} problems=${status.problems} lag=${status.lag} />
+    <${Failure} of=${failure} />
+    <ul class="cards" aria-label="Figures of now">
+      <${Card} value=${last.appended} unit="a second" what="come into the log" />
+      <${Card} value=${last.projected} unit="a second" what="reach the read models" />
+      <${Card} value=${last.lagEvents} unit="events" what="the read models are behind" />
+      <${Card} value=${last.requests} unit="a second" what="requests are answered" note=${own} />
+      <${Card} value=${last.p99} unit="ms" what="99 of 100 answers take at most" note=${own} />
+    </ul>
+    <div class="plots">
+      <${Plot} title="Events" unit="a second" samples=${samples} marks=${marks} lines=${eventLines} />
+      <${Plot} title="Behind" unit="events" samples=${samples} marks=${marks} lines=${lagLines} />
+      <${Plot} title="Requests ${own}" unit="a second" samples=${samples} marks=${marks} lines=${requestLines} />
+      <${Plot} title="Answers ${own}" unit="ms" samples=${samples} marks=${marks} lines=${latencyLines} />
+    </div>
+    <h2>What happened</h2>
+    <${Table} label="What happened" titles=${['When', 'What']} empty="Nothing yet."
+      rows=${marks.toReversed().map(({ at, what }) => [time(at), what])} />
+    <h2>Errors ${own}, in 15 minutes</h2>
+    <${Table} label="Errors by code" titles=${['Code', 'Answers']} empty="None."
+      rows=${errors.map(([code, count]) => [html`<code>${code}</code>`, figure(count)])} />
+  `
+}
+
+const eventLines = [
+  { name: 'appended', of: ({ appended }) => appended },
+  { name: 'projected', of: ({ projected }) => projected },
+]
+const lagLines = [{ name: 'behind', of: ({ lagEvents }) => lagEvents }]
+const requestLines = [
+  { name: 'requests', of: ({ requests }) => requests },
+  { name: 'errors', of: ({ errors }) => errors && Object.values(errors).reduce((sum, count) => sum + count, 0) / 5 },
+]
+const latencyLines = [
+  { name: 'median', of: ({ p50 }) => p50 },
+  { name: '99 of 100', of: ({ p99 }) => p99 },
+]
+
+function Card({ value, unit, what, note }) {
+  return html`<li><b>${figure(value)}</b> ${unit} <span>${what}${note ? html` <small>${note}</small>` : null}</span></li>`
+}
+
+function Problems({ problems, lag }) {
+  const [heading, setHeading] = useState()
+  const sentence =
+    problems.length > 0 ? 'Something is wrong.' : lag.status === 'known' ? 'All well.' : `Not known yet: ${lag.reason}.`
+  return html`
+    <p class=${problems.length > 0 ? 'sentence bad' : 'sentence good'} role="status">${sentence}</p>
+    ${problems.map(
+      ({ what, remedy, since, runbook }) => html`<article class="problem">
+        <h2><${Text} of=${what} /></h2>
+        <p>Since ${time(since)}, for ${duration(Date.now() - since)}. ${remedy}
+          <button class="link" type="button" onClick=${() => setHeading(runbook)}>Runbook: ${runbook}</button></p>
+      </article>`,
+    )}
+    ${heading === undefined ? null : html`<${Runbook} heading=${heading} onClose=${() => setHeading(undefined)} />`}
+  `
+}
+
+function Runbook({ heading, onClose }) {
+  const { value, failure } = useAnswer(async () => (await ask('console/api/runbook')).value, [heading])
+  return html`<${Dialog} title=${heading} onClose=${onClose}>
+    <${Failure} of=${failure} />
+    ${value === undefined ? 'Reading …' : html`<${Code} of=${sectionOf(value, heading)} label=${heading} />`}
+  <//>`
+}
+
+/** From its heading to the next one that is no lower. */
+function sectionOf(text, heading) {
+  const lines = text.split('\n')
+  const first = lines.findIndex((line) => line.replace(/^#+ /, '') === heading && line.startsWith('#'))
+  if (first < 0) return 'docs/operations.md'
+  const level = lines[first].indexOf(' ')
+  const behind = lines.slice(first + 1)
+  const length = behind.findIndex((line) => /^#+ /.test(line) && line.indexOf(' ') <= level)
+  return behind
+    .slice(0, length < 0 ? undefined : length)
+    .join('\n')
+    .trim()
+}
+
+/** The samples of the last quarter of an hour, as many as fit, whatever time the page is open. */
+function useFigures(startedAt) {
+  const [state, setState] = useState({ samples: [], marks: [] })
+  useEffect(() => {
+    let isOver = false
+    let timer
+    let samples = []
+    async function goOn() {
+      let pauseMs = 1000
+      try {
+        const { value } = await ask(`console/api/figures?after=${samples.at(-1)?.at ?? 0}`)
+        samples = [...samples, ...value.samples].slice(-samplesMax)
+        pauseMs = value.everyMs
+        if (!isOver) setState({ samples, marks: value.marks })
+      } catch (failure) {
+        if (!isOver) setState((before) => ({ ...before, failure }))
+      }
+      if (!isOver) timer = setTimeout(goOn, pauseMs)
+    }
+    goOn()
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+    }
+  }, [startedAt])
+  return state
+}
+
+function sumOfErrors(samples) {
+  const sums = new Map()
+  for (const { errors = {} } of samples) {
+    for (const [code, count] of Object.entries(errors)) sums.set(code, (sums.get(code) ?? 0) + count)
+  }
+  return [...sums].sort(([, a], [, b]) => b - a)
+}

@@ -1,0 +1,67 @@
+import { useState } from 'preact/hooks'
+import { ask } from './api.js'
+import { OneEvent } from './events.js'
+import { Dialog, Failure, figure, html, Table, Text, useAnswer } from './parts.js'
+
+/** Events that could not be applied, and what can be done about them. */
+export function Parked({ status: { lag }, mayOperate }) {
+  const [chosen, setChosen] = useState()
+  const partitions = lag.status === 'known' ? lag.partitions : []
+  const counted = partitions.map(({ checkpoint: { counts } }) => `${counts.parked}/${counts.discarded}`).join()
+  const { value, failure } = useAnswer(async () => (await ask('console/api/parked')).value, [counted])
+  if (value === undefined) return html`<${Failure} of=${failure} /><p>${failure ? '' : 'Asking …'}</p>`
+  const { streams, more } = value
+  return html`
+    <h2>Parked events</h2>
+    <p>An event that cannot be applied waits here, and those behind it in its stream wait too. Discard the first one for good, or put the cause right and rebuild.</p>
+    <${Failure} of=${failure} />
+    ${more > 0 ? html`<p class="quiet">${figure(more)} more streams have parked events.</p>` : null}
+    <${Table} label="Parked events" empty="No event is parked." titles=${['Event', 'Stream', 'Reason', 'Wait behind it', '']}
+      rows=${streams.map((event) => [
+        `${event.partition}/${event.offset}`,
+        html`<${Text} of=${event.stream} />`,
+        html`<${Text} of=${event.reason} />`,
+        figure(event.waiting),
+        html`<button type="button" onClick=${() => setChosen(event)}>Look at ${event.partition}/${event.offset}</button>`,
+      ])} />
+    ${chosen === undefined ? null : html`<${One} event=${chosen} mayOperate=${mayOperate} onClose=${() => setChosen(undefined)} />`}
+  `
+}
+
+function One({ event: { partition, offset, stream }, mayOperate, onClose }) {
+  const place = `${partition}/${offset}`
+  const [failure, setFailure] = useState()
+  const [told, setTold] = useState()
+  const [isBusy, setBusy] = useState(false)
+  async function discard(submitted) {
+    submitted.preventDefault()
+    const { reason, confirmed } = Object.fromEntries(new FormData(submitted.target))
+    if (confirmed !== place) return setFailure(new Error(`Type ${place} to confirm.`))
+    setBusy(true)
+    setFailure(undefined)
+    try {
+      const path = `console/api/parked/${place}/discard`
+      const { value } = await ask(path, { method: 'POST', body: JSON.stringify({ reason }), timeoutMs: 30_000 })
+      setTold(value.isApplied ? 'It is discarded.' : 'The decision is in the log, but no projector has applied it yet.')
+    } catch (raised) {
+      setFailure(raised)
+    }
+    setBusy(false)
+  }
+  return html`<${Dialog} title=${`Parked event ${place}`} onClose=${onClose}>
+    <p>Stream <${Text} of=${stream} /></p>
+    <${OneEvent} place=${place} />
+    <${Failure} of=${failure} />
+    ${told === undefined ? null : html`<p class="good" role="status">${told}</p>`}
+    ${
+      mayOperate && told === undefined
+        ? html`<form onSubmit=${discard}>
+            <p>To discard it for good says so in the log, with those behind it applied. It cannot be undone.</p>
+            <label>Reason, for the audit log <input name="reason" required maxlength="200" /></label>
+            <label>Type ${place} to confirm <input name="confirmed" required autocomplete="off" /></label>
+            <button disabled=${isBusy}>Discard</button>
+          </form>`
+        : null
+    }
+  <//>`
+}

@@ -1,0 +1,113 @@
+import htm from 'htm'
+import { h } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+
+export const html = htm.bind(h)
+
+const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+
+/** Text that others wrote: what cannot be seen, or turns the direction of writing, is shown by its number. */
+export function Text({ of, lines = false }) {
+  const pieces = String(of).split(/([\p{Cc}\p{Cf}\p{Zl}\p{Zp}])/u)
+  const shown = pieces.map((piece) => {
+    if (!unseen.test(piece) || (lines && piece === '\n')) return piece
+    const number = piece.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')
+    return html`<span class="unseen">U+${number}</span>`
+  })
+  return html`<bdi>${shown}</bdi>`
+}
+
+/** JSON, or whatever else was found, on lines of its own. */
+export function Code({ of, label }) {
+  return html`<pre tabindex="0" aria-label=${label}><${Text} of=${of} lines=${true} /></pre>`
+}
+
+export function Table({ label, titles, rows, empty }) {
+  if (rows.length === 0) return html`<p class="quiet">${empty}</p>`
+  return html`<div class="scrolled" tabindex="0" role="region" aria-label=${label}>
+    <table>
+      <thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
+      <tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody>
+    </table>
+  </div>`
+}
+
+export function Failure({ of }) {
+  if (of === undefined) return null
+  const code = of.code ? html` <code>${of.code}</code>` : null
+  return html`<p class="failure" role="alert">${of.message}${code}</p>`
+}
+
+/** A window over the page. Escape closes it. */
+export function Dialog({ title, onClose, children }) {
+  const element = useRef()
+  useEffect(() => element.current.showModal(), [])
+  return html`<dialog ref=${element} aria-label=${title} onClose=${onClose}>
+    <h2>${title}</h2>
+    ${children}
+    <button type="button" onClick=${() => element.current.close()}>Close</button>
+  </dialog>`
+}
+
+/** What asking gives; asked again for other inputs, and every `everyMs`. Undefined before the first answer. */
+export function useAnswer(work, inputs, everyMs) {
+  const [state, setState] = useState({})
+  useEffect(() => {
+    let isOver = false
+    let timer
+    async function goOn() {
+      try {
+        const value = await work()
+        if (!isOver) setState({ value })
+      } catch (failure) {
+        if (!isOver) setState((before) => ({ ...before, failure }))
+      }
+      if (!isOver && everyMs !== undefined) timer = setTimeout(goOn, everyMs)
+    }
+    goOn()
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+    }
+  }, inputs)
+  return state
+}
+
+// Made once: to make one takes longer than all else that a row needs.
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' })
+const [withDecimal, whole] = [1, 0].map(
+  (maximumFractionDigits) => new Intl.NumberFormat('en', { maximumFractionDigits }),
+)
+
+export function time(at) {
+  return clock.format(new Date(at))
+}
+
+/** In whole units, as `3 min 5 s`. */
+export function duration(ms) {
+  const seconds = Math.max(0, Math.round(ms / 1000))
+  const parts = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ]
+  const first = parts.findIndex(([count]) => count > 0)
+  return first < 0
+    ? '0 s'
+    : parts
+        .slice(first, first + 2)
+        .map(([count, unit]) => `${count} ${unit}`)
+        .join(' ')
+}
+
+/** How many of something there are, in words. */
+export function count(many, one, several = `${one}s`) {
+  return `${figure(many)} ${many === 1 ? one : several}`
+}
+
+/** For people: with separators, and a decimal where it is small. */
+export function figure(value) {
+  if (value === undefined || value === null) return '?'
+  return (value < 10 ? withDecimal : whole).format(value)
+}

@@ -1,0 +1,119 @@
+import { useState } from 'preact/hooks'
+import { ask } from './api.js'
+import { count, Dialog, duration, Failure, figure, html, Table, Text, time, useAnswer } from './parts.js'
+
+/** The way of an event: from the log over the projectors to what is served. */
+export function Pipeline({ status, mayOperate }) {
+  const { lag, process } = status
+  const { value, failure } = useAnswer(async () => (await ask('console/api/generations')).value, [], 3000)
+  const generations = value?.generations ?? []
+  const collections = Object.keys(generations.find(({ documents }) => documents)?.documents ?? {})
+  return html`
+    <${Picture} status=${status} />
+    <${Work} job=${status.job} mayOperate=${mayOperate} />
+    <h2>Partitions</h2>
+    ${
+      lag.status === 'unknown'
+        ? html`<p>Not known: ${lag.reason}.</p>`
+        : html`<${Table} label="Partitions" empty="None."
+            titles=${['Partition', 'Log ends at', 'Projected up to', 'Behind', 'For', 'Projector']}
+            rows=${lag.partitions.map(({ partition, events, seconds, checkpoint: { next } }) => [
+              partition,
+              figure(next + events),
+              figure(next),
+              figure(events),
+              `${figure(seconds)} s`,
+              ownerOf(partition, status.projects, process.name),
+            ])} />`
+    }
+    <h2>Generations of the read models</h2>
+    <${Failure} of=${failure} />
+    <${Table} label="Generations" empty=${value === undefined ? 'Asking …' : 'None yet.'}
+      titles=${['Version', 'Generation', 'State', 'Since', 'Position', 'Behind', ...collections, 'Parked']}
+      rows=${generations.map(({ version, name, state, since, position, lag: behind, documents, parked }) => [
+        version,
+        html`<code title=${name}>${name.slice(0, 8)}</code>`,
+        state,
+        new Date(since).toLocaleString(),
+        figure(position),
+        figure(behind),
+        ...collections.map((collection) => figure(documents?.[collection])),
+        figure(parked),
+      ])} />
+  `
+}
+
+function ownerOf(partition, projects, name) {
+  return projects?.includes(partition) ? name : 'another process, or none'
+}
+
+function Picture({ status: { lag, projects, service, process } }) {
+  const known = lag.status === 'known' ? lag : undefined
+  const sum = (of) => known?.partitions.reduce((total, each) => total + of(each), 0)
+  const next = sum(({ checkpoint }) => checkpoint.next)
+  const behind = sum(({ events }) => events)
+  return html`<ol class="way" aria-label="The way of an event">
+    <li><h2>Event log</h2><p><b>${figure(known && next + behind)}</b> records in ${count(known?.partitions.length, 'partition')}</p></li>
+    <li>
+      <h2>Projectors</h2>
+      <p><b>${figure(behind)}</b> events behind</p>
+      <p>${process.name} ${projects === undefined ? 'projects nothing' : `has ${count(projects.length, 'partition')}`}</p>
+    </li>
+    <li>
+      <h2>Read models</h2>
+      <p>Generation <code>${known?.generation.slice(0, 8) ?? '?'}</code></p>
+      <p>${known?.rebuildEvents === undefined ? 'None is being built.' : html`<b>${figure(known.rebuildEvents)}</b> events until the next one is built`}</p>
+    </li>
+    <li><h2>Answers</h2><p>of ${service.title}</p></li>
+  </ol>`
+}
+
+/** Rebuild and verify: begun here, and watched. */
+function Work({ job, mayOperate }) {
+  const [asked, setAsked] = useState()
+  const [failure, setFailure] = useState()
+  const isBusy = job !== undefined && job.endedAt === undefined
+  async function start(kind) {
+    setAsked(undefined)
+    setFailure(undefined)
+    await ask(`console/api/jobs/${kind}`, { method: 'POST' }).catch(setFailure)
+  }
+  return html`
+    <h2>Rebuild and verify</h2>
+    <p class="buttons">
+      <button type="button" disabled=${!mayOperate || isBusy} onClick=${() => setAsked('rebuild')}>Rebuild the read models</button>
+      <button type="button" disabled=${!mayOperate || isBusy} onClick=${() => start('verify')}>Verify the read models</button>
+      ${mayOperate ? null : html`<span class="quiet">That needs a key of scope operate.</span>`}
+    </p>
+    <${Failure} of=${failure} />
+    ${job === undefined ? null : html`<${Progress} job=${job} />`}
+    ${
+      asked === undefined
+        ? null
+        : html`<${Dialog} title="Rebuild the read models?" onClose=${() => setAsked(undefined)}>
+            <p>They are built anew from the log beside the live ones, which serve until then, and take over.</p>
+            <button type="button" onClick=${() => start('rebuild')}>Rebuild</button>
+          <//>`
+    }
+  `
+}
+
+function Progress({ job: { kind, actor, startedAt, endedAt, step, done, total, result } }) {
+  const begun = `${kind}, begun at ${time(startedAt)} by ${actor}`
+  if (result !== undefined) {
+    return html`<p role="status" class=${result.isGood ? 'good' : 'bad'}>${begun}: ended after ${duration(endedAt - startedAt)}. <${Text} of=${result.outcome} /></p>
+      ${(result.differences ?? []).map(
+        ({
+          where,
+          id,
+          expected = 'nothing',
+          found = 'nothing',
+        }) => html`<p class="difference"><b><${Text} of=${`${where} ${id}`} /></b>
+          expected <code><${Text} of=${expected} /></code>, found <code><${Text} of=${found} /></code></p>`,
+      )}`
+  }
+  const passed = Date.now() - startedAt
+  const left = done > 0 && total > done ? `, about ${duration((passed / done) * (total - done))} left` : ''
+  return html`<p><label>${begun}: ${step}, ${figure(done)} of ${figure(total)}${left}
+    <progress max=${Math.max(1, total)} value=${done}></progress></label></p>`
+}

@@ -1,0 +1,82 @@
+import type { Definition } from '../definition/definition.ts'
+import { documentsOf, type Shown } from '../definition/shown-documents.ts'
+import type { EventFeed } from '../feed/event-feed.ts'
+import type { Reader } from '../feed/read-in-turn.ts'
+import { shownEvent } from '../http/shown-event.ts'
+import type { EventLog } from '../log/event-log.ts'
+import { readEvent } from '../projector/stream-event.ts'
+import type { ReadModel } from '../read-models/read-model.ts'
+import type { StreamId } from '../read-models/stored-texts.ts'
+
+/** How many events are read at a time. */
+const pageSize = 100
+/** How many are told: the last ones. */
+const toldMax = 50
+
+export interface StorySources {
+  readonly definition: Definition
+  readonly log: Pick<EventLog, 'partitionFor'>
+  readonly events: Pick<EventFeed, 'history'>
+  readonly readModel: Pick<ReadModel, 'load'>
+}
+
+/** A version of a stream: its event, and what is shown after it. */
+export interface ToldVersion {
+  readonly version: number
+  /** The CloudEvent, as JSON text. */
+  readonly event: string
+  /** Where it is in the log, as `partition/offset`. */
+  readonly place: string
+  readonly documents: readonly Shown[]
+}
+
+type Folded = Omit<ToldVersion, 'place'>
+
+export interface Story {
+  /** Whether there is such a stream. */
+  readonly isKnown: boolean
+  /** Oldest first. */
+  readonly versions: readonly ToldVersion[]
+  /** How many events before those took effect. */
+  readonly before: number
+}
+
+/**
+ * What each event of a stream did: its events that took effect, folded again by the `evolve` of the service, with the
+ * documents as of each. Throws what `EventFeed.history` throws.
+ */
+export async function tellStory(sources: StorySources, stream: StreamId, reader: Reader): Promise<Story> {
+  const fold = folding(sources, stream)
+  const versions: Folded[] = []
+  let before = 0
+  let after: number | undefined = 0
+  let isKnown = false
+  while (after !== undefined) {
+    const page = await sources.events.history(stream, { after, limit: pageSize }, reader)
+    versions.push(...page.events.map(fold))
+    before += versions.splice(0, Math.max(0, versions.length - toldMax)).length
+    isKnown = page.isKnown
+    after = page.last
+  }
+  const [first, last] = [versions[0]?.version ?? 1, versions.at(-1)?.version ?? 0]
+  const { entries } = await sources.readModel.load({ stream, versions: { first, last } })
+  const partition = sources.log.partitionFor(stream)
+  const placed = versions.map((each) => ({ ...each, place: `${partition}/${entries.get(each.version)?.offset}` }))
+  return { isKnown: isKnown || versions.length > 0, versions: placed, before }
+}
+
+/** Takes one event after the other, as the projector reads them. */
+function folding({ definition, log }: StorySources, stream: StreamId): (event: string) => Folded {
+  const { initial, evolve } = definition.stream
+  const partition = log.partitionFor(stream)
+  const key = Buffer.from(stream)
+  let state = initial
+  return (json) => {
+    const event = readEvent({ definition, log }, partition, { offset: 0, key, value: Buffer.from(json) })
+    if (event === undefined || event.discards !== undefined || event.decoded.outcome !== 'event')
+      throw new Error('an event that took effect cannot be read')
+    const { decoded, version = 1, time } = event
+    state = evolve(state, { event: decoded.event, version, time })
+    return { version, event: shownEvent(json), documents: documentsOf(definition, state) }
+  }
+}
