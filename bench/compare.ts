@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { type Load, requestHeaders } from './load/load.ts'
+import { openTabs } from './load/tabs.ts'
 import { wrk } from './load/wrk.ts'
 import { spreadOf } from './rounds.ts'
 import { count, type MeasureOptions, printJson, runToEnd, say, withRounds } from './run.ts'
@@ -15,6 +16,7 @@ interface Options extends MeasureOptions {
   readonly import?: string
   readonly write: boolean
   readonly connections: number
+  readonly tabs: number
 }
 
 const command = new Command('npm run bench:compare --')
@@ -23,6 +25,7 @@ const command = new Command('npm run bench:compare --')
   .option('--import <file>', 'a module that this checkout loads first, as by node --import')
   .option('--write', 'POST in place of GET by id', false)
   .option('--connections <n>', 'connections of the client', count, 64)
+  .option('--tabs <n>', 'consoles that are open in browsers on this checkout', count, 0)
 const options = withRounds(command, 'base, base again, changed').parse().opts<Options>()
 
 const names = ['base', 'control', 'changed'] as const
@@ -68,6 +71,7 @@ async function measure(name: Name): Promise<Cost> {
     root: isChanged ? '.' : options.base,
     node: isChanged && options.import !== undefined ? ['--import', resolve(options.import)] : [],
   })
+  if (isChanged) openTabs(stack, url, options.tabs)
   const load: Load = options.write ? post : get([await addPet(url)])
   const run = () => wrk.run({ url, load, ...options })
   await run()

@@ -68,7 +68,7 @@ it.each([
   '![a](docs/images/none.png "title")',
   '[a\nb](docs/errors.md#none)',
   '[`code`](#none)',
-  '[a](docs/images/docs-page.png#none)',
+  '[a](docs/images/console.png#none)',
   '<a href="none.md">a</a>',
   '[a]: docs/none.md',
 ])('finds what leads nowhere: %s', (text) => expect(findDead('README.md', text)).toHaveLength(1))

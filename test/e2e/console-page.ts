@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import { apiKey } from './client.ts'
+
+export { hasBrowser, phone } from './docs-page.ts'
+
+const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+export const pageNames = ['Overview', 'Pipeline', 'Events', 'Parked', 'Documents'] as const
+
+export interface ConsolePage {
+  readonly page: Page
+  /** What the browser's console has of errors, violations of the policy included. */
+  readonly problems: readonly string[]
+}
+
+/** Opens consoles in a browser that the tests of a suite share; each ends with its test. */
+export function useConsole() {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  })
+  afterAll(() => browser?.close())
+
+  async function openConsole(
+    url: string,
+    options: Parameters<Browser['newContext']>[0] = {},
+    prepare: (page: Page) => Promise<unknown> = async () => {},
+  ): Promise<ConsolePage> {
+    const context = await browser.newContext(options)
+    onTestFinished(() => context.close())
+    const page = await context.newPage()
+    page.setDefaultTimeout(30_000)
+    const problems: string[] = []
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text())
+    })
+    page.on('pageerror', (error) => problems.push(String(error)))
+    page.on('dialog', (dialog) => problems.push(`dialog: ${dialog.message()}`))
+    await prepare(page)
+    await page.goto(`${url}/console`)
+    return { page, problems }
+  }
+  return openConsole
+}
+
+export async function signIn(page: Page, key = apiKey): Promise<void> {
+  await page.getByLabel('API key').fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+export async function goTo(page: Page, name: string): Promise<void> {
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).click()
+  await page.getByRole('heading', { level: 1, name }).waitFor()
+}
+
+/** The rules of axe that the page violates, with the elements. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  return await page.evaluate(`axe.run().then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 120)).join(' | ')))`)
+}
+
+/** Fills a form by its labels, and sends it. Resolves to what is answered. */
+export async function send(page: Page, form: string, values: Readonly<Record<string, string>>): Promise<string> {
+  const element = page.getByRole('form', { name: form })
+  for (const [label, value] of Object.entries(values)) {
+    const field = element.getByLabel(new RegExp(`^${label}`))
+    if (await isSelect(field)) await field.selectOption(value)
+    else await field.fill(value)
+  }
+  await element.getByRole('button').click()
+  const answer = element.getByRole('status').or(element.getByRole('alert'))
+  return await answer.first().innerText()
+}
+
+async function isSelect(field: Locator): Promise<boolean> {
+  return (await field.evaluate((element) => element.tagName)) === 'SELECT'
+}
+
+export async function expectSays(page: Page, text: string | RegExp): Promise<void> {
+  await expect.poll(() => page.locator('main').innerText(), { timeout: 30_000, interval: 50 }).toMatch(text)
+}

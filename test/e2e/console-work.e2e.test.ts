@@ -1,0 +1,159 @@
+import { describe, expect, it, vi } from 'vitest'
+import { describeWithBrokers } from '../brokers/describe.ts'
+import { temporaryFolder } from '../lib/temporary-folder.ts'
+import { Client, createMany, type Pet } from './client.ts'
+import { expectSays, goTo, hasBrowser, send, signIn, useConsole } from './console-page.ts'
+import {
+  brokerEnvironment,
+  type Environment,
+  petstoreJson,
+  petstoreOutput,
+  startOwnBrokers,
+  startService,
+} from './service.ts'
+import { petCreated, produce } from './topic.ts'
+
+describe.skipIf(!hasBrowser)('work in the console', () => {
+  const openConsole = useConsole()
+
+  /** A pet is added, ordered and delivered, and the event of that is found: by clicking alone. */
+  async function followOnePet(environment: Environment): Promise<void> {
+    const { url } = await startService(environment)
+    const { page, problems } = await openConsole(url)
+    await signIn(page)
+    await goTo(page, 'Documents')
+    const pet = await send(page, 'Add an animal', { name: 'Rex', categoryId: '9223372036854775807' })
+    expect(pet).toContain('"categoryId": 9223372036854775807')
+    const petId = idIn(pet)
+    await page.getByRole('link', { name: 'store/orders' }).click()
+    const orderId = idIn(await send(page, 'Order a pet (beta)', { petId }))
+    await page.getByRole('link', { name: orderId, exact: true }).click()
+    for (const status of ['approved', 'delivered'])
+      expect(await send(page, 'Change the status of an order (beta)', { status })).toContain(`"status": "${status}"`)
+    await page.getByRole('link', { name: 'Its events' }).click()
+    await expectSays(page, `Events of pet ${petId}`)
+    await expectSays(page, 'petstore.OrderDelivered.v1')
+    await expectSays(page, `orders ${orderId} changed`)
+    expect(problems).toEqual([])
+  }
+
+  it('follows a pet from its request to what is served, embedded', async () => {
+    await followOnePet({ DATA_DIR: temporaryFolder() })
+  })
+
+  it('hides all within two seconds of a revocation', async () => {
+    const environment = { DATA_DIR: temporaryFolder() }
+    const { url } = await startService(environment)
+    const key = (await petstoreOutput(environment, 'keys', 'issue', '--name', 'me')).trim()
+    const { page } = await openConsole(url)
+    await signIn(page, key)
+    await expectSays(page, 'All well.')
+    await goTo(page, 'Pipeline')
+    expect(await page.getByRole('button', { name: 'Rebuild the read models' }).isDisabled()).toBe(true) // no scope operate
+    const [{ id }]: [{ id: string }] = await petstoreJson(environment, 'keys', 'list')
+    await petstoreOutput(environment, 'keys', 'revoke', id, '--yes')
+    await vi.waitFor(
+      async () => {
+        const text = await page.locator('body').innerText()
+        expect(text).toContain('not valid, or not any more')
+        expect(text).not.toContain('Partitions')
+      },
+      { timeout: 3000, interval: 50 },
+    )
+  })
+
+  it('says that a key does not fit, and why', async () => {
+    const environment = { DATA_DIR: temporaryFolder() }
+    const { url } = await startService(environment)
+    const { page } = await openConsole(url)
+    await signIn(page, 'no-such-key')
+    await expectSays(page, 'not valid')
+    const key = (await petstoreOutput(environment, 'keys', 'issue', '--name', 'writer', '--scopes', 'write')).trim()
+    await signIn(page, key)
+    await expectSays(page, 'This API key lacks the scope read.')
+  })
+
+  it('outlives a restart of the service', async () => {
+    const environment = { DATA_DIR: temporaryFolder() }
+    const service = await startService(environment)
+    const { page } = await openConsole(service.url)
+    await signIn(page)
+    await expectSays(page, 'All well.')
+    await service.end('SIGKILL')
+    await expectSays(page, 'The service does not answer.')
+    await startService({ ...environment, PORT: new URL(service.url).port })
+    await expectSays(page, 'All well.')
+    await vi.waitFor(async () => expect(await page.locator('main').innerText()).not.toContain('does not answer'))
+  })
+
+  describeWithBrokers('on brokers', (brokers) => {
+    it('follows a pet from its request to what is served', async () => {
+      await followOnePet({ ...brokerEnvironment(brokers), CONSOLE: 'true' })
+    })
+
+    it('rebuilds under load, discards, and sees both', async () => {
+      const environment = { ...brokerEnvironment(brokers), CONSOLE: 'true' }
+      const { url } = await startService(environment)
+      const client = new Client({ url })
+      const [pet] = (await createMany(client, 500)) as [Pet]
+      const { page, problems } = await openConsole(url)
+      await signIn(page)
+      await goTo(page, 'Pipeline')
+      const generation = () => page.locator('.way code').first().innerText()
+      const before = await generation()
+      await page.getByRole('button', { name: 'Rebuild the read models' }).click()
+      await page.getByRole('button', { name: 'Rebuild', exact: true }).click()
+      const writing = createMany(client, 200)
+      await expectSays(page, 'The new generation has taken over.')
+      await writing
+      await expect.poll(generation, { timeout: 10_000 }).not.toBe(before)
+      await page.getByRole('button', { name: 'Verify the read models' }).click()
+      await expectSays(page, /compared, all as the log says/)
+
+      await produce(environment, [
+        petCreated({ eventId: 'usurper', pet: { ...pet, name: 'usurper' }, streamversion: 2 }),
+      ])
+      await goTo(page, 'Overview')
+      await expectSays(page, '1 event is parked.')
+      await goTo(page, 'Parked')
+      await page.getByRole('button', { name: /^Look at/ }).click()
+      const place = (await page.getByRole('dialog').getByRole('heading', { level: 2 }).innerText()).replace(
+        'Parked event ',
+        '',
+      )
+      await page.getByLabel(/^Reason/).fill('Another program made a mistake.')
+      await page.getByLabel(/^Type/).fill(place)
+      await page.getByRole('button', { name: 'Discard' }).click()
+      await page.getByText('It is discarded.').waitFor()
+      await page.getByRole('button', { name: 'Close' }).click()
+      await goTo(page, 'Overview')
+      await expectSays(page, 'All well.')
+      expect(problems).toEqual([])
+    })
+
+    it('says at once that log or read models are away, and that they are back', async () => {
+      const { kafka, redis, environment } = await startOwnBrokers()
+      const { url } = await startService({ ...environment, CONSOLE: 'true' })
+      const { page } = await openConsole(url)
+      await signIn(page)
+      await expectSays(page, 'All well.')
+      for (const [broker, what] of [
+        [redis, /read models do not answer/],
+        [kafka, /event log does not answer/],
+      ] as const) {
+        await broker.kill()
+        await expectSays(page, what)
+        await broker.start()
+        await expectSays(page, 'All well.')
+      }
+      await expectSays(page, 'all answers again')
+    })
+  })
+})
+
+/** The id in the JSON that an answer shows. */
+function idIn(answer: string): string {
+  const [, id = ''] = /"id": (\d+)/.exec(answer) ?? []
+  expect(id, answer).not.toBe('')
+  return id
+}
