@@ -1,4 +1,7 @@
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
+import { openSqliteEventLog } from '../../src/engine/log/sqlite/sqlite-event-log.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { Client, createMany, type Pet } from './client.ts'
@@ -71,6 +74,40 @@ describe.skipIf(!hasBrowser)('work in the console', () => {
     const key = (await petstoreOutput(environment, 'keys', 'issue', '--name', 'writer', '--scopes', 'write')).trim()
     await signIn(page, key)
     await expectSays(page, 'This API key lacks the scope read.')
+  })
+
+  it('shows a sample of ten thousand events a second, and is used meanwhile', async () => {
+    const DATA_DIR = temporaryFolder()
+    const { url } = await startService({ DATA_DIR })
+    const { page, problems } = await openConsole(url)
+    await signIn(page)
+    await goTo(page, 'Events')
+    const log = openSqliteEventLog({ file: join(DATA_DIR, 'event-log.db') })
+    let isOver = false
+    const appending = (async () => {
+      for (let id = 1; !isOver; id += 1000) {
+        const records = Array.from(
+          { length: 1000 },
+          (_, i): Pet => ({ id: id + i, name: 'one of many', categoryId: 1, status: 'sold' }),
+        )
+        await log.append(
+          0,
+          records.map((pet) => ({ ...petCreated({ eventId: `many ${pet.id}`, pet }), headers: {} })),
+        )
+        await delay(100)
+      }
+    })()
+    await expectSays(page, /A sample: [0-9,]+ more are not shown/)
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await goTo(page, 'Overview')
+    await goTo(page, 'Events')
+    await expectSays(page, 'one of many')
+    expect(await page.locator('tbody tr').count()).toBeLessThanOrEqual(200)
+    isOver = true
+    await appending
+    await log.close()
+    expect(problems).toEqual([])
   })
 
   it('outlives a restart of the service', async () => {

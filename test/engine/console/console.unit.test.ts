@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempDisposableSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -8,6 +8,7 @@ import { readConfig } from '../../../src/engine/app/config.ts'
 import { type Service, startService } from '../../../src/engine/app/service.ts'
 import { issueKey, revokeKey } from '../../../src/engine/keys/api-keys.ts'
 import { openSqliteEventLog } from '../../../src/engine/log/sqlite/sqlite-event-log.ts'
+import { freePort } from '../../brokers/ready.ts'
 import { eventually } from '../../lib/eventually.ts'
 import { theatre } from '../theatre/theatre.ts'
 
@@ -99,6 +100,57 @@ describe('the page of the console', () => {
   it('is found with a slash behind it too', async () => {
     const { url } = await fetch(`${service.url}/console/`)
     expect(url).toBe(`${service.url}/console`)
+  })
+})
+
+describe('where the console is', () => {
+  const silent = pino({ level: 'silent' })
+  async function statusesOf(settings: NodeJS.ProcessEnv) {
+    using folder = mkdtempDisposableSync(join(tmpdir(), 'theatre-where-'))
+    const [port, adminPort] = [await freePort(), await freePort()]
+    const admin = settings.ADMIN_PORT === undefined ? {} : { ADMIN_PORT: String(adminPort) }
+    const environment = { DATA_DIR: folder.path, PORT: String(port), ...settings, ...admin }
+    const other = await startService(theatre, readConfig(theatre, environment), silent, { lost: 0, warnings: [] })
+    const paths = ['console', 'console/api/status', 'v1/seats']
+    const ports = settings.ADMIN_PORT === undefined ? [port] : [port, adminPort]
+    try {
+      return await Promise.all(
+        ports.map((each) =>
+          Promise.all(paths.map(async (path) => (await fetch(`http://127.0.0.1:${each}/${path}`)).status)),
+        ),
+      )
+    } finally {
+      await other.close()
+    }
+  }
+
+  it.each([
+    ['on the port of the API', {}, [[200, 401, 401]]],
+    ['nowhere, where it is switched off', { CONSOLE: 'false' }, [[404, 404, 401]]],
+    [
+      'on the admin port alone, with the API beside it',
+      { ADMIN_PORT: 'some' },
+      [
+        [404, 404, 401],
+        [200, 401, 401],
+      ],
+    ],
+    [
+      'nowhere, and the admin port has no API',
+      { ADMIN_PORT: 'some', CONSOLE: 'false' },
+      [
+        [404, 404, 401],
+        [404, 404, 404],
+      ],
+    ],
+  ])('is %s', async (_where, settings, statuses) => {
+    expect(await statusesOf(settings)).toEqual(statuses)
+  })
+
+  it('is off with brokers, unless it is switched on', () => {
+    const brokers = { KAFKA_BROKERS: 'localhost:9092', REDIS_URL: 'redis://localhost' }
+    expect(readConfig(theatre, brokers).hasConsole).toBe(false)
+    expect(readConfig(theatre, { ...brokers, CONSOLE: 'true' }).hasConsole).toBe(true)
   })
 })
 

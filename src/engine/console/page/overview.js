@@ -17,9 +17,9 @@ export function Overview({ status }) {
     <ul class="cards" aria-label="Figures of now">
       <${Card} value=${last.appended} unit="a second" what="come into the log" />
       <${Card} value=${last.projected} unit="a second" what="reach the read models" />
-      <${Card} value=${last.lagEvents} unit="events" what="the read models are behind" />
+      <${Card} value=${last.lagEvents} unit="events" what=${`the read models are behind, for ${figure(last.lagSeconds)} s`} />
       <${Card} value=${last.requests} unit="a second" what="requests are answered" note=${own} />
-      <${Card} value=${last.p99} unit="ms" what="99 of 100 answers take at most" note=${own} />
+      <${Card} value=${last.p99} unit="ms" what=${`99 of 100 answers take at most, and half of them ${figure(last.p50)} ms`} note=${own} />
     </ul>
     <div class="plots">
       <${Plot} title="Events" unit="a second" samples=${samples} marks=${marks} lines=${eventLines} />
