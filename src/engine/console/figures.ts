@@ -1,5 +1,5 @@
 import type { Traffic } from '../http/traffic.ts'
-import { type Lag, parkedIn } from '../projector/lag-meter.ts'
+import { type KnownLag, type Lag, parkedIn } from '../projector/lag-meter.ts'
 
 /** Some seconds of this process and of the log. What is not known has no figure: a plot then has a gap. */
 export interface Sample {
@@ -87,13 +87,13 @@ function totalsOf({ lag: { lag }, traffic, now }: Sources): Totals {
 function sampleOf(before: Totals, after: Totals): Sample {
   const seconds = Math.max(0.001, (after.at - before.at) / 1000)
   const [earlier, later] = [before.lag, after.lag]
-  const rate = (figure: (lag: Lag & { status: 'known' }) => number) => {
-    if (earlier.status === 'unknown' || later.status === 'unknown' || earlier.generation !== later.generation) return
+  const rate = (figure: (lag: KnownLag) => number) => {
+    if (earlier.status === 'unknown' || later.status === 'unknown') return
     const change = figure(later) - figure(earlier)
-    return change < 0 ? undefined : change / seconds
+    return change < 0 ? undefined : change / seconds // another log, or another generation
   }
-  const positions = (lag: Lag & { status: 'known' }) => sum(lag.partitions.map(({ checkpoint }) => checkpoint.next))
-  const behind = (lag: Lag & { status: 'known' }) => sum(lag.partitions.map(({ events }) => events))
+  const positions = (lag: KnownLag) => sum(lag.partitions.map(({ checkpoint }) => checkpoint.next))
+  const behind = (lag: KnownLag) => sum(lag.partitions.map(({ events }) => events))
   const buckets = after.answered.map((count, bucket) => count - (before.answered[bucket] ?? 0))
   return {
     at: after.at,

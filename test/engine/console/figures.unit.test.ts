@@ -53,13 +53,14 @@ describe('the figures of a process', () => {
     expect(figures.samples[1]).toMatchObject({ appended: 0, projected: 5, requests: 0, p50: undefined, errors: {} })
   })
 
-  it('are none where nothing is known, and where another generation began', () => {
+  it('are none where nothing is known, and where positions went back with another generation', () => {
     const { figures, lookAt } = sources()
     lookAt({ status: 'unknown', reason: 'away', logAnswers: false, readModelsAnswer: true })
     lookAt(known(200, 0))
-    lookAt(known(10, 190, { generation: 'two' }))
     for (const sample of figures.samples) expect(sample).toMatchObject({ appended: undefined, projected: undefined })
     expect(figures.samples[0]).not.toHaveProperty('lagEvents')
+    lookAt(known(10, 200, { generation: 'two' }))
+    expect(figures.samples[2]).toMatchObject({ appended: 2, projected: undefined })
   })
 
   it('tell what happened, once', () => {
