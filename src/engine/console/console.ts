@@ -7,7 +7,7 @@ import { release } from '../lib/release.ts'
 import type { EventLog, Position } from '../log/event-log.ts'
 import { describeGenerations, type OpenedVersions } from '../operations/generations.ts'
 import { allParked, discard, parkedBefore, parkedFirsts, placeOf } from '../operations/parked.ts'
-import { rebuildAll, verifyAll, type WorkOptions } from '../operations/read-models.ts'
+import type { WorkOptions } from '../operations/read-models.ts'
 import type { Lag } from '../projector/lag-meter.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
 import type { Stores } from '../read-models/shards.ts'
@@ -33,6 +33,8 @@ export interface ConsoleOptions extends Pick<SituationSources, 'reads' | 'health
 }
 
 const lookMs = 1000
+/** Most processes never need it, and all would start later for it. */
+const loadWork = () => import('../operations/read-models.ts')
 /** More streams with parked events are only counted. */
 const parkedMax = 500
 const differencesMax = 50
@@ -109,10 +111,12 @@ export function openConsole(options: ConsoleOptions) {
 
   const works: Readonly<Record<'rebuild' | 'verify', (options: WorkOptions, actor: string) => Promise<Result>>> = {
     async rebuild(work, actor) {
+      const { rebuildAll } = await loadWork()
       const isActive = (await rebuildAll(work, actor)) === 'activated'
       return { isGood: isActive, outcome: isActive ? 'The new generation has taken over.' : 'Interrupted.' }
     },
     async verify(work) {
+      const { verifyAll } = await loadWork()
       const { compared, differences } = await verifyAll(work, options.openScratch)
       const isGood = differences.length === 0
       const outcome = isGood ? 'all as the log says' : `${differences.length} not as the log says`
