@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { openSqliteEventLog } from '../../src/engine/log/sqlite/sqlite-event-log.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { apiKey, Client } from './client.ts'
 import { expectSays, goTo, hasBrowser, pageNames, phone, signIn, useConsole, violations } from './console-page.ts'
@@ -13,14 +15,24 @@ describe.skipIf(!hasBrowser)('the look of the console', () => {
   const openConsole = useConsole()
 
   describe.each([
-    ['of the pet store', serviceCommand, '/v1/pets', { name: hostile, categoryId: 1 }],
-    ['of the library', loans, '/v1/books', { title: hostile }],
-  ])('%s', (_name, command, path, added) => {
+    ['of the pet store', 'petstore', serviceCommand, '/v1/pets', { name: hostile, categoryId: 1 }],
+    ['of the library', 'library', loans, '/v1/books', { title: hostile }],
+  ])('%s', (_what, name, command, path, added) => {
     async function startWithOne() {
-      const service = await startService({ DATA_DIR: temporaryFolder() }, command)
+      const DATA_DIR = temporaryFolder()
+      const service = await startService({ DATA_DIR }, command)
       const { status, body } = await new Client(service).request(path, { method: 'POST', body: JSON.stringify(added) })
       expect(status).toBe(201)
-      return { url: service.url, id: (body as { id: number }).id }
+      return { url: service.url, id: (body as { id: number }).id, DATA_DIR }
+    }
+
+    /** An event of a later release, which this one parks. */
+    async function park(DATA_DIR: string, id: number): Promise<void> {
+      const envelope = { specversion: '1.0', id: 'later', type: `${name}.Later.v1`, source: '/elsewhere' }
+      const value = JSON.stringify({ ...envelope, subject: String(id), streamversion: 2, data: { hostile } })
+      const log = openSqliteEventLog({ file: join(DATA_DIR, 'event-log.db') })
+      await log.append(0, [{ key: String(id), value, headers: {} }])
+      await log.close()
     }
 
     it.each([
@@ -28,11 +40,13 @@ describe.skipIf(!hasBrowser)('the look of the console', () => {
       ['dark', { colorScheme: 'dark' }],
       ['on a phone', { viewport: phone }],
     ] as const)('is readable and usable by all: %s', async (_how, options) => {
-      const { url, id } = await startWithOne()
+      const { url, id, DATA_DIR } = await startWithOne()
       const { page, problems } = await openConsole(url, options)
       expect(await violations(page)).toEqual([])
       await signIn(page)
       await expectSays(page, 'All well.')
+      await park(DATA_DIR, id)
+      await expectSays(page, '1 event is parked.')
       const hashes = [
         ...pageNames.map((name) => name.toLowerCase()),
         `events/${id}`,
@@ -40,13 +54,17 @@ describe.skipIf(!hasBrowser)('the look of the console', () => {
       ]
       for (const hash of hashes) {
         await page.goto(`${url}/console#/${hash}`)
-        await expectSays(page, /All well|Partitions|What happens now|Parked events|id|1: /)
+        await expectSays(page, /is parked|Partitions|What happens now|Later.v1 is unknown|id|1: /)
         await page.waitForLoadState('networkidle')
         expect(await violations(page), hash).toEqual([])
         expect(await paleTexts(page), hash).toEqual([])
         const width = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
         expect(await page.evaluate(width), hash).toBe(0)
       }
+      await goTo(page, 'Parked')
+      await page.getByRole('button', { name: /^Look at/ }).click()
+      await expectSays(page, 'Type 0/1 to confirm')
+      expect(await violations(page)).toEqual([])
       expect(problems).toEqual([])
     })
 

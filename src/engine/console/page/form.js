@@ -8,13 +8,13 @@ export function CommandForm({ command, params, schemaOf, headers, onDone }) {
   const [failure, setFailure] = useState()
   const [isBusy, setBusy] = useState(false)
   const body = schemaOf(command.requestBody?.content['application/json']?.schema)
+  const path = command.path.replaceAll(/\{(\w+)\}/g, (_whole, name) => encodeURIComponent(params[name]))
   async function send(submitted) {
     submitted.preventDefault()
     setBusy(true)
     setFailure(undefined)
     setAnswer(undefined)
     try {
-      const path = command.path.replaceAll(/\{(\w+)\}/g, (_whole, name) => encodeURIComponent(params[name]))
       const text = body && bodyOf(body, new FormData(submitted.target), schemaOf)
       const { value, status } = await ask(path, { method: command.method, body: text, headers })
       setAnswer({ status, value })
@@ -30,7 +30,8 @@ export function CommandForm({ command, params, schemaOf, headers, onDone }) {
       ([name, property]) =>
         html`<${Field} name=${name} schema=${schemaOf(property)} isRequired=${body.required?.includes(name)} />`,
     )}
-    <button disabled=${isBusy}>${command.method} /${command.path}</button>
+    ${command.method === 'DELETE' ? html`<label><input type="checkbox" required /> It cannot be undone.</label>` : null}
+    <button disabled=${isBusy}>${command.method} /${path}</button>
     <${Failure} of=${failure} />
     ${answer === undefined ? null : html`<div role="status"><p class="good">${answer.status}</p><${Code} of=${answer.value === '' ? 'Done.' : written(answer.value)} label="Answer" /></div>`}
   </form>`

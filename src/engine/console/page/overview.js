@@ -63,7 +63,7 @@ function Problems({ problems, lag }) {
     ${problems.map(
       ({ what, remedy, since, runbook }) => html`<article class="problem">
         <h2><${Text} of=${what} /></h2>
-        <p>Since ${time(since)}, for ${duration(Date.now() - since)}. ${remedy}
+        <p>Since ${time(since)}, for ${duration(Date.now() - since)}. ${`${remedy} `}
           <button class="link" type="button" onClick=${() => setHeading(runbook)}>Runbook: ${runbook}</button></p>
       </article>`,
     )}

@@ -16,13 +16,12 @@ export function Parked({ status: { lag }, mayOperate }) {
     <p>An event that cannot be applied waits here, and those behind it in its stream wait too. Discard the first one for good, or put the cause right and rebuild.</p>
     <${Failure} of=${failure} />
     ${more > 0 ? html`<p class="quiet">${figure(more)} more streams have parked events.</p>` : null}
-    <${Table} label="Parked events" empty="No event is parked." titles=${['Event', 'Stream', 'Reason', 'Wait behind it', '']}
+    <${Table} label="Parked events" empty="No event is parked." titles=${['Event', 'Stream', 'Reason', 'Wait behind it']}
       rows=${streams.map((event) => [
-        `${event.partition}/${event.offset}`,
+        html`<button type="button" onClick=${() => setChosen(event)}>Look at ${event.partition}/${event.offset}</button>`,
         html`<${Text} of=${event.stream} />`,
         html`<${Text} of=${event.reason} />`,
         figure(event.waiting),
-        html`<button type="button" onClick=${() => setChosen(event)}>Look at ${event.partition}/${event.offset}</button>`,
       ])} />
     ${chosen === undefined ? null : html`<${One} event=${chosen} mayOperate=${mayOperate} onClose=${() => setChosen(undefined)} />`}
   `
