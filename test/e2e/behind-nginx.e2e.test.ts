@@ -3,7 +3,7 @@ import { freePort } from '../brokers/ready.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { shared } from '../lib/when-done.ts'
 import { apiKey } from './client.ts'
-import { authorize, createPet, execute, hasBrowser, listPets, useBrowser } from './docs-page.ts'
+import { authorize, createPet, execute, hasBrowser, listPets, useDocs } from './docs-page.ts'
 import { hasNginx, prefix, startNginx } from './nginx.ts'
 import { startService } from './service.ts'
 import { type Answer, firstBytes, send } from './tls-client.ts'
@@ -102,7 +102,7 @@ describe.skipIf(!hasNginx)('behind nginx, under a prefix', () => {
 })
 
 describe.skipIf(!hasNginx || !hasBrowser)('the docs page behind nginx, under a prefix', () => {
-  const openDocs = useBrowser()
+  const openDocs = useDocs()
 
   it('is whole, and sends to where it is', async () => {
     const { page, url, problems } = await openDocs({ ignoreHTTPSErrors: true }, async (service) => {

@@ -1,50 +1,29 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { type OpenedPage, useBrowser } from './browser.ts'
 import { apiKey } from './client.ts'
 
-export { hasBrowser, phone } from './docs-page.ts'
+export { hasBrowser, phone } from './browser.ts'
 
-const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 export const pageNames = ['Overview', 'Pipeline', 'Events', 'Parked', 'Documents'] as const
 
-export interface ConsolePage {
-  readonly page: Page
-  /** What the browser's console has of errors, violations of the policy included. */
-  readonly problems: readonly string[]
-}
-
 /** Opens consoles in a browser that the tests of a suite share; each ends with its test. */
 export function useConsole() {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
-  })
-  afterAll(() => browser?.close())
-
-  async function openConsole(
+  const open = useBrowser()
+  return async (
     url: string,
-    options: Parameters<Browser['newContext']>[0] = {},
+    options: BrowserContextOptions = {},
     prepare: (page: Page) => Promise<unknown> = async () => {},
-  ): Promise<ConsolePage> {
-    const context = await browser.newContext(options)
-    onTestFinished(() => context.close())
-    const page = await context.newPage()
-    page.setDefaultTimeout(30_000)
-    const problems: string[] = []
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text())
-    })
-    page.on('pageerror', (error) => problems.push(String(error)))
-    page.on('dialog', (dialog) => problems.push(`dialog: ${dialog.message()}`))
-    await prepare(page)
-    await page.goto(`${url}/console`)
-    return { page, problems }
+  ): Promise<OpenedPage> => {
+    const opened = await open(options)
+    await prepare(opened.page)
+    await opened.page.goto(`${url}/console`)
+    return opened
   }
-  return openConsole
 }
 
 export async function signIn(page: Page, key = apiKey): Promise<void> {

@@ -10,12 +10,12 @@ import {
   hasBrowser,
   listPets,
   phone,
-  useBrowser,
+  useDocs,
 } from './docs-page.ts'
 import { brokenWords, paleTexts } from './readability.ts'
 
 describe.skipIf(!hasBrowser)('the look of the docs page', () => {
-  const openDocs = useBrowser()
+  const openDocs = useDocs()
 
   /** Executes operations of all kinds, and opens all schemas. */
   async function showAll(page: Page): Promise<void> {

@@ -1,8 +1,11 @@
-import { existsSync } from 'node:fs'
-import { type Browser, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { expect } from 'vitest'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
+import { type OpenedPage, useBrowser } from './browser.ts'
 import { apiKey } from './client.ts'
+
+export { hasBrowser, phone } from './browser.ts'
+
 import { startService } from './service.ts'
 
 export interface Operation {
@@ -14,44 +17,23 @@ interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
 
-const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
-export const hasBrowser = process.env.CI !== undefined || existsSync(executablePath)
-if (!hasBrowser) process.stderr.write(`docs page: skipped, there is no Chromium at ${executablePath}\n`)
-
-export const phone = { width: 390, height: 844 }
-
-export interface DocsPage {
-  readonly page: Page
+export interface DocsPage extends OpenedPage {
   /** What the page is beside. */
   readonly url: string
-  /** What the browser's console has of errors, violations of the policy included. */
-  readonly problems: readonly string[]
 }
 
 /** Opens pages in a browser that the tests of a suite share; each ends with its test. */
-export function useBrowser() {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
-  })
-  afterAll(() => browser?.close())
+export function useDocs() {
+  const open = useBrowser()
 
   /** The page of a new service, as it is seen through `front`. */
   async function openDocs(
-    options: Parameters<Browser['newContext']>[0] = {},
+    options: BrowserContextOptions = {},
     front: (url: string) => Promise<string> | string = (url) => url,
   ): Promise<DocsPage> {
     const service = await startService({ DATA_DIR: temporaryFolder() })
     const url = await front(service.url)
-    const context = await browser.newContext(options)
-    onTestFinished(() => context.close())
-    const page = await context.newPage()
-    page.setDefaultTimeout(30_000)
-    const problems: string[] = []
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text())
-    })
-    page.on('pageerror', (error) => problems.push(String(error)))
+    const { page, problems } = await open(options)
     await page.goto(`${url}/`) // which leads to the page
     expect(page.url()).toBe(`${url}/docs`)
     await page.locator('.opblock').first().waitFor()

@@ -11,11 +11,11 @@ import {
   hasBrowser,
   listPets,
   operationsOf,
-  useBrowser,
+  useDocs,
 } from './docs-page.ts'
 
 describe.skipIf(!hasBrowser)('the docs page', () => {
-  const openDocs = useBrowser()
+  const openDocs = useDocs()
 
   it('executes every operation with the values that it proposes', async () => {
     const { page, url, problems } = await openDocs()

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
+import { escapeHtml } from '../http/errors-page.ts'
+import { type Served, serveFile } from '../http/served-file.ts'
 
 const html = 'text/html; charset=utf-8'
 const css = 'text/css; charset=utf-8'
@@ -31,14 +33,7 @@ const libraryFiles = {
  */
 export function addPage(app: FastifyInstance, title: string): void {
   const ownFile = (name: string) => readFileSync(new URL(`page/${name}`, import.meta.url))
-  function serve(url: string, type: string, headers: object, read: () => string | Buffer): void {
-    let content: string | Buffer | undefined
-    app.get(url, { schema: { hide: true } }, async (_request, reply) => {
-      reply.type(type).headers(headers)
-      content ??= read()
-      return content
-    })
-  }
+  const serve = (...served: Served) => serveFile(app, ...served)
   const page = ownFile('index.html').toString().replaceAll('%title%', escapeHtml(title))
   serve('/console', html, { 'content-security-policy': policyOf(page) }, () => page)
   app.get('/console/', { schema: { hide: true } }, (_request, reply) => reply.redirect('../console'))
@@ -64,8 +59,4 @@ function policyOf(page: string): string {
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; ')
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 }

@@ -46,6 +46,7 @@ export function addConsole(app: FastifyInstance, api: ApiServices, console: Cons
       limitInFlight(routes, api.maxInFlightPerKey)
       addLooks(routes, console)
       addEvents(routes, api, console)
+      addTail(routes, api)
       addActions(routes, console)
     },
     { prefix: '/console/api' },
@@ -75,7 +76,7 @@ function addLooks(app: FastifyInstance, console: Console): void {
 }
 
 function addEvents(app: FastifyInstance, api: ApiServices, console: Console): void {
-  const { definition, events, findKey } = api
+  const { definition } = api
   const { idName } = definition.home
   app.get<{ Params: Position }>('/events/:partition/:offset', placeOptions, ({ params }) =>
     tellEvent({ ...api, ...console }, params),
@@ -106,6 +107,10 @@ function addEvents(app: FastifyInstance, api: ApiServices, console: Console): vo
       return { stream: found.stream }
     },
   )
+}
+
+function addTail(app: FastifyInstance, { definition, events, findKey }: ApiServices): void {
+  const { idName } = definition.home
   const Filter = Type.Object(
     { type: Type.Optional(Type.String()), stream: Type.Optional(Int64Schema({ description: idName })) },
     { additionalProperties: false },

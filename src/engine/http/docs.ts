@@ -5,6 +5,7 @@ import { asyncApiDocument } from '../definition/asyncapi.ts'
 import type { Definition } from '../definition/definition.ts'
 import { jsonType } from './error-replies.ts'
 import { errorsPage, escapeHtml } from './errors-page.ts'
+import { type Served, serveFile } from './served-file.ts'
 
 /** Nothing from another host, no inline script or style; Swagger UI draws its icons from data: URLs. */
 const contentSecurityPolicy =
@@ -40,14 +41,7 @@ export function addDocs(
   const { service, errors } = definition
   const routes: RouteOptions[] = []
   app.addHook('onRoute', (route) => void routes.push(route))
-  function serve(url: string, type: string, headers: object, read: () => string | Buffer | Promise<string>): void {
-    let content: string | Buffer | undefined
-    app.get(url, { schema: { hide: true } }, async (_request, reply) => {
-      reply.type(type).headers(headers)
-      content ??= await read()
-      return content
-    })
-  }
+  const serve = (...served: Served) => serveFile(app, ...served)
   serve('/openapi.json', jsonType, {}, async () => {
     const { openApiDocument } = await import('./openapi-document.ts')
     return await openApiDocument(routes, publicUrl, definition)

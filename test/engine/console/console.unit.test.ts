@@ -6,6 +6,8 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { readConfig } from '../../../src/engine/app/config.ts'
 import { type Service, startService } from '../../../src/engine/app/service.ts'
+import { nothingLoaded } from '../../../src/engine/commands/outcome.ts'
+import { tellEvent } from '../../../src/engine/console/one-event.ts'
 import { issueKey, revokeKey } from '../../../src/engine/keys/api-keys.ts'
 import { openSqliteEventLog } from '../../../src/engine/log/sqlite/sqlite-event-log.ts'
 import { freePort } from '../../brokers/ready.ts'
@@ -172,11 +174,13 @@ describe('whoever asks for what the console shows', () => {
   })
 
   it.each(['jobs/rebuild', 'jobs/verify', 'parked/0/0/discard'])('needs scope operate to act: %s', async (path) => {
-    const asked = { method: 'POST', body: { reason: 'none' }, key: reader }
-    expect(await ask<Refused>(`console/api/${path}`, asked)).toMatchObject({
-      status: 403,
-      body: { message: 'This API key lacks the scope operate.' },
-    })
+    for (const key of [reader, issue('of every scope').key]) {
+      const asked = { method: 'POST', body: { reason: 'none' }, key }
+      expect(await ask<Refused>(`console/api/${path}`, asked)).toMatchObject({
+        status: 403,
+        body: { message: 'This API key lacks the scope operate.' },
+      })
+    }
   })
 
   it('is refused within two seconds of a revocation', async () => {
@@ -258,6 +262,26 @@ describe('a record', () => {
       why: 'When its turn came, version 2 was not the next one of its stream.',
     })
     expect((await outcomeOf(unversioned)).outcome).toBe('superseded')
+  })
+
+  it('that the read models have not come to', async () => {
+    const value = {
+      ...envelope,
+      id: 'f',
+      type: 'theatre.SeatRemoved.v1',
+      subject: '1',
+      streamversion: 2,
+      data: { seatId: 1 },
+    }
+    const record = { offset: 0, key: Buffer.from('1'), value: Buffer.from(JSON.stringify(value)) }
+    const log = {
+      endOffsets: async () => [1],
+      read: async () => ({ records: [record], next: 1 }),
+      partitionFor: () => 0,
+    }
+    const readModel = { load: async () => ({ ...nothingLoaded, reached: [new Map()] }) }
+    const told = await tellEvent({ definition: theatre, log, readModel }, { partition: 0, offset: 0 })
+    expect(told.outcome).toBe('waiting')
   })
 
   it('that is not there', async () => {
