@@ -21,6 +21,7 @@ import { brokerEnvironment, expectVerified, metric, startRoles, startService } f
 import { storedCount } from './topic.ts'
 
 const patience = { timeout: 60_000, interval: 50 }
+const unwaited = { prefer: 'wait=0' }
 const appendTimeoutMs = 2000
 const stallSeconds = 1
 const answerLimitMs = 4000
@@ -180,7 +181,7 @@ describeWithOwnBrokers('while a part of the service is away', () => {
     // The read models answer, but take nothing.
     const admin = new Redis(redis.url)
     await admin.config('SET', 'maxmemory', '1')
-    for (let i = 0; i < 3; i++) pets.push(await client.create(`unseen ${i}`))
+    for (let i = 0; i < 3; i++) pets.push(await client.create(`unseen ${i}`, 'available', unwaited))
     await vi.waitFor(async () => expect((await live()).status).toBe(503), patience)
     const { body } = await live()
     expect(body).toMatchObject({ status: 'stalled', checks: { projector: { status: 'stalled' } } })
@@ -208,7 +209,7 @@ describeWithOwnBrokers('while a part of the service is away', () => {
     }
     for (const broker of [redis, kafka]) {
       await broker.kill()
-      if (broker === redis) await client.create('while Redis is away')
+      if (broker === redis) await client.create('while Redis is away', 'available', unwaited)
       await vi.waitFor(async () => expect(await look()).toBe('unknown'), patience)
       const since = performance.now()
       while (performance.now() - since < 2 * stallSeconds * 1000) expect(await look()).toBe('unknown')

@@ -5,13 +5,16 @@ const base = new URL('.', new URL(location.pathname, location.origin))
 let key
 let whenSignedOut = () => {}
 
+/** Of the last answer that had one: whoever changes something sees the change, whichever process answers. */
+let token
+
 export function signIn(newKey, signedOut) {
   key = newKey
   whenSignedOut = signedOut
 }
 
 export function signOut(why) {
-  key = undefined
+  key = token = undefined
   whenSignedOut(why)
 }
 
@@ -29,12 +32,14 @@ export async function ask(path, { method = 'GET', body, headers = {}, timeoutMs 
   const text = await response.text().catch(() => '')
   const isJson = response.headers.get('content-type')?.startsWith('application/json')
   const value = isJson ? parseExact(text) : text
+  token = response.headers.get('consistency-token') ?? token
   if (response.ok) return { value, headers: response.headers, status: response.status }
   const refused = new Refused(
     response.status,
     value.code ?? '',
     value.message ?? `The service answered ${response.status}.`,
   )
+  if (refused.code === 'invalid_consistency_token') token = undefined // the log is another one now
   if (response.status === 401) signOut('Your API key is not valid, or not any more.')
   throw refused
 }
@@ -55,10 +60,11 @@ export async function follow(path, take, signal) {
 
 async function send(path, { headers, body, ...options }) {
   const type = body === undefined ? {} : { 'content-type': 'application/json' }
+  const seen = token === undefined ? {} : { 'consistency-token': token }
   try {
     return await fetch(new URL(path, base), {
       ...{ ...options, body, cache: 'no-store' },
-      headers: { authorization: `Bearer ${key}`, ...type, ...headers },
+      headers: { authorization: `Bearer ${key}`, ...type, ...seen, ...headers },
     })
   } catch (cause) {
     if (options.signal.aborted && options.signal.reason?.name === 'AbortError') throw cause
