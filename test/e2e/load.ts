@@ -57,7 +57,7 @@ export class Load {
 
   /** What failed though log and read models answered: on a busy machine either is slow for a moment, and that is told. */
   get failed(): Exchange[] {
-    const isSlow = /^503 (read_model|event_log)_unavailable$|^504 append_outcome_unknown$/
+    const isSlow = /^503 (read_model_(unavailable|behind)|event_log_unavailable)$|^504 append_outcome_unknown$/
     return this.told.filter(({ status = 500, code }) => status >= 500 && !isSlow.test(`${status} ${code}`))
   }
 
