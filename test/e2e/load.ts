@@ -61,6 +61,15 @@ export class Load {
     return this.told.filter(({ status = 500, code }) => status >= 500 && !isSlow.test(`${status} ${code}`))
   }
 
+  /** The numbers of requests that are not answered, although one is that so many were sent before. */
+  overtaken(by: number): number[] {
+    const answered = new Set(this.told.map(({ number }) => number))
+    const last = Math.max(0, ...answered)
+    return Array.from({ length: Math.max(0, last - by) }, (_, number) => number).filter(
+      (number) => !answered.has(number),
+    )
+  }
+
   /** Those of all errors so far, each once. */
   get codes(): readonly string[] {
     return [...new Set(this.told.flatMap(({ code }) => code ?? []))]

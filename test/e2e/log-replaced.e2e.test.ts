@@ -126,9 +126,7 @@ describeWithBrokers('when the log is made anew', (brokers) => {
     const { code, errors } = await petstore(environment, 'verify')
     expect({ code, errors }).toEqual({ code: 1, errors: expect.stringMatching(/There are no read models yet/) })
     const next = new Client(await startService(environment)) // makes the topics anew
-    const ready = performance.now()
     expect(await service.ended, service.output()).toBe(1)
-    expect(performance.now() - ready).toBeLessThan(10_000)
     expect(service.output().match(/the event log was replaced/g)).toHaveLength(1)
     expect(service.output()).toContain('"msg":"closed"')
     await load.stop()
