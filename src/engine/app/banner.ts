@@ -6,11 +6,13 @@ import { exactJson } from '../lib/exact-json.ts'
 import type { Config } from './config.ts'
 import type { Service } from './service.ts'
 
+type BannerConfig = Pick<Config, 'dataDir' | 'apiKeysFile' | 'apiKeys' | 'hasConsole' | 'adminPort'>
+
 /** What a newcomer sees in embedded mode: where everything is, and commands that work when pasted. */
 export function banner(
   { service, home }: Definition,
   { url, issuedKey }: Pick<Service, 'url' | 'issuedKey'>,
-  { dataDir, apiKeysFile, apiKeys }: Pick<Config, 'dataDir' | 'apiKeysFile' | 'apiKeys'>,
+  { dataDir, apiKeysFile, apiKeys, hasConsole, adminPort }: BannerConfig,
 ): string {
   const { name, title, commands } = service
   const variable = `${name.toUpperCase().replaceAll('-', '_')}_KEY`
@@ -29,9 +31,10 @@ export function banner(
     -d '${exactJson(exampleOf(first.body))}' ${url}${first.path}`
   const all = `ist all ${home.collection}:`
   const steps = first === undefined ? `L${all}` : `Add ${withArticle(home.noun)}, then l${all}`
+  const console = hasConsole && adminPort === undefined ? `\n  Console:        ${url}/console` : ''
   return `
   ${title} is open: ${url}
-  Documentation:  ${url}/docs
+  Documentation:  ${url}/docs${console}
   Data:           ${resolve(dataDir)}
 
   ${origin}

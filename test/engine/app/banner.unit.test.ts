@@ -3,7 +3,8 @@ import { banner } from '../../../src/engine/app/banner.ts'
 import { theatre } from '../theatre/theatre.ts'
 
 const url = 'http://127.0.0.1:3000'
-const config = { dataDir: '/data', apiKeysFile: '/data/api-keys.json', apiKeys: [] }
+const paths = { dataDir: '/data', apiKeysFile: '/data/api-keys.json' }
+const config = { ...paths, apiKeys: [], hasConsole: true, adminPort: undefined }
 const issueAnother =
   'export THEATRE_KEY=$(API_KEYS_FILE=/data/api-keys.json npm run --silent theatre -- keys issue --name me)'
 
@@ -16,6 +17,12 @@ it('says at a later start where keys come from, and how to issue another one', (
   const text = banner(theatre, { url, issuedKey: undefined }, config)
   const origin = 'You were shown your API key when it was issued. This issues another one:'
   expect(text).toContain(`  ${origin}\n\n  ${issueAnother}\n`)
+})
+
+it('names the console where it is on the same port', () => {
+  const shown = (over: object) => banner(theatre, { url, issuedKey: undefined }, { ...config, ...over })
+  expect(shown({})).toContain(`  Console:        ${url}/console\n`)
+  for (const other of [{ hasConsole: false }, { adminPort: 3001 }]) expect(shown(other)).not.toContain('Console')
 })
 
 it('names API_KEYS where it has some', () => {
