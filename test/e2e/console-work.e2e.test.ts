@@ -6,6 +6,7 @@ import { describeWithBrokers } from '../brokers/describe.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { Client, createMany, type Pet } from './client.ts'
 import { expectSays, goTo, hasBrowser, send, signIn, useConsole } from './console-page.ts'
+import { Load } from './load.ts'
 import {
   brokerEnvironment,
   type Environment,
@@ -20,8 +21,10 @@ describe.skipIf(!hasBrowser)('work in the console', () => {
   const openConsole = useConsole()
 
   /** A pet is added, ordered and delivered, and the event of that is found: by clicking alone. */
-  async function followOnePet(environment: Environment): Promise<void> {
-    const { url } = await startService(environment)
+  async function followOnePet(environment: Environment, others = 0): Promise<void> {
+    const service = await startService(environment)
+    const { url } = service
+    new Load([service], others)
     const { page, problems } = await openConsole(url)
     await signIn(page)
     await goTo(page, 'Documents')
@@ -124,15 +127,16 @@ describe.skipIf(!hasBrowser)('work in the console', () => {
   })
 
   describeWithBrokers('on brokers', (brokers) => {
-    it('follows a pet from its request to what is served', async () => {
-      await followOnePet({ ...brokerEnvironment(brokers), CONSOLE: 'true' })
+    it('follows a pet from its request to what is served, under load', async () => {
+      await followOnePet({ ...brokerEnvironment(brokers), CONSOLE: 'true' }, 2)
     })
 
-    it('rebuilds under load, discards, and sees both', async () => {
+    it('rebuilds and discards under load, and sees both', async () => {
       const environment = { ...brokerEnvironment(brokers), CONSOLE: 'true' }
-      const { url } = await startService(environment)
-      const client = new Client({ url })
-      const [pet] = (await createMany(client, 500)) as [Pet]
+      const service = await startService(environment)
+      const { url } = service
+      const [pet] = (await createMany(new Client(service), 500)) as [Pet]
+      const load = new Load([service], 2)
       const { page, problems } = await openConsole(url)
       await signIn(page)
       await goTo(page, 'Pipeline')
@@ -140,9 +144,7 @@ describe.skipIf(!hasBrowser)('work in the console', () => {
       const before = await generation()
       await page.getByRole('button', { name: 'Rebuild the read models' }).click()
       await page.getByRole('button', { name: 'Rebuild', exact: true }).click()
-      const writing = createMany(client, 200)
       await expectSays(page, 'The new generation has taken over.')
-      await writing
       await expect.poll(generation, { timeout: 10_000 }).not.toBe(before)
       await page.getByRole('button', { name: 'Verify the read models' }).click()
       await expectSays(page, /compared, all as the log says/)
@@ -164,7 +166,22 @@ describe.skipIf(!hasBrowser)('work in the console', () => {
       await page.getByText('It is discarded.').waitFor()
       await page.getByRole('button', { name: 'Close' }).click()
       await goTo(page, 'Overview')
+      await load.until(50)
+      await load.stop()
       await expectSays(page, 'All well.')
+      expect(problems).toEqual([])
+    })
+
+    it('names the process that projects, and says when there is none', async () => {
+      const environment = { ...brokerEnvironment(brokers), CONSOLE: 'true' }
+      const projector = await startService({ ...environment, ROLE: 'projector' })
+      const { url } = await startService({ ...environment, ROLE: 'api' })
+      const { page, problems } = await openConsole(url)
+      await signIn(page)
+      await goTo(page, 'Pipeline')
+      await expectSays(page, `/${projector.pid} has 6 partitions`)
+      await projector.end('SIGKILL')
+      await expectSays(page, /\bnobody\b/)
       expect(problems).toEqual([])
     })
 

@@ -68,7 +68,7 @@ describeWithLocalBrokers('by certificate, password and the rights that docs/oper
       expectRefused(lacks('KAFKA_TLS_CA_FILE'), new RegExp(`${noTls('Kafka')}: check KAFKA_TLS`)),
     ])
 
-    const api = await startUnready(as('api', 'api'))
+    const api = await startUnready({ ...as('api', 'api'), CONSOLE: 'true' })
     const projector = await startService(as('projector', 'projector'))
     await untilReady(api)
     const client = new Client(api)
@@ -76,6 +76,8 @@ describeWithLocalBrokers('by certificate, password and the rights that docs/oper
     const order = await client.order(pet?.id ?? 0)
     expect((await client.update(order.id, 'approved')).status).toBe(200)
     await expectVerified(operator)
+    const { status, body: owners } = await client.request('/console/api/projectors')
+    expect([status, new Set(Object.values(owners as object)).size]).toEqual([200, 1])
     const said = await Promise.all(['rebuild', 'stats', 'events'].map((command) => petstore(operator, command)))
     expect(said.map(({ code, errors }) => [code, code === 0 ? '' : errors])).toEqual(said.map(() => [0, '']))
     expect(said.at(-1)?.output).toContain('petstore.OrderApproved.v1')
@@ -149,7 +151,7 @@ async function grantInRedis(url: string): Promise<void> {
 async function grantInKafka(brokers: string, files: Files): Promise<void> {
   const kafka = new kafkajs.Kafka({ brokers: [brokers], ssl: contentsOf(files), sasl: login('admin'), logLevel: 0 })
   const acl = commands.filter((command) => command.startsWith('kafka-acls')).flatMap(aclsOf)
-  expect(acl).toHaveLength(11)
+  expect(acl).toHaveLength(12)
   await askKafka(kafka, (admin) => admin.createAcls({ acl }))
 }
 

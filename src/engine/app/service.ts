@@ -1,4 +1,3 @@
-import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
@@ -16,6 +15,7 @@ import { readKeys } from '../keys/key-file.ts'
 import { type KeyRing, openKeyRing } from '../keys/key-ring.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { operatingScope } from '../lib/operating-scope.ts'
+import { processName } from '../lib/process-name.ts'
 import { Tracing } from '../lib/tracing.ts'
 import { defaultLimits, GroupCommit } from '../log/group-commit.ts'
 import type { Running } from '../program.ts'
@@ -77,7 +77,7 @@ export async function startService(
     draining: () => draining,
   }
   const { host, port, adminPort, probesInDetail, logsWrites, corsOrigins, publicUrl } = config
-  const parts = { definition, storage, projectors, health, lag, traffic, logger, role: config.role }
+  const parts = { definition, storage, health, lag, traffic, logger, role: config.role }
   const warnings = () => [...output.warnings, ...storage.stores.flatMap((store) => store.warnings)]
   const console = api && config.hasConsole ? await startConsole({ ...parts, ...api, warnings }) : undefined
   const served = { ...probed, api: api?.services }
@@ -120,7 +120,6 @@ async function startConsole({
     import('../console/console.ts'),
     import('../console/routes.ts'),
   ])
-  const processName = `${hostname()}/${process.pid}`
   const opened = openConsole({ ...parts, readModel: readSide.readModel, reads: readSide, processName, openScratch })
   const add = (app: FastifyInstance, api: ApiServices) => addConsole(app, api, opened)
   return { add, close: opened.close }

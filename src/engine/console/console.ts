@@ -21,11 +21,9 @@ export interface ConsoleOptions extends Pick<SituationSources, 'reads' | 'health
   /** What this process is called among several. */
   readonly processName: string
   readonly role: string
-  readonly storage: OpenedVersions & { readonly log: EventLog; readonly stores: Stores }
+  readonly storage: OpenedVersions & { readonly log: EventLog; readonly stores: Stores; readonly group: string }
   readonly readModel: Pick<ReadModel, 'load'>
   readonly lag: { readonly lag: Lag }
-  /** The partitions that this process projects; undefined in one that does not project. */
-  readonly projectors: { readonly state: { readonly partitions: readonly number[] } } | undefined
   readonly traffic: ConstructorParameters<typeof Figures>[0]['traffic']
   /** Opens empty read models in a file. */
   readonly openScratch: (definition: Definition, file: string) => ReadModelStore
@@ -43,7 +41,7 @@ export type Console = ReturnType<typeof openConsole>
 
 /** What the console shows of this process, of the log and of the read models; and what operators do there. */
 export function openConsole(options: ConsoleOptions) {
-  const { definition, storage, lag, traffic, projectors, logger } = options
+  const { definition, storage, lag, traffic, logger } = options
   const { log, stores } = storage
   const now = () => timeOfDay().getTime()
   const startedAt = now()
@@ -71,7 +69,6 @@ export function openConsole(options: ConsoleOptions) {
       process: { name: options.processName, role: options.role, release, startedAt },
       problems: situation.problems,
       lag: lag.lag,
-      projects: projectors?.state.partitions,
       job: jobs.last,
     }
   }
@@ -84,14 +81,9 @@ export function openConsole(options: ConsoleOptions) {
     }
   }
 
-  let describing: ReturnType<typeof describeGenerations> | undefined
-  /** One look for all who ask meanwhile. */
-  function generations() {
-    describing ??= describeGenerations(definition, storage).finally(() => {
-      describing = undefined
-    })
-    return describing
-  }
+  const generations = shared(() => describeGenerations(definition, storage))
+  /** The name of the process that projects each partition. */
+  const projectors = shared(async () => Object.fromEntries(await log.ownersIn(storage.group)))
 
   async function parked() {
     const all = await parkedFirsts(stores)
@@ -145,9 +137,21 @@ export function openConsole(options: ConsoleOptions) {
     status,
     figuresAfter,
     generations,
+    projectors,
     parked,
     discard: discardOne,
     start,
     close,
+  }
+}
+
+/** Asks once for all who ask meanwhile. */
+function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asking: Promise<T> | undefined
+  return () => {
+    asking ??= ask().finally(() => {
+      asking = undefined
+    })
+    return asking
   }
 }

@@ -67,6 +67,7 @@ function addLooks(app: FastifyInstance, console: Console): void {
     async ({ query: { after = 0 } }) => console.figuresAfter(after),
   )
   app.get('/generations', options, () => console.generations())
+  app.get('/projectors', options, () => console.projectors())
   app.get('/parked', options, () => console.parked())
   let runbook: string | undefined
   app.get('/runbook', options, (_request, reply) => {

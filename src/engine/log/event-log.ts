@@ -128,6 +128,11 @@ export interface EventLog {
    * replaced it, and if that cannot be determined within two seconds.
    */
   confirm(): Promise<void>
+  /**
+   * The name of the process that has each partition in a group; none for a partition that nobody has. On Kafka a process
+   * that died still has its partitions for six seconds. Throws ServiceError event_log_unavailable, within two seconds.
+   */
+  ownersIn(group: string): Promise<ReadonlyMap<number, string>>
   /** Subscribes as a member of the group named `group`, whose members share the partitions. */
   subscribe(group: string, subscriber: Subscriber): Promise<Subscription>
   /** Ends every subscription, then releases the resources of the log. */

@@ -220,13 +220,17 @@ describe('the status', () => {
       process: { name: expect.stringMatching(/\/\d+$/), role: 'all', release: expect.any(String) },
       problems: [],
       lag: { status: 'known' },
-      projects: [0],
     })
   })
 
   it('has figures since a time', async () => {
     const { body } = await ask<{ everyMs: number; marks: object[] }>('console/api/figures?after=0')
     expect(body).toMatchObject({ everyMs: 5000, marks: [{ what: 'this process started' }] })
+  })
+
+  it('names the process that projects each partition', async () => {
+    const { body } = await ask<{ process: { name: string } }>('console/api/status')
+    expect(await ask('console/api/projectors')).toMatchObject({ status: 200, body: { 0: body.process.name } })
   })
 
   it('has the generations and the runbook', async () => {

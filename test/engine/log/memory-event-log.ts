@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import kafkajs from 'kafkajs'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { processName } from '../../../src/engine/lib/process-name.ts'
 import type {
   EventLog,
   LogRecord,
@@ -113,6 +114,11 @@ export class MemoryEventLog implements EventLog {
     this.#open()
   }
 
+  async ownersIn(group: string): Promise<ReadonlyMap<number, string>> {
+    const members = this.#open().members.filter((member) => member.group === group)
+    return new Map(members.flatMap(({ assigned }) => assigned.map((partition) => [partition, processName])))
+  }
+
   async subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {
     const subscription = new MemorySubscription(this.#open(), group, subscriber)
     this.#subscriptions.push(subscription)
@@ -163,6 +169,10 @@ class MemorySubscription implements Subscription {
     if (!this.#positions.has(partition)) return
     this.#positions.set(partition, { next: offset })
     this.wake(partition)
+  }
+
+  get assigned(): number[] {
+    return [...this.#positions.keys()]
   }
 
   /** There may be something to read. */

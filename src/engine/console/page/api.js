@@ -60,7 +60,7 @@ export async function follow(path, take, signal) {
 
 async function send(path, { headers, body, ...options }) {
   const type = body === undefined ? {} : { 'content-type': 'application/json' }
-  const seen = token === undefined ? {} : { 'consistency-token': token }
+  const seen = token === undefined ? {} : { 'consistency-token': token, prefer: 'wait=10' }
   try {
     return await fetch(new URL(path, base), {
       ...{ ...options, body, cache: 'no-store' },

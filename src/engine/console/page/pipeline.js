@@ -4,12 +4,14 @@ import { count, Dialog, duration, Failure, figure, html, Table, Text, time, useA
 
 /** The way of an event: from the log over the projectors to what is served. */
 export function Pipeline({ status, mayOperate }) {
-  const { lag, process } = status
+  const { lag } = status
   const { value, failure } = useAnswer(async () => (await ask('console/api/generations')).value, [], 3000)
+  const projectors = useAnswer(async () => (await ask('console/api/projectors')).value, [], 3000)
+  const owners = projectors.failure === undefined ? projectors.value : undefined
   const generations = value?.generations ?? []
   const collections = Object.keys(generations.find(({ documents }) => documents)?.documents ?? {})
   return html`
-    <${Picture} status=${status} />
+    <${Picture} status=${status} owners=${owners} />
     <${Work} job=${status.job} mayOperate=${mayOperate} />
     <h2>Partitions</h2>
     ${
@@ -23,9 +25,10 @@ export function Pipeline({ status, mayOperate }) {
               figure(next),
               figure(events),
               `${figure(seconds)} s`,
-              ownerOf(partition, status.projects, process.name),
+              html`<${Text} of=${owners === undefined ? 'not known' : (owners[partition] ?? 'nobody')} />`,
             ])} />`
     }
+    <${Failure} of=${projectors.failure} />
     <h2>Generations of the read models</h2>
     <${Failure} of=${failure} />
     <${Table} label="Generations" empty=${value === undefined ? 'Asking …' : 'None yet.'}
@@ -43,11 +46,7 @@ export function Pipeline({ status, mayOperate }) {
   `
 }
 
-function ownerOf(partition, projects, name) {
-  return projects?.includes(partition) ? name : 'another process, or none'
-}
-
-function Picture({ status: { lag, projects, service, process } }) {
+function Picture({ status: { lag, service }, owners = {} }) {
   const known = lag.status === 'known' ? lag : undefined
   const sum = (of) => known?.partitions.reduce((total, each) => total + of(each), 0)
   const next = sum(({ checkpoint }) => checkpoint.next)
@@ -57,7 +56,9 @@ function Picture({ status: { lag, projects, service, process } }) {
     <li>
       <h2>Projectors</h2>
       <p><b>${figure(behind)}</b> events behind</p>
-      <p>${process.name} ${projects === undefined ? 'projects nothing' : `has ${count(projects.length, 'partition')}`}</p>
+      ${Object.entries(Object.groupBy(Object.values(owners), (name) => name)).map(
+        ([name, has]) => html`<p><${Text} of=${name} /> has ${count(has.length, 'partition')}</p>`,
+      )}
     </li>
     <li>
       <h2>Read models</h2>

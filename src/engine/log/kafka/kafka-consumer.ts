@@ -2,6 +2,7 @@ import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import type { Offset, RecordBatch, UndecodableBatch } from '../event-log.ts'
 import { withoutMarker } from './batch-decoding.ts'
+import { assignerWithName } from './group-members.ts'
 import { type KafkaClient, toOffset } from './kafka-client.ts'
 import type { LogPartOptions } from './log-part-options.ts'
 import type { FetchedMessage } from './record-batch.ts'
@@ -47,6 +48,7 @@ export class KafkaConsumer {
     this.#client = options.newClient()
     this.#consumer = this.#client.kafka.consumer({
       groupId: options.group,
+      partitionAssigners: [assignerWithName],
       allowAutoTopicCreation: false,
       readUncommitted: false,
       sessionTimeout: 6000, // the minimum that brokers allow: a killed process loses its partitions after that time

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Admin } from 'kafkajs'
 import type { Warning } from '../../lib/warning.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import type {
@@ -12,8 +13,9 @@ import type {
 } from '../event-log.ts'
 import { outcomeUnknown, unanswered, unavailable } from '../failures.ts'
 import { partitionOf } from './default-partitioner.ts'
+import { ownersAmong } from './group-members.ts'
 import { type BootedLog, bootLog } from './kafka-boot.ts'
-import { KafkaClient } from './kafka-client.ts'
+import { KafkaClient, KafkaConnection } from './kafka-client.ts'
 import { KafkaProducer } from './kafka-producer.ts'
 import { KafkaReader, UndecodableError } from './kafka-reader.ts'
 import { KafkaSubscription } from './kafka-subscription.ts'
@@ -26,6 +28,7 @@ import { TopicWatch } from './topic-watch.ts'
 
 const endOffsetsTimeoutMs = 1900 // the port allows two seconds
 const endOffsetsQueryMs = 1500
+const ownersTimeoutMs = 1900
 const confirmLimitMs = 1000
 const reserveTimeoutMs = 1900
 const reserveRetryDelayMs = 300
@@ -60,6 +63,7 @@ class KafkaEventLog implements EventLog {
   /** One of its own, since a fetch holds up what comes behind it on the same connection. */
   readonly #reader: KafkaReader
   readonly #watch: LogWatch
+  readonly #admin: KafkaConnection<Admin>
   readonly #topics: TopicWatch
   readonly #leftOut: LeftOutBatches
   readonly #subscriptions = new Set<KafkaSubscription>()
@@ -81,8 +85,10 @@ class KafkaEventLog implements EventLog {
     this.#watch = new LogWatch({ ...options, logId, events })
     this.replaced = this.#watch.replaced
     void this.replaced.then(() => this.#closeProducers())
+    this.#admin = new KafkaConnection(options.newClient, (kafka) => kafka.admin(), { isShared: true })
     this.#topics = new TopicWatch({
       ...options,
+      connection: this.#admin,
       found: warnings,
       look: async (admin) => {
         const found = await findTopics(admin, options.reader, options)
@@ -149,6 +155,20 @@ class KafkaEventLog implements EventLog {
   async confirm(): Promise<void> {
     this.#failIfEnded()
     await this.#confirm(confirmLimitMs)
+  }
+
+  async ownersIn(group: string): Promise<ReadonlyMap<number, string>> {
+    this.#failIfEnded()
+    try {
+      const { groups } = await this.#admin.use(ownersTimeoutMs, async (admin) => {
+        await admin.describeCluster() // until then kafkajs knows no broker that it could ask
+        return await admin.describeGroups([group])
+      })
+      const members = groups.flatMap((each) => each.members)
+      return ownersAmong(members, this.#options.topic)
+    } catch (error) {
+      throw unanswered(error)
+    }
   }
 
   async subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {

@@ -2,13 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Admin } from 'kafkajs'
 import type { Logger } from 'pino'
 import type { Warning } from '../../lib/warning.ts'
-import { KafkaConnection } from './kafka-client.ts'
+import type { KafkaConnection } from './kafka-client.ts'
 import type { LogPartOptions } from './log-part-options.ts'
 
 const lookLimitMs = 8000
 const unknownAfterMs = 60_000
 
-export interface TopicWatchOptions extends Pick<LogPartOptions, 'newClient' | 'logger' | 'topicLookMs'> {
+export interface TopicWatchOptions extends Pick<LogPartOptions, 'logger' | 'topicLookMs'> {
+  readonly connection: KafkaConnection<Admin>
   /** The warnings found at the start. */
   readonly found: readonly Warning[]
   readonly look: (admin: Admin) => Promise<readonly Warning[]>
@@ -25,11 +26,11 @@ export class TopicWatch {
   #warnings: readonly Warning[] = []
   #lookedAtMs = performance.now()
 
-  constructor({ newClient, logger, found, look, topicLookMs = 10_000 }: TopicWatchOptions) {
+  constructor({ connection, logger, found, look, topicLookMs = 10_000 }: TopicWatchOptions) {
     this.#look = look
     this.#lookMs = topicLookMs
     this.#logger = logger
-    this.#connection = new KafkaConnection(newClient, (kafka) => kafka.admin())
+    this.#connection = connection
     this.#change(found)
     this.#looking = this.#lookAgainAndAgain()
   }
@@ -38,6 +39,7 @@ export class TopicWatch {
     return this.#warnings
   }
 
+  /** Also closes the connection. */
   async close(): Promise<void> {
     this.#ended.abort()
     this.#connection.close()

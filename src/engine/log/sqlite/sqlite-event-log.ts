@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { withSqliteReason } from '../../lib/file-errors.ts'
+import { processName } from '../../lib/process-name.ts'
 import type { EventLog, LogRecord, NewRecord, Offset, ReadRecords, Subscriber, Subscription } from '../event-log.ts'
 import { outcomeUnknown, unanswered, unavailable } from '../failures.ts'
 import { PagedSubscription } from './paged-subscription.ts'
@@ -92,6 +93,10 @@ class SqliteEventLog implements EventLog {
 
   async confirm(): Promise<void> {
     this.#attempt(() => {})
+  }
+
+  async ownersIn(group: string): Promise<ReadonlyMap<number, string>> {
+    return this.#attempt(() => new Map(this.#groups.get(group)?.length ? [[0, processName]] : []))
   }
 
   async subscribe(group: string, subscriber: Subscriber): Promise<Subscription> {

@@ -44,6 +44,7 @@ export function closing(at: LogUnderTest): void {
       await expect(at.log.reserveIdBlock()).rejects.toMatchObject(unavailable)
       await expect(at.log.read(0, 0, 1)).rejects.toMatchObject(unavailable)
       await expect(at.log.endOffsets()).rejects.toMatchObject(unavailable)
+      await expect(at.log.ownersIn(newGroup())).rejects.toMatchObject(unavailable)
       await expect(at.log.subscribe(newGroup(), new RecordingSubscriber(0))).rejects.toMatchObject(unavailable)
       expect(await (await at.open()).endOffsets()).toEqual(partitionsOf(at.log).map(() => 0))
     })

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { processName } from '../../../../src/engine/lib/process-name.ts'
 import { newGroup, RecordingSubscriber } from '../recording-subscriber.ts'
 import { eventually, type LogUnderTest, partitionsOf, patience, records } from './fixture.ts'
 
@@ -24,6 +25,17 @@ export function subscribing(at: LogUnderTest): void {
       await eventually(() => other.held, partitionsOf(at.log))
       await at.log.append(0, records('after'))
       await eventually(() => other.values(0), ['after'])
+    })
+
+    it('tells which process has each partition of a group', async () => {
+      const group = newGroup()
+      expect(await at.log.ownersIn(group)).toEqual(new Map())
+      const one = await RecordingSubscriber.on(at.log, { group })
+      const byThisProcess = new Map(partitionsOf(at.log).map((partition) => [partition, processName]))
+      await eventually(() => at.log.ownersIn(group), byThisProcess)
+      expect(await at.log.ownersIn(newGroup())).toEqual(new Map())
+      await one.close()
+      await eventually(() => at.log.ownersIn(group), new Map())
     })
 
     it('gives two groups the whole log each', async () => {

@@ -1,0 +1,29 @@
+import kafkajs, { type MemberDescription, type PartitionAssigner } from 'kafkajs'
+import { processName } from '../../lib/process-name.ts'
+
+// Node does not detect these names in the CommonJS module.
+const { AssignerProtocol, PartitionAssigners } = kafkajs
+const { MemberAssignment, MemberMetadata } = AssignerProtocol
+
+/** The assigner that every release has. Beside the topics it tells the group the name of this process. */
+export const assignerWithName: PartitionAssigner = (config) => {
+  const assigner = PartitionAssigners.roundRobin(config)
+  const userData = Buffer.from(processName)
+  return {
+    ...assigner,
+    protocol: ({ topics }) => ({
+      name: assigner.name,
+      metadata: MemberMetadata.encode({ version: assigner.version, topics, userData }),
+    }),
+  }
+}
+
+/** Who has each partition of a topic. The process of an earlier release has no name; its address stands for it. */
+export function ownersAmong(members: readonly MemberDescription[], topic: string): ReadonlyMap<number, string> {
+  const owned = members.flatMap(({ memberMetadata, memberAssignment, clientHost }) => {
+    const name = String(MemberMetadata.decode(memberMetadata)?.userData ?? '') || clientHost.replace(/^\//, '')
+    const partitions = MemberAssignment.decode(memberAssignment)?.assignment[topic] ?? []
+    return partitions.map((partition) => [partition, name] as const)
+  })
+  return new Map(owned)
+}
