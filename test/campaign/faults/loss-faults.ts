@@ -151,8 +151,14 @@ async function makeAnew({ cluster, topic, services, context }: LossyLog): Promis
   for (const [i, each] of services.entries()) {
     if (!isRefused(each, i)) context.wrong(`${each.instance} takes another log for its own: ${each.lastWords}`)
   }
-  await deleteTopics(cluster, topic, `${topic}.id-blocks`)
-  await makeLossyTopics(cluster, topic)
+  // Whichever service starts in between would make the missing topics itself, where and as it sees fit.
+  const releases = await Promise.all(services.map((each) => each.hold()))
+  try {
+    await deleteTopics(cluster, topic, `${topic}.id-blocks`)
+    await makeLossyTopics(cluster, topic)
+  } finally {
+    for (const release of releases) release()
+  }
   await context.afterLoss()
   return true
 }

@@ -46,6 +46,8 @@ export class Supervised {
   #ownEnds = 0
   #starts = 0
   #isStopped = false
+  /** Pending while it must not be started. */
+  #held: Promise<void> | undefined
 
   private constructor(
     { name, environment, folder, endsAfter, logsItsEnd = false }: SupervisedOptions,
@@ -112,6 +114,17 @@ export class Supervised {
     return true
   }
 
+  /** Ends it. It is started again once what is returned is called: an operator is at work on what it needs. */
+  async hold(): Promise<() => void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#held = promise
+    if (this.#child !== undefined) await this.#gone(this.#child, 'SIGKILL')
+    return () => {
+      this.#held = undefined
+      resolve()
+    }
+  }
+
   /** Resolves to whether there was one. */
   async pause(): Promise<boolean> {
     return (await this.#started())?.kill('SIGSTOP') ?? false
@@ -153,7 +166,9 @@ export class Supervised {
   }
 
   async #keepRunning(): Promise<void> {
-    while (!this.#isStopped) {
+    for (;;) {
+      while (this.#held !== undefined) await this.#held
+      if (this.#isStopped) return
       const output = this.output.open()
       this.#starts++
       const child = spawn(process.execPath, [main], {
