@@ -38,6 +38,17 @@ it('passes on the last token, and waits for it: whoever adds something sees it',
   expect([headers.get('consistency-token'), headers.get('prefer')]).toEqual(['two', 'wait=10'])
 })
 
+it('keeps what it saw meanwhile, when an answer overtakes an earlier one', async () => {
+  const slow = Promise.withResolvers<Response>()
+  sent.mockReturnValueOnce(slow.promise)
+  const earlier = ask('v1/seats')
+  await headersBehind(withToken('changed'))
+  slow.resolve(withToken('older'))
+  await earlier
+  expect((await headersBehind()).get('consistency-token')).toBe('changed, older')
+  expect((await headersBehind(withToken('both'))).get('consistency-token')).toBe('both')
+})
+
 it('forgets a token of another log', async () => {
   const refused = Response.json({ code: 'invalid_consistency_token', message: 'No.' }, { status: 400 })
   expect((await headersBehind(withToken('one'), refused)).has('consistency-token')).toBe(false)

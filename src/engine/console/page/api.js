@@ -5,7 +5,7 @@ const base = new URL('.', new URL(location.pathname, location.origin))
 let key
 let whenSignedOut = () => {}
 
-/** Of the last answer that had one: whoever changes something sees the change, whichever process answers. */
+/** What the answers so far say was seen: whoever changes something sees the change, whichever process answers. */
 let token
 
 export function signIn(newKey, signedOut) {
@@ -28,11 +28,12 @@ export class Refused extends Error {
 
 /** Asks the service. Resolves to what it says, and to its headers. */
 export async function ask(path, { method = 'GET', body, headers = {}, timeoutMs = 15_000 } = {}) {
+  const sent = token
   const response = await send(path, { method, body, headers, signal: AbortSignal.timeout(timeoutMs) })
   const text = await response.text().catch(() => '')
   const isJson = response.headers.get('content-type')?.startsWith('application/json')
   const value = isJson ? parseExact(text) : text
-  token = response.headers.get('consistency-token') ?? token
+  token = seenWith(response.headers.get('consistency-token'), sent)
   if (response.ok) return { value, headers: response.headers, status: response.status }
   const refused = new Refused(
     response.status,
@@ -42,6 +43,12 @@ export async function ask(path, { method = 'GET', body, headers = {}, timeoutMs 
   if (refused.code === 'invalid_consistency_token') token = undefined // the log is another one now
   if (response.status === 401) signOut('Your API key is not valid, or not any more.')
   throw refused
+}
+
+/** An answer covers what its request was sent with. What came meanwhile is kept beside it: answers may overtake each other. */
+function seenWith(answered, sent) {
+  if (answered === null) return token
+  return token === undefined || token === sent ? answered : `${token}, ${answered}`
 }
 
 /** Takes each message of an answer without an end. Resolves once it ends after all. */
