@@ -55,7 +55,7 @@ async function run(definition: TestContainer, answers: () => Promise<boolean>): 
   try {
     await ready(container, answers)
   } catch (error) {
-    await container.remove({ force: true, v: true })
+    await removeContainer(container)
     throw error
   }
   return {
@@ -78,10 +78,22 @@ async function run(definition: TestContainer, answers: () => Promise<boolean>): 
     resume: async () => {
       await container.kill({ signal: 'SIGCONT' })
     },
-    remove: async () => {
-      await container.remove({ force: true, v: true })
-    },
+    remove: () => removeContainer(container),
   }
+}
+
+/** A busy machine may not end it in the time that Docker has for that, which then goes on (500), or is at it (409). */
+function removeContainer(container: Container): Promise<void> {
+  return until('a container is removed', 60_000, async () => {
+    try {
+      await container.remove({ force: true, v: true })
+      return true
+    } catch (error) {
+      const { statusCode } = error as { statusCode?: number }
+      if (statusCode !== 404 && statusCode !== 409 && statusCode !== 500) throw error
+      return statusCode === 404
+    }
+  })
 }
 
 type Container = ReturnType<ContainerRuntimeClient['container']['getById']>

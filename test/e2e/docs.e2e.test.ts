@@ -101,6 +101,7 @@ async function underPrefix(target: string, prefix: string): Promise<string> {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.pipe(outgoing)
     })
+    passed.on('error', () => outgoing.destroy()) // the service ends while the page still asks
     incoming.pipe(passed)
   })
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))

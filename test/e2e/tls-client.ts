@@ -45,5 +45,6 @@ async function open(url: URL, options: RequestOptions, body?: string): Promise<I
   const sent = request(url, { ...options, agent: false })
   sent.end(body)
   const [response] = await once(sent, 'response')
+  sent.on('error', () => {}) // the response tells it as well
   return response
 }
