@@ -6,7 +6,7 @@ import { ServiceError } from '../lib/errors.ts'
 import { release } from '../lib/release.ts'
 import type { EventLog, Position } from '../log/event-log.ts'
 import { describeGenerations, type OpenedVersions } from '../operations/generations.ts'
-import { allParked, discard, parkedBefore, parkedFirsts, placeOf } from '../operations/parked.ts'
+import { allParked, discard, parkedBefore, parkedStreams, placeOf } from '../operations/parked.ts'
 import type { WorkOptions } from '../operations/read-models.ts'
 import type { Lag } from '../projector/lag-meter.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
@@ -86,7 +86,7 @@ export function openConsole(options: ConsoleOptions) {
   const projectors = shared(async () => Object.fromEntries(await log.ownersIn(storage.group)))
 
   async function parked() {
-    const all = await parkedFirsts(stores)
+    const all = await parkedStreams(stores)
     return { streams: all.slice(0, parkedMax), more: Math.max(0, all.length - parkedMax) }
   }
 

@@ -6,7 +6,7 @@ const exposedHeaders =
   'Consistency-Token, Deprecation, ETag, Idempotency-Replayed, Link, Location, Preference-Applied, RateLimit, ' +
   'RateLimit-Policy, Read-Model-Applied, Retry-After, Sunset, WWW-Authenticate, X-Request-Id'
 
-/** PUT and DELETE too, which no path supports: a page then reads the 405 instead of an error of CORS. */
+/** Also what a path does not support: a page then reads the 405 instead of an error of CORS. */
 const allowedMethods = 'GET, HEAD, POST, PATCH, PUT, DELETE'
 const maxAgeSeconds = 3600
 

@@ -41,34 +41,13 @@ export async function allParked(stores: Stores): Promise<readonly ParkedEvent[]>
   return found.flat().sort(inLogOrder)
 }
 
-/** The first parked event of a stream. */
-export interface ParkedFirst extends Position {
-  readonly stream: string
-  readonly reason: string
-  /** How many events wait behind it. */
-  readonly waiting: number
-}
-
-/** Those of all streams, in the order of the log. */
-export async function parkedFirsts(stores: Stores): Promise<readonly ParkedFirst[]> {
+/** Each stream with parked events, in the order of the log. */
+export async function parkedStreams(stores: Stores): Promise<readonly ParkedStream[]> {
   const found = await inActive(stores, async ({ inspection }, name) => {
     const streams = await textsIn(inspection, name, 'parked')
-    const waiting = await textsIn(inspection, name, 'waiting')
-    return streams && waiting && firstsIn(streams, waiting)
+    return streams && [...streams].map(([stream, text]) => decodeParkedStream(stream, text))
   })
-  return found.flat().sort(inLogOrder)
-}
-
-function firstsIn(streams: ReadonlyMap<string, string>, waiting: ReadonlyMap<string, string>): ParkedFirst[] {
-  const counts = new Map<string, number>()
-  for (const [id, text] of waiting) {
-    const stream = streamIn(id)
-    counts.set(stream, (counts.get(stream) ?? 0) + decodeOffsets(text).length)
-  }
-  return [...streams].map(([stream, text]) => {
-    const { partition, first, reason } = decodeParkedStream(stream, text)
-    return { partition, offset: first, stream, reason, waiting: counts.get(stream) ?? 0 }
-  })
+  return found.flat().sort((one, other) => one.partition - other.partition || one.first - other.first)
 }
 
 /** The id of a chunk of waiting events names the stream behind its number. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { allParked, parkedFirsts } from '../../../src/engine/operations/parked.ts'
+import { allParked, parkedStreams } from '../../../src/engine/operations/parked.ts'
 import { behindParked } from '../../../src/engine/projector/classify.ts'
 import { memoryFixture } from '../read-models/contract/canaries.ts'
 import {
@@ -48,13 +48,13 @@ it('parked events of all shards are listed once each, in the order of the log', 
   expect(events).toEqual(inOrder)
 })
 
-it('the first ones of all streams are listed with how many wait behind each', async () => {
-  const firsts = await parkedFirsts([await shardWith(3), await shardWith(10)])
+it('the streams are listed with how many events wait behind the first of each', async () => {
+  const streams = await parkedStreams([await shardWith(3), await shardWith(10)])
   const inOrder = [3, 10].flatMap((partition) =>
     numbers(1200).flatMap((n) => [
-      { partition, offset: 3 * n - 2, stream: `${partition}/${n}`, reason: 'no name', waiting: 0 },
-      ...(n === 1 ? [{ partition, offset: 3, stream: 'long', reason: 'no name', waiting: 1199 }] : []),
+      { partition, first: 3 * n - 2, stream: `${partition}/${n}`, reason: 'no name', waiting: 0 },
+      ...(n === 1 ? [{ partition, first: 3, stream: 'long', reason: 'no name', waiting: 1199 }] : []),
     ]),
   )
-  expect(firsts).toEqual(inOrder)
+  expect(streams).toEqual(inOrder)
 })

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ask } from './api.js'
-import { Code, Dialog, duration, Failure, figure, html, Table, Text, time, useAnswer } from './parts.js'
+import { Code, Dialog, duration, Failure, figure, html, several, Table, Text, time, useAnswer } from './parts.js'
 import { Plot } from './plot.js'
 
 const samplesMax = 180
@@ -17,7 +17,7 @@ export function Overview({ status }) {
     <ul class="cards" aria-label="Figures of now">
       <${Card} value=${last.appended} unit="a second" what="come into the log" />
       <${Card} value=${last.projected} unit="a second" what="reach the read models" />
-      <${Card} value=${last.lagEvents} unit="events" what=${`the read models are behind, for ${figure(last.lagSeconds)} s`} />
+      <${Card} value=${last.lagEvents} unit=${several(last.lagEvents, 'event')} what=${`the read models are behind, for ${figure(last.lagSeconds)} s`} />
       <${Card} value=${last.requests} unit="a second" what="requests are answered" note=${own} />
       <${Card} value=${last.p99} unit="ms" what=${`99 of 100 answers take at most, and half of them ${figure(last.p50)} ms`} note=${own} />
     </ul>

@@ -17,18 +17,22 @@ export function Parked({ status: { lag }, mayOperate }) {
     <${Failure} of=${failure} />
     ${more > 0 ? html`<p class="quiet">${figure(more)} more streams have parked events.</p>` : null}
     <${Table} label="Parked events" empty="No event is parked." titles=${['Event', 'Stream', 'Reason', 'Wait behind it']}
-      rows=${streams.map((event) => [
-        html`<button type="button" onClick=${() => setChosen(event)}>Look at ${event.partition}/${event.offset}</button>`,
-        html`<${Text} of=${event.stream} />`,
-        html`<${Text} of=${event.reason} />`,
-        figure(event.waiting),
+      rows=${streams.map((parked) => [
+        html`<button type="button" onClick=${() => setChosen(parked)}>Look at ${placeOf(parked)}</button>`,
+        html`<${Text} of=${parked.stream} />`,
+        html`<${Text} of=${parked.reason} />`,
+        figure(parked.waiting),
       ])} />
-    ${chosen === undefined ? null : html`<${One} event=${chosen} mayOperate=${mayOperate} onClose=${() => setChosen(undefined)} />`}
+    ${chosen === undefined ? null : html`<${One} parked=${chosen} mayOperate=${mayOperate} onClose=${() => setChosen(undefined)} />`}
   `
 }
 
-function One({ event: { partition, offset, stream }, mayOperate, onClose }) {
-  const place = `${partition}/${offset}`
+function placeOf({ partition, first }) {
+  return `${partition}/${first}`
+}
+
+function One({ parked, mayOperate, onClose }) {
+  const place = placeOf(parked)
   const [failure, setFailure] = useState()
   const [told, setTold] = useState()
   const [isBusy, setBusy] = useState(false)
@@ -48,7 +52,7 @@ function One({ event: { partition, offset, stream }, mayOperate, onClose }) {
     setBusy(false)
   }
   return html`<${Dialog} title=${`Parked event ${place}`} onClose=${onClose}>
-    <p>Stream <${Text} of=${stream} /></p>
+    <p>Stream <${Text} of=${parked.stream} /></p>
     <${OneEvent} place=${place} />
     <${Failure} of=${failure} />
     ${told === undefined ? null : html`<p class="good" role="status">${told}</p>`}

@@ -101,9 +101,13 @@ export function duration(ms) {
         .join(' ')
 }
 
-/** How many of something there are, in words. */
-export function count(many, one, several = `${one}s`) {
-  return `${figure(many)} ${many === 1 ? one : several}`
+/** How many of something there are. */
+export function Count({ of, one }) {
+  return html`<b>${figure(of)}</b> ${several(of, one)}`
+}
+
+export function several(count, one) {
+  return count === 1 ? one : `${one}s`
 }
 
 /** For people: with separators, and a decimal where it is small. */

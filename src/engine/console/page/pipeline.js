@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { ask } from './api.js'
-import { count, Dialog, duration, Failure, figure, html, Table, Text, time, useAnswer } from './parts.js'
+import { Count, Dialog, duration, Failure, figure, html, Table, Text, time, useAnswer } from './parts.js'
 
 /** The way of an event: from the log over the projectors to what is served. */
 export function Pipeline({ status, mayOperate }) {
@@ -52,18 +52,18 @@ function Picture({ status: { lag, service }, owners = {} }) {
   const next = sum(({ checkpoint }) => checkpoint.next)
   const behind = sum(({ events }) => events)
   return html`<ol class="way" aria-label="The way of an event">
-    <li><h2>Event log</h2><p><b>${figure(known && next + behind)}</b> records in ${count(known?.partitions.length, 'partition')}</p></li>
+    <li><h2>Event log</h2><p><${Count} of=${known && next + behind} one="record" /> in <${Count} of=${known?.partitions.length} one="partition" /></p></li>
     <li>
       <h2>Projectors</h2>
-      <p><b>${figure(behind)}</b> events behind</p>
+      <p><${Count} of=${behind} one="event" /> behind</p>
       ${Object.entries(Object.groupBy(Object.values(owners), (name) => name)).map(
-        ([name, has]) => html`<p><${Text} of=${name} /> has ${count(has.length, 'partition')}</p>`,
+        ([name, has]) => html`<p><${Text} of=${name} /> has <${Count} of=${has.length} one="partition" /></p>`,
       )}
     </li>
     <li>
       <h2>Read models</h2>
       <p>Generation <code>${known?.generation.slice(0, 8) ?? '?'}</code></p>
-      <p>${known?.rebuildEvents === undefined ? 'None is being built.' : html`<b>${figure(known.rebuildEvents)}</b> events until the next one is built`}</p>
+      <p>${known?.rebuildEvents === undefined ? 'None is being built.' : html`<${Count} of=${known.rebuildEvents} one="event" /> until the next one is built`}</p>
     </li>
     <li><h2>Answers</h2><p>of ${service.title}</p></li>
   </ol>`
