@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import type { IncomingMessage, OutgoingHttpHeaders, Server } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, Server } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { ErrorTable } from '../definition/errors.ts'
@@ -29,7 +29,7 @@ export interface ServerOptions {
 
 /** A server without routes. Each of its answers has a status of the error table, and each of its resources is bounded. */
 export function newServer(options: ServerOptions): FastifyInstance {
-  const { logger, connections: limits, traffic, errors, errorsPage } = options
+  const { logger, connections: limits, errors, errorsPage } = options
   const raw = rawReplies(options)
   const connections = new Connections(limits, logger)
   const app = Fastify({
@@ -47,34 +47,7 @@ export function newServer(options: ServerOptions): FastifyInstance {
       },
     },
     trustProxy: (address: string) => limits.isTrustedProxy(address),
-    serverFactory: (handle) => {
-      const take = connections.inTurn((request, response) => {
-        traffic.takeUp(response)
-        handle(request, response)
-      })
-      const server = createServer(
-        {
-          requestTimeout: 30_000, // until the whole request has arrived
-          headersTimeout: 10_000, // until the head of a request has arrived
-          connectionsCheckingInterval: 5_000, // how often both are looked at
-          keepAliveTimeout: 65_000, // more than the 60 s of load balancers, so that they close first
-          requireHostHeader: false, // Node itself answers a request without Host, but without a body
-          ServerResponse: responseClass(options),
-        },
-        (request, response) => {
-          if (hasUnreadBody(request)) boundPieces(request, raw.toManyPieces)
-          take(request, response)
-        },
-      )
-      server.maxHeadersCount = 0 // their bytes are bounded: Node refuses more than 2000 as if they were too large
-      connections.watch(server)
-      // Expectations are handled once the client is authenticated. RFC 9110 section 10.1.1 allows ignoring unknown
-      // ones.
-      server.on('checkContinue', (request, response) => server.emit('request', request, response))
-      server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-      server.on('connect', (_request, socket) => raw.toTunnel(socket))
-      return server
-    },
+    serverFactory: (handle) => listener(handle, options, connections, raw),
     return503OnClosing: false,
     // Node itself refuses longer request heads, so any id that arrives gets a specific error, not that of an unknown
     // path.
@@ -88,6 +61,40 @@ export function newServer(options: ServerOptions): FastifyInstance {
   app.decorate('errorsPage', errorsPage)
   app.setErrorHandler(replyWithError)
   return app
+}
+
+/** What listens: each request comes in the turn of its connection, and counts. */
+function listener(
+  handle: RequestListener,
+  options: ServerOptions,
+  connections: Connections,
+  raw: ReturnType<typeof rawReplies>,
+): Server {
+  const take = connections.inTurn((request, response) => {
+    options.traffic.takeUp(response)
+    handle(request, response)
+  })
+  const server = createServer(
+    {
+      requestTimeout: 30_000, // until the whole request has arrived
+      headersTimeout: 10_000, // until the head of a request has arrived
+      connectionsCheckingInterval: 5_000, // how often both are looked at
+      keepAliveTimeout: 65_000, // more than the 60 s of load balancers, so that they close first
+      requireHostHeader: false, // Node itself answers a request without Host, but without a body
+      ServerResponse: responseClass(options),
+    },
+    (request, response) => {
+      if (hasUnreadBody(request)) boundPieces(request, raw.toManyPieces)
+      take(request, response)
+    },
+  )
+  server.maxHeadersCount = 0 // their bytes are bounded: Node refuses more than 2000 as if they were too large
+  connections.watch(server)
+  // Expectations are handled once the client is authenticated. RFC 9110 section 10.1.1 allows ignoring unknown ones.
+  server.on('checkContinue', (request, response) => server.emit('request', request, response))
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+  server.on('connect', (_request, socket) => raw.toTunnel(socket))
+  return server
 }
 
 const givenId = /^[\x21-\x7e]{1,128}$/
