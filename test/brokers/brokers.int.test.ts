@@ -53,6 +53,13 @@ describeWithOwnBrokers('a Kafka of the test', () => {
 })
 
 describeWithOwnBrokers('a Redis of the test', () => {
+  it('can be removed by several at once, and again', async () => {
+    const removed = await startRedis()
+    await Promise.all([removed.remove(), removed.remove(), removed.remove()])
+    await removed.remove()
+    expect(await redisAnswers(removed.url)).toBe(false)
+  })
+
   let server: RedisServer
   beforeAll(async () => {
     server = await startRedis({ args: ['--maxmemory', '64mb', '--maxmemory-policy', 'allkeys-lru'] })

@@ -6,7 +6,7 @@ import {
   type TestContainer,
 } from 'testcontainers'
 import type { Controllable, KafkaBroker, KafkaOptions, RedisOptions, RedisServer } from './brokers.ts'
-import { freePort, kafkaAnswers, redisAnswers, threadsOf, until, untilStopped } from './ready.ts'
+import { freePort, kafkaAnswers, redisAnswers, threadsOf, until, untilStopped, within } from './ready.ts'
 import { kafkaEnvironment, redisTestArgs } from './settings.ts'
 
 const images = {
@@ -83,17 +83,20 @@ async function run(definition: TestContainer, answers: () => Promise<boolean>): 
 }
 
 /** A busy machine may not end it in the time that Docker has for that, which then goes on (500), or is at it (409). */
-function removeContainer(container: Container): Promise<void> {
-  return until('a container is removed', 60_000, async () => {
+async function removeContainer(container: Container): Promise<void> {
+  let refusal: unknown
+  const isGone = await within(60_000, async () => {
     try {
       await container.remove({ force: true, v: true })
       return true
     } catch (error) {
       const { statusCode } = error as { statusCode?: number }
       if (statusCode !== 404 && statusCode !== 409 && statusCode !== 500) throw error
+      refusal = error
       return statusCode === 404
     }
   })
+  if (!isGone) throw refusal
 }
 
 type Container = ReturnType<ContainerRuntimeClient['container']['getById']>
