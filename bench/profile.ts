@@ -60,7 +60,7 @@ async function profileLoad(
 ): Promise<CpuProfile> {
   const client = await findClient()
   return await profiled(stack, async (node) => {
-    const { url, end } = await startProcess(stack, environment, node)
+    const { url, end } = await startProcess(stack, environment, { node })
     say(`${name}: ${seconds} s of load`)
     await client.run({ url, load, connections, seconds })
     await end()

@@ -5,7 +5,7 @@ import type { PetState } from '../src/store/pet-stream.ts'
 /** Every pet that is not removed by id, and by id within its status. */
 export const pets: Projection<PetState | undefined> = {
   name: 'pets',
-  version: 7,
+  version: 8,
   documents(state) {
     if (state === undefined) return []
     const { pet, isRemoved } = state

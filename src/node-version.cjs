@@ -4,7 +4,7 @@ const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
   process.stderr.write(
     `petstore: this is Node ${process.versions.node}, and Node ${needed.join('.')} or later is needed: ` +
-      `start it with npm, after npm ci (and npm rebuild, if that was npm 10), or install that Node.\n`,
+      `start it with npm, after npm ci, or install that Node.\n`,
   )
   process.exit(1)
 }

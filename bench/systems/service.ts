@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until } from '../../test/brokers/ready.ts'
 import { findBrokers } from './brokers.ts'
-import { type Server, startServer } from './child.ts'
+import { type Server, type ServerOptions, startServer } from './child.ts'
 
 const readyMs = 60_000
 
@@ -54,13 +54,13 @@ export async function startService(stack: AsyncDisposableStack, service: Service
   return { service, environment, url }
 }
 
-/** A process of the service, with Node's own options where wanted. Resolves once it is ready. */
+/** A process of the service. Resolves once it is ready. */
 export async function startProcess(
   stack: AsyncDisposableStack,
   environment: Environment,
-  node: readonly string[] = [],
+  options: Pick<ServerOptions, 'node' | 'root'> = {},
 ): Promise<Server> {
-  const server = await startServer(stack, 'src/main.ts', { environment, node })
+  const server = await startServer(stack, 'src/main.ts', { ...options, environment })
   await until(`${server.url} is ready`, readyMs, async () => (await fetch(`${server.url}/readyz`)).ok)
   return server
 }

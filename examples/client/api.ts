@@ -16,7 +16,7 @@ export interface paths {
         put?: never;
         /**
          * Add an animal
-         * @description The pet is durable when this is answered. Without `status` it is `available`. With an `Idempotency-Key` the request can be repeated any number of times, and adds one pet.
+         * @description The pet is durable when this is answered. Without `status` it is `available`. With an `Idempotency-Key` the request can be repeated any number of times, and adds one pet, which is there when it is answered. Without one and with `Read-Model-Applied: ?0`, after `Prefer: wait=0` for example, its event is durable and its outcome is not known yet: the pet will be there, unless another program wrote under its id first.
          */
         post: operations["createPet"];
         delete?: never;
@@ -49,7 +49,7 @@ export interface paths {
         head?: never;
         /**
          * Change an animal (beta)
-         * @description Changes the name, the category, or both, as a JSON merge patch (RFC 7396) does, also while an order is open. A pet that is so already stays as it is, whatever `If-Match` says; only a key with the scope `read` is shown it, any other gets 403. The status cannot be changed here: it changes with the orders of the pet.
+         * @description Changes the name, the category and the description, as a JSON merge patch (RFC 7396) does, also while an order is open: `null` removes the description. A pet that is so already stays as it is, whatever `If-Match` says; only a key with the scope `read` is shown it, any other gets 403. The status cannot be changed here: it changes with the orders of the pet.
          */
         patch: operations["updatePet"];
         trace?: never;
@@ -172,6 +172,11 @@ export interface components {
              */
             categoryId: bigint;
             status: components["schemas"]["PetStatus"];
+            /**
+             * Format: well-formed
+             * @description What else there is to say (beta): 1 to 500 characters of well-formed Unicode, not only white space
+             */
+            description?: string;
         } & {
             [key: string]: unknown;
         };
@@ -237,10 +242,15 @@ export interface components {
              */
             categoryId: bigint;
             status?: components["schemas"]["PetStatus"];
+            /**
+             * Format: well-formed
+             * @description What else there is to say (beta): 1 to 500 characters of well-formed Unicode, not only white space
+             */
+            description?: string;
         };
         /**
          * PetChange
-         * @description A change of an animal: its name, its category, or both. Its status changes with its orders
+         * @description A change of an animal: its name, its category, its description. Its status changes with its orders
          */
         PetChange: {
             /**
@@ -253,6 +263,11 @@ export interface components {
              * @description Identifier of the category the animal belongs to
              */
             categoryId?: bigint;
+            /**
+             * Format: well-formed
+             * @description What else there is to say (beta): 1 to 500 characters of well-formed Unicode, not only white space
+             */
+            description?: string | null;
         };
         /**
          * OrderInput
@@ -298,7 +313,7 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion?: bigint;
-            data: components["schemas"]["Pet"];
+            data: components["schemas"]["PetV1"];
         } & {
             [key: string]: unknown;
         };
@@ -307,6 +322,41 @@ export interface components {
          * @enum {string}
          */
         PetCreatedEventType: "petstore.PetCreated.v1";
+        /**
+         * PetCreatedV2
+         * @description A pet was added to the store
+         */
+        PetCreatedV2: {
+            specversion: components["schemas"]["EventSpecversion"];
+            /** @description Unique per event: two records with one id are one event */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "petstore.PetCreated.v2";
+            source: components["schemas"]["EventSource"];
+            /** @description The pet id in decimal, as is the record key: it names the stream */
+            subject: string;
+            /** @description RFC 3339, UTC */
+            time: string;
+            datacontenttype: components["schemas"]["EventContentType"];
+            /** @description W3C Trace Context of the request */
+            traceparent?: string;
+            /**
+             * Format: int64
+             * @description The version that the stream has after this event: it took effect only if that is one above the last
+             */
+            streamversion: bigint;
+            data: components["schemas"]["Pet"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * PetCreatedV2EventType
+         * @enum {string}
+         */
+        PetCreatedV2EventType: "petstore.PetCreated.v2";
         /**
          * OrderPlaced
          * @description An available pet was ordered, and is pending from now on
@@ -449,7 +499,7 @@ export interface components {
         OrderCancelledEventType: "petstore.OrderCancelled.v1";
         /**
          * PetChanged
-         * @description The name or the category of a pet was changed; this is all of the pet after it
+         * @description The name, the category or the description of a pet was changed; this is all of the pet after it
          */
         PetChanged: {
             specversion: components["schemas"]["EventSpecversion"];
@@ -473,7 +523,7 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion: bigint;
-            data: components["schemas"]["Pet"];
+            data: components["schemas"]["PetV1"];
         } & {
             [key: string]: unknown;
         };
@@ -482,6 +532,41 @@ export interface components {
          * @enum {string}
          */
         PetChangedEventType: "petstore.PetChanged.v1";
+        /**
+         * PetChangedV2
+         * @description The name, the category or the description of a pet was changed; this is all of the pet after it
+         */
+        PetChangedV2: {
+            specversion: components["schemas"]["EventSpecversion"];
+            /** @description Unique per event: two records with one id are one event */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "petstore.PetChanged.v2";
+            source: components["schemas"]["EventSource"];
+            /** @description The pet id in decimal, as is the record key: it names the stream */
+            subject: string;
+            /** @description RFC 3339, UTC */
+            time: string;
+            datacontenttype: components["schemas"]["EventContentType"];
+            /** @description W3C Trace Context of the request */
+            traceparent?: string;
+            /**
+             * Format: int64
+             * @description The version that the stream has after this event: it took effect only if that is one above the last
+             */
+            streamversion: bigint;
+            data: components["schemas"]["Pet"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * PetChangedV2EventType
+         * @enum {string}
+         */
+        PetChangedV2EventType: "petstore.PetChanged.v2";
         /**
          * PetRemoved
          * @description A pet without an open order has left the store; its id never comes again
@@ -541,7 +626,31 @@ export interface components {
          * PetEvent
          * @description A CloudEvent about a pet
          */
-        PetEvent: components["schemas"]["PetCreated"] | components["schemas"]["OrderPlaced"] | components["schemas"]["OrderApproved"] | components["schemas"]["OrderDelivered"] | components["schemas"]["OrderCancelled"] | components["schemas"]["PetChanged"] | components["schemas"]["PetRemoved"];
+        PetEvent: components["schemas"]["PetCreated"] | components["schemas"]["PetCreatedV2"] | components["schemas"]["OrderPlaced"] | components["schemas"]["OrderApproved"] | components["schemas"]["OrderDelivered"] | components["schemas"]["OrderCancelled"] | components["schemas"]["PetChanged"] | components["schemas"]["PetChangedV2"] | components["schemas"]["PetRemoved"];
+        /**
+         * PetV1
+         * @description An animal without a description
+         */
+        PetV1: {
+            /**
+             * Format: int64
+             * @description Unique identifier assigned by the service on creation
+             */
+            id: bigint;
+            /**
+             * Format: well-formed
+             * @description 1 to 128 characters of well-formed Unicode, not only white space
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description Identifier of the category the animal belongs to
+             */
+            categoryId: bigint;
+            status: components["schemas"]["PetStatus"];
+        } & {
+            [key: string]: unknown;
+        };
         /**
          * OrderEventData
          * @description Which order of which pet
@@ -597,7 +706,7 @@ export interface components {
          * @description Machine-readable error code. [The page of errors](docs/errors) says what each means.
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "invalid_json" | "invalid_cursor" | "invalid_idempotency_key" | "invalid_consistency_token" | "unauthorized" | "insufficient_scope" | "pet_not_found" | "order_not_found" | "route_not_found" | "no_such_record" | "method_not_allowed" | "already_running" | "pet_not_available" | "pet_is_ordered" | "order_transition_invalid" | "precondition_failed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "unknown_pet" | "too_many_requests" | "headers_too_large" | "internal_error" | "event_parked" | "unsupported_transfer_coding" | "overloaded" | "conflict" | "stream_parked" | "event_log_unavailable" | "read_model_unavailable" | "read_model_rebuilding" | "read_model_behind" | "append_outcome_unknown";
+        ErrorCode: "invalid_request" | "invalid_json" | "invalid_cursor" | "invalid_idempotency_key" | "invalid_consistency_token" | "unauthorized" | "insufficient_scope" | "pet_not_found" | "order_not_found" | "route_not_found" | "no_such_record" | "method_not_allowed" | "already_running" | "stream_full" | "pet_not_available" | "pet_is_ordered" | "order_transition_invalid" | "precondition_failed" | "request_timeout" | "payload_too_large" | "event_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "unknown_pet" | "too_many_requests" | "headers_too_large" | "internal_error" | "event_not_applicable" | "event_parked" | "unsupported_transfer_coding" | "overloaded" | "conflict" | "stream_parked" | "event_log_unavailable" | "read_model_unavailable" | "read_model_rebuilding" | "read_model_behind" | "event_version_not_written" | "append_outcome_unknown";
     };
     responses: never;
     parameters: never;
@@ -1148,7 +1257,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only events of this type */
-                type?: "petstore.PetCreated.v1" | "petstore.OrderPlaced.v1" | "petstore.OrderApproved.v1" | "petstore.OrderDelivered.v1" | "petstore.OrderCancelled.v1" | "petstore.PetChanged.v1" | "petstore.PetRemoved.v1";
+                type?: "petstore.PetCreated.v1" | "petstore.PetCreated.v2" | "petstore.OrderPlaced.v1" | "petstore.OrderApproved.v1" | "petstore.OrderDelivered.v1" | "petstore.OrderCancelled.v1" | "petstore.PetChanged.v1" | "petstore.PetChanged.v2" | "petstore.PetRemoved.v1";
                 /** @description Only events of this pet */
                 petId?: bigint;
                 /** @description Begin with the first event there is */

@@ -11,6 +11,7 @@ const tables = `
   CREATE TABLE IF NOT EXISTS pets (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, category_id INTEGER NOT NULL, status TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS removed_pets (id INTEGER PRIMARY KEY);
+  CREATE TABLE IF NOT EXISTS descriptions (id INTEGER PRIMARY KEY, description TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS orders (
     id INTEGER PRIMARY KEY, pet_id INTEGER NOT NULL, status TEXT NOT NULL, placed_at TEXT NOT NULL, updated_at TEXT NOT NULL);
   CREATE INDEX IF NOT EXISTS orders_of_pets ON orders (pet_id);
@@ -85,12 +86,15 @@ export class Database implements Memory {
   pet(id: number): Pet | undefined {
     const row = this.row('SELECT * FROM pets WHERE id = ?', id)
     if (row === undefined) return undefined
+    const described = this.row('SELECT description FROM descriptions WHERE id = ?', id)
     const removed = this.row('SELECT 1 FROM removed_pets WHERE id = ?', id) && { isRemoved: true }
-    return { id, name: row.name, categoryId: row.category_id, status: row.status, ...removed } as Pet
+    return { id, name: row.name, categoryId: row.category_id, status: row.status, ...described, ...removed } as Pet
   }
 
-  setPet({ id, name, categoryId, status, isRemoved }: Pet): void {
+  setPet({ id, name, categoryId, status, description, isRemoved }: Pet): void {
     this.run('INSERT OR REPLACE INTO pets VALUES (?, ?, ?, ?)', id, name, categoryId, status)
+    if (description === undefined) this.run('DELETE FROM descriptions WHERE id = ?', id)
+    else this.run('INSERT OR REPLACE INTO descriptions VALUES (?, ?)', id, description)
     if (isRemoved) this.run('INSERT OR REPLACE INTO removed_pets VALUES (?)', id)
   }
 

@@ -15,6 +15,8 @@ export interface Pet {
   /** Any int64, so more digits than a number can hold. */
   readonly categoryId: bigint
   readonly status: 'available' | 'pending' | 'sold'
+  /** From version 2 of its events on. */
+  readonly description?: string
   /** It is gone for good. Remember it all the same: its id never comes again. */
   readonly isRemoved?: true
 }
@@ -87,12 +89,15 @@ export function takeRecord(
   return effect
 }
 
+/** A release wrote it without a version. */
 const petCreated = 'petstore.PetCreated.v1'
 
 /** What an event about a pet comes to; any other may be about an order. */
 const changes: Readonly<Record<string, (event: Event, memory: Memory) => Effect | undefined>> = {
   [petCreated]: createPet,
+  'petstore.PetCreated.v2': createPet,
   'petstore.PetChanged.v1': changePet,
+  'petstore.PetChanged.v2': changePet,
   'petstore.PetRemoved.v1': removePet,
 }
 
@@ -135,11 +140,13 @@ function removePet({ type, subject, data }: Event, memory: Memory): Effect | und
 }
 
 function readPet({ subject, data }: Event): Pet | undefined {
-  const { id, name, categoryId, status } = membersOf(data)
+  const { id, name, categoryId, status, description } = membersOf(data)
   if (!isId(id) || String(id) !== subject) return undefined
   if (typeof name !== 'string' || !name.isWellFormed() || !isInt64(categoryId)) return undefined
   if (status !== 'available' && status !== 'pending' && status !== 'sold') return undefined
-  return { id, name, categoryId: BigInt(categoryId), status }
+  const pet: Pet = { id, name, categoryId: BigInt(categoryId), status }
+  if (description === undefined) return pet
+  return typeof description === 'string' && description.isWellFormed() ? { ...pet, description } : undefined
 }
 
 /** A duplicate would be applied if no order had its id yet. */

@@ -16,15 +16,14 @@ const lent = { type: 'BookLent', loanId: 9, bookId: 7, memberId: 3, due } as con
 const ofLoan = { loanId: id('The loan', 9) }
 const lending = { ...ofLoan, bookId: id(), memberId: id('Who has it', 3), due: Type.String() }
 
+const title = Type.String({ maxLength: 200, pattern: '\\S', 'x-rule': 'must not be blank', examples: ['Emma'] })
+
 const addBook = command({
   method: 'POST',
   path: '/v1/books',
   scope: 'write',
   texts: { operationId: 'addBook', summary: 'Add a book' },
-  body: Type.Object(
-    { title: Type.String({ minLength: 1, maxLength: 200, examples: ['Emma'] }) },
-    { title: 'BookInput', additionalProperties: false },
-  ),
+  body: Type.Object({ title }, { title: 'BookInput', additionalProperties: false }),
   on: 'new',
   creates: 'books',
   rejects: {},

@@ -202,7 +202,9 @@ def remove_pet(database, event):
 # What an event about a pet comes to; any other may be about an order.
 CHANGES = {
     PET_CREATED: create_pet,
+    "petstore.PetCreated.v2": create_pet,
     "petstore.PetChanged.v1": change_pet,
+    "petstore.PetChanged.v2": change_pet,
     "petstore.PetRemoved.v1": remove_pet,
 }
 
@@ -216,6 +218,10 @@ def read_pet(event):
         return None
     if not is_integer(pet["categoryId"]) or not -(2**63) <= pet["categoryId"] < 2**63:
         return None
+    if "description" in data:  # from version 2 on
+        if not isinstance(data["description"], str) or well_formed(data["description"]) != data["description"]:
+            return None
+        pet["description"] = data["description"]
     return pet if pet["status"] in ("available", "pending", "sold") else None
 
 

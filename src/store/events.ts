@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { EventType, Stream } from '../engine/index.ts'
+import type { EarlierExample, EventType, Stream } from '../engine/index.ts'
 import type { OrderId } from './order.ts'
-import { IdSchema, type Pet, type PetId, PetIdSchema, PetSchema, petDocument, WrittenPet } from './pet.ts'
+import { IdSchema, type Pet, type PetId, PetIdSchema, PetSchema, PetV1Schema, petDocument, WrittenPet } from './pet.ts'
 
 /** A pet was added to the store. */
 export interface PetCreated {
@@ -9,7 +9,7 @@ export interface PetCreated {
   readonly pet: Pet
 }
 
-/** Its name or its category was changed; `pet` is all of it after that. */
+/** Its name, its category or its description was changed; `pet` is all of it after that. */
 export interface PetChanged {
   readonly type: 'PetChanged'
   readonly pet: Pet
@@ -48,7 +48,15 @@ const PetRemovedData = Type.Object({ petId: PetIdSchema }, { title: 'PetRemovedD
 const petId = 42 as PetId
 const orderId = 12 as OrderId
 const rex: Pet = { id: petId, name: 'Rex', categoryId: 7, status: 'available' }
-const created = { stream: petId, version: 1, event: { type: 'PetCreated', pet: rex } } as const
+const described: Pet = { ...rex, description: 'Likes children' }
+const created = { stream: petId, version: 1, data: rex }
+const changed = { stream: petId, version: 2 }
+
+type PetExample = EarlierExample & { readonly data: Pet }
+interface Examples {
+  readonly first: readonly PetExample[]
+  readonly second: readonly PetExample[]
+}
 
 const underKey = 'The same, under an Idempotency-Key and in a trace'
 
@@ -64,23 +72,49 @@ function ofOrder<Type extends OrderEvent['type']>(
   return { version: 1, description, data: OrderEventData, examples: isKeyed ? [example, keyed] : [example] }
 }
 
-export const petEvents: Stream<unknown, unknown, PetEvent>['events'] = {
-  PetCreated: {
-    version: 1,
-    description: 'A pet was added to the store. Without streamversion it is 1',
+/** An event that has all of the pet: in version 1 as long as there is no description. */
+function ofPet<Type extends 'PetCreated' | 'PetChanged'>(
+  type: Type,
+  { first, second, ...more }: Omit<EventType<never>, 'version' | 'data' | 'examples'> & Examples,
+): EventType<{ readonly type: Type; readonly pet: Pet }> {
+  const read = (pet: unknown) => ({ type, pet: pet as Pet })
+  const quick = (json: string) => {
+    const pet = WrittenPet.in(json)
+    return pet && { type, pet }
+  }
+  return {
+    ...more,
+    version: 2,
     data: PetSchema,
-    isUnversioned: true, // in release 1.0.0, where it was the only event
     write: ({ pet }) => petDocument(pet),
-    read: (pet) => ({ type: 'PetCreated', pet: pet as Pet }),
-    quick(json) {
-      const pet = WrittenPet.in(json)
-      return pet && { type: 'PetCreated', pet }
+    read,
+    quick,
+    earlier: {
+      1: {
+        data: PetV1Schema,
+        upcast: (pet) => pet,
+        downcast: (pet) => ((pet as Pet).description === undefined ? (pet as Pet) : undefined),
+        quick(json) {
+          const event = quick(json)
+          return event?.pet.description === undefined ? event : undefined
+        },
+        examples: first,
+      },
     },
-    examples: [
+    examples: second.map(({ data, ...example }) => ({ ...example, event: { type, pet: data } })),
+  }
+}
+
+export const petEvents: Stream<unknown, unknown, PetEvent>['events'] = {
+  PetCreated: ofPet('PetCreated', {
+    description: 'A pet was added to the store',
+    isUnversioned: true, // in release 1.0.0, where it was the only event
+    first: [
       { name: 'petCreated', summary: 'Pet 42 was added', ...created },
       { name: 'petCreatedOnce', summary: underKey, ...created, isKeyed: true },
     ],
-  },
+    second: [{ name: 'petDescribed', summary: 'Pet 42 was added, with a description', ...created, data: described }],
+  }),
   OrderPlaced: ofOrder('OrderPlaced', 'An available pet was ordered, and is pending from now on', {
     version: 2,
     summary: 'Pet 42 is pending',
@@ -99,26 +133,15 @@ export const petEvents: Stream<unknown, unknown, PetEvent>['events'] = {
     'An order was cancelled before it was delivered, and its pet is available again',
     { version: 3, summary: 'Pet 42 is available again' },
   ),
-  PetChanged: {
-    version: 1,
-    description: 'The name or the category of a pet was changed; this is all of the pet after it',
-    data: PetSchema,
-    write: ({ pet }) => petDocument(pet),
-    read: (pet) => ({ type: 'PetChanged', pet: pet as Pet }),
-    quick(json) {
-      const pet = WrittenPet.in(json)
-      return pet && { type: 'PetChanged', pet }
-    },
-    examples: [
-      {
-        name: 'petChanged',
-        summary: 'Pet 42 is called Max from now on',
-        stream: petId,
-        version: 2,
-        event: { type: 'PetChanged', pet: { ...rex, name: 'Max' } },
-      },
+  PetChanged: ofPet('PetChanged', {
+    description: 'The name, the category or the description of a pet was changed; this is all of the pet after it',
+    first: [
+      { name: 'petChanged', summary: 'Pet 42 is called Max from now on', ...changed, data: { ...rex, name: 'Max' } },
     ],
-  },
+    second: [
+      { name: 'petChangedDescribed', summary: 'Pet 42 has a description from now on', ...changed, data: described },
+    ],
+  }),
   PetRemoved: {
     version: 1,
     description: 'A pet without an open order has left the store; its id never comes again',

@@ -84,9 +84,12 @@ function createPet({ id, newPet }: Command<'createPet'>, state: State): PetEvent
 
 function changePet({ id, change }: Command<'changePet'>, state: State): PetEvent | 'unchanged' | Rejected {
   if (state === undefined || state.isRemoved) return new Rejected('pet_not_found', `There is no pet ${id}.`)
-  const { name, categoryId } = { ...state.pet, ...change }
-  if (name === state.pet.name && categoryId === state.pet.categoryId) return 'unchanged'
-  return { type: 'PetChanged', pet: { id: state.pet.id, name, categoryId, status: state.pet.status } }
+  const { pet } = state
+  const { name, categoryId, description } = { ...pet, ...change }
+  const text = description ?? undefined
+  if (name === pet.name && categoryId === pet.categoryId && text === pet.description) return 'unchanged'
+  const changed = { id: pet.id, name, categoryId, status: pet.status, ...(text !== undefined && { description: text }) }
+  return { type: 'PetChanged', pet: changed }
 }
 
 function removePet({ id }: Command<'removePet'>, state: State): PetEvent | 'unchanged' | Rejected {

@@ -13,29 +13,52 @@ export const PetStatus = Type.Enum(petStatuses, {
 })
 export type PetStatus = (typeof petStatuses)[number]
 
+const nameRule = '1 to 128 characters of well-formed Unicode, not only white space'
 const name = Type.String({
   minLength: 1,
   maxLength: 128, // counted in code points, as JSON Schema says
   pattern: '^\\s*\\S', // from the start, as some clients match there alone
   format: 'well-formed',
-  description: '1 to 128 characters of well-formed Unicode, not only white space',
+  description: nameRule,
+  'x-rule': `must be ${nameRule}`,
   examples: ['Rex'],
 })
+const descriptionRule = '1 to 500 characters of well-formed Unicode, not only white space'
+const description = {
+  ...{ minLength: 1, maxLength: 500, pattern: '^\\s*\\S', format: 'well-formed' },
+  description: `What else there is to say (beta): ${descriptionRule}`,
+  examples: ['Likes children'],
+}
 const categoryId = Int64Schema({ description: 'Identifier of the category the animal belongs to', examples: [7] })
 
 export const NewPetSchema = Type.Object(
-  { name, categoryId, status: Type.Optional(PetStatus) },
+  {
+    name,
+    categoryId,
+    status: Type.Optional(PetStatus),
+    description: Type.Optional(Type.String({ ...description, 'x-rule': `must be ${descriptionRule}` })),
+  },
   { title: 'PetInput', additionalProperties: false, description: 'An animal to add' },
 )
 
 export const PetChangeSchema = Type.Object(
-  { name: Type.Optional(name), categoryId: Type.Optional(categoryId) },
+  {
+    name: Type.Optional(name),
+    categoryId: Type.Optional(categoryId),
+    description: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        ...description,
+        'x-rule': `must be ${descriptionRule}; or null, which removes it`,
+      }),
+    ),
+  },
   {
     title: 'PetChange',
     additionalProperties: false,
     minProperties: 1,
     'x-not-allowed': { status: 'it changes with the orders of the pet', id: 'it never changes' },
-    description: 'A change of an animal: its name, its category, or both. Its status changes with its orders',
+    description: 'A change of an animal: its name, its category, its description. Its status changes with its orders',
     examples: [{ name: 'Max' }],
   },
 )
@@ -45,10 +68,19 @@ export const PetIdSchema = IdSchema({
   examples: [1],
 })
 
+const common = { id: PetIdSchema, name, categoryId, status: PetStatus }
+
 export const PetSchema = Type.Object(
-  { id: PetIdSchema, name, categoryId, status: PetStatus },
+  { ...common, description: Type.Optional(Type.String(description)) },
   { title: 'Pet', additionalProperties: false, description: 'An animal' },
 )
+
+/** A pet without a description, as the first version of an event has it. */
+export const PetV1Schema = Type.Object(common, {
+  title: 'PetV1',
+  additionalProperties: false,
+  description: 'An animal without a description',
+})
 
 export type PetId = number & { readonly brand: 'PetId' }
 
@@ -56,10 +88,11 @@ export interface NewPet {
   readonly name: string
   readonly categoryId: Int64
   readonly status: PetStatus
+  readonly description?: string
 }
 
-/** What of a pet can be changed; members that are left out stay as they are. */
-export type PetChange = Partial<Pick<NewPet, 'name' | 'categoryId'>>
+/** What of a pet can be changed; members that are left out stay as they are. Null removes the description. */
+export type PetChange = Partial<Pick<NewPet, 'name' | 'categoryId'>> & { readonly description?: string | null }
 
 export interface Pet extends NewPet {
   readonly id: PetId
@@ -73,8 +106,9 @@ export function toNewPet(value: Static<typeof NewPetSchema>): NewPet {
 /** The pet as JSON text: the only function that writes it, for events, read models and answers. */
 export function petDocument(pet: Pet): string {
   if (pet instanceof WrittenPet) return pet.document
-  const { id, name, categoryId, status } = pet
-  return `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId},"status":"${status}"}`
+  const { id, name, categoryId, status, description: text } = pet
+  const more = text === undefined ? '' : `,"description":${JSON.stringify(text)}`
+  return `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId},"status":"${status}"${more}}`
 }
 
 /** The pet that `petDocument` wrote. */
@@ -88,13 +122,15 @@ export class WrittenPet implements Pet {
   readonly name: string
   readonly categoryId: number
   readonly status: PetStatus
+  declare readonly description?: string
   readonly #document: string
 
-  private constructor([document = '', id, name = '', categoryId, status]: RegExpExecArray) {
+  private constructor([document = '', id, name = '', categoryId, status, text]: RegExpExecArray) {
     this.id = Number(id) as PetId
     this.name = name
     this.categoryId = Number(categoryId)
     this.status = status as PetStatus
+    if (text !== undefined) this.description = text
     this.#document = document
   }
 
@@ -112,8 +148,9 @@ export class WrittenPet implements Pet {
   }
 }
 
-// A name in which each character is one code point and none is escaped; no number that could be rounded.
+// Texts in which each character is one code point and none is escaped; no number that could be rounded.
+const plainText = String.raw`(?=\S)([ !#-[\]-\ud7ff\ue000-\uffff]`
 const plainDocument = new RegExp(
-  String.raw`^\{"id":([1-9]\d{0,14}),"name":"(?=\S)([ !#-[\]-\ud7ff\ue000-\uffff]{1,128})",` +
-    String.raw`"categoryId":(0|-?[1-9]\d{0,14}),"status":"(${petStatuses.join('|')})"\}$`,
+  String.raw`^\{"id":([1-9]\d{0,14}),"name":"${plainText}{1,128})","categoryId":(0|-?[1-9]\d{0,14}),` +
+    String.raw`"status":"(${petStatuses.join('|')})"(?:,"description":"${plainText}{1,500})")?\}$`,
 )

@@ -43,7 +43,9 @@ export const createPet = command({
     summary: 'Add an animal',
     description:
       'The pet is durable when this is answered. Without `status` it is `available`. With an `Idempotency-Key` the ' +
-      'request can be repeated any number of times, and adds one pet.',
+      'request can be repeated any number of times, and adds one pet, which is there when it is answered. Without one ' +
+      'and with `Read-Model-Applied: ?0`, after `Prefer: wait=0` for example, its event is durable and its outcome is not known ' +
+      'yet: the pet will be there, unless another program wrote under its id first.',
     answer: 'Animal added; the body carries the assigned `id`',
   },
   body: NewPetSchema,
@@ -55,8 +57,8 @@ export const createPet = command({
     text: 'get the pet of the first',
     scope: () => [],
     content(body) {
-      const { name, categoryId, status } = toNewPet(body)
-      return [name, String(categoryId), status]
+      const { name, categoryId, status, description } = toNewPet(body)
+      return [name, String(categoryId), status, ...(description === undefined ? [] : [description])]
     },
     again: ({ id }, body) => petDocument({ id: id as PetId, ...toNewPet(body) }),
   },
@@ -70,8 +72,8 @@ export const updatePet = command({
     operationId: 'updatePet',
     summary: 'Change an animal (beta)',
     description:
-      'Changes the name, the category, or both, as a JSON merge patch (RFC 7396) does, also while an order is open. A pet ' +
-      'that is so already stays as it is, whatever `If-Match` says; only a key with the scope `read` is shown it, any ' +
+      'Changes the name, the category and the description, as a JSON merge patch (RFC 7396) does, also while an order is ' +
+      'open: `null` removes the description. A pet that is so already stays as it is, whatever `If-Match` says; only a key with the scope `read` is shown it, any ' +
       'other gets 403. The status cannot be changed here: it changes with the orders of the pet.',
     answer: 'The animal as it is now',
     isBeta: true,

@@ -7,20 +7,20 @@ import { type Allowed, findForbidden, readSources } from './imports.ts'
  * line has a folder, the folders of `src/engine` that it may import, and the packages.
  */
 const table = readTable(`
-  src/engine/lib                | | @opentelemetry/api ajv pino typebox
+  src/engine/lib                | | @opentelemetry/api ajv ajv-formats pino typebox
   src/engine/log                | lib |
   src/engine/log/kafka          | log lib | kafkajs lz4-napi pino snappyjs
-  src/engine/log/sqlite         | log lib |
+  src/engine/log/sqlite         | log lib | pino
   src/engine/read-models        | log lib | pino
   src/engine/read-models/redis  | read-models log lib | cluster-key-slot ioredis pino
-  src/engine/read-models/sqlite | read-models log lib |
+  src/engine/read-models/sqlite | read-models log lib | pino
   src/engine/definition         | log read-models lib | typebox
   src/engine/projector          | definition log read-models lib | pino
-  src/engine/commands           | definition log read-models lib | uuid
+  src/engine/commands           | definition projector log read-models lib | pino uuid
   src/engine/feed               | commands definition log projector read-models lib |
   src/engine/keys               | lib | pino typebox
   src/engine/http               | definition keys commands feed log read-models lib \
-                                | @fastify/bearer-auth @fastify/swagger @opentelemetry/api fastify pino typebox
+                                | @fastify/bearer-auth @fastify/swagger @opentelemetry/api fast-querystring fastify pino typebox
   src/engine/operations         | definition log projector read-models lib | pino
   src/engine/console            | definition feed http log operations projector read-models lib | fastify pino typebox
   src/engine/app                | . console definition keys commands feed log log/kafka log/sqlite http lib projector read-models \

@@ -26,7 +26,7 @@ function newEnvironment() {
   return { DATA_DIR: folder, LOADED: join(folder, 'loaded') }
 }
 
-it('the embedded service loads nothing for brokers, nothing for the page of documentation, and no compiler of others', async () => {
+it('the embedded service loads nothing for brokers, nothing for the page of documentation, and no compiler or format of others', async () => {
   const environment = newEnvironment()
   const service = await startService(environment, [...listing, pathOf('src/main.ts')])
   await service.end('SIGTERM')
@@ -35,7 +35,7 @@ it('the embedded service loads nothing for brokers, nothing for the page of docu
   const unused = [
     ...['kafkajs', 'lz4-napi', 'snappyjs', '@node-rs/crc32', 'ioredis', 'cluster-key-slot'],
     ...['@fastify/swagger', 'yaml', '@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler'],
-    ...['commander', 'cli-progress'],
+    ...['ajv-formats', 'commander', 'cli-progress'],
   ]
   expect(packages.filter((name) => unused.includes(name))).toEqual([])
   expect(folders).toContain('src/engine/log/sqlite')

@@ -15,3 +15,24 @@ it('docs/engine.md quotes what is tested', () => {
 it('the example has at most 250 lines', () => {
   expect(example.join('').trimEnd().split('\n').length).toBeLessThanOrEqual(250)
 })
+
+const bounds = readFileSync('SECURITY.md', 'utf8')
+const quoted = [...bounds.matchAll(/`([\w/-]+\.ts): ([^`]+)`/g)].map(([, file = '', text = '']) => ({ file, text }))
+
+/** Whether the text is there, and no number goes on behind it. */
+function isIn(code: string, text: string): boolean {
+  return code
+    .split(text)
+    .slice(1)
+    .some((behind) => !/^(?:[\d_.]| \*)/.test(behind))
+}
+
+it('SECURITY.md quotes the bounds of the code', () => {
+  expect(quoted.length).toBeGreaterThan(80)
+  expect(quoted.filter(({ file, text }) => !isIn(readFileSync(`src/engine/${file}`, 'utf8'), text))).toEqual([])
+  expect(['max = 10', 'max = 100', 'max = 100 * 2'].map((text) => isIn('const max = 100 * 2\n', text))).toEqual([
+    false,
+    false,
+    true,
+  ])
+})

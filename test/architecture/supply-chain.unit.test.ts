@@ -58,6 +58,10 @@ describe('what npm ci installs', () => {
     expect(readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8')).toContain(`node:${node.version}-`)
   })
 
+  it('runs the tests on that Node, whatever the version of npm', () => {
+    expect(process.versions.node).toBe(read('.ci/node/package.json').version)
+  })
+
   it('runs no script of its own, whatever the version of npm, and needs none', () => {
     const npmrc = readFileSync(new URL('../../.npmrc', import.meta.url), 'utf8')
     expect(npmrc.split('\n')).toContain('ignore-scripts=true')

@@ -17,12 +17,29 @@ export interface Attack {
   readonly from?: readonly string[]
 }
 
+/** What the thread is given. All connections share what they send: of a text each would keep a copy until it is taken. */
+interface Orders {
+  readonly port: number
+  readonly attack: Attack
+  readonly first: Uint8Array
+  readonly again: Uint8Array | undefined
+  readonly closed: Int32Array
+}
+
 /** Keeps connections to a port from an address of its own, in a thread of its own. Those that are closed are opened anew. */
 export class Attackers {
   readonly #worker: Worker
+  readonly #closed = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
 
   constructor(port: number, attack: Attack) {
-    this.#worker = new Worker(fileURLToPath(import.meta.url), { workerData: { port, attack } })
+    const again = attack.again === undefined ? undefined : Buffer.from(attack.again)
+    const orders: Orders = { port, attack, first: Buffer.from(attack.first), again, closed: this.#closed }
+    this.#worker = new Worker(fileURLToPath(import.meta.url), { workerData: { orders } })
+  }
+
+  /** How many of its connections have been closed so far. */
+  get closed(): number {
+    return Atomics.load(this.#closed, 0)
   }
 
   async stop(): Promise<void> {
@@ -33,8 +50,9 @@ export class Attackers {
 const otherAddresses = ['127.0.0.2']
 const comesBackMs = 20
 
-function open(port: number, attack: Attack, index: number): void {
-  const { first, again, everyMs, reads, resets, from = otherAddresses } = attack
+function open(orders: Orders, index: number): void {
+  const { port, first, again, closed } = orders
+  const { everyMs, reads, resets, from = otherAddresses } = orders.attack
   const socket = connect({ port, host: '127.0.0.1', localAddress: from[index % from.length] })
   socket.on('error', () => {})
   if (reads === true) socket.resume()
@@ -49,12 +67,13 @@ function open(port: number, attack: Attack, index: number): void {
     socket.once('connect', send)
   }
   socket.on('close', () => {
+    Atomics.add(closed, 0, 1)
     clearInterval(timer)
-    setTimeout(() => open(port, attack, index), comesBackMs)
+    setTimeout(() => open(orders, index), comesBackMs)
   })
 }
 
-if (!isMainThread && workerData?.attack !== undefined) {
-  const { port, attack } = workerData as { readonly port: number; readonly attack: Attack }
-  for (let index = 0; index < attack.connections; index++) open(port, attack, index)
+if (!isMainThread && workerData?.orders !== undefined) {
+  const orders = workerData.orders as Orders
+  for (let index = 0; index < orders.attack.connections; index++) open(orders, index)
 }

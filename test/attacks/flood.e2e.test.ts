@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
 import { startService } from '../e2e/service.ts'
+import { describeOnLinux } from '../lib/on-linux.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { type Attack, Attackers } from './attackers.ts'
-import { describeOnLinux, memoryGrowthMiB, memoryOf, seenDuring } from './well-behaved.ts'
+import { memoryGrowthMiB, memoryOf, seenDuring } from './well-behaved.ts'
 
 const [flooding, busy, watching] = ['the-key-of-one-that-floods', 'the-key-of-a-busy-client', 'the-key-that-is-watched']
 
@@ -34,7 +35,7 @@ describeOnLinux('requests without an end from one key leave another one served, 
     const own = new Attackers(Number(new URL(service.url).port), halfLoad)
     const memoryMax = memoryOf(service) + memoryGrowthMiB
     for (const [name, flood] of Object.entries(attacks)) {
-      const { statuses, memoryMiB } = await seenDuring(flood, service, '/v1/pets?limit=1', watching)
+      const { statuses, memoryMiB } = await seenDuring(flood, service, { paths: ['/v1/pets?limit=1'], key: watching })
       expect([name, statuses]).toEqual([name, [200]])
       expect(memoryMiB, name).toBeLessThan(memoryMax)
     }

@@ -2,9 +2,10 @@ import { expect, it } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { apiKey, Client } from '../e2e/client.ts'
 import { brokerEnvironment, type Environment, serviceCommand, startService } from '../e2e/service.ts'
+import { describeOnLinux } from '../lib/on-linux.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import type { Attack } from './attackers.ts'
-import { describeOnLinux, memoryGrowthMiB, memoryOf, seenDuring } from './well-behaved.ts'
+import { memoryGrowthMiB, memoryOf, seenDuring } from './well-behaved.ts'
 
 const head = (line: string, ...headers: string[]) => [line, 'Host: a', ...headers, '', ''].join('\r\n')
 const get = (path: string) => head(`GET ${path} HTTP/1.1`)
@@ -84,7 +85,8 @@ async function expectHolds(these: Attacks, environment: Environment): Promise<vo
   await expect.poll(async () => (await client.get(id)).status, { timeout: 10_000 }).toBe(200)
   const memoryMax = memoryOf(service) + memoryGrowthMiB
   for (const [name, attack] of Object.entries(these)) {
-    const { memoryMiB, descriptors, statuses } = await seenDuring(attack, service, `/v1/pets/${id}`, apiKey)
+    const asked = { paths: [`/v1/pets/${id}`], key: apiKey }
+    const { memoryMiB, descriptors, statuses } = await seenDuring(attack, service, asked)
     expect([name, statuses]).toEqual([name, [200]])
     expect((await client.request('/livez')).status, name).toBe(200)
     expect((await createSurely(client, 'Bello', name)).name, name).toBe('Bello')

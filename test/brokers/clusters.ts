@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { KafkaBroker, RedisServer } from './brokers.ts'
 import { startKafka, startRedis } from './processes.ts'
-import { askRedis, freePort, kafkaBrokersAnswering, until } from './ready.ts'
+import { askRedis, freePort, kafkaBrokersAnswering, startMs, until } from './ready.ts'
 
 type Settings = Readonly<Record<string, string>>
 
@@ -39,7 +39,7 @@ export async function startKafkaCluster(
   )
   const remove = async () => void (await Promise.all(nodes.map((node) => node.remove())))
   const brokers = nodes.map((node) => node.brokers).join(',')
-  await until('three brokers have joined', 60_000, async () => (await kafkaBrokersAnswering(brokers)) === nodes.length)
+  await until('three brokers have joined', startMs, async () => (await kafkaBrokersAnswering(brokers)) === nodes.length)
   return { brokers, nodes, remove }
 }
 
@@ -84,7 +84,7 @@ export async function startRedisCluster(
   const stateOf = (url: string) => askRedis(url, async (redis) => String(await redis.cluster('INFO'))).catch(String)
   const isWhole = async () =>
     (await Promise.all(urls.map(stateOf))).every((state) => state.includes('cluster_state:ok'))
-  const whole = () => until('the Redis Cluster is whole', 30_000, isWhole)
+  const whole = () => until('the Redis Cluster is whole', startMs, isWhole)
   const remove = async () => void (await Promise.all(masters.map((master) => master.remove())))
   await whole()
   return { url: urls[0] ?? '', masters, whole, remove }

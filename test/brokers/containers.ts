@@ -6,7 +6,7 @@ import {
   type TestContainer,
 } from 'testcontainers'
 import type { Controllable, KafkaBroker, KafkaOptions, RedisOptions, RedisServer } from './brokers.ts'
-import { freePort, kafkaAnswers, redisAnswers, threadsOf, until, untilStopped, within } from './ready.ts'
+import { freePort, kafkaAnswers, redisAnswers, startMs, threadsOf, until, untilStopped, within } from './ready.ts'
 import { kafkaEnvironment, redisTestArgs } from './settings.ts'
 
 const images = {
@@ -102,7 +102,7 @@ async function removeContainer(container: Container): Promise<void> {
 type Container = ReturnType<ContainerRuntimeClient['container']['getById']>
 
 async function ready(container: Container, answers: () => Promise<boolean>): Promise<void> {
-  await until('a broker in a container answers', 60_000, async () => {
+  await until('a broker in a container answers', startMs, async () => {
     if (await answers()) return true
     const { State } = await container.inspect()
     if (State.Running) return false

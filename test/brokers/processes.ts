@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Controllable, KafkaBroker, KafkaOptions, RedisOptions, RedisServer } from './brokers.ts'
-import { freePort, kafkaAnswers, redisAnswers, threadsOf, until, untilStopped } from './ready.ts'
+import { freePort, kafkaAnswers, redisAnswers, startMs, threadsOf, until, untilStopped } from './ready.ts'
 import { jarsFolder, kafkaEnvironment, kafkaImageFolder, redisTestArgs } from './settings.ts'
 
 /** Where a broker listens and keeps its data, where that is not left to chance. */
@@ -102,7 +102,7 @@ async function started({ command, args, env, folder, answers }: Definition): Pro
   })
   child.unref()
   endWithThisProcess(child)
-  await until(`${command} answers`, 60_000, async () => {
+  await until(`${command} answers`, startMs, async () => {
     if (failure) throw failure
     if (ended(child)) throw new Error(`${command} ended: ${readFileSync(logFile, 'utf8').slice(-4000)}`)
     return await answers()

@@ -7,6 +7,9 @@ import { tuneProcess } from '../../src/engine/log/kafka/process-tuning.ts'
 // Whoever starts brokers asks them by kafkajs, which would print a warning about its timers.
 tuneProcess({ consumes: false })
 
+/** How long a broker may take to start. A machine with two cores that does much else takes more than a minute at times. */
+export const startMs = 180_000
+
 export type KafkaAccess = Pick<KafkaConfig, 'sasl' | 'ssl'>
 
 /** Asks again until the answer is yes; throws after `timeoutMs`, naming what did not happen. */

@@ -73,16 +73,19 @@ export class Workload {
   #newPet(): Asked {
     const name = `pet ${this.#names++}`
     const status = this.#random.pick([undefined, 'available', 'available', 'pending', 'sold'])
-    const wanted = { name, categoryId: this.#random.below(5), ...(status !== undefined && { status }) }
+    const described = this.#random.chance(0.2) && { description: `about ${name}` }
+    const wanted = { name, categoryId: this.#random.below(5), ...(status !== undefined && { status }), ...described }
     return { operation: 'createPet', wanted, ...(this.#random.chance(0.5) && { idempotencyKey: name }) }
   }
 
-  /** Its name or its category, or it leaves. */
+  /** Its name, its category or its description, or it leaves. */
   #changeOf(id: number): Asked {
     const cached = this.#cachedOf('pet', id)
     if (this.#random.chance(0.2)) return { operation: 'removePet', id, ...cached }
     const category = { categoryId: this.#random.below(5) }
-    const wanted = this.#random.chance(0.7) ? { name: `pet ${this.#names++}` } : category
+    const description = this.#random.chance(0.5) ? null : `about ${this.#names}`
+    const other = this.#random.pick([category, { description }])
+    const wanted = this.#random.chance(0.6) ? { name: `pet ${this.#names++}` } : other
     return { operation: 'updatePet', id, wanted, ...cached }
   }
 

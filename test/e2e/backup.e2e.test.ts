@@ -1,9 +1,9 @@
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { Client, createMany, expectExactly, type Pet } from './client.ts'
-import { expectVerified, petstore, petstoreJson, petstoreOutput, startService } from './service.ts'
+import { expectRefused, expectVerified, petstore, petstoreJson, petstoreOutput, startService } from './service.ts'
 
 it('a backup under full write load has every pet that was answered before, and goes on as another log', async () => {
   const environment = { DATA_DIR: temporaryFolder() }
@@ -40,6 +40,50 @@ it('a backup under full write load has every pet that was answered before, and g
   const stale = { 'consistency-token': last.headers.get('consistency-token') ?? '' }
   expect((await second.get(served[0]?.id ?? 0, stale)).status).toBe(400)
   expect((await second.get(more[0]?.id ?? 0, tag)).status).toBe(200)
+  await expectVerified(restored)
+})
+
+it('a start without the file of keys beside events issues a key, and says that those before are refused', async () => {
+  const environment = { DATA_DIR: temporaryFolder(), API_KEYS: '' }
+  const keyOf = ({ output }: { output(): string }) => /PETSTORE_KEY=(petstore_\S+)/.exec(output())?.[1] ?? ''
+  const status = async (url: string, key: string) =>
+    (await fetch(`${url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } })).status
+  const first = await startService(environment)
+  const key = keyOf(first)
+  await fetch(`${first.url}/v1/pets`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Rex', categoryId: 1 }),
+  })
+  await first.end('SIGTERM')
+  rmSync(join(environment.DATA_DIR, 'api-keys.json'))
+  const second = await startService(environment)
+  expect(second.output()).toContain('keys issued before are refused until it is restored from a backup')
+  expect([await status(second.url, key), await status(second.url, keyOf(second))]).toEqual([401, 200])
+})
+
+it('a backup that is served goes on after kill -9, and is refused over the files of a process that was killed', async () => {
+  const environment = { DATA_DIR: temporaryFolder() }
+  const service = await startService(environment)
+  const pets = await createMany(new Client(service), 20)
+  const folder = join(temporaryFolder(), 'backup')
+  await petstoreJson(environment, 'backup', folder)
+  await createMany(new Client(service), 20)
+  await service.end('SIGKILL')
+
+  const file = join(environment.DATA_DIR, 'event-log.db')
+  expect(statSync(`${file}-wal`).size).toBeGreaterThan(0)
+  copyFileSync(join(folder, 'event-log.db'), file)
+  await expectRefused(environment, /is not the file that \S+-wal belongs to, as when a backup is copied/)
+  for (const each of ['-wal', '-shm']) rmSync(`${file}${each}`)
+  const first = new Client(await startService(environment))
+  await expectExactly(first, pets)
+
+  const restored = { DATA_DIR: folder }
+  const second = await startService(restored)
+  const more = await createMany(new Client(second), 20)
+  await second.end('SIGKILL')
+  await expectExactly(new Client(await startService(restored)), [...pets, ...more])
   await expectVerified(restored)
 })
 

@@ -86,6 +86,11 @@ describe.skipIf(!hasNginx)('behind nginx, under a prefix', () => {
     const root = await request('/shop/')
     expect([root.status, new URL(root.headers.location ?? '', `${url}/`).href]).toEqual([302, `${url}/docs`])
     expect((await request('/shop/docs')).headers['content-type']).toBe('text/html; charset=utf-8')
+    const compressed = { 'accept-encoding': 'gzip' }
+    const { headers } = await request('/shop/openapi.json', { headers: compressed })
+    expect(headers).toMatchObject({ 'content-encoding': 'gzip', 'cache-control': 'no-cache' })
+    const again = { ...compressed, 'if-none-match': headers.etag ?? '' }
+    expect((await request('/shop/openapi.json', { headers: again })).status).toBe(304)
     const { servers } = JSON.parse((await request('/shop/openapi.json')).text)
     expect(servers).toEqual([{ url: `${url}/v1` }])
     for (const [path, code] of [

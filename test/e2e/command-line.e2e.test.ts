@@ -61,6 +61,7 @@ describe('the command line', () => {
     loseOneDocument(environment.DATA_DIR)
     const { code, output } = await petstore(environment, 'verify', '--json')
     expect(code, output).toBe(1)
+    expect(JSON.parse(output).differenceCount).toBe(JSON.parse(output).differences.length)
     expect(JSON.parse(output).differences).toContainEqual(expect.objectContaining({ where: 'pets', id: '1' }))
     const text = { code: 1, output: expect.stringMatching(/^pets 1\n {2}expected {2}.*\n {2}found {5}nothing\n/) }
     expect(await runHere(environment, 'verify')).toMatchObject(text)

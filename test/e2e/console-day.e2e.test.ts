@@ -42,8 +42,9 @@ const simulated = `
       marks: Array.from({ length: 100 }, (_, i) => ({ at: now - i * 1000, what: 'mark ' + (now - i) })),
     }),
   }
-  const event = () => ({ id: String(now), type: 'a.B.v1', subject: String(now), time: new Date(now).toISOString(), data: { now } })
-  const read = () => new Promise((resolve) => setTimeout(() => resolve({ value: 'data: ' + JSON.stringify({ leftOut: 3, events: [event(), event()] }) + '\\n\\n' }), 10_000))
+  const event = () => ({ id: String(now), type: 'a.B.v1', subject: String(++count), time: new Date(now).toISOString(), data: { now } })
+  answers.events = () => ({ before: String(++count), events: Array.from({ length: 50 }, event) })
+  const read = () => new Promise((resolve) => setTimeout(() => resolve({ value: 'data: ' + JSON.stringify({ leftOut: 3, after: String(now), events: [event(), event()] }) + '\\n\\n' }), 10_000))
   window.fetch = async (url) => {
     const name = new URL(url).pathname.split('/').at(-1)
     const headers = { get: (header) => (header === 'content-type' ? 'application/json' : null) }
@@ -70,21 +71,25 @@ describe.skipIf(!hasBrowser)('a console that is open for a day', () => {
   it.each([
     ['Overview', 'All well|Something is wrong'],
     ['Events', 'A sample: [0-9,]+ more are not shown'],
-  ])('holds no more than after six hours: %s', async (name, says) => {
-    const { url } = await startService({ DATA_DIR: temporaryFolder() })
-    const { page, problems } = await openConsole(url, {}, (opened) => opened.addInitScript(simulated))
-    const session = await page.context().newCDPSession(page)
-    await page.evaluate(`location.hash = '#/${name.toLowerCase()}'`)
-    await signIn(page)
-    await runHours(page, 6)
-    await expectSays(page, new RegExp(says))
-    const before = await heldBy(session)
-    await runHours(page, 18)
-    await expectSays(page, new RegExp(says))
-    const after = await heldBy(session)
-    expect(after.nodes).toBeLessThan(before.nodes * 1.2 + 200)
-    expect(after.bytes).toBeLessThan(before.bytes * 1.2 + 500_000)
-    expect(await page.locator('tbody tr').count()).toBeLessThanOrEqual(200)
-    expect(problems).toEqual([])
-  })
+  ])(
+    'holds no more than after six hours: %s',
+    async (name, says) => {
+      const { url } = await startService({ DATA_DIR: temporaryFolder() })
+      const { page, problems } = await openConsole(url, {}, (opened) => opened.addInitScript(simulated))
+      const session = await page.context().newCDPSession(page)
+      await page.evaluate(`location.hash = '#/${name.toLowerCase()}'`)
+      await signIn(page)
+      await runHours(page, 6)
+      await expectSays(page, new RegExp(says))
+      const before = await heldBy(session)
+      await runHours(page, 18)
+      await expectSays(page, new RegExp(says))
+      const after = await heldBy(session)
+      expect(after.nodes).toBeLessThan(before.nodes * 1.2 + 200)
+      expect(after.bytes).toBeLessThan(before.bytes * 1.2 + 500_000)
+      expect(await page.locator('tbody tr').count()).toBeLessThanOrEqual(200)
+      expect(problems).toEqual([])
+    },
+    900_000,
+  ) // a day is some thousand messages, which a busy machine draws slowly
 })

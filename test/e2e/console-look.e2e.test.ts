@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)('the look of the console', () => {
       ]
       for (const hash of hashes) {
         await page.goto(`${url}/console#/${hash}`)
-        await expectSays(page, /is parked|Partitions|What happens now|Later.v1 is unknown|id|1: /)
+        await expectSays(page, /is parked|Partitions|The log begins here|Later.v1 is unknown|id|1: /)
         await page.waitForLoadState('networkidle')
         expect(await violations(page), hash).toEqual([])
         expect(await paleTexts(page), hash).toEqual([])

@@ -5,7 +5,7 @@ import { openSqliteEventLog } from '../../src/engine/log/sqlite/sqlite-event-log
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { Client, createMany, type Pet } from './client.ts'
-import { expectSays, goTo, hasBrowser, send, signIn, useConsole } from './console-page.ts'
+import { expectSays, goTo, hasBrowser, send, signIn, useConsole, violations } from './console-page.ts'
 import { Load } from './load.ts'
 import {
   brokerEnvironment,
@@ -16,6 +16,8 @@ import {
   startService,
 } from './service.ts'
 import { petCreated, produce } from './topic.ts'
+
+const patience = { timeout: 30_000, interval: 50 }
 
 describe.skipIf(!hasBrowser)('work in the console', () => {
   const openConsole = useConsole()
@@ -42,6 +44,115 @@ describe.skipIf(!hasBrowser)('work in the console', () => {
     await expectSays(page, `orders ${orderId} changed`)
     expect(problems).toEqual([])
   }
+
+  /** The page begins with the latest of many events; earlier ones come by the keyboard, those of now above. */
+  async function lookBack(environment: Environment): Promise<void> {
+    const service = await startService(environment)
+    const client = new Client(service)
+    const pets = await createMany(client, 130)
+    const { page, problems } = await openConsole(service.url)
+    await signIn(page)
+    await goTo(page, 'Events')
+    const rows = page.locator('tbody tr')
+    await expect.poll(() => rows.count(), patience).toBe(50)
+    const shown = async () => (await rows.locator('a').allInnerTexts()).map(Number)
+    const latest = await shown()
+    expect(latest).toContain(pets.at(-1)?.id)
+    expect(latest).not.toContain(pets[0]?.id)
+    expect(await violations(page)).toEqual([])
+    const [late] = (await createMany(client, 1)) as [Pet]
+    await expect.poll(shown, patience).toEqual([late.id, ...latest])
+    await page.getByRole('button', { name: 'Earlier events' }).focus()
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('End')
+        return page.locator('main').innerText()
+      }, patience)
+      .toContain('The log begins here.')
+    const all = await shown()
+    expect(all.slice(0, 51)).toEqual([late.id, ...latest])
+    expect(all.toSorted((one, other) => one - other)).toEqual(
+      [...pets, late].map(({ id }) => id).toSorted((one, other) => one - other),
+    )
+    expect(await violations(page)).toEqual([])
+    expect(problems).toEqual([])
+  }
+
+  it('goes on where the rate of the key ends, and says when', async () => {
+    const service = await startService({ DATA_DIR: temporaryFolder(), RATE_LIMIT: '4/5' })
+    const { page } = await openConsole(service.url)
+    await signIn(page)
+    const isLimited = () =>
+      expectSays(page, /has sent the 4 reads that it may send in 5 s\. It may send more in [1-5] s\./)
+    await isLimited()
+    await goTo(page, 'Parked')
+    await expectSays(page, 'No event is parked.')
+    await expect.poll(() => page.getByRole('alert').count(), patience).toBe(0)
+    await isLimited()
+  })
+
+  it('looks back from the latest events to the first, embedded', async () => {
+    await lookBack({ DATA_DIR: temporaryFolder() })
+  })
+
+  it('shows events of any time, and where one cannot be read asks for it again', async () => {
+    const DATA_DIR = temporaryFolder()
+    const { url } = await startService({ DATA_DIR })
+    const log = openSqliteEventLog({ file: join(DATA_DIR, 'event-log.db') })
+    const noText = { toString: 1, valueOf: 1 }
+    const times = ['yesterday', '9999-12-31T23:59:59Z', '2020-02-29T12:00:00Z', 5, undefined, null, noText]
+    const records = times.map((time, i) => {
+      const { key, value } = petCreated({
+        eventId: `any ${i}`,
+        pet: { id: i + 1, name: `of time ${i}`, categoryId: 1, status: 'sold' },
+      })
+      return { key, value: JSON.stringify({ ...JSON.parse(value), time }), headers: {} }
+    })
+    await log.append(0, records)
+    await log.close()
+    let refusals = 2
+    const refuse = { status: 503, json: { code: 'event_log_unavailable', message: 'It is away.', status: 503 } }
+    const { page } = await openConsole(url, {}, (opened) =>
+      opened.route(/console\/api\/events\?/, (route) => (refusals-- > 0 ? route.fulfill(refuse) : route.continue())),
+    )
+    await signIn(page)
+    await goTo(page, 'Events')
+    await expectSays(page, 'It is away. event_log_unavailable')
+    await expectSays(page, 'The log begins here.')
+    const shown = await page.locator('tbody tr').allInnerTexts()
+    expect(shown).toHaveLength(times.length)
+    for (const text of ['yesterday', /9999|10000/, '2020']) expect(shown.join('\n')).toMatch(text)
+    expect(await page.locator('main').innerText()).not.toContain('It is away.')
+    for (const id of times.keys()) {
+      await page.goto(`${url}/console#/events/${id + 1}`)
+      await expectSays(page, `"name": "of time ${id}"`)
+    }
+  })
+
+  it('goes on at any address', async () => {
+    const { url } = await startService({ DATA_DIR: temporaryFolder() })
+    const { page, problems } = await openConsole(url)
+    await page.goto(`${url}/console#/%E0`)
+    await signIn(page)
+    await expectSays(page, 'All well.')
+    for (const [address, said] of [
+      ['toString', 'All well.'],
+      ['__proto__', 'All well.'],
+      ['events/%E0%A4%A', 'id must be an integer'],
+      ['events/%00/7', 'id must be an integer'],
+      ['documents/%E0/%', 'petId must be an integer'],
+      ['documents/nothing/abc', 'petId must be an integer'],
+      ['parked/%', 'No event is parked.'],
+      ['pipeline/%ff', 'Generations of the read models'],
+    ] as const) {
+      await page.goto(`${url}/console#/overview`)
+      await expectSays(page, 'What happened')
+      await page.goto(`${url}/console#/${address}`)
+      await expectSays(page, said)
+    }
+    await goTo(page, 'Events')
+    expect(problems.filter((problem) => !/status of 40[04]/.test(problem))).toEqual([])
+  })
 
   it('follows a pet from its request to what is served, embedded', async () => {
     await followOnePet({ DATA_DIR: temporaryFolder() })
@@ -129,6 +240,10 @@ describe.skipIf(!hasBrowser)('work in the console', () => {
   describeWithBrokers('on brokers', (brokers) => {
     it('follows a pet from its request to what is served, under load', async () => {
       await followOnePet({ ...brokerEnvironment(brokers), CONSOLE: 'true' }, 2)
+    })
+
+    it('looks back from the latest events of all partitions to the first', async () => {
+      await lookBack({ ...brokerEnvironment(brokers), CONSOLE: 'true' })
     })
 
     it('rebuilds and discards under load, and sees both', async () => {

@@ -1,10 +1,9 @@
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { whenDone } from '../lib/when-done.ts'
 import { apiKey, Client, createMany } from './client.ts'
+import { cutEmbeddedLog } from './embedded-log.ts'
 import { serverSentEvents } from './server-sent-events.ts'
 import { brokerEnvironment, petstoreOutput, startPetstore, startService } from './service.ts'
 
@@ -93,9 +92,7 @@ it('a feed that is to go on beyond the end of a log that lost it is refused, and
   await createMany(new Client(service), 3)
   const { lastId } = await follow(service, 3, '?from=start')
   await service.end('SIGTERM')
-  const log = new DatabaseSync(join(environment.DATA_DIR, 'event-log.db'))
-  log.exec('DELETE FROM records WHERE "offset" = 2')
-  log.close()
+  cutEmbeddedLog(environment.DATA_DIR, 1)
   const again = await startService(environment)
   const refused = await new Client(again).request('/v1/events', { headers: { 'last-event-id': lastId } })
   const message = 'header: Last-Event-ID is beyond the end of the log'

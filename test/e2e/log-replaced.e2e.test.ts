@@ -1,10 +1,9 @@
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, vi } from 'vitest'
 import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { byId, Client, codeOf, createMany, type Pet, untilServed } from './client.ts'
+import { cutEmbeddedLog } from './embedded-log.ts'
 import { Load } from './load.ts'
 import {
   brokerEnvironment,
@@ -152,12 +151,3 @@ describe('when the embedded log has lost its last events', () => {
     }
   })
 })
-
-/** Resolves to the pets that are left without its last events. */
-function cutEmbeddedLog(folder: string, lost: number): ReadonlySet<number> {
-  const db = new DatabaseSync(join(folder, 'event-log.db'))
-  db.prepare('DELETE FROM records WHERE "offset" > (SELECT MAX("offset") FROM records) - ?').run(lost)
-  const kept = db.prepare('SELECT value FROM records').all()
-  db.close()
-  return new Set(kept.map(({ value }) => JSON.parse(Buffer.from(value as Uint8Array).toString()).data.id as number))
-}

@@ -7,7 +7,10 @@ import { registerHooks } from 'node:module'
 
 const changes: [text: RegExp, next: (found: string, ...groups: string[]) => string][] = [
   [/\bversion: (\d+),/, (_, version) => `version: ${Number(version) + 1},`],
-  [/\bpetDocument\(pet\)/, (found) => `${found}.replace(/("name":.*),("status":"\\w+")}$/, '$2,$1}')`],
+  [
+    /\bpetDocument\(pet\)/,
+    (found) => `${found}.replace(/("name":.*),("status":"\\w+")((?:,"description":.*)?)}$/, '$2,$1$3}')`,
+  ],
 ]
 
 registerHooks({

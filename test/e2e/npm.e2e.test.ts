@@ -8,9 +8,12 @@ import { startService } from './service.ts'
 
 const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
-it('every script that npm runs ends with it: the shell, which would keep a signal for itself, makes room', () => {
+it('every script that npm runs replaces the shell, which would keep a signal for itself, and runs on the pinned Node', () => {
   for (const [name, script] of Object.entries(scripts))
-    expect({ name, script }).toEqual({ name, script: expect.stringMatching(/^exec |^npm run \S+( && npm run \S+)+$/) })
+    expect({ name, script }).toEqual({
+      name,
+      script: expect.stringMatching(/^exec with-pinned-node |^npm run \S+( && npm run \S+)+$/),
+    })
 })
 
 it('npm start ends when npm is told to, with its port and its lock, and all that was promised is kept', async () => {

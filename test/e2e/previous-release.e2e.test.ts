@@ -55,6 +55,7 @@ describeWithPreviousRelease('the release before this one', (previous) => {
     await stop(before)
 
     const present = await startService(environment)
+    expect(present.output()).toContain('events that an earlier release appended get checksums')
     const client = new Client(present)
     await expectExactly(client, [...pets, once])
     await expectReplayed(client, once)
@@ -67,7 +68,9 @@ describeWithPreviousRelease('the release before this one', (previous) => {
     pets.push((await createOnce(new Client(back), 'back')).pet)
     await stop(back)
 
-    const again = new Client(await startService(environment))
+    const returned = await startService(environment)
+    expect(returned.output()).toContain('events that an earlier release appended get checksums')
+    const again = new Client(returned)
     const others = pets.filter(({ id }) => id !== changed.id && id !== removed.id)
     await expectExactly(again, [changed, ...others, { ...once, status: 'pending' }])
     expect((await again.get(removed.id)).status).toBe(404)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import kafkajs, { type AclEntry } from 'kafkajs'
 import { expect, it, onTestFinished } from 'vitest'
-import { certificates } from '../brokers/certificates.ts'
+import { accessAs, type Certificates, certificateAndPassword, certificates } from '../brokers/certificates.ts'
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
 import { startKafka, startRedis } from '../brokers/processes.ts'
 import { askKafka, askRedis, freePort } from '../brokers/ready.ts'
@@ -31,15 +31,16 @@ const timeout = 240_000
 
 describeWithLocalBrokers('by certificate, password and the rights that docs/operations.md names, and no others', () => {
   it('each role does all of its work, and says in one line what is missing', { timeout }, async () => {
-    const { ca, cert, key, both } = certificates(temporaryFolder())
+    const files = certificates(temporaryFolder())
+    const { ca, cert, key } = files
     const tlsPort = await freePort()
     const redisTls = ['--tls-port', String(tlsPort), '--tls-cert-file', cert, '--tls-key-file', key]
     const [kafka, redis] = await Promise.all([
-      startKafkaWithRights({ ca, cert, key, both }),
+      startKafkaWithRights(files),
       startRedis({ args: [...redisTls, '--tls-ca-cert-file', ca, '--tls-auth-clients', 'yes'] }),
     ])
     onTestFinished(async () => void (await Promise.all([kafka.remove(), redis.remove()])))
-    await grantInKafka(kafka.brokers, { ca, cert, key })
+    await grantInKafka(kafka.brokers, files)
     await grantInRedis(redis.url)
 
     const access = `petstore:${password}@`
@@ -114,32 +115,15 @@ describeWithLocalBrokers('by certificate, password and the rights that docs/oper
   })
 })
 
-type Files = Record<'ca' | 'cert' | 'key', string>
-
-function startKafkaWithRights({ both, ...files }: Files & { both: string }) {
-  const credentials = users.map((name) => `user_${name}="${password}"`).join(' ')
-  const module = 'org.apache.kafka.common.security.plain.PlainLoginModule'
+function startKafkaWithRights(files: Certificates) {
   return startKafka({
-    access: { ssl: contentsOf(files), sasl: login('admin') },
+    access: accessAs('admin', password, files),
     config: {
-      'listener.security.protocol.map': 'PLAINTEXT:SASL_SSL,CONTROLLER:PLAINTEXT',
-      ...{ 'ssl.keystore.type': 'PEM', 'ssl.keystore.location': both },
-      ...{ 'ssl.client.auth': 'required', 'ssl.truststore.type': 'PEM', 'ssl.truststore.location': files.ca },
-      'sasl.enabled.mechanisms': 'PLAIN',
-      'sasl.mechanism.inter.broker.protocol': 'PLAIN',
-      'listener.name.plaintext.plain.sasl.jaas.config': `${module} required username="admin" password="${password}" ${credentials};`,
+      ...certificateAndPassword(files, users, password),
       'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
       'super.users': 'User:admin;User:ANONYMOUS', // the latter on the listener of the controller
     },
   })
-}
-
-function contentsOf({ ca, cert, key }: Files) {
-  return { ca: readFileSync(ca, 'utf8'), cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') }
-}
-
-function login(username: string) {
-  return { mechanism: 'plain', username, password } as const
 }
 
 async function grantInRedis(url: string): Promise<void> {
@@ -148,8 +132,8 @@ async function grantInRedis(url: string): Promise<void> {
   await askRedis(url, (admin) => admin.call('ACL', ...args))
 }
 
-async function grantInKafka(brokers: string, files: Files): Promise<void> {
-  const kafka = new kafkajs.Kafka({ brokers: [brokers], ssl: contentsOf(files), sasl: login('admin'), logLevel: 0 })
+async function grantInKafka(brokers: string, files: Certificates): Promise<void> {
+  const kafka = new kafkajs.Kafka({ brokers: [brokers], ...accessAs('admin', password, files), logLevel: 0 })
   const acl = commands.filter((command) => command.startsWith('kafka-acls')).flatMap(aclsOf)
   expect(acl).toHaveLength(12)
   await askKafka(kafka, (admin) => admin.createAcls({ acl }))

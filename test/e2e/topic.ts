@@ -2,6 +2,7 @@ import kafkajs from 'kafkajs'
 import { expect, vi } from 'vitest'
 import { askKafka, kafkaClient } from '../brokers/ready.ts'
 import { recordsOf, type TopicRecord } from '../brokers/topic-records.ts'
+import { isCreation } from '../judge/identities.ts'
 import { ReferenceConsumer } from '../store/reference-consumer.ts'
 import { byId, type Order, type Pet } from './client.ts'
 
@@ -116,7 +117,7 @@ export function consumed(records: readonly TopicRecord[]): { pets: Pet[]; orders
 /** Every event that adds a pet, also those that did not take effect. */
 export function creationsIn(records: readonly TopicRecord[]) {
   const events = records.map(({ value }) => JSON.parse(String(value)))
-  return events.filter(({ type }) => type === 'petstore.PetCreated.v1') as {
+  return events.filter(({ type }) => isCreation(type)) as {
     readonly id: string
     readonly idempotencykey?: string
     readonly data: Pet

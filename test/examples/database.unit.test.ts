@@ -50,6 +50,10 @@ it('keeps every digit of a category id, and one idempotency key for each partiti
   const categoryId = -9223372036854775808n
   database.setPet({ id: 7, name: 'Rex', categoryId, status: 'sold' })
   expect(database.pet(7)).toEqual({ id: 7, name: 'Rex', categoryId, status: 'sold' })
+  database.setPet({ id: 7, name: 'Rex', categoryId, status: 'sold', description: 'Likes children' })
+  expect(database.pet(7)).toEqual({ id: 7, name: 'Rex', categoryId, status: 'sold', description: 'Likes children' })
+  database.setPet({ id: 7, name: 'Rex', categoryId, status: 'sold' })
+  expect(database.pet(7)).toEqual({ id: 7, name: 'Rex', categoryId, status: 'sold' })
   database.addKey(1, 'key')
   expect([1, 2].map((partition) => database.hasKey(partition, 'key'))).toEqual([true, false])
 })

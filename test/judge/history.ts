@@ -58,7 +58,13 @@ export interface Exchange {
   /** Id that the path or the body names: of the order for getOrder and updateOrder, else of the pet. */
   readonly id?: number
   /** What a create or an update asks for. The name of a pet is unique for each Idempotency-Key, or without one for each request. */
-  readonly wanted?: { readonly name?: string; readonly categoryId?: number; readonly status?: string }
+  readonly wanted?: {
+    readonly name?: string
+    readonly categoryId?: number
+    readonly status?: string
+    /** Null removes it. */
+    readonly description?: string | null
+  }
   readonly idempotencyKey?: string
   /** For a list: ids above `after`, under this status if there is one, `limit` at most. */
   readonly page?: { readonly after: number; readonly limit: number; readonly status?: string }

@@ -40,7 +40,7 @@ export function* checkIdentities({ exchanges }: History, prefixes: Prefixes): Ge
     ({ eventId, record }) => `${record.key} ${eventId}`,
     ({ record }) => record,
   )
-  const keyed = created.filter(({ write, type }) => write.idempotencyKey !== undefined && type === petCreated)
+  const keyed = created.filter(({ write, type }) => write.idempotencyKey !== undefined && isCreation(type))
   yield* checkSame(
     keyed,
     'a key has two event ids',
@@ -49,12 +49,17 @@ export function* checkIdentities({ exchanges }: History, prefixes: Prefixes): Ge
   )
 }
 
-const [petCreated, orderPlaced] = ['petstore.PetCreated.v1', 'petstore.OrderPlaced.v1']
+const orderPlaced = 'petstore.OrderPlaced.v1'
+
+/** Whether such an event begins a pet. */
+export function isCreation(type: unknown): boolean {
+  return type === 'petstore.PetCreated.v1' || type === 'petstore.PetCreated.v2'
+}
 
 function readWritten(write: Exchange, record: LogRecord): Written {
   const { id, type, data } = eventIn(record) ?? {}
   const { orderId } = membersOf(data)
-  const created = type === petCreated ? `pet ${record.key}` : type === orderPlaced ? `order ${orderId}` : undefined
+  const created = isCreation(type) ? `pet ${record.key}` : type === orderPlaced ? `order ${orderId}` : undefined
   return { write, record, eventId: id, type, created }
 }
 

@@ -12,8 +12,10 @@ vi.mock('node:timers/promises', () => ({
 }))
 
 const correctSeeds = 40
-const plantedMin = 3
-const seedsMax = 200
+/** Some need what seldom happens: a pet that is removed twice is in one of a hundred. */
+const plantedMin = 2
+const seedsMax = 400
+const simulatedWithinMs = 240_000
 
 function found(history: History): Contradiction[] {
   return checkAgainstLog(history, partitions, true)
@@ -43,7 +45,7 @@ describe('the judge', () => {
     }
   })
 
-  it.each(plantedBugs)('finds that $name', async (bug) => {
+  it.each(plantedBugs)('finds that $name', { timeout: simulatedWithinMs }, async (bug) => {
     const places = await plantedIn(bug)
     expect(places.length).toBe(plantedMin)
     for (const { seed, planted } of places) {

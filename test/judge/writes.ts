@@ -8,6 +8,7 @@ import {
   isSuccess,
   outcomeOf,
 } from './history.ts'
+import { isCreation } from './identities.ts'
 import { type Effective, type Prefixes, type State, textOf } from './prefixes.ts'
 
 /**
@@ -53,28 +54,30 @@ function* checkWanted(
 
 function isWantedBy({ operation, id, wanted }: Exchange, { type, pet, order }: Effective): boolean {
   if (operation === 'createPet') {
-    return type === createdType && textOf({ id: pet.id, status: 'available', ...wanted }) === textOf(pet)
+    return isCreation(type) && textOf({ id: pet.id, status: 'available', ...wanted }) === textOf(pet)
   }
   if (operation === 'placeOrder') return type === placedType && pet.id === id
-  if (operation === 'updatePet') return type === changedType && pet.id === id && isOf(wanted, pet)
+  if (operation === 'updatePet') return changedTypes.includes(type) && pet.id === id && isOf(wanted, pet)
   if (operation === 'removePet') return type === removedType && pet.id === id
   return type === `petstore.Order${capitalized(wanted?.status ?? '')}.v1` && order?.id === id
 }
 
 /** Whether the members are as was asked for. */
 function isOf(wanted: object = {}, document: unknown): boolean {
-  return Object.entries(wanted).every(([name, value]) => String(membersOf(document)[name]) === String(value))
+  return Object.entries(wanted).every(
+    ([name, value]) => String(membersOf(document)[name]) === String(value ?? undefined),
+  )
 }
 
 function capitalized(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1)
 }
 
-const [createdType, placedType] = ['petstore.PetCreated.v1', 'petstore.OrderPlaced.v1']
-const [changedType, removedType] = ['petstore.PetChanged.v1', 'petstore.PetRemoved.v1']
+const [placedType, removedType] = ['petstore.OrderPlaced.v1', 'petstore.PetRemoved.v1']
+const changedTypes = ['petstore.PetChanged.v1', 'petstore.PetChanged.v2']
 
 function isOfNewPet({ type }: Effective): boolean {
-  return type === createdType
+  return isCreation(type)
 }
 
 function* checkCreated(
@@ -105,9 +108,9 @@ function forgottenEffect(
   prefixes: Prefixes,
 ): Effective | undefined {
   if (!isReplayed) return undefined
-  const type = operation === 'createPet' ? createdType : placedType
+  const isCreating = operation === 'createPet' ? isCreation : (type: string) => type === placedType
   return prefixes.effects.find(
-    (effect) => effect.type === type && isTold(effect) && !prefixes.isOfHistory(effect.record),
+    (effect) => isCreating(effect.type) && isTold(effect) && !prefixes.isOfHistory(effect.record),
   )
 }
 

@@ -4,12 +4,20 @@ import { type PetId, petStatuses } from '../../src/store/pet.ts'
 import { anyCharacter } from '../lib/any-character.ts'
 
 /** Any pet that there can be. */
-export const anyPet = fc.record({
-  id: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map((id) => id as PetId),
-  name: fc.string({ unit: anyCharacter, minLength: 1, maxLength: 128 }).filter((name) => /\S/.test(name)),
-  categoryId: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(toInt64),
-  status: fc.constantFrom(...petStatuses),
-})
+export const anyPet = fc.record(
+  {
+    id: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map((id) => id as PetId),
+    name: anyText(128),
+    categoryId: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(toInt64),
+    status: fc.constantFrom(...petStatuses),
+    description: anyText(500),
+  },
+  { requiredKeys: ['id', 'name', 'categoryId', 'status'] },
+)
+
+function anyText(maxLength: number): fc.Arbitrary<string> {
+  return fc.string({ unit: anyCharacter, minLength: 1, maxLength }).filter((text) => /\S/.test(text))
+}
 
 function toInt64(value: bigint): Int64 {
   return Number.isSafeInteger(Number(value)) ? Number(value) : value

@@ -36,6 +36,15 @@ describe('PATCH of a pet', () => {
     },
   )
 
+  it('describes a pet, and takes the description away with null', async () => {
+    add()
+    const described = await patch({ description: 'Likes children' })
+    expect(described.body).toBe(`${document('Rex').slice(0, -1)},"description":"Likes children"}`)
+    expect((await patch({ description: null })).body).toBe(document('Rex'))
+    expect((await patch({ description: null })).body).toBe(document('Rex'))
+    expect(types()).toEqual(['PetCreated', 'PetChanged', 'PetChanged'])
+  })
+
   it('leaves a pet as it is that is so already, whatever If-Match says', async () => {
     add()
     const response = await patch({ name: 'Rex', categoryId: 7 }, { 'if-match': '"other"' })
@@ -55,6 +64,11 @@ describe('PATCH of a pet', () => {
     ['[]', 'the value must be object'],
     ['{"name":null}', 'name must be string'],
     ['{"name":" "}', 'name must be 1 to 128 characters'],
+    [
+      '{"description":" "}',
+      'description must be 1 to 500 characters of well-formed Unicode, not only white space; or null',
+    ],
+    ['{"description":7}', 'description must be string'],
     ['{"categoryId":null}', 'categoryId must be an integer'],
     ['{"categoryId":9223372036854775808}', 'categoryId must be an integer'],
     ['{"name":"Max","kind":"dog"}', '"kind" is not allowed here'],

@@ -1,4 +1,5 @@
 import { asyncApiDocument } from '../../src/engine/definition/asyncapi.ts'
+import { withoutRules } from '../../src/engine/definition/event-schemas.ts'
 import { eventSchemas, petstore } from './petstore.ts'
 
 const json = (document: object) => `${JSON.stringify(document, undefined, 2)}\n`
@@ -11,6 +12,6 @@ const $schema = 'https://json-schema.org/draft/2020-12/schema'
 export const eventDocuments: ReadonlyMap<string, string> = new Map([
   ['asyncapi.json', json(asyncApiDocument(petstore, 'petstore.pets'))],
   ...Object.entries(eventSchemas).map(
-    ([type, schema]) => [`events/${type}.schema.json`, json({ $schema, ...schema })] as const,
+    ([type, schema]) => [`events/${type}.schema.json`, json({ $schema, ...withoutRules(schema) })] as const,
   ),
 ])

@@ -4,7 +4,7 @@ import { Rejected } from '../../src/engine/definition/rejected.ts'
 import { IdTakenError } from '../../src/engine/lib/errors.ts'
 import type { OrderEvent, PetEvent } from '../../src/store/events.ts'
 import { type OrderId, type OrderStatus, orderStatuses } from '../../src/store/order.ts'
-import { type PetChange, type PetId, type PetStatus, petDocument, petStatuses } from '../../src/store/pet.ts'
+import { type Pet, type PetChange, type PetId, type PetStatus, petDocument, petStatuses } from '../../src/store/pet.ts'
 import { type PetCommand, type PetState, utc } from '../../src/store/pet-stream.ts'
 import { anyPet } from './any-pet.ts'
 import { hiddenOf, petstore } from './petstore.ts'
@@ -27,7 +27,7 @@ const createPet = (status: PetStatus = 'available'): PetCommand => {
   return { type: 'createPet', id: petId, newPet: { ...rex, status } }
 }
 const changePet = (change: PetChange): PetCommand => ({ type: 'changePet', id: petId, change })
-const petChanged = (change: PetChange, status: PetStatus = 'available'): PetEvent => {
+const petChanged = (change: Partial<Pet>, status: PetStatus = 'available'): PetEvent => {
   return { type: 'PetChanged', pet: { id: petId, ...rex, ...change, status } }
 }
 const changedOther: PetEvent = { type: 'PetChanged', pet: { id: 8 as PetId, ...rex, status: 'available' } }
@@ -39,6 +39,7 @@ const updateOrder = (order: number, status: OrderStatus): PetCommand => {
   return { type: 'updateOrder', orderId: order as OrderId, status }
 }
 
+const kind = { description: 'Likes children' }
 const many = { categoryId: 9007199254740993n }
 const placed = [petCreated(), orderPlaced(12)]
 const approved = [...placed, orderApproved(12)]
@@ -85,6 +86,11 @@ describe('a pet can be changed', () => {
     ['both, again and again', [petCreated(), petChanged(max)], changePet(rex), petChanged(rex)],
     ['while it is ordered, which it stays', placed, changePet(max), petChanged(max, 'pending')],
     ['once it is sold', delivered, changePet(max), petChanged(max, 'sold')],
+    ['what there is to say of it', [petCreated()], changePet(kind), petChanged(kind)],
+    ['and nothing else with it', [petCreated(), petChanged(kind)], changePet(max), petChanged({ ...max, ...kind })],
+    ['which can be removed', [petCreated(), petChanged(kind)], changePet({ description: null }), petChanged({})],
+    ['but not where there is none', [petCreated()], changePet({ description: null }), 'unchanged'],
+    ['nor twice', [petCreated(), petChanged(kind)], changePet(kind), 'unchanged'],
     ['but not to what it is', [petCreated()], changePet(rex), 'unchanged'],
     ['nor to what it is by a change', [petCreated(), petChanged(max)], changePet(max), 'unchanged'],
     ['nor to all digits that it has', [petCreated(), petChanged(many)], changePet(many), 'unchanged'],

@@ -17,6 +17,12 @@ export const eventSchemas: Readonly<Record<string, TSchema>> = Object.fromEntrie
   petstore.schemas.map(({ type, schema }) => [type, schema]),
 )
 
+export function schemaOf(type: string): TSchema {
+  const schema = eventSchemas[type]
+  if (schema === undefined) throw new Error(`there is no schema of ${type}`)
+  return schema
+}
+
 export function streamOf(event: PetEvent): string {
   return String('pet' in event ? event.pet.id : event.petId)
 }

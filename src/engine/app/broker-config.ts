@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isIPv6 } from 'node:net'
 import { withFileRemedy } from '../lib/file-errors.ts'
 import { ConfigError, list, type Variables } from './environment.ts'
 
@@ -16,13 +17,20 @@ export function readBrokers(variables: Variables) {
 function readKafka(variables: Variables, brokers: string) {
   const tls = readTls('KAFKA', variables, variables.KAFKA_TLS ? undefined : 'KAFKA_TLS=true')
   return {
-    brokers: list(brokers),
+    brokers: readAddresses(brokers),
     topic: variables.KAFKA_TOPIC,
     partitions: variables.KAFKA_PARTITIONS,
     replicationFactor: variables.KAFKA_REPLICATION_FACTOR,
     tls: variables.KAFKA_TLS ? (tls ?? (true as const)) : undefined,
     sasl: readSasl(variables),
   }
+}
+
+function readAddresses(brokers: string): readonly string[] {
+  const addresses = list(brokers)
+  const wrong = addresses.find((each) => each.startsWith('[') && !isIPv6(each.slice(1, each.indexOf(']'))))
+  if (wrong === undefined) return addresses
+  throw new ConfigError(`KAFKA_BROKERS has ${wrong}, but what is in brackets is not an IPv6 address.`)
 }
 
 function readRedis(variables: Variables, url: string) {

@@ -1,26 +1,30 @@
-import { accessSync, chmodSync, constants, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { accessSync, chmodSync, constants, existsSync, readdirSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Logger } from 'pino'
 import type { Definition } from '../definition/definition.ts'
 import { isDiskFull, makeFolder } from '../lib/durable-files.ts'
 import { user } from '../lib/file-errors.ts'
 import { lockFile } from '../lib/file-lock.ts'
+import { type Finding, failed, ok } from '../lib/finding.ts'
+import { type EventLog, readMax } from '../log/event-log.ts'
 import { copySqliteEventLog } from '../log/sqlite/copy-log.ts'
 import { openSqliteEventLog } from '../log/sqlite/sqlite-event-log.ts'
+import { checkReadModels } from '../read-models/sqlite/check-read-models.ts'
 import { openSqliteReadModels } from '../read-models/sqlite/sqlite-read-models.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 import type { Config } from './config.ts'
 import { ConfigError } from './environment.ts'
 
 /** Opens the files of embedded mode: for the single process that serves them, or existing ones beside it. */
-export function openFiles(definition: Definition, config: Config, isOwner: boolean) {
+export function openFiles(definition: Definition, config: Config, logger: Logger, isOwner: boolean) {
   const { version, stream } = definition
-  const shared = { file: join(config.dataDir, 'read-models.db'), home: stream.collection }
+  const shared = { file: readModelsFile(config), home: stream.collection }
   if (isOwner) openDataFolder(config.dataDir)
   else expectEventLog(config)
   try {
     const lock = isOwner ? lockFolder(config) : undefined
-    const log = openSqliteEventLog({ file: eventLogFile(config) })
-    const store = openSqliteReadModels({ ...shared, version, isOwner })
+    const log = openSqliteEventLog({ file: eventLogFile(config), logger, isOwner })
+    const store = openSqliteReadModels({ ...shared, version, isOwner, repair: { logger } })
     const openVersion = async (each: string) => openSqliteReadModels({ ...shared, version: each })
     async function close(): Promise<void> {
       await store.close()
@@ -73,17 +77,50 @@ function expectEventLog(config: Config): void {
   }
 }
 
+/** Reads all of the files of embedded mode, telling how far it is, and changes nothing. */
+export async function checkFiles(
+  { dataDir }: Pick<Config, 'dataDir'>,
+  update: (step: string, done: number, end: number) => void,
+): Promise<Finding[]> {
+  const what = 'event log'
+  const file = eventLogFile({ dataDir })
+  if (!existsSync(file)) return [ok(what, `is not there yet: the first start makes it in ${resolve(dataDir)}`)]
+  const readModels = checkReadModels(readModelsFile({ dataDir }))
+  try {
+    const log = openSqliteEventLog({ file, isOwner: false })
+    const end = await readThrough(log, (next, end) => update(what, next, end)).finally(() => log.close())
+    return [ok(what, `has ${end} events, all as they were written`), ...readModels]
+  } catch (error) {
+    return [failed(what, error), ...readModels]
+  }
+}
+
+/** Resolves to how many events the log has. Throws where it is damaged. */
+async function readThrough(log: EventLog, update: (done: number, end: number) => void): Promise<number> {
+  const [end = 0] = await log.endOffsets()
+  for (let next = 0; next < end; update(next, end)) ({ next } = await log.read(0, next, readMax))
+  await log.confirm()
+  return end
+}
+
 /** Opens empty read models in a file of their own. */
 export function openScratch({ version, home }: Definition, file: string): ReadModelStore {
   return openSqliteReadModels({ file, version, home: home.collection, isOwner: true })
 }
 
-/** Copies the embedded log to a folder as it is now, also beside a process that serves it. Returns how many events it has. */
-export function copyEmbeddedLog(config: Config, folder: string): number {
+/**
+ * Copies the embedded log to a folder as it is now, also beside a process that serves it, and reads the copy, telling
+ * how far it is. Returns how many events it has.
+ */
+export function copyEmbeddedLog(config: Config, folder: string, progress: (done: number, end: number) => void): number {
   expectEventLog(config)
-  return copySqliteEventLog(eventLogFile(config), eventLogFile({ dataDir: folder }))
+  return copySqliteEventLog(eventLogFile(config), eventLogFile({ dataDir: folder }), progress)
 }
 
-function eventLogFile({ dataDir }: Pick<Config, 'dataDir'>): string {
+export function eventLogFile({ dataDir }: Pick<Config, 'dataDir'>): string {
   return join(dataDir, 'event-log.db')
+}
+
+function readModelsFile({ dataDir }: Pick<Config, 'dataDir'>): string {
+  return join(dataDir, 'read-models.db')
 }

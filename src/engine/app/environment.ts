@@ -2,8 +2,7 @@ import type { Static, TSchema } from 'typebox'
 import { Type } from 'typebox'
 import { compileCheck } from '../lib/validation.ts'
 
-/** `description` completes the message "NAME must be …" for a value that violates the pattern. */
-type Pattern = { readonly pattern: string; readonly description: string }
+type Pattern = { readonly pattern: string; readonly 'x-rule': string }
 
 function integer(fallback: number, [minimum, maximum]: readonly [number, number]) {
   return Type.Integer({ minimum, maximum, default: fallback })
@@ -17,9 +16,9 @@ function optionalText(pattern?: Pattern) {
   return Type.Optional(Type.String({ ...pattern }))
 }
 
-/** A name or an IPv4 address, and a port. */
+/** A name or an address, that of IPv6 in brackets, and a port. */
 const port = '([1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])'
-const broker = `[^,:\\s]+:${port}`
+const broker = `(\\[[^\\[\\],\\s]+\\]|[^\\[\\],:;\\s]+):${port}`
 
 /** Every environment variable that a service reads. A test compares docs/configuration.md with this list. */
 export const environmentOf = ({ topic, prefix }: { readonly topic: string; readonly prefix: string }) =>
@@ -42,7 +41,7 @@ export const environmentOf = ({ topic, prefix }: { readonly topic: string; reado
     MAX_IN_FLIGHT_PER_KEY: integer(1000, [1, 1_000_000]),
     RATE_LIMIT: optionalText({
       pattern: '^[1-9]\\d{0,8}/[1-9]\\d{0,5}$',
-      description: 'requests/seconds, such as 100/60',
+      'x-rule': 'must be requests/seconds, such as 100/60',
     }),
     TRUST_PROXY: optionalText(),
     READ_MODEL_GRACE_SECONDS: integer(3600, [5, 31_536_000]),
@@ -50,11 +49,11 @@ export const environmentOf = ({ topic, prefix }: { readonly topic: string; reado
     PROJECTOR_STALL_SECONDS: integer(30, [1, 3600]),
     KAFKA_BROKERS: optionalText({
       pattern: `^${broker}(,\\s*${broker})*$`,
-      description: 'host:port, several separated by commas',
+      'x-rule': 'must be host:port or [IPv6 address]:port, several separated by commas',
     }),
     KAFKA_TOPIC: text(topic, {
       pattern: '^(?!\\.{1,2}$)[a-zA-Z0-9._-]{1,200}$',
-      description: 'a topic name of letters, digits, dots, underscores and hyphens',
+      'x-rule': 'must be a topic name of letters, digits, dots, underscores and hyphens',
     }),
     KAFKA_PARTITIONS: integer(6, [1, 1000]),
     KAFKA_REPLICATION_FACTOR: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
@@ -65,11 +64,11 @@ export const environmentOf = ({ topic, prefix }: { readonly topic: string; reado
     KAFKA_SASL_MECHANISM: Type.Optional(Type.Enum(['plain', 'scram-sha-256', 'scram-sha-512'])),
     KAFKA_SASL_USERNAME: optionalText(),
     KAFKA_SASL_PASSWORD: optionalText(),
-    REDIS_URL: optionalText({ pattern: '^rediss?://\\S+$', description: 'redis://… or, with TLS, rediss://…' }),
+    REDIS_URL: optionalText({ pattern: '^rediss?://\\S+$', 'x-rule': 'must be redis://… or, with TLS, rediss://…' }),
     REDIS_TLS_CA_FILE: optionalText(),
     REDIS_TLS_CERT_FILE: optionalText(),
     REDIS_TLS_KEY_FILE: optionalText(),
-    REDIS_PREFIX: text(prefix, { pattern: '^[^{}\\s]+$', description: 'a prefix without braces and white space' }),
+    REDIS_PREFIX: text(prefix, { pattern: '^[^{}\\s]+$', 'x-rule': 'must be a prefix without braces and white space' }),
   })
 
 export type Variables = Static<ReturnType<typeof environmentOf>>

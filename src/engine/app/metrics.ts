@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
+import type { AcknowledgedEvents } from '../commands/acknowledged-events.ts'
 import type { EventFeed } from '../feed/event-feed.ts'
 import type { Metrics } from '../http/health.ts'
 import type { Traffic } from '../http/traffic.ts'
@@ -18,7 +19,8 @@ export interface MetricsOptions {
   /** Undefined in a process that serves no API. */
   readonly feed: Pick<EventFeed, 'followers'> | undefined
   readonly appender: Pick<GroupCommit, 'queued' | 'appendRecords' | 'appendSeconds'> | undefined
-  readonly traffic: Pick<Traffic, 'inFlight' | 'errors' | 'counts'>
+  readonly acknowledged: Pick<AcknowledgedEvents, 'lost' | 'unfollowed'> | undefined
+  readonly traffic: Pick<Traffic, 'inFlight' | 'errors' | 'counts' | 'waitingBytes' | 'closed'>
   readonly shards: readonly {
     readonly store: Pick<ReadModelStore, 'warnings'>
     readonly incomplete: Pick<IncompleteGenerations, 'count'>
@@ -117,7 +119,7 @@ function upOf(lag: Lag, part: 'logAnswers' | 'readModelsAnswer'): number | undef
   return answers === undefined ? undefined : Number(answers)
 }
 
-function apiMetrics({ feed, appender, traffic }: MetricsOptions): Definitions {
+function apiMetrics({ feed, appender, acknowledged, traffic }: MetricsOptions): Definitions {
   return {
     feed_followers: figure('Clients that follow the events of GET /v1/events', () => feed?.followers),
     write_queue_records: figure('Records that wait for the log, or are on their way to it', () => appender?.queued),
@@ -126,6 +128,13 @@ function apiMetrics({ feed, appender, traffic }: MetricsOptions): Definitions {
     ),
     append_duration_seconds: histogram('How long each append to the log took', () =>
       appender === undefined ? [] : [[appender.appendSeconds]],
+    ),
+    creations_lost_total: counter('Creations that were answered 201 before their outcome was known, and are lost', () =>
+      Object.entries(acknowledged?.lost ?? {}).map(([reason, value]) => ({ labels: { reason }, value })),
+    ),
+    creations_unfollowed_total: counter(
+      'Creations that were answered 201 before their outcome was known, and are followed no more',
+      () => (acknowledged === undefined ? [] : [{ value: acknowledged.unfollowed }]),
     ),
     http_requests_total: counter('Requests that were answered, by route; 499 where the client left first', () =>
       traffic.counts.flatMap(({ route, method, byStatus }) =>
@@ -138,6 +147,13 @@ function apiMetrics({ feed, appender, traffic }: MetricsOptions): Definitions {
     http_requests_in_flight: figure(
       'Requests that are not answered yet, followers of the events and this request among them',
       () => traffic.inFlight,
+    ),
+    http_waiting_bytes: figure(
+      'About what the requests take that wait for those before them on their connection, in bytes',
+      () => traffic.waitingBytes,
+    ),
+    http_connections_closed_total: counter('Connections that the service closed on its own, by the reason', () =>
+      [...traffic.closed].map(([reason, value]) => ({ labels: { reason }, value })),
     ),
     http_refusals_total: counter('Error answers, by their code', () =>
       [...traffic.errors].map(([code, value]) => ({ labels: { code }, value })),

@@ -1,13 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { AcknowledgedEvents } from '../commands/acknowledged-events.ts'
 import { createCommandHandler } from '../commands/execution.ts'
 import { IdAllocator } from '../commands/id-allocator.ts'
+import { IdBlocks } from '../commands/id-blocks.ts'
 import type { ConsoleOptions } from '../console/console.ts'
 import type { Definition } from '../definition/definition.ts'
 import { EventFeed } from '../feed/event-feed.ts'
 import { type ApiServices, buildAdminApp, buildApp } from '../http/app.ts'
-import { RateLimit } from '../http/key-limits.ts'
+import { InFlightLimit, RateLimit } from '../http/key-limits.ts'
+import { RequestTurns } from '../http/request-turns.ts'
 import { drain } from '../http/server.ts'
 import { Traffic } from '../http/traffic.ts'
 import { issueKey } from '../keys/api-keys.ts'
@@ -17,6 +20,7 @@ import { timeOfDay } from '../lib/clock.ts'
 import { operatingScope } from '../lib/operating-scope.ts'
 import { processName } from '../lib/process-name.ts'
 import { Tracing } from '../lib/tracing.ts'
+import type { EventLog } from '../log/event-log.ts'
 import { defaultLimits, GroupCommit } from '../log/group-commit.ts'
 import type { Running } from '../program.ts'
 import { startRetention } from '../read-models/retention.ts'
@@ -59,6 +63,7 @@ export async function startService(
   const generations = storage.stores.map((store) => store.generations)
   const stopRetention = startRetention(generations, {
     logId: storage.log.logId,
+    versions: storage.versions,
     graceMs: config.readModelGraceSeconds * 1000,
     prunes: projectors !== undefined,
     logger,
@@ -73,6 +78,7 @@ export async function startService(
     traffic,
     metrics: serviceMetrics(definition.service.name, {
       ...{ lag, log: storage.log, feed: api?.events, appender: api?.appender, shards, traffic, output },
+      acknowledged: api?.acknowledged,
     }),
     draining: () => draining,
   }
@@ -89,7 +95,7 @@ export async function startService(
   const admin = adminPort === undefined ? undefined : await buildAdminApp(operated, logger)
   if (admin !== undefined) await listen(admin, 'ADMIN_PORT', host, adminPort ?? 0)
   const url = await listen(app, 'PORT', host, port)
-  const issuedKey = api && issueFirstKey(definition, config, api.keys, logger)
+  const issuedKey = api && (await issueFirstKey(definition, config, api.keys, storage.log, logger))
 
   /** Finishes what is in flight, then closes the parts in the order of their dependencies. */
   async function close(): Promise<void> {
@@ -157,11 +163,17 @@ function startApi(
   const appender = new GroupCommit(log, defaultLimits)
   const readSide = openReadSide(shards, log)
   const { readModel } = readSide
+  const collections = definition.resources.map(({ collection }) => collection)
+  const blocks = new IdBlocks({ log, readModel, collections, logger })
+  const ids = new IdAllocator(log, blocks)
+  ids.prepare()
+  const acknowledged = new AcknowledgedEvents({ log, readModel, ids, logger })
   const commands = createCommandHandler({
     readModel,
     log,
     appender,
-    ids: new IdAllocator(log),
+    ids,
+    acknowledged,
     definition,
     now: timeOfDay,
     timeoutMs,
@@ -171,36 +183,47 @@ function startApi(
   const services: ApiServices = {
     definition,
     findKey: keys.findOrLook,
+    isKeyValid: keys.isValid,
     readModel,
     commands,
     events,
     log,
     tracing,
-    maxInFlightPerKey: config.maxInFlightPerKey,
+    inFlight: new InFlightLimit(config.maxInFlightPerKey),
+    turns: new RequestTurns(),
     rate: config.rate && new RateLimit(config.rate),
     topic: config.brokers?.kafka.topic ?? null,
   }
   async function close(): Promise<void> {
     await appender.close()
+    blocks.close()
+    await acknowledged.close()
     readSide.close()
     keys.close()
   }
-  return { services, events, appender, readSide, keys, close }
+  return { services, events, appender, acknowledged, readSide, keys, close }
 }
 
-/** Embedded mode works at once: the first start issues a key if there is none. */
-function issueFirstKey(
+/** Embedded mode works at once: a start without a file of keys issues one. */
+async function issueFirstKey(
   { service: { name }, scopes }: Definition,
   { brokers, apiKeysFile }: Config,
   keys: KeyRing,
+  log: EventLog,
   logger: Logger,
-): string | undefined {
+): Promise<string | undefined> {
   if (keys.size > 0) return undefined
   if (brokers !== undefined || readKeys(apiKeysFile) !== undefined) {
     logger.warn(
       `there is no valid API key in ${apiKeysFile}: issue one with 'npm run ${name} -- keys issue --name NAME'`,
     )
     return undefined
+  }
+  if ((await log.endOffsets()).some((end) => end > 0)) {
+    logger.warn(
+      `there is no ${apiKeysFile}, but there are events: keys issued before are refused until it is restored from a ` +
+        'backup, and a new key is issued',
+    )
   }
   const { key } = issueKey(
     apiKeysFile,

@@ -32,8 +32,8 @@ export function trackShards({ stores, log }: Pick<Storage, 'stores' | 'log'>, lo
     const tracker = new Tracker(generations, { lookMs })
     const incomplete = new IncompleteGenerations(generations, log.logId, logger)
     tracker.observe({
-      looked: ({ active, isComplete }) => {
-        if (active?.logId === log.logId) incomplete.looked(active.name, isComplete)
+      looked: (look) => {
+        if (look.active?.logId === log.logId) incomplete.looked(look.active.name, look)
       },
     })
     return { ...shard, tracker, incomplete }

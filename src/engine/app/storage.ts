@@ -44,7 +44,7 @@ export async function openStorage(
   logger: Logger,
   { beside = false } = {},
 ): Promise<Storage> {
-  if (config.brokers === undefined) return openFiles(definition, config, !beside)
+  if (config.brokers === undefined) return openFiles(definition, config, logger, !beside)
   const { openBrokers } = await loadBrokers()
   return await openBrokers(definition, config, config.brokers, logger, beside ? openTimeoutMs : undefined)
 }

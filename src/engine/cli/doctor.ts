@@ -1,15 +1,17 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { pino } from 'pino'
 import { type Config, readConfig } from '../app/config.ts'
-import { loadBrokers, openStorage, prepareProcess } from '../app/storage.ts'
+import { checkFiles, eventLogFile } from '../app/embedded-storage.ts'
+import { loadBrokers, prepareProcess } from '../app/storage.ts'
 import type { Definition } from '../definition/definition.ts'
 import { expiryOf, readKeys, whyUnreadable } from '../keys/key-file.ts'
-import { timeOfDay } from '../lib/clock.ts'
+import { clockProblem, timeOfDay } from '../lib/clock.ts'
 import { lockFile } from '../lib/file-lock.ts'
 import { type Finding, failed, ok, warning } from '../lib/finding.ts'
-import { addAction, type CommandResult, exitCodes, table } from './output.ts'
+import { addAction, type CommandResult, exitCodes, type Options, table } from './output.ts'
+import { type Progress, showProgress } from './progress.ts'
 
 const spaceWarnBytes = 1024 ** 3
 const spaceLeastBytes = 64 * 1024 ** 2
@@ -17,18 +19,23 @@ const logger = pino({ level: 'silent' })
 
 export function addCommands(program: Command, definition: Definition): void {
   const description = 'Check settings, folder, brokers, topics, keys and clock, and say what to do. It changes nothing'
-  addAction(program.command('doctor'), description, () => examine(definition))
+  addAction(program.command('doctor'), description, (options: Options) => examine(definition, options))
 }
 
-async function examine(definition: Definition): Promise<CommandResult> {
-  const findings = await checkUp(definition, process.env)
+async function examine(definition: Definition, { json = false }: Options): Promise<CommandResult> {
+  const progress = showProgress(json)
+  const findings = await checkUp(definition, process.env, progress.update).finally(() => progress.end())
   if (findings.some(({ state }) => state === 'failed')) process.exitCode = exitCodes.notAsItShouldBe
   const rows = findings.map(({ what, state, detail }) => [state, what, detail])
   return { json: findings, text: table(['STATE', 'WHAT', 'DETAIL'], rows) }
 }
 
 /** Looks at all that the service needs, and changes nothing. Nothing else is looked at if the settings cannot be read, or the folder cannot be used. */
-export async function checkUp(definition: Definition, environment: NodeJS.ProcessEnv): Promise<Finding[]> {
+export async function checkUp(
+  definition: Definition,
+  environment: NodeJS.ProcessEnv,
+  update: Progress['update'] = () => {},
+): Promise<Finding[]> {
   const node = ok('Node', process.versions.node)
   try {
     const config = readConfig(definition, environment)
@@ -38,11 +45,18 @@ export async function checkUp(definition: Definition, environment: NodeJS.Proces
       config.brokers === undefined ? 'can be read; embedded' : 'can be read; Kafka and Redis',
     )
     const folder = checkFolder(config)
-    if (folder.some(({ state }) => state === 'failed')) return [node, settings, ...folder]
-    return [node, settings, ...folder, checkKeys(definition, config), ...(await checkStorage(definition, config))]
+    if (folder.some(({ state }) => state === 'failed')) return [node, settings, checkClock(), ...folder]
+    const [keys, storage] = [checkKeys(definition, config), await checkStorage(config, update)]
+    return [node, settings, checkClock(), ...folder, keys, ...storage]
   } catch (error) {
     return [node, failed('settings', error)]
   }
+}
+
+function checkClock(): Finding {
+  const now = timeOfDay()
+  const problem = clockProblem(now)
+  return problem === undefined ? ok('clock', `says ${now.toISOString()}`) : failed('clock', problem)
 }
 
 function checkFolder({ dataDir, brokers }: Config): Finding[] {
@@ -85,7 +99,7 @@ function isLocked(file: string): boolean {
   return lock === undefined
 }
 
-function checkKeys({ service: { name } }: Definition, { apiKeysFile, apiKeys }: Config): Finding {
+function checkKeys({ service: { name } }: Definition, { apiKeysFile, apiKeys, dataDir }: Config): Finding {
   const what = 'API keys'
   try {
     const issued = readKeys(apiKeysFile)
@@ -94,26 +108,19 @@ function checkKeys({ service: { name } }: Definition, { apiKeysFile, apiKeys }: 
     const time = timeOfDay().getTime()
     const count = (issued ?? []).filter((key) => expiryOf(key) > time).length + apiKeys.length
     if (count > 0) return ok(what, `${count}`)
+    if (issued === undefined && existsSync(eventLogFile({ dataDir }))) {
+      const detail = `There is no ${apiKeysFile}: restore it from a backup. The next start issues a new key otherwise.`
+      return warning(what, detail)
+    }
     return warning(what, `None is valid: issue one with npm run ${name} -- keys issue --name NAME.`)
   } catch (error) {
     return failed(what, error)
   }
 }
 
-async function checkStorage(definition: Definition, config: Config): Promise<Finding[]> {
-  const { brokers, dataDir } = config
-  if (brokers !== undefined) {
-    const { checkBrokers } = await loadBrokers()
-    return await checkBrokers(brokers, logger)
-  }
-  const file = join(dataDir, 'event-log.db')
-  if (!existsSync(file))
-    return [ok('event log', `is not there yet: the first start makes it in ${dirname(resolve(file))}`)]
-  try {
-    const storage = await openStorage(definition, config, logger, { beside: true })
-    const [end] = await storage.log.endOffsets().finally(() => storage.close())
-    return [ok('event log', `has ${end} events`)]
-  } catch (error) {
-    return [failed('event log', error)]
-  }
+async function checkStorage(config: Config, update: Progress['update']): Promise<Finding[]> {
+  const { brokers } = config
+  if (brokers === undefined) return await checkFiles(config, update)
+  const { checkBrokers } = await loadBrokers()
+  return await checkBrokers(brokers, logger)
 }

@@ -81,7 +81,10 @@ export function operator(): string {
 /** Columns are as wide as their widest cell. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = rows.map((row) => row.map(inOneLine))
-  const widths = header.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)))
+  // Not spread into a call, which fails beyond some 100,000 arguments: others decide how many rows there are.
+  const widths = header.map((title, column) =>
+    cells.reduce((widest, row) => Math.max(widest, row[column]?.length ?? 0), title.length),
+  )
   const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')
   return [header, ...cells].map((row) => line(row).trimEnd()).join('\n')
 }

@@ -1,13 +1,14 @@
 import type { Command } from 'commander'
 import { openScratch } from '../app/embedded-storage.ts'
-import { valuesOf } from '../definition/check.ts'
 import type { Definition } from '../definition/definition.ts'
+import { valuesOf } from '../definition/filter-values.ts'
 import { indexOf } from '../definition/shown-documents.ts'
 import { listed } from '../definition/words.ts'
 import { inActive } from '../operations/active.ts'
 import { describeGenerations } from '../operations/generations.ts'
 import { rebuildAll, verifyAll, type WorkOptions } from '../operations/read-models.ts'
-import type { Difference, Verification } from '../projector/verify.ts'
+import type { Difference } from '../projector/differences.ts'
+import type { Verification } from '../projector/verify.ts'
 import { setName } from '../read-models/document.ts'
 import { addAction, type CommandResult, exitCodes, inOneLine, type Options, operator, print, table } from './output.ts'
 import { showProgress } from './progress.ts'
@@ -54,7 +55,8 @@ async function listGenerations(definition: Definition): Promise<CommandResult> {
       renewed,
     ]),
   )
-  return { json: described, text: `${generations}\n\n${versions}` }
+  const damages = described.generations.flatMap(({ name, damage }) => (damage ? `${name} is damaged: ${damage}.` : []))
+  return { json: described, text: [generations, ...damages, '', versions].join('\n') }
 }
 
 /** Shows how far it is. */
@@ -89,20 +91,22 @@ async function runVerify(
   { json = false, repair = false }: VerifyOptions,
 ): Promise<CommandResult> {
   const verification = await withProgress(definition, json, (options) => verifyAll(options, openScratch))
-  const { generation, differences, compared } = verification
+  const { generation, differences, differenceCount, compared } = verification
   if (!json) await print(describeVerification(verification)) // before a rebuild, which may fail
-  const repaired = repair && differences.length > 0
+  const repaired = repair && differenceCount > 0
   if (repaired) await runRebuild(definition, { json })
-  else if (differences.length > 0) process.exitCode = exitCodes.notAsItShouldBe
-  return { json: { generation, differences, compared, repaired }, text: repaired ? rebuilt : '' }
+  else if (differenceCount > 0) process.exitCode = exitCodes.notAsItShouldBe
+  return { json: { generation, differences, differenceCount, compared, repaired }, text: repaired ? rebuilt : '' }
 }
 
-function describeVerification({ generation, differences, compared }: Verification): string {
-  const more = differences.length - shownDifferences
-  const outcome = differences.length === 0 ? 'all as the log says' : `${differences.length} not as the log says`
+export function describeVerification({ generation, differences, differenceCount, compared }: Verification): string {
+  const shown = differences.slice(0, shownDifferences)
+  const more = differenceCount - shown.length
+  const inJson = differences.length === differenceCount ? 'them all' : `the first ${differences.length}`
+  const outcome = differenceCount === 0 ? 'all as the log says' : `${differenceCount} not as the log says`
   return [
-    ...differences.slice(0, shownDifferences).map(describeDifference),
-    ...(more > 0 ? [`… and ${more} more: --json has them all.`] : []),
+    ...shown.map(describeDifference),
+    ...(more > 0 ? [`… and ${more} more: --json has ${inJson}.`] : []),
     `Generation ${generation}: ${compared} compared, ${outcome}.`,
   ].join('\n')
 }
@@ -114,9 +118,9 @@ function describeDifference({ where, id, expected = 'nothing', found = 'nothing'
 /** From the recorded sizes, which every read proves. */
 async function countAll(definition: Definition): Promise<CommandResult> {
   const contents = await withStorage(definition, ({ stores }) =>
-    inActive(stores, ({ inspection }, name) => inspection.contents(name)),
+    inActive(stores, ({ inspection }, name) => inspection.recorded(name)),
   )
-  const count = (set: string) => contents.reduce((sum, { sizes }) => sum + (sizes.get(set)?.recorded ?? 0), 0)
+  const count = (set: string) => contents.reduce((sum, { sizes }) => sum + (sizes.get(set) ?? 0), 0)
   const stats = definition.resources.map(({ collection, filters = {} }) => {
     const counts = Object.entries(filters).flatMap(([filter, values]) =>
       valuesOf(values).map((value) => [value, count(setName(collection, indexOf(filter, value)))] as const),

@@ -8,6 +8,8 @@ import type { Target, WriteRequest } from './event-writer.ts'
 export interface CommandOptions extends Omit<WriteRequest, 'stream'> {
   /** Which stream the command is about: a new one, one by its name, or the one that shows a document. */
   readonly stream: StreamId | 'new' | DocumentId
+  /** Whose API key it is: commands about the same stream take turns between owners. */
+  readonly owner: string
   /** Throws ServiceError precondition_failed unless the document, as JSON text, is one that the client accepts. */
   readonly precondition?: ((document: string) => void) | undefined
   /** The state that the command is decided on must include these positions. */

@@ -3,10 +3,12 @@ import type { StreamDefinition } from '../definition/definition.ts'
 import type { AnyEvent, Recorded } from '../definition/stream.ts'
 import { endWith, readSpanContext, type Tracing, traceparentOf } from '../lib/tracing.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
-import type { EventLog, Position } from '../log/event-log.ts'
+import type { EventLog, NewRecord, Position } from '../log/event-log.ts'
 import { notSentInTime } from '../log/failures.ts'
 import type { GroupCommit } from '../log/group-commit.ts'
+import type { StreamState } from '../projector/stream-state.ts'
 import type { IdempotencyKey, StreamId } from '../read-models/stored-texts.ts'
+import { applyFirst } from './applicable.ts'
 import type { IdAllocator } from './id-allocator.ts'
 import { eventIdOf, type Idempotency } from './idempotency.ts'
 
@@ -75,14 +77,18 @@ export class EventWriter<State, Event extends AnyEvent> {
     return { stream: String(drawn.id), ...drawn }
   }
 
-  /** Settles by the deadline. */
+  /**
+   * Settles by the deadline. Throws what `applyFirst` throws, before anything is appended; `before` is the stream that the
+   * event follows, and has its state afterwards.
+   */
   async append(
     request: WriteRequest,
     target: Target,
     recorded: Recorded<Event>,
+    before: StreamState<State, Event>,
     deadline: number,
   ): Promise<Written<Event>> {
-    const { definition, appender, tracing } = this.#options
+    const { definition, tracing } = this.#options
     const { event, version, time } = recorded
     const { stream: about, idempotency } = request
     const { partition, stream } = target
@@ -95,7 +101,7 @@ export class EventWriter<State, Event extends AnyEvent> {
     })
     const traceparent = span === undefined ? request.traceparent : traceparentOf(span)
     const record = definition.events.encode(event, { stream, eventId, version, time, traceparent, idempotency })
-    const appended = appender.append(partition, record, deadline)
+    const appended = this.#append(target, before, record, deadline)
     const position = await (span === undefined ? appended : endWith(span, appended))
     return { ...target, ...recorded, eventId, key: this.keyOf(request), position }
   }
@@ -103,6 +109,16 @@ export class EventWriter<State, Event extends AnyEvent> {
   /** The id drawn for this target turned out to be taken. */
   abandonBlockOf({ id }: Target): void {
     this.#options.ids.abandonBlockOf(id)
+  }
+
+  async #append(
+    target: Target,
+    before: StreamState<State, Event>,
+    record: NewRecord,
+    deadline: number,
+  ): Promise<Position> {
+    applyFirst(this.#options, target, before, record)
+    return await this.#options.appender.append(target.partition, record, deadline)
   }
 
   async #draw(choosePartition: () => number, deadline: number): Promise<Omit<Target, 'stream'>> {

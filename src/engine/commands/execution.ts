@@ -1,13 +1,17 @@
 import type { StreamDefinition } from '../definition/definition.ts'
 import { Rejected } from '../definition/rejected.ts'
 import type { AnyEvent, Recorded } from '../definition/stream.ts'
-import { ServiceError } from '../lib/errors.ts'
+import { eventTime } from '../lib/clock.ts'
+import { IdTakenError, ServiceError } from '../lib/errors.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { EventLog } from '../log/event-log.ts'
+import { StreamState } from '../projector/stream-state.ts'
+import { DamagedError } from '../read-models/damaged.ts'
 import type { DocumentId } from '../read-models/document.ts'
-import type { AtLeast, FoundStream, ReadModel } from '../read-models/read-model.ts'
+import type { FoundStream, ReadModel } from '../read-models/read-model.ts'
 import type { StreamQuery } from '../read-models/store.ts'
-import type { IdempotencyRecord, StreamRow } from '../read-models/stored-texts.ts'
+import type { IdempotencyRecord } from '../read-models/stored-texts.ts'
+import type { AcknowledgedEvents } from './acknowledged-events.ts'
 import { appendPending, conflict, eventParked, keyReused, outcomeUnknown, streamParked } from './command-errors.ts'
 import {
   type CommandHandler,
@@ -17,7 +21,7 @@ import {
   UnknownOutcome,
 } from './command-handler.ts'
 import { EventWriter, type EventWriterOptions, type Target, type WriteRequest, type Written } from './event-writer.ts'
-import { awaitOutcome, type Learned, nothingLoaded } from './outcome.ts'
+import { awaitWritten, isUndetermined, type Learned, nothingLoaded } from './outcome.ts'
 import { type PendingAppend, PendingAppends } from './pending-appends.ts'
 import { Turns } from './turns.ts'
 
@@ -25,7 +29,8 @@ export interface CommandHandlerOptions<State, Command, Event extends AnyEvent>
   extends EventWriterOptions<State, Event> {
   readonly definition: StreamDefinition<State, Command, Event>
   readonly log: Pick<EventLog, 'partitionFor' | 'endOffsets'>
-  readonly readModel: Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf'>
+  readonly readModel: Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf' | 'reportDamage'>
+  readonly acknowledged: Pick<AcknowledgedEvents, 'follow'>
   readonly now: () => Date
   /** Time limit for a command, from its call until its event has an outcome: for waiting, appending and learning together. */
   readonly timeoutMs: number
@@ -39,23 +44,24 @@ export function createCommandHandler<State, Command, Event extends AnyEvent>(
   const turns = new Turns()
   return {
     async handle(command, given) {
-      const { stream: about, idempotency, atLeast } = given
+      const { stream: about, owner, idempotency } = given
       const deadline = performance.now() + timeoutMs
+      const waiter = () => ({ owner, waitMs: deadline - performance.now(), late: conflict })
       if (typeof about === 'object') {
-        const loaded = await load(readModel, queryOf(about, options.definition.stream.collection), atLeast, timeoutMs)
+        const loaded = await load(readModel, queryOf(about, options.definition.stream.collection), given, timeoutMs)
         const stream = loaded.document?.stream ?? loaded.row?.stream
         if (stream === undefined) return { outcome: 'not_found', reached: loaded.reached }
         const request = { ...given, stream }
         const execution = new Execution({ ...common, command, given, request, deadline, document: about })
         // Another command of the stream may have changed what was loaded before its turn.
         const run = (hasWaited: boolean) => execution.run(hasWaited ? undefined : loaded)
-        return await turns.take(stream, deadline - performance.now(), run, conflict)
+        return await turns.take(stream, waiter(), run)
       }
       const request = { ...given, stream: about }
       const execution = new Execution({ ...common, command, given, request, deadline, document: undefined })
       const turn = about === 'new' ? idempotency?.key : about
       if (turn === undefined) return await execution.run()
-      return await turns.take(turn, timeoutMs, () => execution.run(), conflict)
+      return await turns.take(turn, waiter(), () => execution.run())
     },
   }
 }
@@ -68,12 +74,12 @@ function queryOf(document: DocumentId, home: string): StreamQuery {
 async function load(
   readModel: Pick<ReadModel, 'load'>,
   query: StreamQuery,
-  atLeast: AtLeast | undefined,
+  { atLeast, owner }: CommandOptions,
   leftMs: number,
 ): Promise<FoundStream> {
-  if (atLeast === undefined) return await readModel.load(query)
-  const { positions, wait } = atLeast
-  return await readModel.load(query, { positions, wait: { ...wait, timeoutMs: Math.min(wait.timeoutMs, leftMs) } })
+  if (atLeast === undefined) return await readModel.load(query, undefined, owner)
+  const wait = { ...atLeast.wait, timeoutMs: Math.min(atLeast.wait.timeoutMs, leftMs) }
+  return await readModel.load(query, { ...atLeast, wait }, owner)
 }
 
 interface ExecutionOptions<State, Command, Event extends AnyEvent>
@@ -88,6 +94,11 @@ interface ExecutionOptions<State, Command, Event extends AnyEvent>
   /** The document that the command is about, if it is about one. */
   readonly document: DocumentId | undefined
 }
+
+/** Each takes a block of ids: without a bound, a stream that refuses every id would use up blocks until the time is over. */
+const idsTakenMax = 5
+/** Records that one command appends in vain, each because a rival came first or its id was taken. */
+const appendsMax = 100
 
 /** A command being handled. */
 class Execution<State, Command, Event extends AnyEvent> {
@@ -112,30 +123,53 @@ class Execution<State, Command, Event extends AnyEvent> {
     const { writer, request } = this.#options
     const isNew = request.stream === 'new'
     let target: Target | undefined
+    let idsTaken = 0
+    let appended = 0
     let basis = await this.#learnEarlier(loaded ?? (await this.#load()))
     for (;;) {
       if (basis.decided !== undefined) return this.#replay(basis.decided)
       if (basis.parked !== undefined) throw streamParked()
       target ??= await writer.target(request, this.#deadline)
-      const before = this.#read(basis.row)
-      const time = this.#options.now().toISOString()
-      const event = this.#decide(target, time, before.state, basis)
+      const stream = this.#stateOf(target, basis)
+      const time = eventTime(this.#options.now())
+      const event = this.#decide(target, time, stream.state, basis)
       const { document, reached } = basis
       if (event === 'unchanged') return { outcome: 'unchanged', document: document?.json, reached }
       if (event === 'not_found') return { outcome: 'not_found', reached }
-      const written = await this.#append(target, { event, version: before.version + 1, time })
+      const written = await this.#append(target, { event, version: stream.version + 1, time }, stream)
+      if (written === 'id_taken') {
+        if (++idsTaken === idsTakenMax) throw conflict()
+        target = undefined
+        continue
+      }
       const learned = await this.#learn(written, request.idempotency?.fingerprint)
       const { outcome } = learned
-      if (outcome !== 'superseded' && outcome !== 'duplicate') return this.#answer(before.state, written, learned)
+      if (outcome !== 'superseded' && outcome !== 'duplicate') return this.#answer(stream.state, written, learned)
+      if (++appended === appendsMax) throw conflict()
       if (isNew || outcome === 'duplicate') target = undefined
       basis = this.#basisFor(learned)
+    }
+  }
+
+  /** Throws DamagedError. */
+  #stateOf({ stream, partition }: Target, { row }: FoundStream): StreamState<State, Event> {
+    try {
+      return new StreamState<State, Event>(this.#options.definition, stream, row)
+    } catch (error) {
+      if (error instanceof DamagedError) this.#options.readModel.reportDamage(partition, error)
+      throw error
     }
   }
 
   async #learn(written: Written<Event>, fingerprint: string | undefined): Promise<Learned> {
     const { readModel, writer, pending, given, document } = this.#options
     const wait = { timeoutMs: this.#leftMs, isAbandoned: given.wait.isAbandoned }
-    const learned = await awaitOutcome(readModel, { ...written, document }, wait, this.#hasNoCompetitor)
+    const learned = await awaitWritten(
+      readModel,
+      { ...written, document, owner: given.owner },
+      wait,
+      this.#hasNoCompetitor,
+    )
     if (this.#isIdTaken(learned)) writer.abandonBlockOf(written)
     const { key } = written
     if (key === undefined || fingerprint === undefined) return learned
@@ -148,7 +182,7 @@ class Execution<State, Command, Event extends AnyEvent> {
   /** Whether the event had no effect because of the id drawn for it: no rival came first, and its key is not decided. */
   #isIdTaken({ outcome, stream }: Learned): boolean {
     if (stream.decided !== undefined) return false
-    return outcome === (this.#options.request.stream === 'new' ? 'superseded' : 'duplicate')
+    return outcome === 'duplicate' || (outcome === 'superseded' && this.#options.request.stream === 'new')
   }
 
   /** What is known once the event is settled that an earlier request under the same key appended, if there is one. */
@@ -191,7 +225,7 @@ class Execution<State, Command, Event extends AnyEvent> {
     const { readModel, writer, given, request, document } = this.#options
     if (this.#hasNoCompetitor) return nothingLoaded
     const stream = request.stream === 'new' ? undefined : request.stream
-    return await load(readModel, { stream, document, key: writer.keyOf(request) }, given.atLeast, this.#leftMs)
+    return await load(readModel, { stream, document, key: writer.keyOf(request) }, given, this.#leftMs)
   }
 
   #replay(record: IdempotencyRecord): Handled<State> {
@@ -199,11 +233,6 @@ class Execution<State, Command, Event extends AnyEvent> {
     if (record.parked) throw eventParked()
     const { partition, offset } = record
     return { outcome: 'replayed', record, position: { partition, offset } }
-  }
-
-  #read(row: StreamRow | undefined): { readonly state: State; readonly version: number } {
-    const { stream, codec } = this.#options.definition
-    return row === undefined ? { state: stream.initial, version: 0 } : { state: codec.read(row), version: row.version }
   }
 
   #decide({ id }: Target, time: string, state: State, { document }: FoundStream): Event | 'unchanged' | 'not_found' {
@@ -216,31 +245,37 @@ class Execution<State, Command, Event extends AnyEvent> {
     return decision
   }
 
-  async #append(target: Target, recorded: Recorded<Event>): Promise<Written<Event>> {
+  /** 'id_taken': the id that was drawn is that of something in the stream. */
+  async #append(
+    target: Target,
+    recorded: Recorded<Event>,
+    before: StreamState<State, Event>,
+  ): Promise<Written<Event> | 'id_taken'> {
     const { writer, given, request } = this.#options
     if (this.#leftMs <= 0) throw conflict()
     try {
-      const written = await writer.append(request, target, recorded, this.#deadline)
+      const written = await writer.append(request, target, recorded, before, this.#deadline)
       if (this.#hasNoCompetitor && !this.#isDurable) this.#deadline = performance.now() + given.wait.timeoutMs
       this.#isDurable = true
       return written
     } catch (error) {
+      if (error instanceof IdTakenError) {
+        writer.abandonBlockOf(target)
+        return 'id_taken'
+      }
       const isUnknown = error instanceof ServiceError && error.code === 'append_outcome_unknown'
       throw isUnknown ? new UnknownOutcome(target, error.message, error) : error
     }
   }
 
-  #answer(before: State, written: Written<Event>, { outcome, stream: { row }, cause }: Learned): Handled<State> {
+  /** `applied`: the state after the event, as it was applied before it was appended. */
+  #answer(applied: State, written: Written<Event>, { outcome, stream: { row }, cause }: Learned): Handled<State> {
     if (outcome === 'parked' || outcome === 'discarded') throw eventParked()
     if (outcome !== 'applied' && !(outcome === 'late' && this.#hasNoCompetitor)) throw outcomeUnknown(written, cause)
+    if (outcome === 'late') this.#options.acknowledged.follow(written)
     const { id, version, position } = written
-    // The stored document, if it still has this version. If the log has lost its end, `before` no longer exists.
-    const state =
-      row?.version === version ? this.#read(row).state : this.#options.definition.stream.evolve(before, written)
+    // What is stored, if it still has this version. If the log has lost its end, the state before no longer exists.
+    const state = row?.version === version ? this.#options.definition.codec.read(row) : applied
     return { outcome: 'applied', id, state, version, position, isReadable: outcome === 'applied' }
   }
-}
-
-function isUndetermined({ outcome }: Learned): boolean {
-  return outcome === 'late' || outcome === 'unread'
 }

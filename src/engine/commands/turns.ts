@@ -1,35 +1,50 @@
+import { FairQueue } from '../lib/fair-queue.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 
-/** Runs the work under each name one piece at a time, in order of arrival. */
+export interface Waiter {
+  /** An owner of API keys. */
+  readonly owner: string
+  readonly waitMs: number
+  readonly late: () => Error
+}
+
+/** Runs the work under each name one piece at a time. Owners take turns; the work of one comes in its order of arrival. */
 export class Turns {
-  /** Each name has a promise that resolves once all work under it is done. */
-  readonly #tails = new Map<string, Promise<void>>()
+  /** What waits under each name that has work in progress. */
+  readonly #waiting = new Map<string, FairQueue<() => void>>()
 
   /** How many names have work. */
   get size(): number {
-    return this.#tails.size
+    return this.#waiting.size
   }
 
   /**
    * Rejects with `late`, without starting the work, if its turn does not come in time. The work is told whether it had to
    * wait for its turn.
    */
-  async take<T>(name: string, waitMs: number, work: (hasWaited: boolean) => Promise<T>, late: () => Error): Promise<T> {
-    const before = this.#tails.get(name)
-    const { promise: done, resolve: end } = Promise.withResolvers<void>()
-    this.#add(name, before === undefined ? done : before.then(() => done))
+  async take<T>(name: string, waiter: Waiter, work: (hasWaited: boolean) => Promise<T>): Promise<T> {
+    const waiting = this.#waiting.get(name)
+    if (waiting === undefined) this.#waiting.set(name, new FairQueue())
+    else await turnIn(waiting, waiter)
     try {
-      if (before !== undefined) await withTimeout(waitMs, before, late)
-      return await work(before !== undefined)
+      return await work(waiting !== undefined)
     } finally {
-      end()
+      this.#passOn(name)
     }
   }
 
-  #add(name: string, tail: Promise<void>): void {
-    this.#tails.set(name, tail)
-    void tail.then(() => {
-      if (this.#tails.get(name) === tail) this.#tails.delete(name)
-    })
+  #passOn(name: string): void {
+    const next = this.#waiting.get(name)?.take()
+    if (next === undefined) this.#waiting.delete(name)
+    else next.item()
   }
+}
+
+async function turnIn(queue: FairQueue<() => void>, { owner, waitMs, late }: Waiter): Promise<void> {
+  const { promise, resolve: begin } = Promise.withResolvers<void>()
+  queue.add(owner, begin)
+  await withTimeout(waitMs, promise, () => {
+    queue.remove(owner, begin)
+    return late()
+  })
 }

@@ -1,12 +1,14 @@
 import type { Logger } from 'pino'
 import type { Definition } from '../definition/definition.ts'
 import { discardedName } from '../definition/event-schemas.ts'
+import type { EventFeed, FeedQuery } from '../feed/event-feed.ts'
+import type { Account } from '../feed/feed-batch.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { ServiceError } from '../lib/errors.ts'
 import { release } from '../lib/release.ts'
 import type { EventLog, Position } from '../log/event-log.ts'
 import { describeGenerations, type OpenedVersions } from '../operations/generations.ts'
-import { allParked, discard, parkedBefore, parkedStreams, placeOf } from '../operations/parked.ts'
+import { allParked, discard, parkedBefore, parkedStreamsIn, placeOf } from '../operations/parked.ts'
 import type { WorkOptions } from '../operations/read-models.ts'
 import type { Lag } from '../projector/lag-meter.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
@@ -23,6 +25,7 @@ export interface ConsoleOptions extends Pick<SituationSources, 'reads' | 'health
   readonly role: string
   readonly storage: OpenedVersions & { readonly log: EventLog; readonly stores: Stores; readonly group: string }
   readonly readModel: Pick<ReadModel, 'load'>
+  readonly events: Pick<EventFeed, 'follow' | 'earlier'>
   readonly lag: { readonly lag: Lag }
   readonly traffic: ConstructorParameters<typeof Figures>[0]['traffic']
   /** Opens empty read models in a file. */
@@ -41,7 +44,7 @@ export type Console = ReturnType<typeof openConsole>
 
 /** What the console shows of this process, of the log and of the read models; and what operators do there. */
 export function openConsole(options: ConsoleOptions) {
-  const { definition, storage, lag, traffic, logger } = options
+  const { definition, storage, events, lag, traffic, logger } = options
   const { log, stores } = storage
   const now = () => timeOfDay().getTime()
   const startedAt = now()
@@ -73,21 +76,32 @@ export function openConsole(options: ConsoleOptions) {
     }
   }
 
-  function figuresAfter(at: number) {
+  function figuresAfter(number: number) {
     return {
       everyMs: sampleMs,
-      samples: figures.samples.filter((sample) => sample.at > at),
+      samples: figures.after(number),
       marks: figures.marks,
     }
   }
 
   const generations = shared(() => describeGenerations(definition, storage))
+  const parked = shared(parkedStreamsIn(stores, parkedMax))
   /** The name of the process that projects each partition. */
   const projectors = shared(async () => Object.fromEntries(await log.ownersIn(storage.group)))
 
-  async function parked() {
-    const all = await parkedStreams(stores)
-    return { streams: all.slice(0, parkedMax), more: Math.max(0, all.length - parkedMax) }
+  /** The events that take effect behind what the read models show now: all before that are settled. */
+  async function follow(query: Omit<FeedQuery, 'after'>, account: Account, signal: AbortSignal) {
+    return await events.follow({ ...query, after: await shownUpTo() }, account, signal)
+  }
+
+  /** As of the last look; a log that has lost its end has less. */
+  async function shownUpTo(): Promise<Position[]> {
+    const ends = await log.endOffsets()
+    if (lag.lag.status === 'unknown') throw new ServiceError('read_model_unavailable', `${lag.lag.reason}.`)
+    return lag.lag.partitions.flatMap(({ partition, checkpoint }) => {
+      const next = Math.min(checkpoint.next, ends[partition] ?? 0)
+      return next > 0 ? [{ partition, offset: next - 1 }] : []
+    })
   }
 
   async function discardOne(position: Position, reason: string, actor: string) {
@@ -109,9 +123,9 @@ export function openConsole(options: ConsoleOptions) {
     },
     async verify(work) {
       const { verifyAll } = await loadWork()
-      const { compared, differences } = await verifyAll(work, options.openScratch)
-      const isGood = differences.length === 0
-      const outcome = isGood ? 'all as the log says' : `${differences.length} not as the log says`
+      const { compared, differences, differenceCount } = await verifyAll(work, options.openScratch)
+      const isGood = differenceCount === 0
+      const outcome = isGood ? 'all as the log says' : `${differenceCount} not as the log says`
       const shown = differences.slice(0, differencesMax)
       return { isGood, outcome: `${compared} compared, ${outcome}.`, differences: shown }
     },
@@ -139,6 +153,8 @@ export function openConsole(options: ConsoleOptions) {
     generations,
     projectors,
     parked,
+    follow,
+    earlier: events.earlier.bind(events),
     discard: discardOne,
     start,
     close,

@@ -3,6 +3,8 @@ import { type KnownLag, type Lag, parkedIn } from '../projector/lag-meter.ts'
 
 /** Some seconds of this process and of the log. What is not known has no figure: a plot then has a gap. */
 export interface Sample {
+  /** 1 for the first one of this process. A clock may be set back, so `at` says nothing of what came after what. */
+  readonly number: number
   /** Milliseconds since 1970. */
   readonly at: number
   /** Records a second that came into the log, from all processes. */
@@ -54,9 +56,13 @@ export class Figures {
   take(): void {
     const [before, after] = [this.#before, totalsOf(this.#sources)]
     this.#before = after
-    this.samples.push(sampleOf(before, after))
+    this.samples.push({ number: (this.samples.at(-1)?.number ?? 0) + 1, ...sampleOf(before, after) })
     if (this.samples.length > samplesMax) this.samples.shift()
     this.#mark(changesOf(before, after))
+  }
+
+  after(number: number): readonly Sample[] {
+    return this.samples.filter((sample) => sample.number > number)
   }
 
   #mark(happened: readonly string[]): void {
@@ -84,7 +90,7 @@ function totalsOf({ lag: { lag }, traffic, now }: Sources): Totals {
   return { at: now(), lag, bounds, answered, requests, errors: new Map(traffic.errors) }
 }
 
-function sampleOf(before: Totals, after: Totals): Sample {
+function sampleOf(before: Totals, after: Totals): Omit<Sample, 'number'> {
   const seconds = Math.max(0.001, (after.at - before.at) / 1000)
   const [earlier, later] = [before.lag, after.lag]
   const rate = (figure: (lag: KnownLag) => number) => {

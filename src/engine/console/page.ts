@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { escapeHtml } from '../http/errors-page.ts'
-import { type Served, serveFile } from '../http/served-file.ts'
+import { hidden, madeOnce } from '../http/made-once.ts'
 
 const html = 'text/html; charset=utf-8'
 const css = 'text/css; charset=utf-8'
@@ -12,9 +12,21 @@ const javascript = 'text/javascript; charset=utf-8'
 const ownFiles = {
   'console.css': css,
   ...Object.fromEntries(
-    ['main', 'api', 'parts', 'plot', 'overview', 'pipeline', 'events', 'parked', 'documents', 'form'].map(
-      (name) => [`${name}.js`, javascript] as const,
-    ),
+    [
+      'main',
+      'api',
+      'json',
+      'parts',
+      'plot',
+      'overview',
+      'pipeline',
+      'events',
+      'latest',
+      'event-list',
+      'parked',
+      'documents',
+      'form',
+    ].map((name) => [`${name}.js`, javascript] as const),
   ),
 }
 
@@ -29,20 +41,23 @@ const libraryFiles = {
 
 /**
  * `/console`, and its files under `/console/static`. All addresses in them are relative, so that they work under any prefix
- * that a proxy takes away. Each file is read when it is first asked for, and kept in memory.
+ * that a proxy takes away.
  */
 export function addPage(app: FastifyInstance, title: string): void {
   const ownFile = (name: string) => readFileSync(new URL(`page/${name}`, import.meta.url))
-  const serve = (...served: Served) => serveFile(app, ...served)
+  const serve = (name: string, type: string, read: () => Buffer) =>
+    app.get(`/console/static/${name}`, hidden, madeOnce(type, read))
   const page = ownFile('index.html').toString().replaceAll('%title%', escapeHtml(title))
-  serve('/console', html, { 'content-security-policy': policyOf(page) }, () => page)
-  app.get('/console/', { schema: { hide: true } }, (_request, reply) => reply.redirect('../console'))
-  const cached = { 'cache-control': 'max-age=3600' }
-  for (const [name, type] of Object.entries(ownFiles)) {
-    serve(`/console/static/${name}`, type, cached, () => ownFile(name))
-  }
+  const policy = { 'content-security-policy': policyOf(page) }
+  app.get(
+    '/console',
+    hidden,
+    madeOnce(html, () => page, policy),
+  )
+  app.get('/console/', hidden, (_request, reply) => reply.redirect('../console'))
+  for (const [name, type] of Object.entries(ownFiles)) serve(name, type, () => ownFile(name))
   for (const [name, [file, type]] of Object.entries(libraryFiles)) {
-    serve(`/console/static/${name}`, type, cached, () => readFileSync(new URL(import.meta.resolve(file))))
+    serve(name, type, () => readFileSync(new URL(import.meta.resolve(file))))
   }
 }
 

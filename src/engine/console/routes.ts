@@ -6,9 +6,13 @@ import { notFoundCode } from '../definition/errors.ts'
 import type { ApiServices } from '../http/app.ts'
 import { holderOf, isStillValid, mayOperate, requireApiKey, requireScope } from '../http/auth.ts'
 import { jsonType } from '../http/error-replies.ts'
-import { limitInFlight } from '../http/key-limits.ts'
+import { accountOf } from '../http/events.ts'
+import { limitRequests } from '../http/key-limits.ts'
+import { madeOnce } from '../http/made-once.ts'
 import { readOnlyJson } from '../http/request-values.ts'
 import { documentId } from '../http/resource.ts'
+import { shownEvent } from '../http/shown-event.ts'
+import { readTokens, writeToken } from '../http/tokens.ts'
 import { ServiceError } from '../lib/errors.ts'
 import { exactJson } from '../lib/exact-json.ts'
 import { type Int64, Int64Schema } from '../lib/int64.ts'
@@ -43,10 +47,10 @@ export function addConsole(app: FastifyInstance, api: ApiServices, console: Cons
     async (routes) => {
       readOnlyJson(routes)
       await requireApiKey(routes, api.findKey)
-      limitInFlight(routes, api.maxInFlightPerKey)
+      limitRequests(routes, api)
       addLooks(routes, console)
       addEvents(routes, api, console)
-      addTail(routes, api)
+      addLatest(routes, api, console)
       addActions(routes, console)
     },
     { prefix: '/console/api' },
@@ -69,11 +73,12 @@ function addLooks(app: FastifyInstance, console: Console): void {
   app.get('/generations', options, () => console.generations())
   app.get('/projectors', options, () => console.projectors())
   app.get('/parked', options, () => console.parked())
-  let runbook: string | undefined
-  app.get('/runbook', options, (_request, reply) => {
-    runbook ??= readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8')
-    return reply.type('text/plain; charset=utf-8').send(runbook)
-  })
+  const runbook = new URL('../../../docs/operations.md', import.meta.url)
+  app.get(
+    '/runbook',
+    options,
+    madeOnce('text/plain; charset=utf-8', () => readFileSync(runbook)),
+  )
 }
 
 function addEvents(app: FastifyInstance, api: ApiServices, console: Console): void {
@@ -98,10 +103,11 @@ function addEvents(app: FastifyInstance, api: ApiServices, console: Console): vo
   app.get<{ Querystring: { path: string; id: Int64 } }>(
     '/stream-of',
     { ...options, schema: { hide: true, querystring: OneDocument } },
-    async ({ query: { path, id } }) => {
+    async (request) => {
+      const { path, id } = request.query
       const resource = definition.resources.find((each) => each.path === path)
       const known = resource && documentId(resource.collection, id)
-      const found = known && (await api.readModel.find(known)).document
+      const found = known && (await api.readModel.find(known, undefined, holderOf(request).owner)).document
       if (resource === undefined) throw new ServiceError('invalid_request', `query: no resource has the path ${path}`)
       if (found === undefined)
         throw ServiceError.own(notFoundCode(resource.noun), `There is no ${resource.noun} ${id}.`)
@@ -110,27 +116,45 @@ function addEvents(app: FastifyInstance, api: ApiServices, console: Console): vo
   )
 }
 
-function addTail(app: FastifyInstance, { definition, events, findKey }: ApiServices): void {
-  const { idName } = definition.home
-  const Filter = Type.Object(
-    { type: Type.Optional(Type.String()), stream: Type.Optional(Int64Schema({ description: idName })) },
-    { additionalProperties: false },
-  )
-  app.get<{ Querystring: { type?: string; stream?: Int64 } }>(
+/** The events of now, and those before them. */
+function addLatest(app: FastifyInstance, { definition, log, rate, findKey }: ApiServices, console: Console): void {
+  const stream = Type.Optional(Int64Schema({ description: definition.home.idName }))
+  const Filter = Type.Object({ type: Type.Optional(Type.String()), stream }, { additionalProperties: false })
+  const Before = Type.Object({ ...Filter.properties, before: Type.String() }, { additionalProperties: false })
+  app.get<{ Querystring: Filter }>(
     '/tail',
     { ...options, schema: { hide: true, querystring: Filter }, config: { isEndless: true } },
     async (request, reply) => {
-      const { type, stream } = request.query
       const left = new AbortController()
       reply.raw.once('close', () => left.abort())
-      const account = { owner: holderOf(request).owner, count: () => 0 }
-      const query = { after: 'now', type, stream: stream === undefined ? undefined : String(stream) } as const
-      const steps = await events.follow(query, account, left.signal)
-      const tail = sampledTail(steps, () => isStillValid(request, findKey))
+      const steps = await console.follow(filterOf(request.query), accountOf(reply, rate), left.signal)
+      const isKeyValid = () => isStillValid(request, findKey)
+      const tail = sampledTail(steps, isKeyValid, (positions) => writeToken(log, positions))
       reply.type('text/event-stream').headers({ 'x-accel-buffering': 'no', 'cache-control': 'no-store, no-transform' })
       return reply.send(Readable.from(tail, { objectMode: false, highWaterMark: 1 }))
     },
   )
+  app.get<{ Querystring: Filter & { before: string } }>(
+    '/events',
+    { ...options, schema: { hide: true, querystring: Before } },
+    async ({ query }, reply) => {
+      const upTo = readTokens(log, query.before, 'query: before')
+      const reader = { ...accountOf(reply, rate), isGone: () => reply.raw.destroyed }
+      const found = await console.earlier({ upTo, ...filterOf(query) }, reader)
+      const before = found.upTo.length === 0 ? null : `"${writeToken(log, found.upTo)}"`
+      reply.type(jsonType)
+      return `{"before":${before},"events":[${found.events.map(({ json }) => shownEvent(json))}]}`
+    },
+  )
+}
+
+interface Filter {
+  readonly type?: string
+  readonly stream?: Int64
+}
+
+function filterOf({ type, stream }: Filter) {
+  return { type, stream: stream === undefined ? undefined : String(stream) }
 }
 
 function addActions(app: FastifyInstance, console: Console): void {

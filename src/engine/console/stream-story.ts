@@ -59,7 +59,7 @@ export async function tellStory(sources: StorySources, stream: StreamId, reader:
     after = page.last
   }
   const [first, last] = [versions[0]?.version ?? 1, versions.at(-1)?.version ?? 0]
-  const { entries } = await sources.readModel.load({ stream, versions: { first, last } })
+  const { entries } = await sources.readModel.load({ stream, versions: { first, last } }, undefined, reader.owner)
   const partition = sources.log.partitionFor(stream)
   const placed = versions.map((each) => ({ ...each, place: `${partition}/${entries.get(each.version)?.offset}` }))
   return { isKnown: isKnown || versions.length > 0, versions: placed, before }

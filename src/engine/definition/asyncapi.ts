@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox'
 import { referringTo, titledIn } from '../lib/named-schemas.ts'
 import type { Definition } from './definition.ts'
 import { eventExamples } from './event-examples.ts'
-import { discardedName, type EventSchema, namedEvents } from './event-schemas.ts'
+import { discardedName, type EventSchema, namedEvents, withoutRules } from './event-schemas.ts'
 import type { AnyEvent, EventType } from './stream.ts'
 import { capitalised, listed, withArticle } from './words.ts'
 
@@ -122,7 +122,7 @@ export function asyncApiDocument(definition: Definition, topic: string | null) {
     components: {
       messages: Object.fromEntries(schemas.map((each) => [each.type, message(each)])),
       schemas: Object.fromEntries(
-        Object.entries(named).map(([name, schema]) => [name, { ...withReferences(schema), title: name }]),
+        Object.entries(named).map(([name, schema]) => [name, { ...withoutRules(withReferences(schema)), title: name }]),
       ),
     },
   }

@@ -1,3 +1,4 @@
+import { storedLayout } from '../read-models/document.ts'
 import { type ErrorTable, errorTable } from './errors.ts'
 import { type EventCodec, eventCodec } from './event-codec.ts'
 import { type EventSchema, eventSchemas } from './event-schemas.ts'
@@ -43,6 +44,7 @@ export interface NamedResource extends Resource {
 
 export function define(service: Service): Definition {
   const { name, stream, commands, errors } = service
+  const defined = defineStream(name, stream)
   const resources = Object.entries(service.resources).map(([collection, resource]) => {
     const { noun, called = { one: noun, several: `${noun}s` } } = resource
     return { ...resource, collection, called, idName: `${noun}Id` }
@@ -51,14 +53,16 @@ export function define(service: Service): Definition {
   if (home === undefined) throw new DefinitionError(`stream: there is no resource ${stream.collection}`)
   const nouns = resources.map(({ noun }) => noun)
   return {
-    ...defineStream(name, stream),
+    ...defined,
     service,
     resources,
     home,
-    schemas: eventSchemas(name, home.noun, stream),
+    schemas: eventSchemas(name, home.noun, stream.source, defined.events.versions),
     errors: errorTable(nouns, errors),
     scopes: [...new Set(['read', ...commands.map(({ scope }) => scope)])],
-    version: stream.projections.map(({ name, version }) => `${name}-${version}`).join('.'),
+    version: [...stream.projections, { name: 'layout', version: storedLayout }]
+      .map(({ name, version }) => `${name}-${version}`)
+      .join('.'),
   }
 }
 

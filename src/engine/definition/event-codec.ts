@@ -1,10 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Static } from 'typebox'
-import { exactJson } from '../lib/exact-json.ts'
+import { eventTime } from '../lib/clock.ts'
+import { messageOf, ServiceError } from '../lib/errors.ts'
 import { compileCheck } from '../lib/validation.ts'
 import type { NewRecord, Offset } from '../log/event-log.ts'
 import { type CloudEvent, writeCloudEvent } from '../log/record-codec.ts'
-import { discardedName, EventDiscardedData, typeOf } from './event-schemas.ts'
+import { discardedName, EventDiscardedData } from './event-schemas.ts'
+import { type EventVersion, typeOf, versionsOf, writingsOf } from './event-versions.ts'
 import type { AnyEvent, EventType, Stream } from './stream.ts'
 
 /** What an event has besides what it says. */
@@ -35,7 +37,12 @@ export type Decoded<Event> =
 
 /** Reads and writes the events of a service as CloudEvents. */
 export interface EventCodec<Event> {
+  /** All that is read. */
+  readonly versions: readonly EventVersion<Event>[]
+  /** In the lowest version that says all of the event. Throws ServiceError event_version_not_written. */
   encode(event: Event, context: EventContext): NewRecord
+  /** Data as JSON text, under a CloudEvents type: as an example has them. */
+  encodeData(type: string, data: string, context: EventContext): NewRecord
   /** The record that discards a parked event. It belongs in the same partition, after that event. */
   encodeDiscard(parked: { readonly stream: string; readonly offset: Offset }, time: Date): NewRecord
   decode(event: Pick<CloudEvent, 'type' | 'data' | 'quick'>): Decoded<Event>
@@ -50,40 +57,41 @@ export function eventCodec<Event extends AnyEvent>(
   { source, events }: Pick<Stream<never, never, Event>, 'source' | 'events'>,
 ): EventCodec<Event> {
   const types = Object.entries<EventType<Event>>(events)
+  const versions = types.flatMap(([name, known]) => versionsOf(service, name, known))
   const byName = new Map(types)
-  const byType = new Map(types.map(([name, known]) => [typeOf(service, name, known.version), known]))
-  const readers = new Map(types.flatMap(([name, known]) => readersOf(service, name, known)))
-  const unversioned = new Set(types.flatMap(([name, known]) => (known.isUnversioned ? typeOf(service, name, 1) : [])))
+  const byType = new Map(versions.map((version) => [version.type, version]))
   const discarded = typeOf(service, discardedName, 1)
   const checkDiscarded = compileCheck(EventDiscardedData)
 
+  function encodeData(type: string, data: string, context: EventContext): NewRecord {
+    const { stream: subject, eventId: id, version: streamversion, ...rest } = context
+    return writeCloudEvent({ id, type, source, subject, streamversion, data, ...rest })
+  }
+
   return {
-    encode(event, { stream: subject, eventId: id, version: streamversion, ...context }) {
+    versions,
+    encode(event, context) {
       const known = byName.get(event.type)
       if (known === undefined) throw new Error(`${event.type} is no event of the service`)
-      return writeCloudEvent({
-        id,
-        type: typeOf(service, event.type, known.version),
-        source,
-        subject,
-        streamversion,
-        data: known.write?.(event) ?? dataOf(event),
-        ...context,
-      })
+      // The lowest version that says all of it: who reads no newer one gets it too.
+      const { version = 0, json = '' } = writingsOf(known, event).at(-1) ?? {}
+      if (version > (known.writes ?? known.version)) throw notWritten(event.type)
+      return encodeData(typeOf(service, event.type, version), json, context)
     },
+    encodeData,
     encodeDiscard: ({ stream: subject, offset }, time) =>
       writeCloudEvent({
         id: randomUUIDv7(),
         type: discarded,
         source,
         subject,
-        time: time.toISOString(),
+        time: eventTime(time),
         data: JSON.stringify({ offset }),
       }),
     decode({ type, data, quick }) {
       if (quick !== undefined) return { outcome: 'event', event: quick as Event }
-      const read = readers.get(type)
-      if (read !== undefined) return read(data)
+      const known = byType.get(type)
+      if (known !== undefined) return decodeIn(known, data)
       if (type === discarded) {
         if (checkDiscarded(data) !== undefined) return { outcome: 'ignored' }
         return { outcome: 'discard', offset: (data as Static<typeof EventDiscardedData>).offset }
@@ -92,37 +100,22 @@ export function eventCodec<Event extends AnyEvent>(
       return { outcome: 'newer_type', reason: `type ${type} is unknown` }
     },
     streamVersion({ type, streamversion }) {
-      if (streamversion === undefined) return unversioned.has(type) ? 1 : undefined
+      if (streamversion === undefined) return byType.get(type)?.isUnversioned ? 1 : undefined
       return Number.isSafeInteger(streamversion) ? (streamversion as number) : undefined
     },
     quick: (type, json) => byType.get(type)?.quick?.(json),
   }
 }
 
-function dataOf({ type: _, ...data }: AnyEvent): string {
-  return exactJson(data)
-}
-
-/** What reads the data of an event type, by the CloudEvents type of each version that can be read. */
-function readersOf<Event extends AnyEvent>(service: string, name: string, known: EventType<Event>) {
-  const { version, upcasts = {} } = known
-  const check = compileCheck(known.data)
-  function read(written: unknown, from: number): Decoded<Event> {
-    try {
-      let data = written
-      for (let each = from; each < version; each++) data = upcasts[each]?.(data)
-      const problem = check(data)
-      if (problem !== undefined) return unreadable(problem)
-      const event = known.read?.(data) ?? ({ type: name, ...(data as object) } as AnyEvent as Event)
-      return { outcome: 'event', event }
-    } catch (error) {
-      return unreadable(error instanceof Error ? error.message : String(error))
-    }
+function decodeIn<Event>(version: EventVersion<Event>, data: unknown): Decoded<Event> {
+  try {
+    return { outcome: 'event', event: version.read(data) }
+  } catch (error) {
+    return { outcome: 'unreadable', reason: `data: ${messageOf(error)}` }
   }
-  const versions = [...Object.keys(upcasts).map(Number), version]
-  return versions.map((from) => [typeOf(service, name, from), (data: unknown) => read(data, from)] as const)
 }
 
-function unreadable<Event>(problem: string): Decoded<Event> {
-  return { outcome: 'unreadable', reason: `data: ${problem}` }
+function notWritten(event: string): ServiceError {
+  const message = `${event} needs a newer version to say this, which is not written yet. Nothing was stored.`
+  return new ServiceError('event_version_not_written', message)
 }

@@ -1,7 +1,6 @@
 import type { NewRecord } from '../log/event-log.ts'
 import type { Definition } from './definition.ts'
 import type { EventContext } from './event-codec.ts'
-import type { AnyEvent, EventType } from './stream.ts'
 
 const eventId = (version: number) => `019e0000-0000-7000-8000-00000000010${version}`
 const timeOf = (version: number) => `2026-11-22T12:0${version}:00.000Z`
@@ -16,15 +15,15 @@ function example(name: string, summary: string, { value, headers }: NewRecord, m
   return { name, summary, headers, payload: { ...JSON.parse(value), ...more } }
 }
 
-/** Examples of each type, as this release writes it. */
-export function eventExamples({ service: { stream }, events }: Definition) {
-  const own = Object.values<EventType<AnyEvent>>(stream.events).flatMap(({ examples }) =>
-    examples.map(({ name, summary, stream, version, event, isKeyed }) => {
+/** Examples of each version of each type. */
+export function eventExamples({ events }: Pick<Definition, 'events'>) {
+  const own = events.versions.flatMap(({ type, examples }) =>
+    examples.map(({ name, summary, stream, version, json, isKeyed }) => {
       const context = { stream: String(stream), eventId: eventId(version), version, time: timeOf(version) }
-      return example(name, summary, events.encode(event, { ...context, ...(isKeyed ? request : {}) }))
+      return example(name, summary, events.encodeData(type, json, { ...context, ...(isKeyed ? request : {}) }))
     }),
   )
-  const [first] = Object.values<EventType<AnyEvent>>(stream.events).flatMap(({ examples }) => examples)
+  const [first] = events.versions.flatMap(({ examples }) => examples)
   const parked = { stream: String(first?.stream), offset: 1234 }
   const discarded = events.encodeDiscard(parked, new Date(timeOf(5)))
   const summary = 'The parked event at offset 1234 of this partition has no effect'

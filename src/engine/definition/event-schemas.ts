@@ -1,5 +1,6 @@
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
-import type { AnyEvent, EventType, Stream } from './stream.ts'
+import { ruleKeyword } from '../lib/problem-words.ts'
+import { type EventVersion, typeOf } from './event-versions.ts'
 
 /** The engine's own event: an operator's decision to leave out an event that could not be applied. */
 export const discardedName = 'EventDiscarded'
@@ -41,20 +42,21 @@ export interface EventSchema {
   readonly schema: TObject
 }
 
-/** The CloudEvents type. */
-export function typeOf(service: string, event: string, version: number): string {
-  return `${service}.${event}.v${version}`
-}
-
-/** The schemas of all events of a service, the engine's own last. `noun` is the word for one of what streams are about. */
+/**
+ * The schemas of all versions of all events of a service, the engine's own last. `noun` is the word for one of what streams
+ * are about.
+ */
 export function eventSchemas(
   service: string,
   noun: string,
-  { source, events }: Pick<Stream<never, never, AnyEvent>, 'source' | 'events'>,
+  source: string,
+  versions: readonly EventVersion[],
 ): readonly EventSchema[] {
   /** `more`, and the attributes that every event has (CloudEvents 1.0 section 3). */
-  function eventSchema(name: string, version: number, description: string, more: TProperties): EventSchema {
-    const type = typeOf(service, name, version)
+  function eventSchema(
+    { type, name, description }: Pick<EventVersion, 'type' | 'name' | 'description'>,
+    more: TProperties,
+  ): EventSchema {
     const attributes = {
       specversion: Type.Literal('1.0'),
       id: Type.String({ minLength: 1, description: 'Unique per event: two records with one id are one event' }),
@@ -68,16 +70,19 @@ export function eventSchemas(
     return { type, name, schema: Type.Object({ ...attributes, ...more }, { title: type, description }) }
   }
 
-  const own = Object.entries<EventType<AnyEvent>>(events).map(
-    ([name, { version, description, data, isUnversioned, examples }]) =>
-      eventSchema(name, version, description, {
-        ...(examples.some(({ isKeyed }) => isKeyed) ? idempotency : {}),
+  const own = versions.map(({ type, name, description, data, isKeyed, isUnversioned }) =>
+    eventSchema(
+      { type, name, description: isUnversioned ? `${description}. Without streamversion it is 1` : description },
+      {
+        ...(isKeyed ? idempotency : {}),
         streamversion: isUnversioned ? Type.Optional(streamversion) : streamversion,
         data,
-      }),
+      },
+    ),
   )
-  const discarded = 'An operator decided to leave out an event that could not be applied'
-  return [...own, eventSchema(discardedName, 1, discarded, { data: EventDiscardedData })]
+  const description = 'An operator decided to leave out an event that could not be applied'
+  const discarded = { type: typeOf(service, discardedName, 1), name: discardedName, description }
+  return [...own, eventSchema(discarded, { data: EventDiscardedData })]
 }
 
 /**
@@ -92,4 +97,9 @@ export function namedEvents(schemas: readonly EventSchema[]): Readonly<Record<st
   const { specversion, source, datacontenttype } = schemas[0]?.schema.properties ?? {}
   const common = { EventSpecversion: specversion, EventSource: source, EventContentType: datacontenttype }
   return { ...Object.fromEntries(named), ...common }
+}
+
+/** As documents of events have it. The words of rules are for requests: a strict validator refuses a keyword that it does not know. */
+export function withoutRules(schema: object): object {
+  return JSON.parse(JSON.stringify(schema), (name, value) => (name === ruleKeyword ? undefined : value))
 }

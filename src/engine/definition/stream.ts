@@ -40,11 +40,25 @@ export interface Stream<State, Command, Event extends AnyEvent> {
    * stream's own document, that part is not stored twice.
    */
   readonly state?: { write(state: State): string; read(text: string): State }
+  /**
+   * The most characters of a state, besides the stream's own document, that a command may leave behind, unless there were
+   * more before: 16,384 where it is not said, at most 262,144. Beyond it the command is refused with 409 `stream_full`.
+   */
+  readonly stateMax?: number
 }
+
+/** Bounds of a state in characters, besides the stream's own document: without `stateMax`, and of any state. */
+export const stateBounds = { usual: 16_384, most: 262_144 } as const
 
 /** What can happen to a stream. The CloudEvents type is `<service>.<name>.v<version>`. */
 export interface EventType<Event> {
+  /** The newest that is read. An event is written in the lowest version that says all of it. */
   readonly version: number
+  /**
+   * The highest version that is written: `version`, unless it is said. Before each process reads a new version, say the one
+   * before: a command whose event needs a newer one is then refused with 503 `event_version_not_written`.
+   */
+  readonly writes?: number
   readonly description: string
   /** What `data` must be; the event without its type, unless `write` and `read` say otherwise. */
   readonly data: TSchema
@@ -56,21 +70,43 @@ export interface EventType<Event> {
   read?(data: unknown): Event
   /** Only for speed: the event in JSON text of the form that `write` has; undefined for any other. */
   quick?(json: string): Event | undefined
-  /** From the data of each earlier version to those of the next. Throws if they cannot be read. */
-  readonly upcasts?: Readonly<Record<number, (data: unknown) => unknown>>
+  /** The versions before that the log may have. */
+  readonly earlier?: Readonly<Record<number, EarlierVersion<Event>>>
   /** For the documents. Each follows the schema. */
   readonly examples: readonly EventExample<Event>[]
 }
 
-export interface EventExample<Event> {
+/** A version of an event before the newest. The log keeps it for ever. */
+export interface EarlierVersion<Event> {
+  /** What `data` must be. */
+  readonly data: TSchema
+  /** Data of the next version. Throws if there are none. */
+  upcast(data: unknown): unknown
+  /** From data of the next version; undefined where this version cannot say all of them. Without it, it is only read. */
+  downcast?(data: unknown): object | undefined
+  /** Only for speed: the event in JSON text of the form that it was written in; undefined for any other. */
+  quick?(json: string): Event | undefined
+  /** For the documents. Each follows the schema. */
+  readonly examples: readonly EarlierExample[]
+}
+
+/** Where an example stands in a stream. */
+export interface ExamplePlace {
   readonly name: string
   readonly summary: string
   /** The id of the stream. */
   readonly stream: number
   readonly version: number
-  readonly event: Event
   /** Whether it is shown as written under an Idempotency-Key; then events of this type may have one. */
   readonly isKeyed?: true
+}
+
+export interface EventExample<Event> extends ExamplePlace {
+  readonly event: Event
+}
+
+export interface EarlierExample extends ExamplePlace {
+  readonly data: object
 }
 
 /**

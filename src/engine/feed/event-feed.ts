@@ -6,9 +6,10 @@ import { readEvent } from '../projector/stream-event.ts'
 import type { AtLeast, Reached, ReadModel } from '../read-models/read-model.ts'
 import { isEntryOf, type StreamId, type VersionEntry } from '../read-models/stored-texts.ts'
 import { Arrivals } from './arrivals.ts'
+import { type Earlier, EarlierEvents, type EarlierQuery } from './earlier-events.ts'
 import { FairTurns } from './fair-turns.ts'
 import type { Account, FeedEvent, FeedPlace } from './feed-batch.ts'
-import { type Reader, readInTurn } from './read-in-turn.ts'
+import { type LimitedReader, type Reader, readInTurn } from './read-in-turn.ts'
 import { ReleasedEvents } from './released-events.ts'
 import { SettledEvents, type SettledEventsOptions } from './settled-events.ts'
 import { SharedBatches } from './shared-batches.ts'
@@ -54,17 +55,16 @@ export interface History {
 export class EventFeed {
   readonly #options: EventFeedOptions
   readonly #batches: SharedBatches
+  readonly #earlier: EarlierEvents
   readonly #histories = new FairTurns()
   readonly #followed = new Set<Arrivals>()
   #isClosed = false
 
   constructor(options: EventFeedOptions) {
     this.#options = options
-    this.#batches = new SharedBatches({
-      ...options,
-      settled: new SettledEvents(options),
-      released: new ReleasedEvents(options),
-    })
+    const settled = new SettledEvents(options)
+    this.#batches = new SharedBatches({ ...options, settled, released: new ReleasedEvents(options) })
+    this.#earlier = new EarlierEvents({ ...options, settled, turns: this.#histories })
   }
 
   /** How many follow the feed now. */
@@ -86,7 +86,7 @@ export class EventFeed {
     const deadlineMs = performance.now() + historyWithinMs
     for (let last = after; ; ) {
       const versions = { first: last + 1, last: last + limit - events.length }
-      const { row, entries, reached } = await this.#options.readModel.load({ stream, versions }, atLeast)
+      const { row, entries, reached } = await this.#options.readModel.load({ stream, versions }, atLeast, reader.owner)
       const shown = [...entries.values()].filter(({ isDiscarded }) => !isDiscarded)
       events.push(
         ...(await this.#eventsOf(stream, shown, { ...reader, limitMs: Math.max(0, deadlineMs - performance.now()) })),
@@ -97,6 +97,11 @@ export class EventFeed {
       const isKnown = row !== undefined && (row.document !== undefined || row.isRemoved)
       return { events, last: isMore ? last : undefined, isKnown, reached }
     }
+  }
+
+  /** Those before a place, of all streams: see `EarlierEvents.find`. */
+  earlier(query: EarlierQuery, reader: Reader & Account): Promise<Earlier> {
+    return this.#earlier.find(query, reader)
   }
 
   /**
@@ -168,11 +173,7 @@ export class EventFeed {
     }
   }
 
-  async #eventsOf(
-    stream: StreamId,
-    entries: readonly VersionEntry[],
-    reader: Reader & { readonly limitMs: number },
-  ): Promise<string[]> {
+  async #eventsOf(stream: StreamId, entries: readonly VersionEntry[], reader: LimitedReader): Promise<string[]> {
     const partition = this.#options.log.partitionFor(stream)
     const offsets = entries.map(({ offset }) => offset)
     const options = { log: this.#options.log, turns: this.#histories }

@@ -1,5 +1,7 @@
 import type { Offset } from '../log/event-log.ts'
+import { eventText } from '../log/record-codec.ts'
 import type { StreamId } from '../read-models/stored-texts.ts'
+import type { EffectiveRecord } from './settled-events.ts'
 
 export interface FeedEvent {
   readonly stream: StreamId
@@ -12,6 +14,10 @@ export interface FeedEvent {
    * its garbage ten times as long (decision 0037).
    */
   sent?: string
+}
+
+export function feedEventOf({ record, event: { stream, type } }: EffectiveRecord): FeedEvent {
+  return { stream, type, json: eventText(record.value) }
 }
 
 /** Where a feed goes on in a partition. */

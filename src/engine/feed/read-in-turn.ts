@@ -4,13 +4,15 @@ import type { EventLog, LogRecord, Offset } from '../log/event-log.ts'
 import { readAt } from '../log/read-at.ts'
 import type { FairTurns } from './fair-turns.ts'
 
-/** Who reads the events of a stream. */
+/** Who reads events that are there already. */
 export interface Reader {
   /** An owner of API keys. */
   readonly owner: string
   /** Whether nobody needs them any more. */
   readonly isGone: () => boolean
 }
+
+export type LimitedReader = Reader & { readonly limitMs: number }
 
 export interface ReadInTurnOptions {
   readonly log: Pick<EventLog, 'read' | 'endOffsets'>
@@ -22,17 +24,29 @@ export async function readInTurn(
   { log, turns }: ReadInTurnOptions,
   partition: number,
   offsets: readonly Offset[],
-  { owner, isGone, limitMs }: Reader & { readonly limitMs: number },
+  reader: LimitedReader,
 ): Promise<LogRecord[]> {
+  return await inTurns(turns, reader, (turn) => {
+    const read: EventLog['read'] = (...place) => turn(() => log.read(...place))
+    return readAt({ endOffsets: () => log.endOffsets(), read }, partition, offsets)
+  })
+}
+
+/** Work whose pieces take turns. Throws ServiceError overloaded where all of it takes longer than `limitMs`. */
+export async function inTurns<T>(
+  turns: FairTurns,
+  { owner, isGone, limitMs }: LimitedReader,
+  work: (turn: <Piece>(piece: () => Promise<Piece>) => Promise<Piece>) => Promise<T>,
+): Promise<T> {
   let isOver = false
-  const read: EventLog['read'] = (...place) =>
+  const working = work((piece) =>
     turns.take(owner, async () => {
       if (isOver || isGone()) throw notInTime() // the turn is for those behind it
-      return await log.read(...place)
-    })
+      return await piece()
+    }),
+  )
   try {
-    const reading = readAt({ endOffsets: () => log.endOffsets(), read }, partition, offsets)
-    return await withTimeout(limitMs, reading, notInTime)
+    return await withTimeout(limitMs, working, notInTime)
   } finally {
     isOver = true
   }

@@ -18,6 +18,13 @@ export interface SettledRecord {
   readonly outcome: SettledOutcome
 }
 
+/** One that took effect. */
+export type EffectiveRecord = SettledRecord & { readonly event: StreamEvent }
+
+export function tookEffect(each: SettledRecord): each is EffectiveRecord {
+  return each.outcome === 'applied'
+}
+
 export interface SettledEventsOptions extends Rules {
   readonly log: Pick<EventLog, 'read' | 'partitionFor'>
   readonly readModel: Pick<ReadModel, 'load' | 'whenApplied'>
@@ -41,12 +48,17 @@ export class SettledEvents {
     wait: Wait = notWaiting,
   ): Promise<{ readonly records: readonly SettledRecord[]; readonly next: Offset }> {
     const { records, next } = await this.#options.log.read(partition, from, limit)
-    return { records: await Promise.all(records.map((record) => this.#settle(partition, record, wait))), next }
+    return { records: await this.settle(partition, records, wait), next }
   }
 
-  async #settle(partition: number, record: LogRecord, wait: Wait): Promise<SettledRecord> {
-    const event = readEvent(this.#options, partition, record)
-    return { record, event, outcome: await this.#outcomeOf(event, { partition, offset: record.offset }, wait) }
+  /** What became of records that were read. */
+  settle(partition: number, records: readonly LogRecord[], wait: Wait = notWaiting): Promise<readonly SettledRecord[]> {
+    return Promise.all(
+      records.map(async (record) => {
+        const event = readEvent(this.#options, partition, record)
+        return { record, event, outcome: await this.#outcomeOf(event, { partition, offset: record.offset }, wait) }
+      }),
+    )
   }
 
   async #outcomeOf(event: StreamEvent | Discard | undefined, position: Position, wait: Wait): Promise<SettledOutcome> {

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { EventLog } from '../log/event-log.ts'
-import { eventText } from '../log/record-codec.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
 import { FairTurns } from './fair-turns.ts'
-import type { Account, FeedBatch, FeedEvent, FeedPlace } from './feed-batch.ts'
+import { type Account, type FeedBatch, type FeedPlace, feedEventOf } from './feed-batch.ts'
+import { KeptBatches } from './kept-batches.ts'
 import type { ReleasedEvents } from './released-events.ts'
-import type { SettledEvents, SettledRecord } from './settled-events.ts'
+import { type SettledEvents, tookEffect } from './settled-events.ts'
 
 export interface SharedBatchesOptions {
   readonly settled: SettledEvents
@@ -18,18 +18,6 @@ export interface SharedBatchesOptions {
 const waitMs = 10_000
 const retryMs = 500
 const recordsMax = 100
-/**
- * How many batches are kept, and how long, for followers that arrive later. Each partition has one that is being read,
- * and the one before it.
- */
-const keptMaxOf = (partitions: number) => Math.max(64, 2 * partitions)
-const keptMs = 10_000
-
-interface Kept {
-  readonly reading: Promise<FeedBatch>
-  readonly generation: string | undefined
-  readonly since: number
-}
 
 type CatchUp = { readonly reading: Promise<FeedBatch> } | { readonly reading?: undefined; readonly retryInMs: number }
 
@@ -41,13 +29,12 @@ type CatchUp = { readonly reading: Promise<FeedBatch> } | { readonly reading?: u
 export class SharedBatches {
   readonly #options: SharedBatchesOptions
   readonly #turns = new FairTurns()
-  readonly #kept = new Map<string, Kept>()
-  readonly #keptMax: number
+  readonly #kept: KeptBatches
   #isClosed = false
 
   constructor(options: SharedBatchesOptions) {
     this.#options = options
-    this.#keptMax = keptMaxOf(options.log.partitions)
+    this.#kept = new KeptBatches(options.log.partitions)
   }
 
   /**
@@ -71,17 +58,11 @@ export class SharedBatches {
   }
 
   #keptAt(place: FeedPlace): Promise<FeedBatch> | undefined {
-    const kept = this.#kept.get(nameOf(place))
-    if (kept === undefined || kept.generation !== this.#generationAt(place)) return undefined
-    return performance.now() - kept.since < keptMs ? kept.reading : undefined
+    return this.#kept.at(nameOf(place), this.#generationAt(place))
   }
 
-  #keep(place: FeedPlace, reading: Promise<FeedBatch>): void {
-    const name = nameOf(place)
-    this.#kept.delete(name)
-    this.#kept.set(name, { reading, generation: this.#generationAt(place), since: performance.now() })
-    const [oldest = name] = this.#kept.keys()
-    if (this.#kept.size > this.#keptMax) this.#kept.delete(oldest)
+  #keep(place: FeedPlace, reading: Promise<FeedBatch>, events?: FeedBatch['events']): void {
+    this.#kept.keep(nameOf(place), this.#generationAt(place), reading, events)
   }
 
   /** Where nothing can be read now, it ends with a pause. The failing part logs its own problem. */
@@ -89,12 +70,12 @@ export class SharedBatches {
     const begunMs = performance.now()
     const reading = read.then(async (batch = { events: [], place }) => {
       if (nameOf(batch.place) !== nameOf(place)) {
-        this.#keep(place, reading)
+        this.#keep(place, reading, batch.events)
         return batch
       }
       const hasWaited = performance.now() - begunMs > waitMs / 2 // longer than any read that fails
       if (!hasWaited && !batch.isLost && !this.#isClosed) await delay(retryMs)
-      this.#kept.delete(nameOf(place))
+      this.#kept.forget(nameOf(place))
       return batch
     })
     this.#keep(place, reading)
@@ -160,15 +141,13 @@ export class SharedBatches {
     const behindTold = (told.at(-1)?.record.offset ?? from - 1) + 1
     // A place behind offsets that carry no record must not be ahead of what this process shows.
     const isPassed = end < 0 && (await this.#isApplied({ ...place, next: next - 1 }, 1))
-    return { events: told.flatMap(shown), place: { partition, next: isPassed ? next : behindTold, told: 0 } }
+    return {
+      events: told.filter(tookEffect).map(feedEventOf),
+      place: { partition, next: isPassed ? next : behindTold, told: 0 },
+    }
   }
 }
 
 function nameOf({ partition, next, told }: FeedPlace): string {
   return `${partition}:${next}:${told}`
-}
-
-function shown({ record, event, outcome }: SettledRecord): FeedEvent[] {
-  if (event === undefined || event.discards !== undefined || outcome !== 'applied') return []
-  return [{ stream: event.stream, type: event.type, json: eventText(record.value) }]
 }

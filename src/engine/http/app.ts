@@ -7,11 +7,12 @@ import { addCommandRoutes } from './command-routes.ts'
 import type { ConnectionLimits } from './connections.ts'
 import { preflightAnswer } from './cors.ts'
 import { addDocs } from './docs.ts'
-import { notFound } from './error-replies.ts'
+import { isKnownPath, notFound, replyWithError } from './error-replies.ts'
 import { addEventRoutes } from './events.ts'
 import { addHealthRoutes, type ProbedServices } from './health.ts'
-import { limitInFlight, limitRate } from './key-limits.ts'
+import { type KeyLimits, limitRequests } from './key-limits.ts'
 import { loggedPath, messageProblem } from './messages.ts'
+import { clientAddress } from './networks.ts'
 import { logRefusedRequests } from './refused-requests.ts'
 import { traceRequests } from './request-spans.ts'
 import { readOnlyJson } from './request-values.ts'
@@ -26,8 +27,9 @@ declare module 'fastify' {
   }
 }
 
-export interface ApiServices extends RouteServices {
-  readonly maxInFlightPerKey: number
+export interface ApiServices extends RouteServices, KeyLimits {
+  /** Whether an API key that `findKey` found before is still valid. */
+  readonly isKeyValid: (keyId: string) => boolean
   /** Undefined: nothing is traced. */
   readonly tracing?: Tracing | undefined
   /** The topic of the events; null where there is no Kafka. */
@@ -94,19 +96,27 @@ export async function buildAdminApp(services: AppServices, logger: Logger | fals
 }
 
 function newApp(
-  { draining, traffic }: ProbedServices,
-  options: Omit<ServerOptions, 'isClosing' | 'traffic'>,
+  { draining, traffic, api }: AppServices,
+  options: Omit<ServerOptions, 'isClosing' | 'isKeyValid' | 'traffic'>,
 ): FastifyInstance {
-  const app: FastifyInstance = newServer({ ...options, traffic, isClosing: () => draining() && !app.server.listening })
+  const app: FastifyInstance = newServer({
+    ...options,
+    traffic,
+    isKeyValid: (keyId) => api?.isKeyValid(keyId) ?? false,
+    isClosing: () => draining() && !app.server.listening,
+  })
   app.removeAllContentTypeParsers() // only /v1 reads bodies: elsewhere a body changes no answer
   app.addHook('onRequest', (request, reply, done) => {
-    traffic.assign(request, reply)
+    const isKnown = isKnownPath(request)
+    if (isKnown) traffic.assign(request, reply)
     reply.header('cache-control', 'no-store')
     const problem = messageProblem(request.raw)
-    const preflight = problem === undefined ? preflightAnswer(options.corsOrigins, request.raw) : undefined
+    if (problem !== undefined) return done(problem)
+    const preflight = preflightAnswer(options.corsOrigins, request.raw)
     if (preflight !== undefined) return void reply.code(204).headers(preflight).send()
-    // Fastify expects a body even if there is none.
-    done(problem ?? (request.is404 ? notFound(request, reply) : undefined))
+    // Not by `done`: a route that the router took for this one adds its headers to errors.
+    if (!isKnown) return void replyWithError(notFound(request, reply), request, reply)
+    done()
   })
   return app
 }
@@ -118,8 +128,7 @@ async function addApi(app: FastifyInstance, api: ApiServices, publicUrl: string)
       if (api.tracing !== undefined) traceRequests(v1, api.tracing)
       readOnlyJson(v1)
       await requireApiKey(v1, api.findKey)
-      if (api.rate !== undefined) limitRate(v1, api.rate)
-      limitInFlight(v1, api.maxInFlightPerKey)
+      limitRequests(v1, api)
       addResourceRoutes(v1, api)
       addCommandRoutes(v1, api)
       addEventRoutes(v1, api)
@@ -137,10 +146,11 @@ function addRequestLog(app: FastifyInstance, logger: Logger, logsWrites: boolean
   const logsAll = logger.isLevelEnabled('debug')
   if (!logsAll && !logsWrites) return
   app.addHook('onResponse', (request, { statusCode, elapsedTime: elapsedMs }, done) => {
-    const { id: requestId, method, url, ip: address, holder, isSummedUp } = request
+    const { id: requestId, method, url, holder, isSummedUp } = request
     // Whoever has no key could write as much as the log takes.
     const isWrite = method !== 'GET' && method !== 'HEAD' && holder !== undefined && !isSummedUp
     if (!logsAll && !isWrite) return done()
+    const address = clientAddress(request)
     const line = { requestId, method, path: loggedPath(url), statusCode, elapsedMs, address, keyId: holder?.keyId }
     if (isWrite && logsWrites) logger.info(line, 'request')
     else if (logsAll) logger.debug(line, 'request')

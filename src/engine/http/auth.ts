@@ -17,8 +17,11 @@ declare module 'fastify' {
   }
 }
 
-/** Undefined when the API key is not valid, which may take a moment to find out. */
-export type FindKey = (key: string) => KeyHolder | undefined | Promise<KeyHolder | undefined>
+/**
+ * Undefined when the API key is not valid, which may take a moment to find out; by the clock of `performance`, not if the
+ * keys were looked at since its request arrived.
+ */
+export type FindKey = (key: string, arrivedAtMs?: number) => KeyHolder | undefined | Promise<KeyHolder | undefined>
 
 /**
  * Lets a request into the routes of `app` only with a valid API key as bearer token (RFC 6750), before its body is
@@ -31,7 +34,8 @@ export async function requireApiKey(app: FastifyInstance, find: FindKey): Promis
     specCompliance: 'rfc6749', // the scheme name in any case
     keys: [],
     auth: (key, request) => {
-      const found = isRepeated(request.raw.rawHeaders, 'authorization') ? undefined : find(key)
+      const { rawHeaders, socket } = request.raw
+      const found = isRepeated(rawHeaders, 'authorization') ? undefined : find(key, connectionOf(socket)?.arrivedAtMs)
       return found instanceof Promise ? found.then((holder) => letIn(request, holder)) : letIn(request, found)
     },
     verifyErrorLogLevel: 'debug',
@@ -51,8 +55,7 @@ export async function requireApiKey(app: FastifyInstance, find: FindKey): Promis
 function letIn(request: FastifyRequest, holder: KeyHolder | undefined): boolean {
   request.holder = holder
   if (holder === undefined) return false
-  const connection = connectionOf(request.raw.socket)
-  if (connection !== undefined) connection.hasKey = true
+  connectionOf(request.raw.socket)?.letIn(holder)
   return true
 }
 

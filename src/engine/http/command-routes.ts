@@ -5,13 +5,13 @@ import type { Definition, NamedResource } from '../definition/definition.ts'
 import { Rejected } from '../definition/rejected.ts'
 import type { CommandRoute } from '../definition/service.ts'
 import { documentsOf } from '../definition/shown-documents.ts'
-import { timeOfDay } from '../lib/clock.ts'
+import { eventTime, timeOfDay } from '../lib/clock.ts'
 import { ServiceError } from '../lib/errors.ts'
 import type { Int64 } from '../lib/int64.ts'
 import type { DocumentId } from '../read-models/document.ts'
 import { checkScope, holderOf, requireScope } from './auth.ts'
 import { commandSchema } from './command-schemas.ts'
-import { checkConditions, readConditions, tagOf } from './conditions.ts'
+import { checkConditions, hasCondition, readConditions, tagOf } from './conditions.ts'
 import { readIdempotencyKey } from './headers.ts'
 import { admitBody } from './messages.ts'
 import { traceparentOfRequest } from './request-spans.ts'
@@ -77,7 +77,8 @@ async function replyToRequest(
   const document = pathId === undefined ? undefined : documentId(resource.collection, pathId)
   if (pathId !== undefined && document === undefined) throw notFound(exchange, pathId)
   const asked: Asked = { route, body, document, key }
-  const precondition = document && ((json: string) => checkConditions(conditions, tagOf(json)))
+  const isConditional = document !== undefined && hasCondition(conditions)
+  const precondition = isConditional ? (json: string) => checkConditions(conditions, tagOf(json)) : undefined
   const handled = await handle(exchange, asked, precondition)
   if (handled.outcome === 'not_found') {
     addReached(exchange, handled.reached)
@@ -97,6 +98,7 @@ async function handle(
   const { owner } = holderOf(reply.request)
   const options = {
     stream,
+    owner,
     drawsId,
     idempotency: route.key && key ? idempotencyOf(route, owner, key, body, stream) : undefined,
     precondition,
@@ -118,7 +120,7 @@ function streamOf({ stream, home }: Definition, { on, command }: Route, body: un
   if ('document' in on) throw new Error('the command is about a document, and its path names none')
   const id = on.stream(body)
   if (documentId(home.collection, id) !== undefined) return String(id)
-  const decision = stream.decide(command({ id: 0, time: timeOfDay().toISOString(), body }), stream.initial)
+  const decision = stream.decide(command({ id: 0, time: eventTime(timeOfDay()), body }), stream.initial)
   if (decision instanceof Rejected) throw ServiceError.own(decision.code, decision.message)
   throw new Error(`no stream can have the id ${id}`)
 }

@@ -4,7 +4,7 @@ import type { Definition, NamedResource } from '../definition/definition.ts'
 import type { CommandRoute } from '../definition/service.ts'
 import { parseExactJson } from '../lib/exact-json.ts'
 import * as fields from './header-schemas.ts'
-import { patchTypes } from './request-values.ts'
+import { patchTypes, unsupportedType } from './request-values.ts'
 import * as doc from './schema-parts.ts'
 
 type Route = CommandRoute<unknown>
@@ -59,7 +59,8 @@ const exampleTime = '2026-11-20T09:30:00.000Z'
 
 function changed({ method, texts }: Route, { noun, schema, example }: NamedResource) {
   const isOther = 'header: If-Match does not have the entity tag of the present state'
-  const unsupported = doc.anyCommand[415]
+  const isNeither = `Body is neither ${patchTypes.join(' nor ')}`
+  const unsupported = doc.error(isNeither, 'unsupported_media_type', unsupportedType(method))
   const accepted = fields.header({}, 'Media types that the body may have', patchTypes.join(', '))
   const shown = doc.answer(texts.answer ?? `The changed ${noun}`, schema, example, fields.commandHeaders('change'))
   const removed = {

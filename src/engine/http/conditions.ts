@@ -14,16 +14,21 @@ export interface Conditions {
 const tagLength = 16 // 96 bits
 
 /**
- * The strong entity tag of a document (RFC 9110 section 8.8.3). It is made of the text alone: one tag is one state, and a
- * state that comes back has its tag again.
+ * The strong entity tag of what is sent (RFC 9110 section 8.8.3). It is made of the content alone: one tag is one state, and
+ * a state that comes back has its tag again.
  */
-export function tagOf(json: string): string {
-  return hash('sha256', json, 'base64url').slice(0, tagLength)
+export function tagOf(content: string | Buffer): string {
+  return hash('sha256', content, 'base64url').slice(0, tagLength)
 }
 
 const tag = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"[ \t]*`
 /** `#entity-tag`: a list may have empty elements (RFC 9110 section 5.6.1). */
 const tagList = new RegExp(String.raw`^(?:${tag})?(?:,[ \t]*(?:${tag})?)*$`)
+
+/** Whether there is a condition, for which the tag of what is there must be known. */
+export function hasCondition({ ifMatch, ifNoneMatch }: Conditions): boolean {
+  return ifMatch !== undefined || ifNoneMatch !== undefined
+}
 
 /** Throws ServiceError invalid_request unless each is `*` or a list of tags. */
 export function readConditions({ 'if-match': ifMatch, 'if-none-match': ifNoneMatch }: IncomingHttpHeaders): Conditions {

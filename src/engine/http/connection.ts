@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { KeyHolder } from '../keys/key-ring.ts'
 
 /** What Node counts of a socket: the bytes that it was given, and those of them that the system has not taken yet. */
 interface Handle {
@@ -18,18 +19,42 @@ export function connectionOf(socket: object): Connection | undefined {
 /** A connection that was accepted, and its requests, which take turns. */
 export class Connection {
   readonly socket: Socket
-  /** Whether a request with a valid API key has come on it. */
-  hasKey = false
+  /** What counts as its address; undefined for a trusted proxy, which carries many clients. */
+  readonly network: string | undefined
+  /** Whose valid API key came on it last. */
+  holder: KeyHolder | undefined
+  /** Whether nothing of it has been read yet: its client may have sent something. */
+  isUnread = true
+  /** When the request that has its turn had arrived, by the clock of `performance`. */
+  arrivedAtMs = 0
+  /** About how much memory the waiting requests take. */
+  waitingBytes = 0
+  readonly #changesHands: (connection: Connection) => void
   /** The response to the last request that had its turn. */
   #current: ServerResponse | undefined
   readonly #waiting: ServerResponse[] = []
+  #isNextDue = false
   #isEnding = false
   #taken = 0
   #takenAtMs = 0
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, network: string | undefined, changesHands: (connection: Connection) => void) {
     this.socket = socket
+    this.network = network
+    this.#changesHands = changesHands
     connections.set(socket, this)
+  }
+
+  /** Who takes turns with others: the owner of the last valid key, else the address. */
+  get whose(): string {
+    return this.holder?.owner ?? this.network ?? ''
+  }
+
+  /** A valid API key came on it. */
+  letIn(holder: KeyHolder): void {
+    const isKnown = this.holder?.keyId === holder.keyId
+    this.holder = holder
+    if (!isKnown) this.#changesHands(this)
   }
 
   /** How many requests wait for their turn. */
@@ -37,18 +62,26 @@ export class Connection {
     return this.#waiting.length
   }
 
-  /** Calls `begin` once it is the turn of the request of `response`, unless the rest of it cannot come any more. */
-  wait(response: ServerResponse, begin: () => void): void {
+  /** Calls `due` once the requests before that of `response` are answered. */
+  wait(response: ServerResponse, due: () => void): void {
     this.#waiting.push(response)
     // Node assigns the socket to a response once the previous response has been written.
     response.once('socket', () => {
-      this.#waiting.shift()
-      if (!this.#isEnding || response.req.complete) begin()
+      this.#isNextDue = true
+      due()
     })
   }
 
-  begin(response: ServerResponse): void {
+  /** It is the turn of the request that has waited longest. Returns whether it can be handled: all of it must have come. */
+  takeNext(): boolean {
+    const response = this.#waiting.shift()
+    this.#isNextDue = false
+    return response !== undefined && !this.socket.destroyed && (!this.#isEnding || response.req.complete)
+  }
+
+  begin(response: ServerResponse, arrivedAtMs: number): void {
     this.#current = response
+    this.arrivedAtMs = arrivedAtMs
   }
 
   /** Lets go of the last request if it is answered: it may be large, and its connection may be idle for long. */
@@ -58,6 +91,7 @@ export class Connection {
 
   /** Whether only the client can go on: by a request, or by taking its answer. */
   get isIdle(): boolean {
+    if (this.isUnread || this.#isNextDue) return false
     return this.#current === undefined || this.#current.writableEnded || this.#current.destroyed
   }
 

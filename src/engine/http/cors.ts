@@ -41,8 +41,9 @@ export function preflightAnswer(
   origins: ReadonlySet<string>,
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
 ): Record<string, string | number> | undefined {
+  if (method !== 'OPTIONS') return undefined
   const { origin, 'access-control-request-method': wanted, 'access-control-request-headers': names = '' } = headers
-  if (method !== 'OPTIONS' || origin === undefined || !origins.has(origin)) return undefined
+  if (origin === undefined || !origins.has(origin)) return undefined
   if (wanted === undefined || !token.test(wanted)) return undefined
   const areNames = names !== '' && elementsOf(names).every((name) => token.test(name))
   return {

@@ -5,7 +5,7 @@ import { asyncApiDocument } from '../definition/asyncapi.ts'
 import type { Definition } from '../definition/definition.ts'
 import { jsonType } from './error-replies.ts'
 import { errorsPage, escapeHtml } from './errors-page.ts'
-import { type Served, serveFile } from './served-file.ts'
+import { hidden, madeOnce } from './made-once.ts'
 
 /** Nothing from another host, no inline script or style; Swagger UI draws its icons from data: URLs. */
 const contentSecurityPolicy =
@@ -26,12 +26,11 @@ const viewerFiles = {
 /** Our own, beside them. */
 const ownFiles = { 'page.css': css, 'page.js': javascript, 'exact-json.js': javascript }
 
-const pageHeaders = { 'content-security-policy': contentSecurityPolicy, 'cache-control': 'max-age=3600' }
+const pageHeaders = { 'content-security-policy': contentSecurityPolicy }
 
 /**
  * `/openapi.json`, made from the schemas of the routes added after this, and `/asyncapi.json`. `/docs` shows the first, and
- * `/` leads there. All addresses in it are relative, so that it works under any prefix that a proxy takes away. Each is made
- * or read when it is first asked for, and kept in memory: later requests cost no file descriptor.
+ * `/` leads there. All addresses in it are relative, so that it works under any prefix that a proxy takes away.
  */
 export function addDocs(
   app: FastifyInstance,
@@ -41,17 +40,22 @@ export function addDocs(
   const { service, errors } = definition
   const routes: RouteOptions[] = []
   app.addHook('onRoute', (route) => void routes.push(route))
-  const serve = (...served: Served) => serveFile(app, ...served)
-  serve('/openapi.json', jsonType, {}, async () => {
+  const writeDocument = async () => {
     const { openApiDocument } = await import('./openapi-document.ts')
     return await openApiDocument(routes, publicUrl, definition)
-  })
-  serve('/asyncapi.json', jsonType, {}, () => JSON.stringify(asyncApiDocument(definition, topic)))
+  }
+  app.get('/openapi.json', hidden, madeOnce(jsonType, writeDocument))
+  app.get(
+    '/asyncapi.json',
+    hidden,
+    madeOnce(jsonType, () => JSON.stringify(asyncApiDocument(definition, topic))),
+  )
   for (const [url, docs] of Object.entries({ '/': 'docs', '/docs/': '../docs' })) {
-    app.get(url, { schema: { hide: true } }, (_request, reply) => reply.redirect(docs))
+    app.get(url, hidden, (_request, reply) => reply.redirect(docs))
   }
   const { resolve } = createRequire(import.meta.url)
-  const page = (url: string, type: string, read: () => string | Buffer) => serve(url, type, pageHeaders, read)
+  const page = (url: string, type: string, read: () => string | Buffer) =>
+    app.get(url, hidden, madeOnce(type, read, pageHeaders))
   const ownFile = (name: string) => readFileSync(new URL(`docs-page/${name}`, import.meta.url))
   page('/docs', html, () => ownFile('index.html').toString().replace('%title%', escapeHtml(service.title)))
   page('/docs/errors', html, () => errorsPage(service.title, errors))

@@ -3,7 +3,7 @@ import type { ErrorTable } from '../definition/errors.ts'
 import { type EngineErrorCode, type ErrorFacts, engineErrors } from '../lib/engine-errors.ts'
 import { ServiceError } from '../lib/errors.ts'
 import { loggedPath } from './messages.ts'
-import { patchTypes } from './request-values.ts'
+import { patchTypes, unsupportedType } from './request-values.ts'
 import { countError } from './traffic.ts'
 
 declare module 'fastify' {
@@ -36,29 +36,33 @@ const problemByCode = new Map<string, Problem>([
   ['FST_ERR_BAD_URL', ['invalid_request', 'The URL is malformed.']],
   ['FST_ERR_MAX_PARAM_LENGTH', ['invalid_request', 'The path is too long.']],
   ['FST_ERR_CTP_BODY_TOO_LARGE', ['payload_too_large', 'The body is larger than 16 KiB.']],
-  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', ['unsupported_media_type', 'The body must be application/json, in UTF-8.']],
   ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', ['invalid_request', 'The length of the body differs from Content-Length.']],
   ['ERR_HTTP_REQUEST_TIMEOUT', ['request_timeout', 'The request did not arrive in time.']],
   [
     'HPE_HEADER_OVERFLOW',
-    ['headers_too_large', 'The request line and headers, or the trailers, are larger than 16 KiB.'],
+    [
+      'headers_too_large',
+      'The request line and headers, or the trailers, are larger than 16 KiB, or there are more than 200 headers.',
+    ],
   ],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', ['payload_too_large', 'The chunk extensions are too large.']],
 ])
 
 /** What to answer to what Fastify or Node's HTTP parser raised about a request; undefined for anything else. */
-export function problemWith(raised: unknown): Problem | undefined {
-  return raised instanceof Error && 'code' in raised ? problemByCode.get(String(raised.code)) : undefined
+export function problemWith(raised: unknown, method = ''): Problem | undefined {
+  const code = raised instanceof Error && 'code' in raised ? String(raised.code) : ''
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return ['unsupported_media_type', unsupportedType(method)]
+  return problemByCode.get(code)
 }
 
 /** The error to answer with, and its facts. A code that is not in the table is a bug, as is an error without a code. */
-function toServiceError(raised: unknown, errors: ErrorTable): readonly [ServiceError, ErrorFacts] {
+function toServiceError(raised: unknown, method: string, errors: ErrorTable): readonly [ServiceError, ErrorFacts] {
   if (raised instanceof ServiceError) {
     const facts = errors.get(raised.code)
     if (facts !== undefined) return [raised, facts]
   }
   // The client learns no details of a bug, and `cause` keeps them for the log.
-  const [code, message] = problemWith(raised) ?? ['internal_error', 'An unexpected error occurred.']
+  const [code, message] = problemWith(raised, method) ?? ['internal_error', 'An unexpected error occurred.']
   return [new ServiceError(code, message, { cause: raised }), engineErrors[code]]
 }
 
@@ -69,7 +73,7 @@ export function errorBody({ code, message, status }: { code: string; message: st
 
 /** Fastify's error handler, which also receives what Fastify raises before a route is found. */
 export function replyWithError(raised: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const [error, { status, retry }] = toServiceError(raised, reply.server.errors)
+  const [error, { status, retry }] = toServiceError(raised, request.method, reply.server.errors)
   const { code, message } = error
   const { errored } = request.raw
   // A client that leaves in the middle of its body causes an error that nobody receives or has to look into.
@@ -94,19 +98,37 @@ function addHelp(reply: FastifyReply, code: string): void {
   reply.header('link', `${others === undefined ? '' : `${others}, `}${helpLink(errorsPage, code)}`)
 }
 
+/** What the log says of errors that are bugs of the service. */
+const bugs: Readonly<Record<string, string>> = {
+  internal_error: 'unexpected error',
+  event_not_applicable: 'the event of a command could not be applied, and was not appended',
+}
+
 function logServerError(error: ServiceError, { id: requestId, method, url, log }: FastifyRequest): void {
   const of = { requestId, method, path: loggedPath(url) }
-  if (error.code === 'internal_error') log.error({ ...of, err: error.cause ?? error }, 'unexpected error')
+  const bug = bugs[error.code]
+  if (bug !== undefined) log.error({ ...of, err: error.cause ?? error }, bug)
   // Only at level debug: an unavailable part logs that once itself, and there may be thousands of these a second.
   else log.debug({ ...of, err: error }, 'the request failed')
+}
+
+/** Whether there is a route at the path of a request: to the router, an empty id is one too. */
+export function isKnownPath({ is404, params }: FastifyRequest): boolean {
+  return !is404 && areGiven(params as Record<string, string>)
+}
+
+function areGiven(params: Readonly<Record<string, string | undefined>>): boolean {
+  for (const name in params) if (params[name] === '') return false
+  return true
 }
 
 /** 405 with Allow (RFC 9110 section 15.5.6) for a path that supports other methods, else 404. */
 export function notFound({ method, url, server }: FastifyRequest, reply: FastifyReply): ServiceError {
   const [path = ''] = url.split('?')
-  const allowed = server.supportedMethods.filter(
-    (other) => server.findRoute({ method: other as HTTPMethods, url: path }) !== null,
-  )
+  const allowed = server.supportedMethods.filter((other) => {
+    const route = server.findRoute({ method: other as HTTPMethods, url: path })
+    return route !== null && areGiven(route.params)
+  })
   if (allowed.length === 0 || allowed.includes(method)) {
     return new ServiceError('route_not_found', `There is nothing at ${path}.`)
   }

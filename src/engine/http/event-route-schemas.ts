@@ -70,7 +70,7 @@ export function historySchema(definition: Definition): FastifySchema {
     response: {
       ...doc.anyOperation,
       200: doc.answer(`The events of the ${home.noun}`, all, [exampleOf(definition)], fields.pageHeaders),
-      400: doc.invalid('query: limit must be <= 100'),
+      400: doc.invalid('query: limit must be at most 100'),
       404: doc.notFound(home.noun, doc.idOf(home.example)),
       503: unavailable,
     },

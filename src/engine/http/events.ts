@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { FeedStep } from '../feed/event-feed.ts'
-import type { FeedEvent } from '../feed/feed-batch.ts'
+import type { Account, FeedEvent } from '../feed/feed-batch.ts'
 import type { Int64 } from '../lib/int64.ts'
 import { holderOf, isStillValid, requireScope } from './auth.ts'
 import { checkIfMatch, readConditions } from './conditions.ts'
@@ -74,19 +74,23 @@ async function replyWithFeed(
 ): Promise<FastifyReply> {
   const last = reply.request.headers['last-event-id']
   const beginning = from === 'start' ? [] : 'now'
-  const after = last === undefined || last === '' ? beginning : readTokens(log, String(last), 'Last-Event-ID')
+  const after = last === undefined || last === '' ? beginning : readTokens(log, String(last), 'header: Last-Event-ID')
   const clientLeft = new AbortController()
   reply.raw.once('close', () => clientLeft.abort())
   const id = query[definition.home.idName]
   const stream = id === undefined ? undefined : String(id)
-  const { owner } = holderOf(reply.request)
-  const account = { owner, count: () => rate?.countMore('reads', owner) ?? 0 }
-  const steps = await events.follow({ after, stream, type }, account, clientLeft.signal)
+  const steps = await events.follow({ after, stream, type }, accountOf(reply, rate), clientLeft.signal)
   reply.type('text/event-stream')
   // Else nginx gathers before it sends, and so do proxies that compress.
   reply.headers({ 'x-accel-buffering': 'no', 'cache-control': 'no-store, no-transform' })
   const isKeyValid = () => isStillValid(reply.request, findKey)
   return reply.send(Readable.from(serverSentEvents(log, steps, isKeyValid), { objectMode: false, highWaterMark: 1 }))
+}
+
+/** On which the batches are read that a request causes. */
+export function accountOf({ request }: FastifyReply, rate: RouteServices['rate']): Account {
+  const { owner } = holderOf(request)
+  return { owner, count: () => rate?.countMore('reads', owner) ?? 0 }
 }
 
 const reconnectMs = 2000

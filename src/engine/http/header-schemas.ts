@@ -3,6 +3,8 @@
  * same forms; test/engine/http/header-schemas.unit.test.ts holds the two together.
  */
 
+import { parameters } from './headers.ts'
+
 /** A header of a request or of a response. */
 export const header = (form: object, description: string, example?: string) => ({
   type: 'string',
@@ -11,26 +13,32 @@ export const header = (form: object, description: string, example?: string) => (
   ...(example === undefined ? {} : { examples: [example] }),
 })
 
+/** A list with one element at least; empty ones do not count (RFC 9110 section 5.6.1). */
+function listOf(element: string): string {
+  return String.raw`(,[ \t]*)*${element}(,[ \t]*(${element})?)*`
+}
+
 /** A text that only the service understands. */
 const opaque = '[A-Za-z0-9_-]+'
 /** All headers of a request together have 16 KiB. */
 const headerLengthMax = 16 * 1024
 export const cursorForm = { pattern: `^${opaque}$`, minLength: 1, maxLength: 512 }
 const tokenForm = { pattern: `^${opaque}$`, minLength: 1, maxLength: headerLengthMax }
-const tokensForm = { ...tokenForm, pattern: String.raw`^[ \t]*${opaque}[ \t]*(,[ \t]*${opaque}[ \t]*)*$` }
+const tokensPattern = String.raw`[ \t]*${listOf(String.raw`${opaque}[ \t]*`)}`
+const tokensForm = { ...tokenForm, pattern: `^${tokensPattern}$` }
+/** An empty one counts as none: clients send it before they have one. */
+const lastIdForm = { pattern: `^(${tokensPattern})?$`, maxLength: headerLengthMax }
 const keyForm = {
-  pattern: String.raw`^("([ !#-\[\]-~]|\\["\\]){1,255}"|[A-Za-z0-9_!#$%&'*+.^${'`'}|~:/-]{1,255})$`,
-  minLength: 1,
-  maxLength: 512, // each of 255 characters may be escaped
-}
-const tagForm = { pattern: String.raw`^(W/)?"[^\s"]+"$`, minLength: 3, maxLength: 128 }
-const oneTag = String.raw`(W/)?"[!#-~]*"[ \t]*`
-const tagsForm = {
-  pattern: String.raw`^(\*|(,[ \t]*)*${oneTag}(,[ \t]*(${oneTag})?)*)$`,
+  pattern: String.raw`^("([ !#-\[\]-~]|\\["\\]){1,255}"${parameters}|[A-Za-z0-9_!#$%&'*+.^${'`'}|~:/-]{1,255})$`,
   minLength: 1,
   maxLength: headerLengthMax,
 }
-const preferForm = { pattern: String.raw`^[\t -~]*$`, maxLength: headerLengthMax }
+const tagForm = { pattern: String.raw`^(W/)?"[^\s"]+"$`, minLength: 3, maxLength: 128 }
+const tagsForm = {
+  pattern: String.raw`^(\*|${listOf(String.raw`(W/)?"[!#-~\x80-\xff]*"[ \t]*`)})$`,
+  minLength: 1,
+  maxLength: headerLengthMax,
+}
 const pathForm = { pattern: '^/', maxLength: 2048 }
 
 const token = 'ZTNiMDdiZmYtZjdiMS00YmZhLTkyYTctN2VmZmJlOThhNTQxOjA6Mjo3ZjUyNDA0Yg'
@@ -52,13 +60,13 @@ export const requestHeaders = {
   consistency: (awaited = 'the answer includes what the `Consistency-Token` stands for') => ({
     'Consistency-Token': header(tokensForm, `${tokens}: the answer is at least as new as all of them.`),
     Prefer: header(
-      preferForm,
+      { maxLength: headerLengthMax }, // no pattern: what is unknown is ignored (RFC 7240 section 2)
       `\`wait=N\` waits up to N seconds, 0 to 10, until ${awaited} (RFC 7240). The default is one second.`,
     ),
   }),
   lastEventId: {
     'Last-Event-ID': header(
-      tokensForm,
+      lastIdForm,
       'The last `id` that came, or a `Consistency-Token`: begins behind what it stands for',
     ),
   },

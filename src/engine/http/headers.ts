@@ -2,8 +2,8 @@ import { ServiceError } from '../lib/errors.ts'
 
 /** A String of RFC 9651 section 3.3.3: printable ASCII in quotes, with a backslash before each quote and backslash. */
 const string = String.raw`"(?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*"`
-/** Parameters (section 3.1.2) may follow it, and mean nothing here. */
-const parameters = String.raw`(?:; *[a-z*][\w.*-]*(?:=(?:${string}|[\w!#$%&'*+.^|~:/=?@\x60-]+))?)*`
+/** The pattern of parameters (section 3.1.2), which may follow it and mean nothing here. */
+export const parameters = String.raw`(?:; *[a-z*][\w.*-]*(?:=(?:${string}|[\w!#$%&'*+.^|~:/=?@\x60-]+))?)*`
 const quotedKey = new RegExp(`^(${string})${parameters}$`)
 /** The characters of a Token (section 3.3.4), which many clients send without quotes; a digit may come first, as in a UUID. */
 const bareKey = /^[\w!#$%&'*+.^`|~:/-]+$/
@@ -35,8 +35,9 @@ const quotedString = /"((?:[^"\\]|\\.)*)("?)/g
 
 /** The seconds in `wait` of a Prefer header (RFC 7240 section 4.3), at most 10. A malformed preference is ignored. */
 export function readPrefer(header: string | string[] | undefined): number | undefined {
+  if (header === undefined) return undefined
   // What is in quotes may look like a preference.
-  const text = String(header ?? '').replaceAll(quotedString, (_, quoted, end) =>
+  const text = String(header).replaceAll(quotedString, (_, quoted, end) =>
     end === '"' && /^\d+$/.test(quoted) ? quoted : '""',
   )
   const [, wanted] = waitForm.exec(text) ?? []

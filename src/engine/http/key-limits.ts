@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '../lib/errors.ts'
 import { holderOf } from './auth.ts'
+import type { RequestTurns } from './request-turns.ts'
 import { bodyLimit } from './request-values.ts'
 
 declare module 'fastify' {
@@ -10,31 +11,60 @@ declare module 'fastify' {
   }
 }
 
+/** The limits of each owner of API keys. All routes that need a key share them, on each port: an owner has no second share. */
+export interface KeyLimits {
+  readonly inFlight: InFlightLimit
+  readonly turns: RequestTurns
+  /** Undefined: no limit. */
+  readonly rate: RateLimit | undefined
+}
+
+/** Holds the requests to the routes of `app` to the limits of their owners. */
+export function limitRequests(app: FastifyInstance, { inFlight, rate, turns }: KeyLimits): void {
+  if (rate !== undefined) limitRate(app, rate)
+  limitInFlight(app, inFlight)
+  app.addHook('onRequest', (request, _reply, done) => turns.take(holderOf(request).owner, done))
+}
+
+/** The requests of each owner that are in flight. */
+export class InFlightLimit {
+  readonly max: number
+  readonly #counts = new Map<string, number>()
+
+  constructor(max: number) {
+    this.max = max
+  }
+
+  /** False, and not counted, where the owner has as many as it may. */
+  begin(owner: string): boolean {
+    const count = this.#counts.get(owner) ?? 0
+    if (count >= this.max) return false
+    this.#counts.set(owner, count + 1)
+    return true
+  }
+
+  end(owner: string): void {
+    const left = (this.#counts.get(owner) ?? 0) - 1
+    if (left > 0) this.#counts.set(owner, left)
+    else this.#counts.delete(owner)
+  }
+}
+
 /**
- * Refuses requests of an owner of API keys who already has `max` in flight, including waiting ones. A request is in
+ * Refuses requests of an owner who already has as many in flight as the limit, including waiting ones. A request is in
  * flight from its authentication until its answer is handed to the connection, even if the client has gone: until then
  * it causes work. A request that follows events is in flight until it ends.
  */
-export function limitInFlight(app: FastifyInstance, max: number): void {
-  const inFlight = new Map<string, number>()
-  const countOf = (owner: string) => inFlight.get(owner) ?? 0
+function limitInFlight(app: FastifyInstance, limit: InFlightLimit): void {
   app.decorateRequest('isInFlight', false)
   app.addHook('onRequest', (request, _reply, done) => {
-    const { owner } = holderOf(request)
-    const count = countOf(owner)
-    if (count >= max) {
-      return done(new ServiceError('too_many_requests', `This API key already has ${max} requests in flight.`))
-    }
-    inFlight.set(owner, count + 1)
-    request.isInFlight = true
-    done()
+    request.isInFlight = limit.begin(holderOf(request).owner)
+    if (request.isInFlight) return done()
+    done(new ServiceError('too_many_requests', `This API key already has ${limit.max} requests in flight.`))
   })
   function end(request: FastifyRequest): void {
     request.isInFlight = false
-    const { owner } = holderOf(request)
-    const left = countOf(owner) - 1
-    if (left > 0) inFlight.set(owner, left)
-    else inFlight.delete(owner)
+    limit.end(holderOf(request).owner)
   }
   app.addHook('onSend', (request, reply, payload, done) => {
     if (request.isInFlight) {
@@ -99,7 +129,7 @@ export class RateLimit {
  * of draft-ietf-httpapi-ratelimit-headers-10. A request counts once for each KiB of its body that is begun: a flood of
  * large ones would cost more than its share.
  */
-export function limitRate(app: FastifyInstance, limit: RateLimit): void {
+function limitRate(app: FastifyInstance, limit: RateLimit): void {
   const { requests: max, seconds } = limit.rate
   app.addHook('onRequest', (request, reply, done) => {
     const kind = request.method === 'GET' || request.method === 'HEAD' ? 'reads' : 'writes'

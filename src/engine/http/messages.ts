@@ -56,6 +56,15 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
 }
 
+/** What Node's buffer of a body takes, and what one more read brings. */
+const unaskedMax = 128 * 1024
+
+/** As many bytes of a body as Node reads before anybody asks for it. */
+export function unaskedBytes({ headers }: IncomingMessage): number {
+  if (headers['transfer-encoding'] !== undefined) return unaskedMax
+  return Math.min(Number(headers['content-length'] ?? 0), unaskedMax)
+}
+
 /** Whether a client would go on in another protocol. Node's parser skips what has arrived behind such a request. */
 export function asksForUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined
@@ -66,6 +75,7 @@ const bodyPiecesMax = 1024
 
 /** Calls `refuse` for a body in too many pieces, and then reads no more of it. Call it before any of the body comes. */
 export function boundPieces(request: IncomingMessage, refuse: (socket: Socket) => void): void {
+  if (Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= bodyPiecesMax) return // no piece is empty
   const { push } = request
   let pieces = 0
   request.push = (piece: unknown) => {
@@ -90,7 +100,7 @@ export function isRepeated(rawHeaders: readonly string[], name: string): boolean
 }
 
 /** The elements of a list (RFC 9110 section 5.6.1), in lower case; empty ones do not count. */
-export function elementsOf(header = ''): readonly string[] {
+export function elementsOf(header: string): readonly string[] {
   const elements = header.split(',').map((element) => element.trim().toLowerCase())
   return elements.filter((element) => element !== '')
 }
@@ -102,7 +112,8 @@ export function elementsOf(header = ''): readonly string[] {
 export function admitBody({ raw }: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
   const { httpVersion, headers } = raw
   const problem = hasBody(raw) ? bodyProblem(raw, reply) : undefined
-  const isAwaited = httpVersion === '1.1' && elementsOf(headers.expect).includes('100-continue')
+  const isAwaited =
+    headers.expect !== undefined && httpVersion === '1.1' && elementsOf(headers.expect).includes('100-continue')
   if (problem === undefined && isAwaited) reply.raw.writeContinue()
   done(problem)
 }
@@ -111,7 +122,8 @@ function bodyProblem({ headers, rawHeaders }: IncomingMessage, reply: FastifyRep
   if (isRepeated(rawHeaders, 'content-type')) {
     return new ServiceError('unsupported_media_type', 'There is more than one Content-Type header.')
   }
-  if (elementsOf(headers['content-encoding']).every((coding) => coding === 'identity')) return undefined
+  const { 'content-encoding': codings } = headers
+  if (codings === undefined || elementsOf(codings).every((coding) => coding === 'identity')) return undefined
   reply.header('accept-encoding', 'identity') // RFC 9110 section 12.5.3
   return new ServiceError('unsupported_media_type', 'The body must be sent as it is: no Content-Encoding is read.')
 }

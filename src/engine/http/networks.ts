@@ -1,8 +1,23 @@
-import { isIPv6 } from 'node:net'
+import { isIPv4, isIPv6 } from 'node:net'
+import type { FastifyRequest } from 'fastify'
 
 /** Whether only this machine can connect to a host, given as an address or a name. */
 export function isLoopback(host: string): boolean {
   return /^(127\.\d+\.\d+\.\d+|\[?::1\]?|localhost)$/i.test(host)
+}
+
+/** As proxies write it that put the port of their client behind it in `X-Forwarded-For`. */
+const withPort = /^(?:\[(.*)\]|([\d.]+))(?::\d+)?$/
+
+/** The address without a port; anything else as it is. */
+export function withoutPort(text: string): string {
+  const [, ipv6 = '', ipv4 = ''] = withPort.exec(text) ?? []
+  return isIPv6(ipv6) ? ipv6 : isIPv4(ipv4) ? ipv4 : text
+}
+
+/** Where a request comes from: the connection, or what a trusted proxy says. */
+export function clientAddress({ ip }: Pick<FastifyRequest, 'ip'>): string {
+  return withoutPort(ip)
 }
 
 const mappedForm = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { auditTo } from '../lib/audit.ts'
 import type { EngineErrorCode } from '../lib/engine-errors.ts'
 import { ServiceError } from '../lib/errors.ts'
+import { clientAddress } from './networks.ts'
 
 /** Codes of requests refused because of who sends them, not what they ask for. */
 const codes: ReadonlySet<string> = new Set<EngineErrorCode>(['unauthorized', 'insufficient_scope', 'too_many_requests'])
@@ -24,8 +25,9 @@ export function logRefusedRequests(app: FastifyInstance, logger: Logger): void {
   const refused = new Map<string, { code: string; address: string; keyId: string | undefined; count: number }>()
   let others = 0
 
-  function note(code: string, { ip: address, holder }: FastifyRequest): void {
-    const keyId = holder?.keyId
+  function note(code: string, request: FastifyRequest): void {
+    const address = clientAddress(request)
+    const keyId = request.holder?.keyId
     const name = `${code} ${address} ${keyId}`
     const known = refused.get(name)
     if (known !== undefined) known.count++

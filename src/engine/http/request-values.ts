@@ -13,6 +13,13 @@ export const bodyLimit = 16 * 1024
 const utf8Json = /^application\/(?:merge-patch\+)?json(?:; (?:charset="utf-8"|(?!charset=)[^=;]+="[^"]*"))*$/i
 /** What a PATCH may be sent as (RFC 5789 section 3.1): a body that changes members is a merge patch (RFC 7396). */
 export const patchTypes = ['application/json', 'application/merge-patch+json'] as const
+
+/** The body is of another type, of none, or in another charset. */
+export function unsupportedType(method: string): string {
+  const types = method === 'PATCH' ? patchTypes.join(' or ') : 'application/json'
+  return `The body must be ${types}, in UTF-8.`
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** The routes of `app` read only bodies of JSON in UTF-8. */
@@ -21,10 +28,11 @@ export function readOnlyJson(app: FastifyInstance): void {
   app.addContentTypeParser(utf8Json, { parseAs: 'buffer', bodyLimit }, readBody)
 }
 
-async function readBody({ method, routeOptions, headers }: FastifyRequest, body: Buffer): Promise<unknown> {
+async function readBody(request: FastifyRequest, body: Buffer): Promise<unknown> {
+  const { method, headers } = request
   if (method !== 'PATCH' && /^application\/merge-patch/i.test(headers['content-type'] ?? ''))
-    throw new ServiceError('unsupported_media_type', 'The body must be application/json, in UTF-8.')
-  if (body.length === 0 && routeOptions.schema?.body === undefined) return undefined // the header alone says nothing
+    throw new ServiceError('unsupported_media_type', unsupportedType(method))
+  if (body.length === 0 && request.routeOptions.schema?.body === undefined) return undefined // the header alone says nothing
   if (body.length === 0) throw new ServiceError('invalid_json', 'The body is empty.')
   const text = orInvalidJson('The body is not UTF-8.', () => utf8.decode(body))
   return orInvalidJson('The body is not JSON.', () => parseExactJson(text))
@@ -71,9 +79,22 @@ function textReader({ properties = {} }: TSchema & { properties?: Record<string,
 
 type Value = bigint | number | string | readonly Value[]
 
-/** Text that is not exactly a decimal integer stays text; the check then refuses it. */
-function readValue(text: string, { type, format, items }: { type?: string; format?: string; items?: object }): Value {
-  if (items !== undefined) return text.split(',').map((item) => readValue(item, items))
+interface ValueSchema {
+  readonly type?: string
+  readonly format?: string
+  readonly items?: object
+  readonly maxItems?: number
+}
+
+/**
+ * Text that is not exactly a decimal integer stays text; the check then refuses it. A list that is too long is read up to the
+ * item that shows it, since the check tells what is wrong with each.
+ */
+function readValue(text: string, { type, format, items, maxItems }: ValueSchema): Value {
+  if (items !== undefined) {
+    const itemTexts = text.split(',', maxItems === undefined ? maxItems : maxItems + 1)
+    return itemTexts.map((item) => readValue(item, items))
+  }
   const integer = type === 'integer' ? parseInt64(text) : undefined
   if (integer === undefined) return text
   return format === 'int64' ? integer : Number(integer)

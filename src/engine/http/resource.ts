@@ -9,11 +9,11 @@ import type { Int64 } from '../lib/int64.ts'
 import type { Position } from '../log/event-log.ts'
 import type { DocumentId } from '../read-models/document.ts'
 import type { AtLeast, Reached, ReadModel, Wait } from '../read-models/read-model.ts'
-import type { FindKey } from './auth.ts'
+import { type FindKey, holderOf } from './auth.ts'
 import { checkIfMatch, isNamed, readConditions, tagOf } from './conditions.ts'
 import { jsonType } from './error-replies.ts'
 import { readPrefer } from './headers.ts'
-import type { RateLimit } from './key-limits.ts'
+import type { KeyLimits } from './key-limits.ts'
 import { pageLimit } from './schema-parts.ts'
 import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from './tokens.ts'
 
@@ -25,8 +25,7 @@ export interface RouteServices {
   readonly log: TokenScope
   readonly events: Pick<EventFeed, 'history' | 'follow'>
   readonly findKey: FindKey
-  /** Undefined: no limit. */
-  readonly rate: RateLimit | undefined
+  readonly rate: KeyLimits['rate']
 }
 
 /** A request about a resource while it is being answered. */
@@ -124,7 +123,8 @@ export async function replyWithPage(
   const index = filter && indexOf(...filter)
   const ids = asked && idsIn(resource.collection, asked)
   const page = { collection: resource.collection, index, after, limit: ids?.length ?? limit, ids }
-  const { documents, last, reached } = await services.readModel.page(page, exchange.atLeast)
+  const { owner } = holderOf(reply.request)
+  const { documents, last, reached } = await services.readModel.page(page, exchange.atLeast, owner)
   addReached(exchange, reached)
   checkIfMatch(conditions)
   if (last !== undefined) {
@@ -184,7 +184,9 @@ export async function replyWithDocument(
   const conditions = readConditions(reply.request.headers)
   const exchange = readExchange(services, resource, reply)
   const known = documentId(resource.collection, id)
-  const { document, reached } = known === undefined ? nothing : await services.readModel.find(known, exchange.atLeast)
+  const { owner } = holderOf(reply.request)
+  const { document, reached } =
+    known === undefined ? nothing : await services.readModel.find(known, exchange.atLeast, owner)
   addReached(exchange, reached)
   if (document === undefined) throw notFound(exchange, id)
   const tag = tagOf(document.json)

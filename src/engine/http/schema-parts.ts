@@ -6,6 +6,7 @@ import { type EngineErrorCode, type ErrorFacts, engineErrors } from '../lib/engi
 import { Int64Schema } from '../lib/int64.ts'
 import { titleOf } from '../lib/named-schemas.ts'
 import { challenge, header, headers, pageHeaders, requestHeaders, retryAfter, taggedHeaders } from './header-schemas.ts'
+import { unsupportedType } from './request-values.ts'
 
 export const pageLimit = { minimum: 1, maximum: 100, default: 20 } as const
 
@@ -84,8 +85,12 @@ export const anyWrite = {
 /** Answers of every command that has a body. */
 export const anyCommand = {
   ...anyWrite,
-  413: error('Body larger than 16 KiB', 'payload_too_large', 'The body is larger than 16 KiB.'),
-  415: error('Body is not application/json', 'unsupported_media_type', 'The body must be application/json.'),
+  413: error(
+    'Body, or the event that it leads to, larger than 16 KiB',
+    'payload_too_large',
+    'The body is larger than 16 KiB.',
+  ),
+  415: error('Body is not application/json', 'unsupported_media_type', unsupportedType('POST')),
 }
 
 const noQuery = Type.Object({}, { additionalProperties: false })
@@ -151,7 +156,7 @@ export function listSchema(resource: NamedResource) {
     response: {
       ...anyOperation,
       200: answer(list.answer ?? `The list of ${several}`, all, [example], pageHeaders),
-      400: invalid('query: limit must be <= 100'),
+      400: invalid('query: limit must be at most 100'),
       503: unreadable,
     },
   }

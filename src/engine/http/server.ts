@@ -2,13 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, Server } from 'node:http'
 import { Server as NetServer } from 'node:net'
+import { parse } from 'fast-querystring'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { ErrorTable } from '../definition/errors.ts'
 import { type ConnectionLimits, Connections } from './connections.ts'
 import { allowPage } from './cors.ts'
 import { replyWithError, securityHeaders } from './error-replies.ts'
 import { asksForUpgrade, boundPieces, hasUnreadBody } from './messages.ts'
+import { withoutPort } from './networks.ts'
 import { createServer } from './node-http.ts'
+import { ParsedRequest } from './parsed-request.ts'
 import { rawReplies } from './raw-replies.ts'
 import { compileRequestCheck } from './request-values.ts'
 import { CountedResponse, type Traffic } from './traffic.ts'
@@ -16,6 +19,8 @@ import { CountedResponse, type Traffic } from './traffic.ts'
 export interface ServerOptions {
   readonly logger: FastifyBaseLogger | false
   readonly connections: ConnectionLimits
+  /** Whether an API key that was let in still is. */
+  readonly isKeyValid: (keyId: string) => boolean
   /** Whether each response asks its client to close the connection. */
   readonly isClosing: () => boolean
   readonly traffic: Traffic
@@ -29,9 +34,9 @@ export interface ServerOptions {
 
 /** A server without routes. Each of its answers has a status of the error table, and each of its resources is bounded. */
 export function newServer(options: ServerOptions): FastifyInstance {
-  const { logger, connections: limits, errors, errorsPage } = options
+  const { logger, connections: limits, isKeyValid, traffic, errors, errorsPage } = options
   const raw = rawReplies(options)
-  const connections = new Connections(limits, logger)
+  const connections = new Connections({ limits, isKeyValid, traffic, logger })
   const app = Fastify({
     // With a logger of its own Fastify would listen to each response, for lines that are not wanted. Errors of a
     // request are logged anyway.
@@ -46,12 +51,12 @@ export function newServer(options: ServerOptions): FastifyInstance {
         buildSerializer: () => () => JSON.stringify, // response schemas are only for documentation; answers are sent as text
       },
     },
-    trustProxy: (address: string) => limits.isTrustedProxy(address),
+    trustProxy: (address: string) => limits.isTrustedProxy(withoutPort(address)),
     serverFactory: (handle) => listener(handle, options, connections, raw),
     return503OnClosing: false,
     // Node itself refuses longer request heads, so any id that arrives gets a specific error, not that of an unknown
     // path.
-    routerOptions: { maxParamLength: 16 * 1024 },
+    routerOptions: { maxParamLength: 16 * 1024, querystringParser: parseQuery },
     frameworkErrors: (error, request, reply) => {
       replyWithError(error, request, reply.header('cache-control', 'no-store')) // no hooks run for a malformed URL
     },
@@ -61,6 +66,17 @@ export function newServer(options: ServerOptions): FastifyInstance {
   app.decorate('errorsPage', errorsPage)
   app.setErrorHandler(replyWithError)
   return app
+}
+
+/** More is refused as if they were too large: each costs far more than its bytes. */
+const headersMax = 200
+
+/** One more than a query that is valid can have, so that its check refuses the others without reading them. */
+const queryNamesMax = 101
+
+/** A name takes two characters at least, with what divides it from the next one. */
+function parseQuery(text: string) {
+  return parse(text.length < 2 * queryNamesMax ? text : text.split('&', queryNamesMax).join('&'))
 }
 
 /** What listens: each request comes in the turn of its connection, and counts. */
@@ -81,6 +97,8 @@ function listener(
       connectionsCheckingInterval: 5_000, // how often both are looked at
       keepAliveTimeout: 65_000, // more than the 60 s of load balancers, so that they close first
       requireHostHeader: false, // Node itself answers a request without Host, but without a body
+      IncomingMessage: ParsedRequest,
+      shouldUpgradeCallback: ({ socket }) => socket.destroyed,
       ServerResponse: responseClass(options),
     },
     (request, response) => {
@@ -88,7 +106,7 @@ function listener(
       take(request, response)
     },
   )
-  server.maxHeadersCount = 0 // their bytes are bounded: Node refuses more than 2000 as if they were too large
+  server.maxHeadersCount = headersMax
   connections.watch(server)
   // Expectations are handled once the client is authenticated. RFC 9110 section 10.1.1 allows ignoring unknown ones.
   server.on('checkContinue', (request, response) => server.emit('request', request, response))
@@ -119,6 +137,8 @@ function responseClass({ isClosing, corsOrigins }: ServerOptions) {
       const headers: OutgoingHttpHeaders = rest[0] ?? {}
       for (const name in securityHeaders) headers[name] ??= securityHeaders[name]
       allowPage(corsOrigins, this.req, headers)
+      // RFC 9110 section 8.6. Fastify adds it to the answer to a HEAD.
+      if (status === 204 || status === 304) delete headers['content-length']
       if (isClosing() || hasUnreadBody(this.req) || asksForUpgrade(this.req)) headers.connection = 'close'
       return super.writeHead(status, headers)
     }

@@ -13,9 +13,10 @@ export function shownEvent(json: string): string {
   return `{${membersOf(json).filter((member) => !hidden.has(nameOf(member)))}}`
 }
 
-const strings = String.raw`"(?:[^"\\]|\\.)*"`
-const marks = new RegExp(String.raw`${strings}|[{}[\],]`, 'g')
-const nameForm = new RegExp(String.raw`^\s*(${strings})`)
+/** One without an end takes all that follows: what others wrote may be no JSON. */
+const strings = String.raw`"(?:[^"\\]|\\.)*"?`
+const marks = new RegExp(String.raw`${strings}|[{}[\],]`, 'gs')
+const nameForm = new RegExp(String.raw`^\s*(${strings})`, 's')
 
 /** The members of a JSON object, as text. */
 function membersOf(json: string): string[] {

@@ -72,9 +72,9 @@ export function writeToken({ logId, partitions }: TokenScope, positions: readonl
  * The positions in a Consistency-Token header, or one like it, one per partition. The header has one token, or several
  * separated by commas, where empty elements do not count (RFC 9110 section 5.6.1). Throws ServiceError invalid_consistency_token unless each was made by `writeToken` for the same log.
  */
-export function readTokens(scope: TokenScope, header: string, name = 'Consistency-Token'): readonly Position[] {
-  const tokens = header.split(',', tokensMax + 1)
-  const invalid = (what: string) => new ServiceError('invalid_consistency_token', `header: ${name} ${what}`)
+export function readTokens(scope: TokenScope, text: string, name = 'header: Consistency-Token'): readonly Position[] {
+  const tokens = text.split(',', tokensMax + 1)
+  const invalid = (what: string) => new ServiceError('invalid_consistency_token', `${name} ${what}`)
   if (tokens.length > tokensMax) throw invalid(`has more than ${tokensMax} tokens`)
   const given = tokens.map((token) => token.trim()).filter((token) => token !== '')
   if (given.length === 0) throw invalid('has no token')

@@ -27,6 +27,9 @@ export class CountedResponse<Request extends IncomingMessage> extends ServerResp
   takenUpAt = 0
 }
 
+/** Beyond a limit, for others to have room, too much waits on it, or an answer is not taken. */
+export type CloseReason = 'limit' | 'room' | 'waiting' | 'unread'
+
 const unknownRoute = 'unknown'
 const secondsBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 /** What nginx says for a client that left before its answer. */
@@ -36,6 +39,10 @@ const clientLeft = 499
 export class Traffic {
   inFlight = 0
   readonly errors = new Map<string, number>()
+  /** What the requests take that wait for their turn on their connection. */
+  waitingBytes = 0
+  /** How many connections this process closed on its own, by the reason. */
+  readonly closed = new Map<string, number>()
   readonly #counts = new Map<string, Map<string, RouteCounts>>()
 
   get counts(): readonly RouteCounts[] {
@@ -59,6 +66,10 @@ export class Traffic {
 
   refuse(code: string): void {
     this.errors.set(code, (this.errors.get(code) ?? 0) + 1)
+  }
+
+  close(reason: CloseReason): void {
+    this.closed.set(reason, (this.closed.get(reason) ?? 0) + 1)
   }
 
   settle({ counts, takenUpAt, req, headersSent, statusCode }: CountedResponse<IncomingMessage>): void {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { changeKeys, hashKey, type StoredKey } from './key-file.ts'
+import { changeKeys, expiryOf, hashKey, type StoredKey } from './key-file.ts'
 
 const checksumLength = 8
 
@@ -43,15 +43,16 @@ export function rotateKey(
     if (before === undefined) return keys
     const made = makeKey({ name: before.name, scopes: before.scopes, ...key }, now)
     issued = made.issued
-    const ending = { ...before, expiresAt: earliest(before.expiresAt, overlapUntil.toISOString()) }
+    const ending = { ...before, expiresAt: earliest(before, overlapUntil) }
     const stored = { ...made.stored, owner: before.owner ?? id }
     return [...keys.map((each) => (each.id === id ? ending : each)), stored]
   })
   return issued
 }
 
-function earliest(one: string | undefined, other: string): string {
-  return one !== undefined && one < other ? one : other
+/** Not by text: a year beyond 9999 has a sign before it. */
+function earliest(key: StoredKey, other: Date): string {
+  return key.expiresAt !== undefined && expiryOf(key) < other.getTime() ? key.expiresAt : other.toISOString()
 }
 
 function makeKey({ service, name, scopes, expiresAt, issuedBy }: NewKey, now: Date) {

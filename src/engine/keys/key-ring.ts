@@ -50,12 +50,13 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
   const use = noteKeyUse(path, now, logger)
   let stored: readonly StoredKey[] = []
   let byHash = new Map(givenKeys)
+  let byId = new Map<string, ValidKey>()
   /** The state of the file before its last successful read. */
   let stamp = ''
   let readAt = performance.now()
   let lookedAt = readAt
   let nextLook: Promise<void> | undefined
-  let wasLinked = false
+  let wasThere = false
   let [loggedEffect, loggedAtMs] = ['', 0]
 
   function read(): void {
@@ -65,22 +66,29 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
       return
     }
     expectLinked()
-    const keys = readKeys(path) ?? []
+    const found = readKeys(path)
+    if (found === undefined && wasThere) throw new Error(`${path} is gone: restore it, or issue keys anew`)
+    const keys = found ?? []
     const isFirst = stamp === ''
     ;[stamp, readAt, loggedEffect] = [before, performance.now(), '']
     if (!isFirst) auditChanges(stored, keys)
     stored = keys
+    take(keys)
+  }
+
+  function take(keys: readonly StoredKey[]): void {
     byHash = new Map([...keys.map((key) => [key.sha256, validKey(key)] as const), ...givenKeys])
+    byId = new Map(byHash.values().map((key) => [key.keyId, key]))
   }
 
   /** A file that is mounted by itself stays the old one when it is replaced elsewhere: no folder has it any more. */
   function expectLinked(): void {
     const links = statSync(path, { throwIfNoEntry: false })?.nlink
-    if (links === 0 && wasLinked)
+    if (links === 0 && wasThere)
       throw new Error(
         `${path} was replaced elsewhere, which is not seen here: mount the folder that it is in, not the file`,
       )
-    wasLinked ||= links !== undefined && links > 0
+    wasThere ||= links !== undefined && links > 0
   }
 
   function auditChanges(before: readonly StoredKey[], after: readonly StoredKey[]): void {
@@ -103,7 +111,7 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
     } catch (error) {
       stamp = 'unreadable'
       const isRefused = performance.now() - readAt > unreadableMs
-      if (isRefused) byHash = new Map(givenKeys)
+      if (isRefused) take([])
       const effect = isRefused ? 'its keys are refused' : `its keys stay valid for at most ${unreadableMs / 1000} s`
       if (effect === loggedEffect && performance.now() - loggedAtMs < logIntervalMs) return
       ;[loggedEffect, loggedAtMs] = [effect, performance.now()]
@@ -119,10 +127,16 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
     return found
   }
 
-  /** As `find`, but a key that was issued a moment ago is valid: an unknown one is refused only after a look at the file. */
-  function findOrLook(key: string): KeyHolder | undefined | Promise<KeyHolder | undefined> {
+  /**
+   * As `find`, but a key that was issued before its request arrived is valid: an unknown one is refused only after a look
+   * at the file since then. So many requests that arrived together wait for one look.
+   */
+  function findOrLook(
+    key: string,
+    arrivedAtMs = performance.now(),
+  ): KeyHolder | undefined | Promise<KeyHolder | undefined> {
     const found = find(key)
-    if (found !== undefined || !hasChecksum(key)) return found
+    if (found !== undefined || lookedAt > arrivedAtMs || !hasChecksum(key)) return found
     nextLook ??= lookSoon()
     return nextLook.then(() => find(key))
   }
@@ -140,6 +154,8 @@ export function openKeyRing({ path, given, now, logger, unreadableMs = 30_000 }:
   return {
     find,
     findOrLook,
+    /** Whether a key that was found before is still valid. */
+    isValid: (keyId: string) => (byId.get(keyId)?.expiresAt ?? 0) > now().getTime(),
     get size() {
       const time = now().getTime()
       return [...byHash.values()].filter(({ expiresAt }) => expiresAt > time).length

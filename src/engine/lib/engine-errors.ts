@@ -58,6 +58,10 @@ export const engineErrors = {
     409,
     'The process that was asked is busy with a rebuild or a verification. Wait until that has ended.',
   ),
+  stream_full: clientError(
+    409,
+    'The thing that the request is about has as much state as it may have, and would have more. Nothing was changed.',
+  ),
   precondition_failed: clientError(
     412,
     '`If-Match` does not have the entity tag of the present state, or `If-None-Match` has it where something was ' +
@@ -72,6 +76,11 @@ export const engineErrors = {
   payload_too_large: clientError(
     413,
     'The body is larger than 16 KiB, comes in more than 1024 pieces, or has chunk extensions that are too large.',
+  ),
+  event_too_large: clientError(
+    413,
+    'The event that the request leads to would be larger than 16 KiB in the event log, with all that goes around it. ' +
+      'Nothing was stored. Send less at once.',
   ),
   unsupported_media_type: clientError(
     415,
@@ -91,13 +100,20 @@ export const engineErrors = {
   ),
   headers_too_large: clientError(
     431,
-    'The request line and the headers together, or the trailers, are larger than 16 KiB.',
+    'The request line and the headers together, or the trailers, are larger than 16 KiB, or there are more than 200 headers.',
   ),
   internal_error: {
     status: 500,
     retry: 'yes',
     effect: 'unknown',
     meaning: "A bug in the service. Its log has the details under the request's `X-Request-Id`.",
+  },
+  event_not_applicable: {
+    status: 500,
+    retry: 'no',
+    effect: 'none',
+    meaning:
+      "A bug in the service: it could not apply the event of this request. Its log has the reason under the request's `X-Request-Id`.",
   },
   event_parked: {
     status: 500,
@@ -137,6 +153,12 @@ export const engineErrors = {
       'cannot tell what does not exist.',
   ),
   read_model_behind: setback(503, 1, 'The read models did not reach the position of the `Consistency-Token` in time.'),
+  event_version_not_written: setback(
+    503,
+    'yes',
+    'The event of this request needs a newer version, which is not written while releases that cannot read it may run. ' +
+      'Nothing was stored. Send it again once the upgrade is over.',
+  ),
   append_outcome_unknown: {
     status: 504,
     retry: 'yes',

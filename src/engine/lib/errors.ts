@@ -30,3 +30,8 @@ export class ServiceError extends Error {
     return new ServiceError(code as EngineErrorCode, message)
   }
 }
+
+/** What is known of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -37,6 +37,12 @@ export function toldOf(error: unknown): string {
 
 const damaged = [11, 26] // SQLITE_CORRUPT and SQLITE_NOTADB
 
+/** Whether SQLite says that the file is damaged: not that it is busy, that the disk is full, or that a read failed. */
+export function isDamagedFile(error: unknown): boolean {
+  const { code, errcode = 0 } = error as NodeJS.ErrnoException & { errcode?: number }
+  return code === 'ERR_SQLITE_ERROR' && damaged.includes(errcode & 0xff) // its lowest byte is the primary code
+}
+
 /**
  * The error of SQLite with the file and the reason: SQLite itself says no more than "unable to open database file".
  * What SQLite does not say, and every other error, stays as it is.
@@ -44,7 +50,7 @@ const damaged = [11, 26] // SQLITE_CORRUPT and SQLITE_NOTADB
 export function withSqliteReason(cause: unknown, file: string, ifDamaged: string): unknown {
   const { code, errcode = 0, message } = cause as NodeJS.ErrnoException & { errcode?: number }
   if (code !== 'ERR_SQLITE_ERROR') return cause
-  const reason = damaged.includes(errcode & 0xff) ? ifDamaged : whyUnusable(file)
+  const reason = isDamagedFile(cause) ? ifDamaged : whyUnusable(file)
   const more = reason === undefined ? '' : `: ${reason}`
   return Object.assign(new Error(`${file} cannot be used (${message})${more}`, { cause }), { code, errcode })
 }

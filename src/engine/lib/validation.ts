@@ -1,10 +1,9 @@
 import { createRequire } from 'node:module'
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
+import { formats } from './formats.ts'
 import { isInt64 } from './int64.ts'
-
-/** RFC 3339. */
-const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i
+import { notAllowedKeyword, problemsOf, ruleKeyword } from './problem-words.ts'
 
 /**
  * Schemas are written as they are published (JSON Schema as in OpenAPI 3.1). Only one thing is stricter when ajv
@@ -22,20 +21,23 @@ function newAjv(): Ajv {
     validateSchema: false,
   })
   ajv.addKeyword({ keyword: 'int64', schemaType: 'boolean', validate: (_: boolean, value: unknown) => isInt64(value) })
-  ajv.addVocabulary([notAllowedKeyword, 'x-stability', 'style', 'explode']) // these are for people and generators
+  ajv.addKeyword({ keyword: ruleKeyword, schemaType: 'string' })
+  ajv.addKeyword({ keyword: notAllowedKeyword, schemaType: 'object' })
+  ajv.addVocabulary(['x-stability', 'style', 'explode']) // these are for people and generators
   ajv.addFormat('int64', true) // with a maximum, below 2^53 here, ajv's own integer check is exact
-  ajv.addFormat('well-formed', (text: string) => text.isWellFormed())
-  ajv.addFormat('date-time', (text: string) => dateTime.test(text) && !Number.isNaN(Date.parse(text)))
+  for (const [name, { check }] of Object.entries(formats)) ajv.addFormat(name, check)
   return ajv
 }
 
 let ajv: Ajv | undefined
 
 const problemsShownMax = 5
+/** More are only counted: a body of 16 KiB may have some thousand. */
+const errorsDescribedMax = 100
 
 /**
  * A check that returns the problem with a value, in words for the caller, or undefined if there is none. It is compiled
- * when it is first used: to compile all would take a fifth of a start.
+ * when it is first used: to compile all would take a fifth of a start. A schema that is none is refused then.
  */
 export function compileCheck(schema: TSchema): (value: unknown) => string | undefined {
   let validate: ValidateFunction | undefined
@@ -47,7 +49,21 @@ export function compileCheck(schema: TSchema): (value: unknown) => string | unde
 
 function compile(schema: TSchema): ValidateFunction {
   ajv ??= newAjv()
-  return ajv.compile(withExactIntegers(schema) as TSchema)
+  try {
+    return ajv.compile(withExactIntegers(schema) as TSchema)
+  } catch (error) {
+    throw explained(error as Error)
+  }
+}
+
+/** What ajv says of a format that it does not know: it means that it would check nothing if it were less strict. */
+const formatIgnored = /^unknown format "(.*)" ignored in schema at path "#\/?(.*)"$/s
+
+function explained(error: Error): Error {
+  const [, format, path] = formatIgnored.exec(error.message) ?? []
+  if (format === undefined) return error
+  const known = ['int64', ...Object.keys(formats)].join(', ')
+  return new Error(`unknown format "${format}"${path ? ` at ${path}` : ''}: the formats are ${known}`, { cause: error })
 }
 
 function withExactIntegers(schema: unknown): unknown {
@@ -59,39 +75,7 @@ function withExactIntegers(schema: unknown): unknown {
 }
 
 function describe(errors: readonly ErrorObject[]): string {
-  const problems = [...new Set(errors.map(problem))]
-  const more = problems.length - problemsShownMax
+  const problems = problemsOf(errors.slice(0, errorsDescribedMax))
+  const more = problems.length - problemsShownMax + Math.max(0, errors.length - errorsDescribedMax)
   return problems.slice(0, problemsShownMax).join('; ') + (more > 0 ? `; and ${more} more` : '')
-}
-
-function problem({ instancePath, keyword, params, message, parentSchema }: ErrorObject): string {
-  const name = instancePath.slice(1).replaceAll('/', '.') || 'the value'
-  switch (keyword) {
-    case 'required':
-      return `${params.missingProperty} is required`
-    case 'additionalProperties':
-      return notAllowed(params.additionalProperty, parentSchema)
-    case 'minProperties':
-      return `${name} must have at least ${params.limit === 1 ? 'one member' : `${params.limit} members`}`
-    case 'enum':
-      return `${name} must be one of ${params.allowedValues.join(', ')}`
-    case 'type':
-      return `${name} must be ${params.type === 'boolean' ? 'true or false' : params.type}`
-    case 'int64':
-      return `${name} must be an integer from -9223372036854775808 to 9223372036854775807`
-    case 'pattern':
-    case 'format':
-      return `${name} ${parentSchema?.description ? `must be ${parentSchema.description}` : message}`
-    default:
-      return `${name} ${message}`
-  }
-}
-
-/** In a schema of an object: why it cannot have some members that one might expect, by their names. */
-const notAllowedKeyword = 'x-not-allowed'
-
-function notAllowed(member: string, schema: Readonly<Record<string, unknown>> | undefined): string {
-  const reasons = schema?.[notAllowedKeyword] as Readonly<Record<string, string>> | undefined
-  const reason = reasons !== undefined && Object.hasOwn(reasons, member) ? `: ${reasons[member]}` : ''
-  return `${JSON.stringify(member)} is not allowed here${reason}`
 }

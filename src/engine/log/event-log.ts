@@ -92,8 +92,9 @@ export interface EventLog {
    */
   readonly replaced: Promise<void>
   /**
-   * Batches that the subscriptions of this object cannot decode, at most one per partition. Other partitions continue.
-   * The batch is tried again every few seconds, and is listed until that works. Always empty on SQLite.
+   * Batches that cannot be decoded, at most one per partition. Other partitions continue. On Kafka, those that the
+   * subscriptions of this object met; on SQLite, where the log was found to be damaged. They are tried again every few
+   * seconds, and listed until that works.
    */
   readonly undecodable: readonly UndecodableBatch[]
   /** Problems with the settings of the log, as of a check at most a minute ago. Always empty on SQLite. */
@@ -120,12 +121,13 @@ export interface EventLog {
   /**
    * Reads records of one partition: up to `limit` (1..`readMax`) of those from `from` on, in log order; none where `from` is the
    * end or beyond it, and maybe none before that, in front of offsets that carry no record: `next` is then above `from`.
-   * Throws ServiceError event_log_unavailable, within two seconds, also where they cannot be decoded.
+   * Throws ServiceError event_log_unavailable, within two seconds, also where they cannot be decoded: what is in front of
+   * that is given first.
    */
   read(partition: number, from: Offset, limit: number): Promise<ReadRecords>
   /**
    * Resolves if this is still the log that was opened. Throws ServiceError event_log_unavailable if another one has
-   * replaced it, and if that cannot be determined within two seconds.
+   * replaced it, on SQLite if it is known to be damaged, and if that cannot be determined within two seconds.
    */
   confirm(): Promise<void>
   /**

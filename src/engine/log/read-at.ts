@@ -5,6 +5,8 @@ import type { EventLog, LogRecord, Offset } from './event-log.ts'
 const gapMax = 100
 const rangeMax = 500
 const rangesAtOnce = 4
+/** A log gives fewer records a read where they are large: more reads than these are for fewer records. */
+const readsMax = 4
 
 /** The log has no record at an offset that it once had: it lost its end, or is another log. */
 export class RecordGoneError extends Error {
@@ -30,6 +32,30 @@ export async function readAt(log: ReadableLog, partition: number, offsets: reado
     found.push(...records.flat())
   }
   return found
+}
+
+/**
+ * The records before an offset, in log order: those of `count` offsets, or of fewer where records are large, since it
+ * reads towards that offset. `from` is the first of those offsets. Throws as `readAt`.
+ */
+export async function readBefore(
+  log: ReadableLog,
+  partition: number,
+  before: Offset,
+  count: number,
+): Promise<{ readonly records: readonly LogRecord[]; readonly from: Offset }> {
+  for (let wanted = Math.min(count, before); ; wanted = Math.ceil(wanted / readsMax)) {
+    const from = before - wanted
+    const records: LogRecord[] = []
+    let at = from
+    for (let reads = 0; at < before && reads < readsMax; reads++) {
+      const { records: found, next } = await log.read(partition, at, before - at)
+      if (next === at) throw await whyNothing(log, partition, at)
+      records.push(...found.filter(({ offset }) => offset < before))
+      at = next
+    }
+    if (at >= before) return { records, from }
+  }
 }
 
 function rangesOf(offsets: readonly Offset[]): readonly (readonly Offset[])[] {

@@ -57,7 +57,7 @@ export function writeCloudEvent(event: NewCloudEvent): NewRecord {
  */
 export type QuickReader = (type: string, json: string) => unknown
 
-/** Bytes: ten times the longest event of this service. A longer value of another program costs no time to read. */
+/** Bytes of the longest event. A longer value, of another program, costs no time to read and is skipped. */
 export const recordValueMax = 16 * 1024
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

@@ -9,7 +9,7 @@ import { RecordGoneError, readAt } from '../log/read-at.ts'
 import { behindParked } from '../projector/classify.ts'
 import type { TextSet } from '../read-models/document.ts'
 import type { Stores } from '../read-models/shards.ts'
-import type { Inspection, ScannedPage } from '../read-models/store.ts'
+import type { Checkpoints, Inspection, ReadModelStore, ScannedPage } from '../read-models/store.ts'
 import { decodeOffsets, decodeParkedStream, type ParkedStream } from '../read-models/stored-texts.ts'
 import { inActive } from './active.ts'
 
@@ -41,13 +41,50 @@ export async function allParked(stores: Stores): Promise<readonly ParkedEvent[]>
   return found.flat().sort(inLogOrder)
 }
 
-/** Each stream with parked events, in the order of the log. */
-export async function parkedStreams(stores: Stores): Promise<readonly ParkedStream[]> {
-  const found = await inActive(stores, async ({ inspection }, name) => {
-    const streams = await textsIn(inspection, name, 'parked')
-    return streams && [...streams].map(([stream, text]) => decodeParkedStream(stream, text))
-  })
-  return found.flat().sort((one, other) => one.partition - other.partition || one.first - other.first)
+export interface ParkedStreams {
+  /** Those whose first parked events come first in the log. */
+  readonly streams: readonly ParkedStream[]
+  /** How many there are besides. */
+  readonly more: number
+}
+
+/**
+ * What tells up to `max` streams with parked events. It reads those of a store again only once something was parked or
+ * discarded there: other programs decide how many there are, and each look would pay for all of them.
+ */
+export function parkedStreamsIn(stores: Stores, max: number): () => Promise<ParkedStreams> {
+  const known = new Map<ReadModelStore, ParkedStreams & { readonly as: string }>()
+  return async () => {
+    const found = await inActive(stores, async (store, name) => {
+      const checkpoints = await store.generations.checkpoints(name)
+      const as = checkpoints && asOf(name, checkpoints)
+      const last = known.get(store)
+      if (as === undefined) return undefined // removed meanwhile
+      if (last?.as === as) return last
+      const texts = await textsIn(store.inspection, name, 'parked')
+      if (texts === undefined) return undefined
+      const streams = [...texts].map(([stream, text]) => decodeParkedStream(stream, text))
+      const read = { as, ...firstOf(streams, max) }
+      known.set(store, read)
+      return read
+    })
+    const { streams, more } = firstOf(
+      found.flatMap((each) => each.streams),
+      max,
+    )
+    return { streams, more: found.reduce((sum, each) => sum + each.more, more) }
+  }
+}
+
+function firstOf(streams: readonly ParkedStream[], max: number): ParkedStreams {
+  const sorted = streams.toSorted((one, other) => one.partition - other.partition || one.first - other.first)
+  return { streams: sorted.slice(0, max), more: Math.max(0, sorted.length - max) }
+}
+
+/** Another text whenever something was parked or discarded. The log decides when, so the counts never come back. */
+function asOf(generation: string, checkpoints: Checkpoints): string {
+  const counts = [...checkpoints].map(([partition, { counts }]) => [partition, counts.parked, counts.discarded])
+  return JSON.stringify([generation, counts])
 }
 
 /** The id of a chunk of waiting events names the stream behind its number. */
@@ -107,14 +144,14 @@ export async function discard(
   await log.append(event.partition, [definition.events.encodeDiscard(event, timeOfDay())])
   auditTo(logger)('event discarded', { event: placeOf(event), stream: event.stream, actor, reason })
   const deadline = performance.now() + discardWithinMs
-  while ((await firstOf(stores, event.stream)) === event.offset) {
+  while ((await firstParked(stores, event.stream)) === event.offset) {
     if (performance.now() > deadline) return false
     await delay(lookMs)
   }
   return true
 }
 
-async function firstOf(stores: Stores, stream: string): Promise<Offset | undefined> {
+async function firstParked(stores: Stores, stream: string): Promise<Offset | undefined> {
   const found = await inActive(stores, ({ inspection }, name) => inspection.find(name, 'parked', [stream]))
   const text = found.flatMap(({ texts }) => texts).find((each) => each !== undefined)
   return text === undefined ? undefined : decodeParkedStream(stream, text).first

@@ -48,6 +48,7 @@ export async function verifyAll(
   return {
     generation: results.map(({ generation }) => generation).join(' '),
     differences: results.flatMap(({ differences }) => differences),
+    differenceCount: results.reduce((sum, { differenceCount }) => sum + differenceCount, 0),
     compared: results.reduce((sum, { compared }) => sum + compared, 0),
   }
 }

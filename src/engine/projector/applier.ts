@@ -3,12 +3,14 @@ import type { Logger } from 'pino'
 import { timeOfDay } from '../lib/clock.ts'
 import type { Tracing } from '../lib/tracing.ts'
 import type { Offset, RecordBatch } from '../log/event-log.ts'
+import { DamagedError } from '../read-models/damaged.ts'
 import type { IncompleteGenerations } from '../read-models/incomplete.ts'
 import type { ProjectionStore } from '../read-models/store.ts'
 import { type Checkpoint, encodeCheckpoint, type StreamId } from '../read-models/stored-texts.ts'
 import { traceApplied } from './apply-spans.ts'
 import { classify, type ReadBatch } from './classify.ts'
 import { Lookup, type LookupOptions, NotAsExpected } from './lookup.ts'
+import { NotApplied } from './not-applied.ts'
 import { readEvent } from './stream-event.ts'
 
 const eventsPerApplyMax = 500
@@ -18,7 +20,7 @@ const laterMs = 5
 export interface ApplierOptions extends LookupOptions {
   readonly store: ProjectionStore
   readonly logger: Logger
-  /** Told of the generation whenever the store refuses a batch because a set is incomplete. */
+  /** Told of the generation whenever a batch cannot be applied because a set is incomplete or something is damaged. */
   readonly incomplete?: Pick<IncompleteGenerations, 'report'>
   /**
    * Told of each discard that took effect, again whenever read models are built anew; not if the store's reply is lost.
@@ -38,15 +40,17 @@ export interface Discarded {
 /** Reads records, determines their outcomes, and has the store apply them. */
 export class Applier {
   readonly #options: ApplierOptions
+  readonly #notApplied: NotApplied
 
   constructor(options: ApplierOptions) {
     this.#options = options
+    this.#notApplied = new NotApplied(options.logger)
   }
 
   /**
    * Applies the part of a batch after the checkpoint of its partition. Resolves to the new checkpoint, or to undefined
    * if the partition is not at that checkpoint. Throws ServiceError read_model_unavailable and, where an event is
-   * discarded, event_log_unavailable; RecordGoneError if the log has no longer what is parked.
+   * discarded, event_log_unavailable; DamagedError if the generation is incomplete or damaged; RecordGoneError if the log has no longer what is parked.
    */
   async apply(
     generation: string,
@@ -66,6 +70,11 @@ export class Applier {
     return reached
   }
 
+  /** Logs what is left to be logged. */
+  close(): void {
+    this.#notApplied.close()
+  }
+
   async #applySlice(generation: string, expected: Checkpoint, batch: ReadBatch): Promise<Checkpoint | undefined> {
     const lookup = new Lookup(this.#options, batch.partition, async (request) => {
       const state = await this.#options.store.load(generation, { partition: batch.partition, ...request })
@@ -77,9 +86,11 @@ export class Applier {
       await lookup.lookUp(batch.events)
       return await this.#applyKnowing(lookup, generation, expected, batch)
     } catch (error) {
-      if (!(error instanceof NotAsExpected)) throw error
-      if (error.isIncomplete) this.#options.incomplete?.report(generation)
-      return undefined
+      if (error instanceof NotAsExpected && !error.isIncomplete) return undefined
+      const damage = error instanceof DamagedError ? error.damage : undefined
+      if (damage === undefined && !(error instanceof NotAsExpected)) throw error
+      this.#options.incomplete?.report(generation, damage)
+      throw damage === undefined ? new DamagedError('a set has lost entries') : error
     }
   }
 
@@ -95,7 +106,8 @@ export class Applier {
       else {
         this.#tellDiscarded(batch, changes.withoutEffect)
         if (tracing && since) traceApplied(tracing, batch, changes.withoutEffect, since)
-        return this.#report(expected, changes.checkpoint, batch.partition)
+        this.#notApplied.note(batch.partition, expected, changes.checkpoint)
+        return changes.checkpoint
       }
     }
   }
@@ -106,17 +118,5 @@ export class Applier {
       const { stream, offset, discards } = event
       this.#options.discarded?.({ event: `${partition}/${discards}`, stream, decision: `${partition}/${offset}` })
     }
-  }
-
-  #report(before: Checkpoint, after: Checkpoint, partition: number): Checkpoint {
-    const difference = (name: keyof Checkpoint['counts']) => Math.max(0, after.counts[name] - before.counts[name])
-    const [superseded, duplicate] = [difference('superseded'), difference('duplicate')]
-    const [parked, skipped] = [difference('parked'), difference('skipped')]
-    if (superseded + duplicate + parked + skipped > 0) {
-      const level = parked + skipped > 0 ? 'warn' : 'info' // competing events are normal
-      const figures = { partition, from: before.next, to: after.next, superseded, duplicate, parked, skipped }
-      this.#options.logger[level](figures, 'records not applied')
-    }
-    return after
   }
 }

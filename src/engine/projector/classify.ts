@@ -1,9 +1,7 @@
-import type { ShownDocument } from '../definition/shown-documents.ts'
 import type { AnyEvent } from '../definition/stream.ts'
-import { IdTakenError } from '../lib/errors.ts'
-import type { Offset, RecordBatch } from '../log/event-log.ts'
+import { IdTakenError, messageOf } from '../lib/errors.ts'
+import type { LogRecord, Offset, RecordBatch } from '../log/event-log.ts'
 import { recordIdentity } from '../log/record-identity.ts'
-import type { DocumentId } from '../read-models/document.ts'
 import type { Batch } from '../read-models/store.ts'
 import {
   type Checkpoint,
@@ -17,6 +15,7 @@ import {
   type StreamId,
   type StreamRow,
 } from '../read-models/stored-texts.ts'
+import { applyEvent, documentName, type EventPlace } from './apply-event.ts'
 import type { Rules } from './definition.ts'
 import { ParkedQueue } from './parked-queue.ts'
 import type { Discard, StreamEvent } from './stream-event.ts'
@@ -33,8 +32,8 @@ export abstract class PartitionBefore<Event = AnyEvent> {
   readonly rows = new Map<StreamId, StreamRow | undefined>()
   readonly parked = new Map<StreamId, ParkedStream>()
   /**
-   * The offsets of the events that wait in each stream with parked ones: all where a record of the batch discards an event
-   * of the stream, else those of the last chunk if that is not full.
+   * The offsets of the events that wait in each stream with parked ones: all where a record of the batch discards the first
+   * one, else those of the last chunk if that is not full.
    */
   readonly waiting = new Map<StreamId, readonly Offset[]>()
   readonly decidedKeys = new Set<string>()
@@ -45,10 +44,6 @@ export abstract class PartitionBefore<Event = AnyEvent> {
   readonly takenDocuments = new Set<string>()
   /** Reads parked events of a stream from the log, page by page, and learns which of their keys are decided. */
   abstract takeUp(stream: StreamId, offsets: readonly Offset[]): AsyncIterable<readonly StreamEvent<Event>[]>
-}
-
-export function documentName({ collection, id }: DocumentId): string {
-  return `${collection} ${id}`
 }
 
 /**
@@ -62,8 +57,9 @@ export async function classify<State, Event extends AnyEvent>(
   { partition, records, events, next }: ReadBatch<Event>,
 ): Promise<Batch> {
   const classifier = new Classifier(rules, before, expected, partition)
-  for (const event of events) {
-    if (event?.discards === undefined) classifier.take(event)
+  for (const [i, event] of events.entries()) {
+    if (event === undefined) classifier.skip(records[i])
+    else if (event.discards === undefined) classifier.take(event)
     else await classifier.discard(event)
   }
   const record = records.at(-1)
@@ -85,6 +81,7 @@ class Classifier<State, Event extends AnyEvent> {
   readonly #rules: Rules<State, Event>
   readonly #before: PartitionBefore<Event>
   readonly #partition: number
+  readonly #place: EventPlace
   readonly #streams = new Map<StreamId, StreamState<State, Event>>()
   readonly #keys = new Map<string, IdempotencyRecord>()
   readonly #addedDocuments = new Set<string>()
@@ -96,6 +93,8 @@ class Classifier<State, Event extends AnyEvent> {
     this.#rules = rules
     this.#before = before
     this.#partition = partition
+    const isTaken = (name: string) => before.takenDocuments.has(name) || this.#addedDocuments.has(name)
+    this.#place = { partition, isTaken }
     for (const [stream, parked] of before.parked) {
       this.#queues.set(stream, new ParkedQueue(stream, partition, parked, before.waiting.get(stream) ?? []))
     }
@@ -116,11 +115,12 @@ class Classifier<State, Event extends AnyEvent> {
     }
   }
 
-  take(event: StreamEvent<Event> | undefined): void {
-    if (event === undefined) {
-      this.counts.skipped++
-      return
-    }
+  skip(record: LogRecord | undefined): void {
+    this.counts.skipped++
+    if (record !== undefined) this.#withoutEffect.add(record.offset)
+  }
+
+  take(event: StreamEvent<Event>): void {
     const { offset, stream } = event
     const queue = this.#queues.get(stream)
     const result: Judged =
@@ -167,7 +167,7 @@ class Classifier<State, Event extends AnyEvent> {
     const stream = this.#stream(name)
     if (version !== stream.version + 1) return { outcome: 'superseded' }
     if (key !== undefined && (this.#before.decidedKeys.has(key) || this.#keys.has(key))) return { outcome: 'duplicate' }
-    const result = this.#apply(stream, event, version)
+    const result = this.#apply(stream, event)
     if (key !== undefined && result.outcome !== 'duplicate') {
       const parked = result.outcome === 'parked'
       const id = parked ? 0 : (result.created ?? homeIdOf(name) ?? 0)
@@ -178,33 +178,15 @@ class Classifier<State, Event extends AnyEvent> {
   }
 
   /** Applies the event, if that is possible. */
-  #apply(stream: StreamState<State, Event>, event: StreamEvent<Event>, version: number): Judged {
-    const { id, decoded, time, offset } = event
-    if (decoded.outcome !== 'event') return { outcome: 'parked', reason: decoded.reason }
-    let created: number | undefined
+  #apply(stream: StreamState<State, Event>, event: StreamEvent<Event>): Judged {
     try {
-      stream.apply({ event: decoded.event, version, time }, encodeEntry(offset, id), (added) => {
-        for (const document of added) this.#checkNew(document, stream, event.stream)
-        for (const document of added) this.#addedDocuments.add(documentName(document))
-        created = added[0]?.id
-      })
-      return { outcome: 'applied', created }
+      const added = applyEvent(this.#rules, this.#place, stream, event)
+      for (const document of added) this.#addedDocuments.add(documentName(document))
+      return { outcome: 'applied', created: added[0]?.id }
     } catch (error) {
       if (error instanceof IdTakenError) return { outcome: 'duplicate' } // its writer draws another id (decision 0005)
-      return { outcome: 'parked', reason: error instanceof Error ? error.message : String(error) }
+      return { outcome: 'parked', reason: messageOf(error) }
     }
-  }
-
-  /** Throws if the document belongs to another stream, or may come to belong to one; IdTakenError if it is there. */
-  #checkNew(document: ShownDocument, stream: StreamState<State, Event>, streamName: StreamId): void {
-    const { collection, id } = document
-    const name = documentName(document)
-    if (collection === this.#rules.definition.stream.collection) throw new Error(`${name} belongs to the stream ${id}`)
-    if (this.#rules.log.partitionFor(String(id)) !== this.#partition)
-      throw new Error(`${name} belongs to another partition`)
-    if (streamName.includes('\0')) throw new Error(`${name} belongs to a stream whose name no document can hold`)
-    const isTaken = this.#before.takenDocuments.has(name) || this.#addedDocuments.has(name) || stream.hasShown(document)
-    if (isTaken) throw new IdTakenError(`${name} exists already`)
   }
 
   #queue(stream: StreamId): ParkedQueue {

@@ -1,3 +1,4 @@
+import { messageOf } from '../lib/errors.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 import type { EventLog, Offset } from '../log/event-log.ts'
 import type { Checkpoints, Look } from '../read-models/store.ts'
@@ -90,10 +91,10 @@ export class LagMeter {
     if (endOffsets.status === 'rejected') return unknown(messageOf(endOffsets.reason))
     if (look.status === 'rejected') return unknown(messageOf(look.reason))
     const { logId } = this.#options.log
-    const { active, checkpoints, building } = look.value
+    const { active, checkpoints, damage, building } = look.value
     if (active === undefined) return unknown('no read models have been started')
     if (active.logId !== logId) return unknown('the read models belong to another log')
-    if (checkpoints === undefined) return unknown('the read models are gone')
+    if (checkpoints === undefined) return unknown(damage ?? 'the read models are gone')
     const partitions = endOffsets.value.map((end, partition) => {
       const checkpoint = checkpoints.get(partition) ?? startOfPartition
       this.#histories[partition] ??= new LagHistory()
@@ -107,10 +108,6 @@ export class LagMeter {
 
 function behind(endOffsets: readonly Offset[], checkpoints: Checkpoints): number {
   return endOffsets.reduce((sum, end, partition) => sum + Math.max(0, end - (checkpoints.get(partition)?.next ?? 0)), 0)
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** Measures how long one partition has been behind: since the oldest unprocessed end offset was first observed. */

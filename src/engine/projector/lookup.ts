@@ -4,7 +4,8 @@ import { RecordGoneError, readAt } from '../log/read-at.ts'
 import type { ApplyResult, LoadRequest, PartitionState } from '../read-models/store.ts'
 import { type ParkedStream, type StreamId, waitingChunks, waitingPerChunk } from '../read-models/stored-texts.ts'
 import { chunkId } from '../read-models/stream-history.ts'
-import { documentName, PartitionBefore, type ReadBatch } from './classify.ts'
+import { documentName } from './apply-event.ts'
+import { PartitionBefore, type ReadBatch } from './classify.ts'
 import type { Rules } from './definition.ts'
 import { readEvent, type StreamEvent } from './stream-event.ts'
 
@@ -37,8 +38,8 @@ export class Lookup extends PartitionBefore {
   readonly #options: LookupOptions
   readonly #partition: number
   readonly #load: (request: Request) => Promise<PartitionState>
-  /** Streams in which a record of the batch discards an event. */
-  readonly #discarding = new Set<StreamId>()
+  /** What records of the batch discard, by stream. */
+  readonly #discarded = new Map<StreamId, Set<Offset>>()
 
   /** `load` throws NotAsExpected if the partition is not at the expected checkpoint. */
   constructor(options: LookupOptions, partition: number, load: (request: Request) => Promise<PartitionState>) {
@@ -57,7 +58,8 @@ export class Lookup extends PartitionBefore {
     for (const event of events) {
       if (event === undefined) continue
       const { stream } = event
-      if (event.discards !== undefined) this.#discarding.add(stream)
+      if (event.discards !== undefined)
+        this.#discarded.set(stream, (this.#discarded.get(stream) ?? new Set()).add(event.discards))
       else if (event.key !== undefined) keys.add(event.key)
       if (event.discards === undefined && event.version === 1) begun.add(stream)
       else if (!begun.has(stream)) streams.add(stream)
@@ -101,6 +103,9 @@ export class Lookup extends PartitionBefore {
   async #learnStreams(streams: readonly StreamId[], keys: readonly string[]): Promise<void> {
     if (streams.length + keys.length === 0) return
     const state = await this.#load({ ...nothing, streams, keys })
+    if (!state.isComplete) throw new NotAsExpected(true)
+    for (const { first, waiting } of state.parked.values())
+      if (first + waiting >= state.checkpoint.next) throw new NotAsExpected(true) // more than there were
     for (const stream of streams) this.rows.set(stream, state.rows.get(stream))
     for (const key of state.decidedKeys) this.decidedKeys.add(key)
     for (const [stream, parked] of state.parked) this.parked.set(stream, parked)
@@ -114,18 +119,25 @@ export class Lookup extends PartitionBefore {
     for (const { each, ids } of chunks) {
       const offsets = ids.flatMap((id) => state?.waiting.get(id) ?? [])
       const isFull = ids.length === 0 || (each.waiting - offsets.length) % waitingPerChunk === 0
-      const isWhole = this.#discarding.has(each.stream) ? offsets.length === each.waiting : isFull
+      const isWhole = this.#isReleased(each) ? offsets.length === each.waiting : isFull
       if (!isWhole) throw new NotAsExpected(true)
       this.waiting.set(each.stream, offsets)
     }
   }
 
   /** The chunks with what waits that a batch needs: the last one, if there is room in it, to add to it. */
-  #chunksOf({ stream, waiting }: ParkedStream): readonly string[] {
+  #chunksOf(parked: ParkedStream): readonly string[] {
+    const { stream, waiting } = parked
     const end = waitingChunks(waiting)
-    const isNeeded = (chunk: number) => this.#discarding.has(stream) || waiting < (chunk + 1) * waitingPerChunk
+    const isReleased = this.#isReleased(parked)
+    const isNeeded = (chunk: number) => isReleased || waiting < (chunk + 1) * waitingPerChunk
     return Array.from({ length: end }, (_, chunk) => chunk)
       .filter(isNeeded)
       .map((chunk) => chunkId(stream, chunk))
+  }
+
+  /** Whether the batch discards the first parked event: any other discard has no effect, however much waits. */
+  #isReleased({ stream, first }: ParkedStream): boolean {
+    return this.#discarded.get(stream)?.has(first) ?? false
   }
 }

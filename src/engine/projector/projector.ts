@@ -1,5 +1,6 @@
 import type { RecordBatch, Subscriber, Subscription } from '../log/event-log.ts'
 import { RecordGoneError } from '../log/read-at.ts'
+import { DamagedError } from '../read-models/damaged.ts'
 import type { ShardLog } from '../read-models/shards.ts'
 import type { Look, ReadModelStore } from '../read-models/store.ts'
 import type { Checkpoint } from '../read-models/stored-texts.ts'
@@ -76,6 +77,7 @@ export class Projector implements Subscriber {
     this.#beliefs.clear() // breaks off a discard, which may have thousands of events to take up
     await this.#subscription?.close()
     await this.#reconciling
+    this.#applier.close()
   }
 
   assigned(partitions: readonly number[]): void {
@@ -104,6 +106,10 @@ export class Projector implements Subscriber {
       else this.#outOfStep(batch.partition)
       return done
     } catch (error) {
+      if (error instanceof DamagedError) {
+        this.#beliefs.delete(batch.partition) // the next look comes by itself: to look at once would have no pause
+        return false
+      }
       this.#standing.refused(error)
       this.#outOfStep(batch.partition)
       return false

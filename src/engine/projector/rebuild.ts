@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { retry } from '../lib/retry.ts'
+import { DamagedError } from '../read-models/damaged.ts'
 import type { ShardLog } from '../read-models/shards.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
 import { MismatchError, Replay, type ReplayOptions } from './replay.ts'
 
 export interface RebuildOptions extends Omit<ReplayOptions, 'store' | 'incomplete'> {
-  readonly log: Pick<ShardLog, 'logId' | 'partitionFor' | 'read' | 'endOffsets'>
+  readonly log: Pick<ShardLog, 'logId' | 'partitionFor' | 'read' | 'endOffsets' | 'confirm'>
   readonly store: Pick<ReadModelStore, 'projection' | 'generations'>
   /** Called repeatedly with the number of records handled, and the number in the log. */
   readonly progress?: (done: number, total: number) => void
@@ -25,7 +26,7 @@ export class RebuildError extends Error {
 
 /**
  * Builds the read models anew beside the active generation. The new generation becomes active once it has everything
- * that the log held when the rebuild began, and is not behind the active one. An interrupted rebuild is continued, and
+ * that the log held when the rebuild began and has not lost since, and is not behind the active one. An interrupted rebuild is continued, and
  * concurrent ones build the same generation. Throws RebuildError, having removed what it built, and ServiceError if log
  * or store stay unavailable.
  */
@@ -36,8 +37,8 @@ export async function rebuild(options: RebuildOptions): Promise<RebuildOutcome> 
   const { name } = await retry(() => generations.build({ name: randomUUID(), logId }), options)
   const goal = await retry(() => log.endOffsets(), options)
   const incomplete = {
-    report: () => {
-      throw cannotComplete('it is incomplete.')
+    report: (_: string, damage = 'it is incomplete') => {
+      throw cannotComplete(`${damage}.`)
     },
   }
   const replay = new Replay({ ...options, store: options.store.projection, incomplete }, name)
@@ -45,14 +46,19 @@ export async function rebuild(options: RebuildOptions): Promise<RebuildOutcome> 
 
   /** Resolves to whether the new generation has taken over. */
   async function goOn(): Promise<boolean> {
-    const stored = await generations.checkpoints(name)
+    const stored = await generations.checkpoints(name).catch((error) => {
+      throw error instanceof DamagedError ? cannotComplete(`${error.damage}.`) : error
+    })
     if (stored === undefined) throw cannotComplete('its checkpoints are gone.')
     const endOffsets = await log.endOffsets()
     const [past] = [...stored].find(([partition, { next }]) => next > (endOffsets[partition] ?? 0)) ?? []
     if (past !== undefined) throw cannotComplete(`partition ${past} of the log ends before its position.`)
     const reached = await replay.advance(stored, new Map(endOffsets.entries()))
     progress?.(sum([...reached.values()].map(({ next }) => next)), sum(endOffsets))
-    const hasReachedGoal = goal.every((offset, partition) => (reached.get(partition)?.next ?? 0) >= offset)
+    const hasReachedGoal = goal.every((offset, partition) => {
+      const end = endOffsets[partition] ?? 0 // before the goal, if the log has lost its end since then
+      return (reached.get(partition)?.next ?? 0) >= Math.min(offset, end)
+    })
     const isOver = await tryActivate(hasReachedGoal)
     if (!isOver && reached === stored) await delay(lookMs, undefined, { signal }).catch(() => {})
     return isOver
@@ -63,7 +69,18 @@ export async function rebuild(options: RebuildOptions): Promise<RebuildOutcome> 
     if (outcome === 'incomplete') throw new RebuildError('The new generation is incomplete.')
     if (outcome === 'activated') return true
     const isDue = performance.now() - renewedMs >= renewMs
+    if (outcome === 'behind' && isDue) await replaceBeyondEnd()
     return outcome === 'not_building' || isDue ? await isActivatedElsewhere() : false
+  }
+
+  /** Nobody can catch up with a position that the log does not have. A projector begins anew there, and none may be running. */
+  async function replaceBeyondEnd(): Promise<void> {
+    const { active, checkpoints = [] } = await generations.look()
+    const endOffsets = await log.endOffsets() // after the look: they only grow
+    const isBeyond = [...checkpoints].some(([partition, { next }]) => next > (endOffsets[partition] ?? 0))
+    if (active === undefined || !isBeyond) return
+    await log.confirm()
+    await generations.start({ name: randomUUID(), logId }, active.name)
   }
 
   /**
@@ -88,6 +105,8 @@ export async function rebuild(options: RebuildOptions): Promise<RebuildOutcome> 
     const error = cause instanceof MismatchError ? cannotComplete(cause.message) : cause
     if (error instanceof RebuildError) await generations.remove(name)
     throw error
+  } finally {
+    replay.close()
   }
 }
 

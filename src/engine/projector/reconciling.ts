@@ -14,7 +14,7 @@ export type Verdict =
 
 /** Compares what is stored with what is believed of the assigned partitions, and with the log where they differ. */
 export async function verdictOn(
-  { active, checkpoints }: Look,
+  { active, checkpoints, isComplete }: Look,
   log: Pick<ShardLog, 'logId' | 'endOffsets'>,
   assigned: readonly number[],
   beliefs: ReadonlyMap<number, Belief>,
@@ -22,11 +22,14 @@ export async function verdictOn(
   if (active === undefined) return { instead: undefined, reason: 'there is none' }
   const { name, logId } = active
   if (logId !== log.logId) return { instead: name, reason: 'it belongs to another log' }
+  if (!isComplete) return { generation: name, differing: new Map() } // it is replaced, though not at once each time
   if (checkpoints === undefined) return { instead: name, reason: 'its checkpoints are gone' }
   const stored = assigned.map((partition) => [partition, checkpoints.get(partition) ?? startOfPartition] as const)
   const differing = stored.filter(([partition, checkpoint]) => !agrees(beliefs.get(partition), name, checkpoint))
-  const ends = differing.length === 0 ? [] : await log.endOffsets()
-  const [past] = differing.find(([partition, { next }]) => next > (ends[partition] ?? 0)) ?? []
+  if (differing.length === 0) return { generation: name, differing: new Map() }
+  const ends = await log.endOffsets()
+  const ofNone = [...checkpoints].filter(([partition]) => partition >= ends.length) // nobody is assigned these
+  const [past] = [...differing, ...ofNone].find(([partition, { next }]) => next > (ends[partition] ?? 0)) ?? []
   if (past === undefined) return { generation: name, differing: new Map(differing) }
   return { instead: name, reason: `partition ${past} of the log ends before its position` }
 }

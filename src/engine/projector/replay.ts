@@ -68,6 +68,10 @@ export class Replay {
     return moved.length === 0 ? from : new Map([...from, ...moved])
   }
 
+  close(): void {
+    this.#applier.close()
+  }
+
   async #apply(part: Part): Promise<Checkpoint | undefined> {
     const { partition, from, end } = part
     const page = await this.#read(part)

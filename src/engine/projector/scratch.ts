@@ -46,6 +46,10 @@ export class Scratch {
     while (!isThere) isThere = await retry(() => this.#advance(goals, progress), this.#options)
   }
 
+  close(): void {
+    this.#replay.close()
+  }
+
   /** Resolves to whether the goals were reached before. */
   async #advance(goals: ReadonlyMap<number, Offset>, progress: (done: number, total: number) => void) {
     const reached = stillThere(await this.#options.scratch.generations.checkpoints(this.#generation))

@@ -1,9 +1,11 @@
 import type { StreamDefinition } from '../definition/definition.ts'
 import { documentsOf, type Shown, type ShownDocument } from '../definition/shown-documents.ts'
-import type { AnyEvent, Recorded } from '../definition/stream.ts'
+import { type AnyEvent, type Recorded, stateBounds } from '../definition/stream.ts'
+import { DamagedError, quoted } from '../read-models/damaged.ts'
 import type { DocumentId, StoredDocument } from '../read-models/document.ts'
+import { placedRow } from '../read-models/row-place.ts'
 import type { DocumentChange } from '../read-models/store.ts'
-import { encodeRow, homeIdOf, type StreamId, type StreamRow } from '../read-models/stored-texts.ts'
+import { homeIdOf, type StreamId, type StreamRow } from '../read-models/stored-texts.ts'
 import { chunkId, chunksOf, versionsPerChunk } from '../read-models/stream-history.ts'
 
 /** `TextChanges` being collected. */
@@ -16,8 +18,8 @@ export interface StreamEdits {
   readonly history: TextEdits
 }
 
-/** Characters of a state, besides the home document: each command of the stream loads them. */
-const stateMax = 16 * 1024
+/** A state beyond what the engine stores of any stream. */
+export class StateTooLargeError extends Error {}
 
 /** A document as it is stored, and as it will be. */
 interface ChangedDocument {
@@ -46,7 +48,7 @@ export class StreamState<State, Event extends AnyEvent> {
   #home: ChangedDocument | undefined
   #isChanged = false
 
-  /** `row` is undefined if no event of the stream has taken effect yet. */
+  /** `row` is undefined if no event of the stream has taken effect yet. Throws DamagedError. */
   constructor(definition: StreamDefinition<State, unknown, Event>, stream: StreamId, row: StreamRow | undefined) {
     this.#definition = definition
     this.#stream = stream
@@ -54,13 +56,28 @@ export class StreamState<State, Event extends AnyEvent> {
     this.#row = row
     this.version = row?.version ?? 0
     this.#entries = row?.entries.slice() ?? []
-    this.#state = row === undefined ? definition.stream.initial : definition.codec.read(row)
+    const { state, shown } = readState(definition, row)
+    this.#state = state
     this.#hidden = row?.hidden ?? ''
     this.#isRemoved = row?.isRemoved ?? false
-    this.#stored = row === undefined ? [] : documentsOf(definition, this.#state).filter(isThere)
+    this.#stored = shown
     this.#documents = this.#stored.map((document) => ({ before: document, after: document }))
     this.#home = this.#documents.find(({ after }) => this.#isHome(after))
     this.#shown = this.#documents.filter((each) => each !== this.#home)
+  }
+
+  get state(): State {
+    return this.#state
+  }
+
+  /** Characters of the state, besides the home document. */
+  get stateLength(): number {
+    return this.#hidden.length
+  }
+
+  /** Characters of the longest document that the row or an event shows. */
+  get documentLength(): number {
+    return Math.max(0, ...this.#documents.map(({ after }) => after.json.length))
   }
 
   /** Whether the row shows the document. */
@@ -103,28 +120,23 @@ export class StreamState<State, Event extends AnyEvent> {
     this.#isChanged = true
   }
 
-  /** Adds the changes for the store. The row is stored with the home document, if there is one. */
+  /** Adds the changes for the store. */
   addChanges({ documents, rows, history }: StreamEdits): void {
     if (!this.#isChanged) return
-    const row = this.#addHistory(history)
-    const wasShown = this.#home?.before !== undefined
-    const isShown = this.#home !== undefined && !this.#isRemoved
-    if (!isShown) rows.put.push([this.#stream, row])
-    else if (!wasShown && this.#row !== undefined) rows.removed.push(this.#stream)
+    const stored = this.#row && placedRow(this.#row, this.#home?.before !== undefined)
+    const placed = placedRow(this.#addHistory(history), this.#home !== undefined && !this.#isRemoved)
+    if (placed.inRows !== undefined) rows.put.push([this.#stream, placed.inRows])
+    else if (stored?.inRows !== undefined) rows.removed.push(this.#stream)
     for (const document of this.#documents) {
-      const { before, after } = document
-      if (document === this.#home) {
-        const stored = before && this.#row && { ...before, behind: encodeRow(this.#row) }
-        const changed = isShown ? { ...after, behind: row } : undefined
-        if (stored !== undefined || changed !== undefined) documents.push({ before: stored, after: changed })
-      } else if (before === undefined || isChanged(before, after)) {
-        documents.push({ before: before && this.#ofStream(before), after: this.#ofStream(after) })
-      }
+      const [was, is] = document === this.#home ? [stored?.behind, placed.behind] : [this.#stream, this.#stream]
+      const before = withBehind(document.before, was)
+      const after = withBehind(document.after, is)
+      if (isChanged(before, after)) documents.push({ before, after })
     }
   }
 
   /** Adds the chunks that the stream has from now on. Returns its row. */
-  #addHistory(history: TextEdits): string {
+  #addHistory(history: TextEdits): Omit<StreamRow, 'stream' | 'document'> {
     const [first, end] = [chunksOf(this.#row?.version ?? 0), chunksOf(this.version)]
     for (let chunk = first; chunk < end; chunk++) {
       const at = (chunk - first) * versionsPerChunk
@@ -132,20 +144,17 @@ export class StreamState<State, Event extends AnyEvent> {
       history.put.push([chunkId(this.#stream, chunk), entries.join(',')])
     }
     const entries = first === end ? this.#entries : this.#entries.slice((end - first) * versionsPerChunk)
-    return encodeRow({ version: this.version, isRemoved: this.#isRemoved, entries, hidden: this.#hidden })
+    return { version: this.version, isRemoved: this.#isRemoved, entries, hidden: this.#hidden }
   }
 
   /** Throws if the state cannot be stored. */
   #hiddenOf(state: State, home: Shown | undefined): string {
     const shown = home ?? (this.#isRemoved ? undefined : this.#home?.after)
     const hidden = this.#definition.codec.hidden(state, shown?.json ?? undefined)
-    if (hidden.length > stateMax) throw new Error(`the state has more than ${stateMax} characters`)
+    if (hidden.length > stateBounds.most)
+      throw new StateTooLargeError(`the state has more than ${stateBounds.most} characters`)
     if (hidden.includes('\0')) throw new Error('the state contains NUL')
     return hidden
-  }
-
-  #ofStream(document: ShownDocument): StoredDocument {
-    return { ...document, behind: this.#stream }
   }
 
   #put(known: ChangedDocument | undefined, document: ShownDocument): ChangedDocument {
@@ -164,6 +173,20 @@ export class StreamState<State, Event extends AnyEvent> {
   }
 }
 
+/** The state that a row stores, and what it shows. Throws DamagedError. */
+function readState<State, Event extends AnyEvent>(
+  definition: StreamDefinition<State, unknown, Event>,
+  row: StreamRow | undefined,
+): { readonly state: State; readonly shown: readonly ShownDocument[] } {
+  if (row === undefined) return { state: definition.stream.initial, shown: [] }
+  try {
+    const state = definition.codec.read(row)
+    return { state, shown: documentsOf(definition, state).filter(isThere) }
+  } catch (cause) {
+    throw new DamagedError(`the state of stream ${quoted(row.stream)} cannot be read`, { cause })
+  }
+}
+
 function isThere(document: Shown): document is ShownDocument {
   return document.json !== null
 }
@@ -177,6 +200,13 @@ function isSame(one: DocumentId, other: DocumentId): boolean {
   return one.id === other.id && one.collection === other.collection
 }
 
-function isChanged(before: ShownDocument, after: ShownDocument): boolean {
-  return before.json !== after.json || before.indexes.join('\0') !== after.indexes.join('\0')
+/** Undefined if the document is not shown, so that nothing is behind it. */
+function withBehind(document: ShownDocument | undefined, behind: string | undefined): StoredDocument | undefined {
+  return document === undefined || behind === undefined ? undefined : { ...document, behind }
+}
+
+function isChanged(before: StoredDocument | undefined, after: StoredDocument | undefined): boolean {
+  if (before === undefined || after === undefined) return before !== after
+  const isSameText = before.json === after.json && before.behind === after.behind
+  return !isSameText || before.indexes.join('\0') !== after.indexes.join('\0')
 }

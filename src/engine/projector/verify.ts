@@ -1,9 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { noReadModels } from '../lib/errors.ts'
 import { retry } from '../lib/retry.ts'
+import { DamagedError } from '../read-models/damaged.ts'
 import { textSets } from '../read-models/document.ts'
 import type { Contents, Inspection, Item, ReadModelStore, ScannedPage, Snapshot } from '../read-models/store.ts'
 import { encodeCheckpoint } from '../read-models/stored-texts.ts'
+import { type Difference, Differences } from './differences.ts'
 import { MismatchError } from './replay.ts'
 import { Scratch, type ScratchOptions, VerifyError } from './scratch.ts'
 
@@ -18,20 +20,12 @@ export interface VerifyOptions extends ScratchOptions {
 
 export interface Verification {
   readonly generation: string
+  /** The first ones. */
   readonly differences: readonly Difference[]
+  /** How many there are. */
+  readonly differenceCount: number
   /** How many documents, index entries, rows, keys, parked events and checkpoints were compared. */
   readonly compared: number
-}
-
-/** A difference between the read models and the log. */
-export interface Difference {
-  /** Where it is: a set, or a size or a checkpoint. */
-  readonly where: string
-  readonly id: string
-  /** Undefined: it should not be there. */
-  readonly expected: string | undefined
-  /** Undefined: it is missing. */
-  readonly found: string | undefined
 }
 
 const chunk = 1000
@@ -45,15 +39,15 @@ export async function verify(options: VerifyOptions): Promise<Verification> {
   const active = await retry(() => options.store.generations.active(), options)
   if (active === undefined) throw new Error(noReadModels)
   if (active.logId !== options.log.logId) throw new MismatchError('The read models belong to another log.')
-  return await new Verifier(options, active.name, await Scratch.start(options)).run()
+  const scratch = await Scratch.start(options)
+  return await new Verifier(options, active.name, scratch).run().finally(() => scratch.close())
 }
 
 class Verifier {
   readonly #options: VerifyOptions
   readonly #generation: string
   readonly #scratch: Scratch
-  /** Each difference once, by where and id: an item may be read twice. */
-  readonly #differences = new Map<string, Difference>()
+  readonly #differences = new Differences()
   #compared = 0
   #total = 0
 
@@ -64,17 +58,31 @@ class Verifier {
   }
 
   async run(): Promise<Verification> {
+    await this.#unlessDamaged('generation', () => this.#compareGeneration())
+    const { kept: differences, count: differenceCount } = this.#differences
+    return { generation: this.#generation, differences, differenceCount, compared: this.#compared }
+  }
+
+  /** What is damaged is a difference by itself, and nothing more is compared of it. */
+  async #unlessDamaged(what: string, compare: () => Promise<void>): Promise<void> {
+    try {
+      await compare()
+    } catch (error) {
+      if (!(error instanceof DamagedError)) throw error
+      this.#differences.add({ where: 'damage', id: what, expected: undefined, found: error.damage })
+    }
+  }
+
+  async #compareGeneration(): Promise<void> {
     const [first, expected] = await this.#contents()
     this.#total = [...first.sizes.values()].reduce((sum, { actual }) => sum + actual, first.snapshot.checkpoints.size)
     const sets = new Set([...expected.sizes.keys(), ...first.sizes.keys(), ...textSets])
-    for (const set of sets) await this.#compareAll(set)
+    for (const set of sets) await this.#unlessDamaged(set, () => this.#compareAll(set))
     const [found, said] = await this.#contents()
-    for (const set of sets) await this.#findMissing(set, found, said)
+    for (const set of sets) await this.#unlessDamaged(set, () => this.#findMissing(set, found, said))
     this.#compareTexts('checkpoint of partition', checkpointsIn(said), checkpointsIn(found))
     this.#compareTexts('size', sizesIn(said), sizesIn(found))
     this.#progress(found.snapshot.checkpoints.size)
-    const differences = [...this.#differences.values()]
-    return { generation: this.#generation, differences, compared: this.#compared }
   }
 
   /** Compares each stored item with the log. */
@@ -92,8 +100,7 @@ class Verifier {
    */
   async #findMissing(set: string, found: Contents, expected: Contents): Promise<void> {
     // The numbers alone prove nothing: if there is one item too many, another may be missing.
-    const differs = [...this.#differences.values()].some(({ where }) => where === set)
-    if (!differs && expected.sizes.get(set)?.actual === found.sizes.get(set)?.actual) return
+    if (!this.#differences.isAnyIn(set) && expected.sizes.get(set)?.actual === found.sizes.get(set)?.actual) return
     const expectedItems = itemsOf((from) => this.#scratch.read((scratch, name) => scratch.scan(name, set, from, chunk)))
     for await (const items of expectedItems) {
       const ids = items.map(([id]) => id)
@@ -117,7 +124,7 @@ class Verifier {
   }
 
   #compareText(where: string, id: string, expected: string | undefined, found: string | undefined): void {
-    if (expected !== found) this.#differences.set(`${where} ${id}`, { where, id, expected, found })
+    if (expected !== found) this.#differences.add({ where, id, expected, found })
   }
 
   /** The contents as found, and as they should be at the same positions. */
@@ -128,12 +135,14 @@ class Verifier {
 
   /**
    * Reads from the live read models, as long as they are the verified generation, and moves the scratch read models to
-   * the same positions.
+   * the same positions. Throws DamagedError at once, though it is a ServiceError: to ask again gives the same.
    */
   async #live<T extends { readonly snapshot: Snapshot }>(
     read: (live: Inspection, generation: string) => Promise<T | undefined>,
   ): Promise<T> {
-    const found = await retry(() => read(this.#options.store.inspection, this.#generation), this.#options)
+    const ask = () => read(this.#options.store.inspection, this.#generation).catch(unlessTransient)
+    const found = await retry(ask, this.#options)
+    if (found instanceof DamagedError) throw found
     if (found?.snapshot.active !== this.#generation) {
       throw new VerifyError('Another generation became active during the verification.')
     }
@@ -157,6 +166,11 @@ async function* itemsOf(read: (from: string | undefined) => Promise<ScannedPage>
     await nextTurn()
     from = page.next
   } while (from !== undefined)
+}
+
+function unlessTransient(error: unknown): DamagedError {
+  if (error instanceof DamagedError) return error
+  throw error
 }
 
 function checkpointsIn({ snapshot }: Contents): ReadonlyMap<string, string> {

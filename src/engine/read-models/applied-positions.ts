@@ -1,6 +1,7 @@
 import type { Offset, Position } from '../log/event-log.ts'
 import type { Applied, Wait } from './read-model.ts'
 import type { Look, Progress } from './store.ts'
+import type { ToldEnds } from './told-ends.ts'
 
 /** One timer for all waiters: it checks for expired and abandoned waits. */
 export const sweepMs = 20
@@ -14,16 +15,27 @@ interface Waiter {
   readonly settle: (applied: Applied) => void
 }
 
-/** How far each partition of the active generation is applied, from announcements and looks, and who waits for more. */
+export interface AppliedPositionsOptions {
+  /** What messages are believed up to. */
+  readonly ends: Pick<ToldEnds, 'of'>
+  /** Updates the stored positions here, for waits whose time is up. Never rejects. */
+  readonly lookAgain: () => Promise<unknown>
+  /** The same, for a message that says more than is believed. */
+  readonly lookAtHint: () => void
+}
+
+/**
+ * How far each partition of the active generation is applied, and who waits for more: from looks, and from announcements
+ * of the generation that the last look found active.
+ */
 export class AppliedPositions {
-  readonly #lookAgain: () => Promise<unknown>
+  readonly #options: AppliedPositionsOptions
   readonly #partitions = new Map<number, AppliedPartition>()
   #generation: string | undefined
   #sweep: NodeJS.Timeout | undefined
 
-  /** `lookAgain` updates the stored positions here, for waits whose time is up. Never rejects. */
-  constructor(lookAgain: () => Promise<unknown>) {
-    this.#lookAgain = lookAgain
+  constructor(options: AppliedPositionsOptions) {
+    this.#options = options
   }
 
   get waiting(): number {
@@ -36,18 +48,27 @@ export class AppliedPositions {
     if (applied !== 'late' || timeoutMs <= 0) return Promise.resolve(applied)
     return new Promise((settle) => {
       found.add({ offset, deadline: performance.now() + timeoutMs, isAbandoned, settle })
+      if (found.isAwaitedAsSaid) this.#options.lookAtHint()
       this.#sweep ??= setTimeout(() => this.#endOverdue(), sweepMs)
     })
   }
 
-  heard(generation: string, progress: Progress | undefined): void {
-    this.#follow(generation)
-    if (progress !== undefined) this.#partition(progress.partition).hear(progress)
+  heard(generation: string, progress: Progress): void {
+    if (generation !== this.#generation) return // it is no more than a reason to look
+    const found = this.#partition(progress.partition)
+    found.hear(progress, this.#options.ends.of(progress.partition))
+    if (found.isAwaitedAsSaid) this.#options.lookAtHint()
+  }
+
+  looking(): void {
+    for (const partition of this.#partitions.values()) partition.looking()
   }
 
   looked({ active, checkpoints }: Look): void {
-    this.#follow(active?.name)
-    for (const [partition, { next }] of checkpoints ?? []) this.#partition(partition).learn(next)
+    if (active?.name !== this.#generation) this.forget()
+    this.#generation = active?.name
+    for (const partition of checkpoints?.keys() ?? []) this.#partition(partition)
+    for (const [partition, found] of this.#partitions) found.learn(checkpoints?.get(partition)?.next ?? 0)
   }
 
   /** What was known may no longer hold. Waiters keep waiting. */
@@ -62,12 +83,6 @@ export class AppliedPositions {
     for (const { settle } of waiting) settle('late')
   }
 
-  #follow(generation: string | undefined): void {
-    if (generation === this.#generation) return
-    this.#generation = generation
-    this.forget()
-  }
-
   #partition(partition: number): AppliedPartition {
     const found = this.#partitions.get(partition) ?? new AppliedPartition()
     this.#partitions.set(partition, found)
@@ -80,7 +95,7 @@ export class AppliedPositions {
     for (const partition of this.#partitions.values()) {
       const over = partition.takeOverdue(now)
       // A message may be lost without a disconnection.
-      if (over.length > 0) void this.#lookAgain().then(() => partition.settle(over))
+      if (over.length > 0) void this.#options.lookAgain().then(() => partition.settle(over))
     }
     if (this.waiting > 0) this.#sweep = setTimeout(() => this.#endOverdue(), sweepMs)
   }
@@ -91,6 +106,9 @@ class AppliedPartition {
   waiters: Waiter[] = []
   /** Everything below it is applied. */
   #next: Offset = 0
+  #nextBeforeLook: Offset = 0
+  /** The furthest that was announced since the last look began, and not believed. */
+  #saidNext: Offset = 0
   /** The outcome of each record from here up to `#next` was announced. */
   #heardFrom: Offset = 0
   readonly #withoutEffect = new Set<Offset>()
@@ -101,19 +119,35 @@ class AppliedPartition {
     return this.#withoutEffect.has(offset) ? 'without_effect' : 'applied'
   }
 
-  /** Messages may arrive after a look that already showed their positions. */
-  hear({ from, next, withoutEffect }: Progress): void {
+  /**
+   * Nothing beyond `end` is believed, but a reason to look. A message may arrive after a look that already showed its
+   * positions.
+   */
+  hear({ from, next: said, withoutEffect }: Progress, end: Offset): void {
+    const next = Math.min(said, end)
+    if (said > end) this.#saidNext = Math.max(this.#saidNext, said)
     if (next < this.#heardFrom) return
-    if (from > this.#next) this.start(from)
+    if (from > this.#next) this.start(Math.min(from, next))
     this.#heardFrom = Math.min(this.#heardFrom, from)
     this.#next = Math.max(this.#next, next)
-    for (const offset of withoutEffect) this.#remember(offset)
+    for (const offset of withoutEffect) if (offset < next) this.#remember(offset)
     this.#release()
   }
 
-  /** A look may arrive after messages that were faster. */
+  /** Whether somebody waits for what was said since the last look began, and is not believed. */
+  get isAwaitedAsSaid(): boolean {
+    const [first] = this.waiters
+    return first !== undefined && first.offset < this.#saidNext
+  }
+
+  looking(): void {
+    this.#nextBeforeLook = this.#next
+    this.#saidNext = 0
+  }
+
+  /** A look may arrive after messages that were faster. What earlier ones said and it does not show is untrue, or gone. */
   learn(next: Offset): void {
-    if (next <= this.#next) return
+    if (next <= this.#next && next >= this.#nextBeforeLook) return
     this.start(next)
     this.#release()
   }

@@ -13,7 +13,7 @@ export interface StoredDocument extends DocumentId {
   readonly indexes: readonly string[]
   /**
    * What follows the JSON in the set of all documents, text without NUL: in the home collection the row of the stream
-   * whose `homeIdOf` is the document's id, in any other the name of its stream.
+   * whose `homeIdOf` is the document's id, or a mark (`PlacedRow`); in any other the name of its stream.
    */
   readonly behind: string
 }
@@ -28,7 +28,7 @@ export function setName(collection: string, index?: string): string {
 
 /**
  * The sets that contain no documents but texts by id; they have recorded sizes too.
- * - `rows`: the stream; `encodeRow`, of a stream that no document shows
+ * - `rows`: the stream; `encodeRow`, of a stream that no document shows, or with a long hidden state
  * - `keys`: `keyId`; `encodeIdempotencyRecord`
  * - `history`: `chunkId`; entries as `encodeEntry` writes them, separated by commas
  * - `parked`: the stream; `encodeParkedStream`
@@ -40,6 +40,12 @@ export type TextSet = (typeof textSets)[number]
 export function isTextSet(set: string): set is TextSet {
   return textSets.some((each) => each === set)
 }
+
+/**
+ * The layout of what every store keeps: raised with any change of `setName`, `textSets`, or what stands in them. It is
+ * part of the version of the read models: releases with different layouts never read or fill the same ones.
+ */
+export const storedLayout = 2
 
 /** The documents in a comma-separated list. No text within a document looks like the beginning of one. */
 export function documentsIn(list: string): { readonly id: number; readonly json: string }[] {

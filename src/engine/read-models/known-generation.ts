@@ -1,8 +1,6 @@
-import type { EventLog, Offset } from '../log/event-log.ts'
+import type { Offset } from '../log/event-log.ts'
 import type { Checkpoints } from './store.ts'
-
-/** What a proof uses of a log. */
-export type ProvingLog = Pick<EventLog, 'logId' | 'endOffsets'>
+import type { ToldEnds } from './told-ends.ts'
 
 /** Positions by partition; undefined if none was seen. */
 export type Seen = readonly (Offset | undefined)[]
@@ -15,25 +13,26 @@ export class KnownGeneration {
   readonly name: string
   /**
    * The furthest position that this process has seen, by partition. An answer must have reached what was seen when it
-   * was requested, since later news may overtake it. The map is replaced, never changed, so that a read can keep the
-   * one that it began with.
+   * was requested, since later news may overtake it. The list is replaced, never changed, so that a read can keep the
+   * one that it began with. In doubt it is lowered to what the log holds: what lies beyond, a stranger has written.
    */
   seen: Seen = []
   isProved = false
   /** Pending while the log is asked, once per doubt. */
   asking: Promise<void> | undefined
-  readonly #log: ProvingLog
-  /** The positions that prove it; undefined until the log has answered. */
+  readonly #ends: ToldEnds
+  /** The positions that prove it; undefined until the log has answered. Lower ones if the log loses its end meanwhile. */
   #required: readonly Offset[] | undefined
   /** The checkpoints of the last look; undefined while in doubt, until the next look. */
   #stored: Checkpoints | undefined
   /** Answers read while nothing is written share this object. */
   #lastSeen: Checkpoints | undefined
   #wasProved = false
+  #doubts = 0
 
-  constructor(name: string, log: ProvingLog) {
+  constructor(name: string, ends: ToldEnds) {
     this.name = name
-    this.#log = log
+    this.#ends = ends
   }
 
   /**
@@ -41,7 +40,7 @@ export class KnownGeneration {
    * for it.
    */
   followedBy(name: string): KnownGeneration {
-    const next = new KnownGeneration(name, this.#log)
+    const next = new KnownGeneration(name, this.#ends)
     next.seen = this.seen
     next.#required = []
     return next
@@ -53,6 +52,7 @@ export class KnownGeneration {
   }
 
   doubt(): void {
+    this.#doubts++
     this.isProved = false
     this.#stored = undefined
     this.#required = undefined
@@ -67,7 +67,7 @@ export class KnownGeneration {
       this.#stored = checkpoints
       this.#prove()
     }
-    if (this.#required === undefined) this.asking ??= this.#askLog()
+    if (!this.isProved) this.asking ??= this.#askLog()
   }
 
   see(checkpoints: Checkpoints): void {
@@ -83,17 +83,25 @@ export class KnownGeneration {
     this.seen = seen
   }
 
-  #askLog(): Promise<void> {
-    const settle = (required: readonly Offset[] | undefined) => {
-      if (this.asking !== asking) return // it came into doubt again meanwhile
-      this.#required = required
-      this.asking = undefined
-      this.#prove()
-    }
+  async #askLog(): Promise<void> {
+    const [doubts, before] = [this.#doubts, this.seen]
+    const ends = await this.#ends.ask().catch(() => undefined)
+    if (doubts !== this.#doubts) return
+    this.asking = undefined
+    if (ends !== undefined) this.#lowerSeen(before, ends)
     // Once proved, it must keep what this process saw of it, even if the log cannot say what else there is. If it was
     // never proved, the next look asks the log again.
-    const asking = this.#log.endOffsets().then(settle, () => settle(this.#wasProved ? [] : undefined))
-    return asking
+    const required = ends ?? (this.#wasProved ? [] : undefined)
+    this.#required = this.#required?.map((end, partition) => Math.min(end, required?.[partition] ?? end)) ?? required
+    this.#prove()
+  }
+
+  /** What was seen before the log was asked for its ends cannot be beyond them. */
+  #lowerSeen(before: Seen, ends: readonly Offset[]): void {
+    const isBeyond = (offset: Offset | undefined, partition: number) =>
+      offset !== undefined && offset === before[partition] && offset > (ends[partition] ?? 0)
+    if (this.seen.some(isBeyond))
+      this.seen = this.seen.map((offset, partition) => (isBeyond(offset, partition) ? ends[partition] : offset))
   }
 
   #prove(): void {

@@ -1,24 +1,26 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ServiceError } from '../lib/errors.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
-import type { Position } from '../log/event-log.ts'
+import type { EventLog, Position } from '../log/event-log.ts'
 import { AppliedPositions } from './applied-positions.ts'
+import { DamagedError } from './damaged.ts'
 import type { DocumentId } from './document.ts'
 import type { IncompleteGenerations } from './incomplete.ts'
-import { KnownGeneration, type ProvingLog, reach, type Seen } from './known-generation.ts'
+import { KnownGeneration, reach, type Seen } from './known-generation.ts'
 import type { Applied, AtLeast, FoundDocument, FoundStream, Page, ReadModel, Wait } from './read-model.ts'
-import type { Look, PageQuery, Proof, StoredReads, StreamQuery } from './store.ts'
+import type { IdRange, Look, PageQuery, Progress, Proof, StoredReads, StoredStream, StreamQuery } from './store.ts'
+import { ToldEnds } from './told-ends.ts'
 import type { Tracker } from './tracker.ts'
 
 export interface ProvenReadModelOptions {
   readonly reads: StoredReads
   readonly tracker: Tracker
-  readonly log: ProvingLog
-  /** Told of the generation whenever an answer is refused because a set is incomplete. */
+  readonly log: Pick<EventLog, 'logId' | 'endOffsets'>
+  /** Told of the generation whenever an answer is refused because a set is incomplete or something is damaged. */
   readonly incomplete?: Pick<IncompleteGenerations, 'report' | 'current'>
 }
 
-/** 'incomplete': a set does not have its recorded size. */
+/** 'incomplete': a set does not have its recorded size, or something is damaged. 'down': also while looks fail. */
 export type ReadModelState = {
   readonly status: 'up' | 'incomplete' | 'rebuilding' | 'down'
   readonly generation?: string
@@ -39,6 +41,7 @@ type Ask<T> = (generation: string) => Promise<T>
 export class ProvenReadModel implements ReadModel {
   readonly #options: ProvenReadModelOptions
   readonly #endObserving: () => void
+  readonly #ends: ToldEnds
   readonly #positions: AppliedPositions
   #known: KnownGeneration | undefined
   #seenBeforeLook: Seen = []
@@ -46,9 +49,15 @@ export class ProvenReadModel implements ReadModel {
   constructor(options: ProvenReadModelOptions) {
     const { tracker } = options
     this.#options = options
-    this.#positions = new AppliedPositions(() => withTimeout(lastLookMs, tracker.look()).catch(() => {}))
+    this.#ends = new ToldEnds(options.log)
+    this.#positions = new AppliedPositions({
+      ends: this.#ends,
+      lookAgain: () => withTimeout(lastLookMs, tracker.look()).catch(() => {}),
+      lookAtHint: () => tracker.lookAtHint(),
+    })
     this.#endObserving = tracker.observe({
       looking: () => {
+        this.#positions.looking()
         this.#seenBeforeLook = this.#known?.seen ?? []
       },
       looked: (look) => {
@@ -56,10 +65,7 @@ export class ProvenReadModel implements ReadModel {
         this.#looked(look)
       },
       progress: (generation, progress) => {
-        this.#positions.heard(generation, progress)
-        if (progress === undefined || generation !== this.#known?.name) return
-        this.#known.seeOne(progress.partition, progress.next)
-        if (this.#known.isDue) tracker.lookSoon()
+        if (progress !== undefined) this.#heard(generation, progress)
       },
       connected: () => {
         // Earlier progress may have been missed, and earlier data may be lost.
@@ -75,9 +81,9 @@ export class ProvenReadModel implements ReadModel {
     const { tracker, incomplete } = this.#options
     const known = this.#known
     const generation = known && { generation: known.name }
-    if (!tracker.isConnected) return { status: 'down', ...generation }
-    if (!known?.isProved) return { status: 'rebuilding', ...generation }
-    return { status: known.name === incomplete?.current ? 'incomplete' : 'up', ...generation }
+    if (!tracker.isConnected || tracker.failure !== undefined) return { status: 'down', ...generation }
+    if (known !== undefined && known.name === incomplete?.current) return { status: 'incomplete', ...generation }
+    return { status: known?.isProved ? 'up' : 'rebuilding', ...generation }
   }
 
   /** The number of current waits. */
@@ -85,32 +91,53 @@ export class ProvenReadModel implements ReadModel {
     return this.#positions.waiting
   }
 
-  async find(document: DocumentId, atLeast?: AtLeast): Promise<FoundDocument> {
-    const found = await this.#read((generation) => this.#options.reads.find(generation, document), atLeast)
+  async find(document: DocumentId, atLeast?: AtLeast, owner?: string): Promise<FoundDocument> {
+    const found = await this.#read((generation) => this.#options.reads.find(generation, document, owner), atLeast)
     return { document: found.document, reached: [found.proof.checkpoints] }
   }
 
-  async page(query: PageQuery, atLeast?: AtLeast): Promise<Page> {
-    const page = await this.#read((generation) => this.#options.reads.page(generation, query), atLeast)
+  async page(query: PageQuery, atLeast?: AtLeast, owner?: string): Promise<Page> {
+    const page = await this.#read((generation) => this.#options.reads.page(generation, query, owner), atLeast)
     return { documents: page.documents, count: page.count, last: page.last, reached: [page.proof.checkpoints] }
   }
 
-  async load(query: StreamQuery, atLeast?: AtLeast): Promise<FoundStream> {
-    const { proof, ...stream } = await this.#read((generation) => this.#options.reads.load(generation, query), atLeast)
+  async load(query: StreamQuery, atLeast?: AtLeast, owner?: string): Promise<FoundStream> {
+    const ask: Ask<StoredStream> = (generation) => this.#options.reads.load(generation, query, owner)
+    const { proof, ...stream } = await this.#read(ask, atLeast)
     return { ...stream, reached: [proof.checkpoints] }
   }
 
+  async holdsAny(range: IdRange, atLeast?: AtLeast): Promise<boolean> {
+    const held = await this.#read((generation) => this.#options.reads.heldIds(generation, range), atLeast)
+    return held.holdsAny
+  }
+
   whenApplied(position: Position, wait: Wait): Promise<Applied> {
-    return this.#options.tracker.isConnected ? this.#positions.whenApplied(position, wait) : Promise.resolve('late')
+    if (!this.#options.tracker.isConnected) return Promise.resolve('late')
+    if (wait.isRecorded) this.#ends.has(position)
+    return this.#positions.whenApplied(position, wait)
   }
 
   generationOf(_partition: number): string | undefined {
     return this.#known?.name
   }
 
+  reportDamage(_partition: number, { damage }: DamagedError): void {
+    if (this.#known !== undefined) this.#options.incomplete?.report(this.#known.name, damage)
+  }
+
   close(): void {
     this.#endObserving()
     this.#positions.giveUp()
+  }
+
+  /** What is announced is a hint: it counts up to what the log told this process, and is a reason to look. */
+  #heard(generation: string, progress: Progress): void {
+    this.#positions.heard(generation, progress)
+    if (generation !== this.#known?.name) return
+    const { partition, next } = progress
+    this.#known.seeOne(partition, Math.min(next, this.#ends.of(partition)))
+    if (this.#known.isDue) this.#options.tracker.lookAtHint()
   }
 
   #looked({ active, checkpoints }: Look): void {
@@ -119,7 +146,7 @@ export class ProvenReadModel implements ReadModel {
     else if (before?.name === active.name) before.looked(checkpoints, this.#seenBeforeLook)
     else {
       const isContinued = before?.isProved && before.name === active.continues
-      const known = isContinued ? before.followedBy(active.name) : new KnownGeneration(active.name, this.#options.log)
+      const known = isContinued ? before.followedBy(active.name) : new KnownGeneration(active.name, this.#ends)
       this.#known = known
       known.looked(checkpoints, known.seen)
     }
@@ -154,7 +181,7 @@ export class ProvenReadModel implements ReadModel {
   /** False if the log does not answer: waiting is then the only option. */
   async #isBeyondEnd(positions: readonly Position[]): Promise<boolean> {
     try {
-      const ends = await withTimeout(lastLookMs, this.#options.log.endOffsets())
+      const ends = await withTimeout(lastLookMs, this.#ends.ask())
       return positions.some(({ partition, offset }) => offset >= (ends[partition] ?? 0))
     } catch {
       return false
@@ -190,13 +217,13 @@ export class ProvenReadModel implements ReadModel {
     const known = this.#known
     if (!known?.isProved) throw failure('read_model_rebuilding')
     const { seen } = known
-    const answer = await ask(known.name)
+    const answer = await ask(known.name).catch((error) => {
+      if (error instanceof DamagedError) this.#refuse(known.name, error.damage)
+      throw error
+    })
     const { active, checkpoints, isComplete } = answer.proof
     if (active === known.name) {
-      if (!isComplete) {
-        this.#options.incomplete?.report(known.name)
-        throw failure('read_model_rebuilding')
-      }
+      if (!isComplete) this.#refuse(known.name)
       if (!reach(checkpoints, seen)) known.doubt()
       else if (known.isProved) {
         known.see(checkpoints)
@@ -204,6 +231,11 @@ export class ProvenReadModel implements ReadModel {
       }
     } else if (active === undefined) known.doubt()
     return undefined
+  }
+
+  #refuse(generation: string, damage?: string): never {
+    this.#options.incomplete?.report(generation, damage)
+    throw failure('read_model_rebuilding')
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Position } from '../log/event-log.ts'
+import type { DamagedError } from './damaged.ts'
 import type { DocumentId } from './document.ts'
-import type { Checkpoints, Found, LoadedStream, PageQuery, StoredPage, StreamQuery } from './store.ts'
+import type { Checkpoints, Found, IdRange, LoadedStream, PageQuery, StoredPage, StreamQuery } from './store.ts'
 
 /** How long to wait; the end of a wait may be noticed some milliseconds late. */
 export interface Wait {
@@ -8,6 +9,8 @@ export interface Wait {
   readonly timeoutMs: number
   /** Whether nobody needs the answer any more, which ends the wait early. */
   readonly isAbandoned?: (() => boolean) | undefined
+  /** Whether the log told this process of a record at the position: progress is then believed up to there. */
+  readonly isRecorded?: boolean
 }
 
 /** What an answer must include: everything up to these records, with a limit on the wait for it. */
@@ -33,14 +36,19 @@ export type Page = Pick<StoredPage, 'documents' | 'count' | 'last'> & { readonly
  * What requests read: documents and streams, none of them missing or older than this process has seen before.
  * Reads throw ServiceError read_model_rebuilding or read_model_unavailable rather than omit anything, read_model_behind
  * if `atLeast` is not reached in time, and invalid_consistency_token if it is beyond the end of the log. Without
- * `atLeast` a read settles within 1.5 seconds.
+ * `atLeast` a read settles within 1.5 seconds. `owner` is that of the API key: reads that wait for others go round the
+ * owners.
  */
 export interface ReadModel {
-  find(document: DocumentId, atLeast?: AtLeast): Promise<FoundDocument>
-  page(query: PageQuery, atLeast?: AtLeast): Promise<Page>
-  load(query: StreamQuery, atLeast?: AtLeast): Promise<FoundStream>
+  find(document: DocumentId, atLeast?: AtLeast, owner?: string): Promise<FoundDocument>
+  page(query: PageQuery, atLeast?: AtLeast, owner?: string): Promise<Page>
+  load(query: StreamQuery, atLeast?: AtLeast, owner?: string): Promise<FoundStream>
+  /** Whether anything is stored under one of the ids (`HeldIds`), in any shard. */
+  holdsAny(range: IdRange, atLeast?: AtLeast): Promise<boolean>
   /** Never rejects. Resolves to 'late' at once while progress cannot be followed. */
   whenApplied(position: Position, wait: Wait): Promise<Applied>
   /** The generation that answers about a partition; undefined while there is none. */
   generationOf(partition: number): string | undefined
+  /** To be called where something that was read of a stream of the partition turns out to be damaged. */
+  reportDamage(partition: number, error: DamagedError): void
 }

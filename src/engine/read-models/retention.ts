@@ -5,6 +5,8 @@ import type { Generations, StoredVersion } from './store.ts'
 export interface RetentionOptions {
   /** The log of this process: read models of other logs are not removed. */
   readonly logId: string
+  /** Those of this process, which are in use whatever the list says. */
+  readonly versions: readonly string[]
   /** How long a version that nobody renews, and a generation that is not active, are kept. */
   readonly graceMs: number
   /** Whether to remove expired read models too. */
@@ -22,7 +24,7 @@ const gapIntervals = 3
  */
 export function startRetention(
   stores: readonly Pick<Generations, 'renew' | 'versions' | 'removeVersion' | 'prune'>[],
-  { logId, graceMs, prunes, logger }: RetentionOptions,
+  { logId, versions, graceMs, prunes, logger }: RetentionOptions,
 ): () => Promise<void> {
   // Several times per grace period, so that one failure does no harm.
   const intervalMs = Math.min(graceMs / 10, intervalMaxMs)
@@ -41,7 +43,8 @@ export function startRetention(
     const removed: string[] = []
     const [first] = stores // all shards share the list of versions
     for (const listed of first === undefined ? [] : unusedOf(await first.versions())) {
-      if (await first?.removeVersion(listed, logId)) removed.push(listed.version)
+      if (!versions.includes(listed.version) && (await first?.removeVersion(listed, logId)))
+        removed.push(listed.version)
     }
     return [...removed, ...(await Promise.all(stores.map((store) => store.prune(graceMs)))).flat()]
   }

@@ -1,7 +1,8 @@
 import type { EventLog, Position, Subscriber, Subscription } from '../log/event-log.ts'
+import type { DamagedError } from './damaged.ts'
 import { type DocumentId, documentsIn } from './document.ts'
 import type { Applied, AtLeast, FoundDocument, FoundStream, Page, ReadModel, Wait } from './read-model.ts'
-import type { PageQuery, ReadModelStore, StreamQuery } from './store.ts'
+import type { IdRange, PageQuery, ReadModelStore, StreamQuery } from './store.ts'
 
 /** One per shard, built from the partitions that `shardOf` assigns to the shard (decision 0016). */
 export type Stores = readonly [ReadModelStore, ...ReadModelStore[]]
@@ -83,14 +84,16 @@ export class ShardedReadModel implements ReadModel {
     this.#log = log
   }
 
-  async find(document: DocumentId, atLeast?: AtLeast): Promise<FoundDocument> {
+  async find(document: DocumentId, atLeast?: AtLeast, owner?: string): Promise<FoundDocument> {
     const shard = this.#shardOf(this.#log.partitionFor(String(document.id)))
-    return await this.#at(shard).find(document, this.#ownOf(shard, atLeast))
+    return await this.#at(shard).find(document, this.#ownOf(shard, atLeast), owner)
   }
 
   /** The first `limit` documents overall are among the first `limit` of each shard. */
-  async page(query: PageQuery, atLeast?: AtLeast): Promise<Page> {
-    const pages = await Promise.all(this.#shards.map((model, shard) => model.page(query, this.#ownOf(shard, atLeast))))
+  async page(query: PageQuery, atLeast?: AtLeast, owner?: string): Promise<Page> {
+    const pages = await Promise.all(
+      this.#shards.map((model, shard) => model.page(query, this.#ownOf(shard, atLeast), owner)),
+    )
     const found = pages.flatMap(({ documents }) => documentsIn(documents)).sort((one, other) => one.id - other.id)
     const shown = found.slice(0, query.limit)
     const isMore = found.length > shown.length || pages.some(({ last }) => last !== undefined)
@@ -102,12 +105,19 @@ export class ShardedReadModel implements ReadModel {
     }
   }
 
-  async load(query: StreamQuery, atLeast?: AtLeast): Promise<FoundStream> {
+  async load(query: StreamQuery, atLeast?: AtLeast, owner?: string): Promise<FoundStream> {
     const { stream, document, key } = query
     const name = stream ?? (document && String(document.id))
     const partition = name === undefined ? key?.partition : this.#log.partitionFor(name)
     const shard = this.#shardOf(partition ?? 0)
-    return await this.#at(shard).load(query, this.#ownOf(shard, atLeast))
+    return await this.#at(shard).load(query, this.#ownOf(shard, atLeast), owner)
+  }
+
+  async holdsAny(range: IdRange, atLeast?: AtLeast): Promise<boolean> {
+    const held = await Promise.all(
+      this.#shards.map((model, shard) => model.holdsAny(range, this.#ownOf(shard, atLeast))),
+    )
+    return held.includes(true)
   }
 
   whenApplied(position: Position, wait: Wait): Promise<Applied> {
@@ -116,6 +126,10 @@ export class ShardedReadModel implements ReadModel {
 
   generationOf(partition: number): string | undefined {
     return this.#at(this.#shardOf(partition)).generationOf(partition)
+  }
+
+  reportDamage(partition: number, error: DamagedError): void {
+    this.#at(this.#shardOf(partition)).reportDamage(partition, error)
   }
 
   #shardOf(partition: number): number {

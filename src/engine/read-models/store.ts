@@ -16,6 +16,11 @@ import type { VersionRange } from './stream-history.ts'
  * A store of one version of the read models: four small ports on the same data. It is derived from the log: if deleted,
  * the read models come back identical. After `close` listeners are disconnected and no new one is called, and every
  * other call throws ServiceError read_model_unavailable.
+ *
+ * What is stored may be damaged: a key of another type, a text that cannot be read, a number out of range. In a
+ * generation it counts as missing: whoever reads it throws DamagedError, except `look`, which tells it, and
+ * `activate`. Outside of generations (which one is active or being built, which ones are kept, the list of versions) it
+ * counts as absent, and the next write replaces it. No method waits or repeats because of it.
  */
 export interface ReadModelStore {
   readonly reads: StoredReads
@@ -69,10 +74,15 @@ export type Checkpoints = ReadonlyMap<number, Checkpoint>
 /** A store at one moment: all that those who follow it ask again and again. */
 export interface Look {
   readonly active: ActiveGeneration | undefined
-  /** Those of the active generation; undefined if there is none, or if it has lost them. */
+  /** Those of the active generation; undefined if there is none, or if it has lost them, or one cannot be read. */
   readonly checkpoints: Checkpoints | undefined
-  /** False if a set of the active generation does not have its recorded size. Sets are not counted on SQLite. */
+  /**
+   * False if a set of the active generation does not have its recorded size, or something that a look reads of it is
+   * damaged. Sets are not counted on SQLite.
+   */
   readonly isComplete: boolean
+  /** What is damaged, if something is. */
+  readonly damage?: string | undefined
   readonly building: (Generation & { readonly checkpoints: Checkpoints }) | undefined
 }
 
@@ -126,13 +136,14 @@ export interface Generations {
    * Makes the generation being built the active one, in one atomic step, and tells every listener. If it refuses, it
    * changes nothing in any generation. `not_building`: it is not being built, or the active one belongs to another log,
    * so that positions cannot be compared. `behind`: a partition of the active generation is further. `apply` to the
-   * active generation then answers `later` for 300 ms, at most every 5 s by the store's clock, so that the new one can
-   * catch up under any load. `incomplete`: a set of the generation does not have its recorded size.
+   * active generation then answers `later` for one second, at most every 5 s by the store's clock, so that the new one can
+   * catch up under any load. `incomplete`: a set of the generation does not have its recorded size, or it is damaged.
+   * Checkpoints of the active one that are damaged are not compared: the new one then does not continue it.
    */
   activate(name: string): Promise<'activated' | 'behind' | 'incomplete' | 'not_building'>
   /** Removes a generation that is not active, with all its data. Resolves to whether it did. */
   remove(name: string): Promise<boolean>
-  /** Marks this version as in use now. */
+  /** Marks this version as in use now, also where the clock of the store was set back since it last was. */
   renew(): Promise<void>
   /** Every version that was renewed, and not removed since. */
   versions(): Promise<readonly StoredVersion[]>
@@ -144,7 +155,7 @@ export interface Generations {
   removeVersion(listed: StoredVersion, logId: string): Promise<boolean>
   /**
    * Removes the generations of this version that are not active and whose `since` is at least `graceMs` ago. Resolves
-   * to their names.
+   * to their names. A `since` beyond the present, from before the clock of the store was set back, becomes the present.
    */
   prune(graceMs: number): Promise<readonly string[]>
 }
@@ -157,18 +168,19 @@ export interface Snapshot {
   readonly checkpoints: Checkpoints
 }
 
-export interface Contents {
+export interface Contents<SetSize = Size> {
   readonly snapshot: Snapshot
   /**
    * Sizes by `setName`, and by `textSets`: every set that has, or should have, entries, and possibly others. Empty only
    * if they are lost, or were recorded by a release with another layout.
    */
-  readonly sizes: ReadonlyMap<string, Size>
+  readonly sizes: ReadonlyMap<string, SetSize>
 }
 
 export interface Size {
-  /** The actual size. */
+  /** The actual size; -1 of what is no set. */
   readonly actual: number
+  /** NaN if it is damaged. */
   readonly recorded: number
 }
 
@@ -199,7 +211,10 @@ export const scannedCharactersMax = 1_000_000
  * Throws ServiceError read_model_unavailable if the store does not answer in time.
  */
 export interface Inspection {
+  /** On SQLite it counts every entry. */
   contents(generation: string): Promise<Contents | undefined>
+  /** The recorded sizes of `contents`: counts nothing, so it costs the same however much is stored. */
+  recorded(generation: string): Promise<Contents<number> | undefined>
   /**
    * About `limit` entries of a set, starting at the `next` of another page. An entry that exists all the time occurs at
    * least once. Documents occur once and in ascending order of id, `limit` of them if there are as many.
@@ -215,7 +230,8 @@ export interface Inspection {
 export interface Proof extends Snapshot {
   /**
    * Whether every set that was read has its recorded size; for a load, possibly every set that loads read. Always so in
-   * a store that loses nothing by itself. And whether no entry was missing that the row of a stream implies.
+   * a store that loses nothing by itself. And whether nothing was missing that a document or the row of a stream
+   * implies.
    */
   readonly isComplete: boolean
 }
@@ -280,14 +296,32 @@ export interface StoredStream extends LoadedStream {
   readonly proof: Proof
 }
 
+/** Ids, the first and the last one included: some thousand at most. */
+export interface IdRange {
+  readonly collections: readonly string[]
+  readonly first: number
+  readonly last: number
+}
+
+export interface HeldIds {
+  readonly proof: Proof
+  /**
+   * Whether a document of one of the collections has one of the ids, or a stream that is named by one of them in decimal
+   * has a row or parked events.
+   */
+  readonly holdsAny: boolean
+}
+
 /**
  * What requests read from one generation. A generation that does not exist is empty and complete. Each read settles
- * within one second, and throws ServiceError read_model_unavailable if the store does not answer.
+ * within one second, and throws ServiceError read_model_unavailable if the store does not answer. Where reads wait for
+ * others, they go round the owners of API keys whose they are; the service itself counts as one.
  */
 export interface StoredReads {
-  find(generation: string, document: DocumentId): Promise<Found>
-  page(generation: string, query: PageQuery): Promise<StoredPage>
-  load(generation: string, query: StreamQuery): Promise<StoredStream>
+  find(generation: string, document: DocumentId, owner?: string): Promise<Found>
+  page(generation: string, query: PageQuery, owner?: string): Promise<StoredPage>
+  load(generation: string, query: StreamQuery, owner?: string): Promise<StoredStream>
+  heldIds(generation: string, range: IdRange): Promise<HeldIds>
 }
 
 /** What a projector asks about a partition: some streams, idempotency keys, and chunks of waiting events. */
@@ -303,6 +337,8 @@ export interface LoadRequest {
 export interface PartitionState {
   readonly checkpoint: Checkpoint
   readonly rows: ReadonlyMap<StreamId, StreamRow>
+  /** False if a row is missing that a document implies. */
+  readonly isComplete: boolean
   /** The requested streams that have parked events. */
   readonly parked: ReadonlyMap<StreamId, ParkedStream>
   /** The requested keys that are decided in this partition. */

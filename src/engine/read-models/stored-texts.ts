@@ -1,4 +1,5 @@
 import type { Offset } from '../log/event-log.ts'
+import { DamagedError, isCount, numberIn, quoted } from './damaged.ts'
 
 /** A stream is all events with one record key, in one partition and therefore in order. */
 export type StreamId = string
@@ -24,19 +25,30 @@ export function encodeRow({ version, isRemoved, entries, hidden }: Omit<StreamRo
 }
 
 const removedMark = 'x'
-const rowForm = /^(\d+)(x?) (\S*) (.*)$/s
+const rowForm = /^([1-9]\d{0,15})(x?) ((?:-?\d{1,16}[\w-]{4}(?:,-?\d{1,16}[\w-]{4})*)?) (.*)$/s
 
+/** Throws DamagedError. */
 export function decodeRow(stream: StreamId, document: string | undefined, text: string): StreamRow {
-  const [, version, mark, entries, hidden = ''] = rowForm.exec(text) ?? []
-  if (version === undefined) throw new Error(`not a row of a stream: ${text}`)
+  const [, versionText, mark, entries, hidden = ''] = rowForm.exec(text) ?? []
+  const version = numberIn(versionText)
+  if (version === undefined) throw notARow(stream)
   return {
     stream,
-    version: Number(version),
+    version,
     entries: entries ? entries.split(',') : [],
     document,
     isRemoved: mark === removedMark,
     hidden,
   }
+}
+
+/** Throws what `decodeRow` throws of the same text. */
+export function checkRow(stream: StreamId, text: string): void {
+  if (!rowForm.test(text) || !Number.isSafeInteger(Number.parseInt(text, 10))) throw notARow(stream)
+}
+
+function notARow(stream: StreamId): DamagedError {
+  return new DamagedError(`the row of stream ${quoted(stream)} is not a row`)
 }
 
 /** The id of the only document that can show a stream, in its home collection; undefined if none can. */
@@ -76,9 +88,11 @@ export function encodeEntry(offset: Offset, eventId: string, isDiscarded = false
   return `${isDiscarded ? '-' : ''}${offset}${markOf(eventId)}`
 }
 
+/** Throws DamagedError. */
 export function decodeEntry(text: string): VersionEntry {
   const isDiscarded = text.startsWith('-')
-  const offset = Number(text.slice(isDiscarded ? 1 : 0, -markLength))
+  const offset = numberIn(text.slice(isDiscarded ? 1 : 0, -markLength))
+  if (offset === undefined) throw new DamagedError('the entry of a version of a stream is not an entry')
   return { offset, mark: text.slice(-markLength), isDiscarded }
 }
 
@@ -105,10 +119,13 @@ export function encodeParkedStream({ partition, first, waiting, reason }: Parked
 
 const parkedForm = /^(\d+) (\d+) (\d+) (.*)$/s
 
+/** Throws DamagedError. */
 export function decodeParkedStream(stream: StreamId, text: string): ParkedStream {
-  const [, partition, first, waiting, reason = ''] = parkedForm.exec(text) ?? []
-  if (waiting === undefined) throw new Error(`not a stream with parked events: ${text}`)
-  return { stream, partition: Number(partition), first: Number(first), waiting: Number(waiting), reason }
+  const [, ...numbers] = parkedForm.exec(text) ?? []
+  const [partition, first, waiting] = numbers.slice(0, 3).map(numberIn)
+  if (partition === undefined || first === undefined || waiting === undefined)
+    throw new DamagedError(`what is parked of stream ${quoted(stream)} is not a stream with parked events`)
+  return { stream, partition, first, waiting, reason: numbers[3] ?? '' }
 }
 
 /** Chunk n has the offsets of the waiting events 500n+1 to 500n+500, counted from the first that waits. */
@@ -123,8 +140,13 @@ export function encodeOffsets(offsets: readonly Offset[]): string {
   return offsets.join(',')
 }
 
+/** Throws DamagedError. */
 export function decodeOffsets(text: string): readonly Offset[] {
-  return text.split(',').map(Number)
+  const offsets = text.split(',').map(numberIn)
+  const isOne = (offset: Offset | undefined, at: number): offset is Offset =>
+    offset !== undefined && (at === 0 || offset > (offsets[at - 1] ?? offset))
+  if (!offsets.every(isOne)) throw new DamagedError('the offsets of events that wait are not offsets')
+  return offsets
 }
 
 /** The first event in log order under an idempotency key: enough to give its request the first answer again. */
@@ -159,11 +181,26 @@ export function encodeIdempotencyRecord(record: IdempotencyRecord): string {
   return JSON.stringify([offset, fingerprint, stream, id, version, time, parked ? 1 : 0])
 }
 
+/** Throws DamagedError. */
 export function decodeIdempotencyRecord({ partition, key }: IdempotencyKey, text: string): IdempotencyRecord {
-  const fields: unknown = JSON.parse(text)
-  if (!Array.isArray(fields) || fields.length !== 7) throw new Error(`not an idempotency record: ${text}`)
+  const fields = fieldsOf(text)
   const [offset, fingerprint, stream, id, version, time, parked] = fields
+  const areNumbers = [offset, id, version].every(isCount) && (parked === 0 || parked === 1)
+  const areTexts = [fingerprint, stream, time].every((field) => typeof field === 'string')
+  if (fields.length !== 7 || !areNumbers || !areTexts)
+    throw new DamagedError(`the record of key ${quoted(key)} is not an idempotency record`)
   return { partition, key, offset, fingerprint, stream, id, version, time, parked: parked === 1 }
+}
+
+/** The elements of a JSON array; none of any other text. */
+// biome-ignore lint/suspicious/noExplicitAny: whoever decodes them checks them
+function fieldsOf(text: string): any[] {
+  try {
+    const fields: unknown = JSON.parse(text)
+    return Array.isArray(fields) ? fields : []
+  } catch {
+    return []
+  }
 }
 
 /** How far one partition is projected into a generation, and the outcomes of its records. */
@@ -201,21 +238,26 @@ export function encodeCheckpoint({ next, last, counts }: Checkpoint): string {
   return JSON.stringify([...position, applied, duplicate, superseded, parked, discarded, skipped])
 }
 
-export function decodeCheckpoint(text: string): Checkpoint {
-  const fields: unknown = JSON.parse(text)
-  if (!Array.isArray(fields)) throw new Error(`not a checkpoint: ${text}`)
-  const [next, offset, identity, ...counted] = fields
-  if (!Number.isSafeInteger(next)) throw new Error(`not a checkpoint: ${text}`)
-  return { next, last: offset === null ? null : { offset, identity }, counts: decodeCounts(counted) }
+/** Numbers as `encodeCheckpoint` writes them: what JSON takes for the same number, such as 1e3, was written by others. */
+const checkpointForm = /^\[\d+,(?:\d+,".*"|null,null)(?:,\d+){4,6}\]$/s
+
+/** Throws DamagedError. `of` names the partition in its message. */
+export function decodeCheckpoint(text: string, of: string | number = '?'): Checkpoint {
+  const [next, offset, identity, ...counted] = checkpointForm.test(text) ? fieldsOf(text) : []
+  const isLast = offset === null || (isCount(offset) && offset < next && typeof identity === 'string')
+  const counts = isCount(next) && isLast ? countsIn(counted) : undefined
+  if (counts === undefined) throw new DamagedError(`the checkpoint of partition ${of} is not a checkpoint`)
+  return { next, last: offset === null ? null : { offset, identity }, counts }
 }
 
-function decodeCounts(counted: readonly number[]): Counts {
+function countsIn(counted: readonly unknown[]): Counts | undefined {
+  if (!counted.every(isCount)) return undefined
   if (counted.length === 4) {
     // Written by the previous release: operators see how far its generations are.
     const [applied = 0, duplicate = 0, parked = 0, skipped = 0] = counted
     return { ...noRecords, applied, duplicate, parked, skipped }
   }
-  if (counted.length !== 6) throw new Error(`not the counts of a checkpoint: ${counted}`)
+  if (counted.length !== 6) return undefined
   const [applied = 0, duplicate = 0, superseded = 0, parked = 0, discarded = 0, skipped = 0] = counted
   return { applied, duplicate, superseded, parked, discarded, skipped }
 }

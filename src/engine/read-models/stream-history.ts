@@ -18,6 +18,11 @@ export function chunksOf(version: number): number {
   return Math.max(0, Math.floor((version - versionsPerChunk - 1) / versionsPerChunk))
 }
 
+/** Whether the row has one entry for each version that is in no chunk. */
+export function hasItsEntries({ version, entries }: Pick<StreamRow, 'version' | 'entries'>): boolean {
+  return entries.length === version - versionsPerChunk * chunksOf(version)
+}
+
 /** The id of a chunk in the set `history`. */
 export function chunkId(stream: StreamId, chunk: number): string {
   return `${chunk}/${stream}`

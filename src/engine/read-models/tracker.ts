@@ -19,10 +19,13 @@ export interface TrackerOptions {
 
 export type TrackedGenerations = Pick<Generations, 'look' | 'listen'>
 
+/** Looks that messages ask for begin so far apart, since anybody can publish without end. */
+const hintedLookMs = 20
+
 /**
  * Follows one store for the whole process: whatever is asked of it again and again is asked here, in one look for
- * everybody. Announcements only wake; the tracker looks at what is stored a second after the last look began, on every
- * connection, and when another generation is announced.
+ * everybody. Announcements only wake (decision 0059); the tracker looks at what is stored a second after the last look
+ * began, on every connection, and when another generation is announced.
  */
 export class Tracker {
   readonly #generations: TrackedGenerations
@@ -31,23 +34,25 @@ export class Tracker {
   readonly #endListening: () => void
   readonly #lookMs: number
   #timer: NodeJS.Timeout | undefined
+  #beganAtMs = Number.NEGATIVE_INFINITY
+  /** The generation that the last look found active. */
   #generation: string | undefined
   #isConnected = false
   #isClosed = false
-  /** Changes whenever a look in progress becomes worthless. */
-  #turn = 0
+  #connectionsLost = 0
+  #othersAnnounced = 0
   #lastLook: (() => Look) | undefined
+  #failure: unknown
 
   constructor(generations: TrackedGenerations, options: TrackerOptions = {}) {
     this.#generations = generations
     this.#lookMs = options.lookMs ?? 1000
-    this.#setTimer()
+    this.#lookIn(this.#lookMs)
     this.#endListening = generations.listen({
       progress: (generation, progress) => {
         if (progress === undefined || generation !== this.#generation) {
-          this.#turn++
-          this.#generation = generation
-          this.lookSoon()
+          this.#othersAnnounced++
+          this.lookAtHint()
         }
         for (const observer of this.#observers) observer.progress?.(generation, progress)
       },
@@ -63,6 +68,11 @@ export class Tracker {
   /** Whether progress is announced to this process. */
   get isConnected(): boolean {
     return this.#isConnected
+  }
+
+  /** What the last look failed with; undefined if it succeeded, or none was made yet. */
+  get failure(): unknown {
+    return this.#failure
   }
 
   /** The last look; throws what the store threw then. */
@@ -83,6 +93,13 @@ export class Tracker {
     void this.#looking.request()
   }
 
+  /** As `lookSoon`, for what only a message says. */
+  lookAtHint(): void {
+    const leftMs = this.#beganAtMs + hintedLookMs - performance.now()
+    if (leftMs <= 0) this.lookSoon()
+    else this.#lookIn(Math.min(leftMs, this.#lookMs))
+  }
+
   /** Returns a function that ends the observation. */
   observe(observer: TrackerObserver): () => void {
     this.#observers.add(observer)
@@ -98,26 +115,29 @@ export class Tracker {
   }
 
   /** Not by `refresh`, after which the fake timers of tests fire in another order than they are due. */
-  #setTimer(): void {
+  #lookIn(ms: number): void {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.lookSoon(), this.#lookMs).unref()
+    this.#timer = setTimeout(() => this.lookSoon(), ms).unref()
   }
 
   #disconnected(): void {
-    this.#turn++
+    this.#connectionsLost++
     this.#isConnected = false
     for (const observer of this.#observers) observer.disconnected?.()
   }
 
   async #look(): Promise<void> {
-    this.#setTimer()
+    this.#beganAtMs = performance.now()
+    this.#lookIn(this.#lookMs)
     for (const observer of this.#observers) observer.looking?.()
     try {
       const look = await this.#ask()
       this.#lastLook = () => look
+      this.#failure = undefined
       this.#generation = look.active?.name
       for (const observer of this.#observers) observer.looked?.(look)
     } catch (error) {
+      this.#failure = error
       this.#lastLook = () => {
         throw error
       }
@@ -125,12 +145,18 @@ export class Tracker {
     }
   }
 
+  /**
+   * What is read while the connection is lost may be outdated, and so may be what is read while another generation is
+   * announced. One announcement is heeded, since a stranger's have no end: the next look sees what came later.
+   */
   async #ask(): Promise<Look> {
-    for (;;) {
-      const turn = this.#turn
+    for (let isRepeated = false; ; ) {
+      const [lost, announced] = [this.#connectionsLost, this.#othersAnnounced]
       const look = await this.#generations.look()
-      // The connection was lost, or another generation appeared: the result may be outdated.
-      if (turn === this.#turn || this.#isClosed) return look
+      if (this.#isClosed) return look
+      if (lost !== this.#connectionsLost) continue
+      if (announced === this.#othersAnnounced || isRepeated) return look
+      isRepeated = true
     }
   }
 }

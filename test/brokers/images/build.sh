@@ -33,7 +33,7 @@ redis() {
 
 node_24() {
   cp -r "$here/node" "$scratch/node"
-  cp "$root/node_modules/.bin/node" "$scratch/node/node"
+  cp "$(cd "$root" && node_modules/.bin/with-pinned-node node -p process.execPath)" "$scratch/node/node"
   cp -r "$(npm root --global)/npm" "$scratch/node/npm"
   docker build --quiet --tag petstore-test/node:24 "$scratch/node"
 }

@@ -3,37 +3,53 @@ import type { Message } from 'kafkajs'
 import { beginTransaction, type ForeignTransaction } from '../../brokers/transactions.ts'
 import type { Random } from '../../lib/random.ts'
 import { clientOf } from '../system/topic-admin.ts'
-import type { Fault } from './fault.ts'
+import type { Fault, Occasion } from './fault.ts'
 
 /** How long one stays that its producer leaves as it is: until then nobody reads what is behind it. */
 const timeoutMs = 5000
 /** Far above those that the service gives out during a campaign. */
 const firstId = 1_000_000_000
 
+/** How long others may keep it from happening where it is alone. */
+const aloneMs = 60_000
+
 /**
  * Other programs add pets in transactions that interleave, in any order of their ends: what aborts never happened.
- * Those that fail on the way are Kafka's to end.
+ * Those that fail on the way are Kafka's to end: a slow machine can use up the time that one of them has. Without another
+ * fault they are begun again then.
  */
 export function foreignTransactions(brokers: string, topic: string): Fault {
   return {
     kind: 'transactions of other producers',
-    inflict: async ({ random, last }) => {
-      const begun: ForeignTransaction[] = []
-      try {
-        for (let i = 2 + random.below(2); i > 0; i--) {
-          begun.push(await beginTransaction(clientOf(brokers), topic, { timeoutMs }))
+    inflict: async (occasion) => {
+      const untilMs = performance.now() + aloneMs
+      for (;;) {
+        try {
+          await interleave(brokers, topic, occasion)
+          return true
+        } catch (error) {
+          if (!occasion.isAlone) return false
+          if (performance.now() > untilMs) throw error
         }
-        for (let round = 0; round < 2; round++) {
-          for (const each of random.shuffle(begun)) await each.send(newPet(random), newPet(random))
-          await last(50, 500)
-        }
-        for (const each of random.shuffle(begun)) await end(each, random)
-        return true
-      } catch {
-        await Promise.allSettled(begun.map((each) => each.abandon()))
-        return false
       }
     },
+  }
+}
+
+async function interleave(brokers: string, topic: string, { random, last }: Occasion): Promise<void> {
+  const begun: ForeignTransaction[] = []
+  try {
+    for (let i = 2 + random.below(2); i > 0; i--) {
+      begun.push(await beginTransaction(clientOf(brokers), topic, { timeoutMs }))
+    }
+    for (let round = 0; round < 2; round++) {
+      for (const each of random.shuffle(begun)) await each.send(newPet(random), newPet(random))
+      await last(50, 500)
+    }
+    for (const each of random.shuffle(begun)) await end(each, random)
+  } catch (error) {
+    await Promise.allSettled(begun.map((each) => each.abandon()))
+    throw error
   }
 }
 

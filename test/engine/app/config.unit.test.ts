@@ -47,6 +47,15 @@ describe('configuration', () => {
     })
   })
 
+  it('reads brokers with an IPv6 address', () => {
+    const addresses = '[::1]:9092, [fe80::1%eth0]:9093,a:9094'
+    expect(readConfig(theatre, { ...brokers, KAFKA_BROKERS: addresses }).brokers?.kafka.brokers).toEqual([
+      '[::1]:9092',
+      '[fe80::1%eth0]:9093',
+      'a:9094',
+    ])
+  })
+
   it('reads certificates of Kafka and of Redis', () => {
     const read = readConfig(theatre, {
       ...{ KAFKA_BROKERS: 'a:9092', KAFKA_TLS: 'true', KAFKA_TLS_CERT_FILE: pem, KAFKA_TLS_KEY_FILE: pem },
@@ -101,7 +110,19 @@ describe('configuration', () => {
     ['MAX_CONNECTIONS', { MAX_CONNECTIONS: '0' }],
     ['REDIS_URL', { KAFKA_BROKERS: 'a:9092' }],
     ['KAFKA_BROKERS', { REDIS_URL: 'redis://localhost' }],
-    ['KAFKA_BROKERS', { ...brokers, KAFKA_BROKERS: 'a' }],
+    ...[
+      'a',
+      'a:0',
+      'a:70000',
+      '::1:9092',
+      '[::1',
+      '[::1]',
+      '[::1]:0',
+      '[::1]:70000',
+      '[::g]:9092',
+      '[a]:9092',
+      '[::1]a:9092',
+    ].map((addresses) => ['KAFKA_BROKERS', { ...brokers, KAFKA_BROKERS: addresses }] as [string, NodeJS.ProcessEnv]),
     ['REDIS_URL', { ...brokers, REDIS_URL: 'http://localhost' }],
     ...['redis://', 'redis://localhost:99999', 'redis://localhost:six', 'redis://localhost/seats', 'rediss://a b'].map(
       (url) => ['REDIS_URL', { ...brokers, REDIS_URL: url }] as [string, NodeJS.ProcessEnv],

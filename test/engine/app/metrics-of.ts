@@ -9,6 +9,7 @@ export function metricsOf(sources: Partial<MetricsOptions> = {}, service = 'thea
     lag: { lag: { status: 'unknown', reason: 'not looked at yet' } },
     log: { undecodable: [], warnings: [] },
     feed: { followers: 0 },
+    acknowledged: { lost: { id_taken: 0, gone: 0 }, unfollowed: 0 },
     appender: { queued: 0, appendRecords: nothing(), appendSeconds: nothing() },
     traffic: new Traffic(),
     shards: [],

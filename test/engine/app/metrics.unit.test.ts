@@ -31,7 +31,7 @@ const always = [
 /** The samples about log and read models: comments, requests and what the library says of the process are left out. */
 async function samples(metrics: Metrics): Promise<string[]> {
   const text = await metrics.text()
-  return text.split('\n').filter((line) => /^theatre_(?!build|http|write|append|feed|log_lines)/.test(line))
+  return text.split('\n').filter((line) => /^theatre_(?!build|http|write|append|creations|feed|log_lines)/.test(line))
 }
 
 describe('metrics', () => {

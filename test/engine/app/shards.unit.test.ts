@@ -149,7 +149,7 @@ it('a set that a read finds incomplete is reported by that read', async () => {
   const isMissed = { ...stored, proof: { ...stored.proof, isComplete: false } }
   vi.spyOn(stores[0].reads, 'page').mockResolvedValueOnce(isMissed)
   await expect(allIds(reads.readModel)).rejects.toMatchObject({ code: 'read_model_rebuilding' })
-  expect(report).toHaveBeenCalledExactlyOnceWith(generation)
+  expect(report).toHaveBeenCalledExactlyOnceWith(generation, undefined)
 })
 
 it('a set that nobody reads is missed all the same: replaced at once, and the replacement only after a pause', async () => {

@@ -19,9 +19,11 @@ import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import { Tracing } from '../../../src/engine/lib/tracing.ts'
 import { traceApplied } from '../../../src/engine/projector/apply-spans.ts'
 import { readEvent } from '../../../src/engine/projector/stream-event.ts'
+import { StreamState } from '../../../src/engine/projector/stream-state.ts'
 import { type Answer, apiKey, Client } from '../../e2e/client.ts'
 import { captureLog } from '../../lib/captured-log.ts'
-import type { BookingId, SeatId } from '../theatre/seats.ts'
+import { unseenBlocks } from '../commands/unseen-blocks.ts'
+import type { SeatId } from '../theatre/seats.ts'
 import { theatre } from '../theatre/theatre.ts'
 
 const exporter = new InMemorySpanExporter()
@@ -140,14 +142,17 @@ it('a failed append shows the error in its span', async () => {
   const log = { partitions: 1, partitionFor: () => 0, reserveIdBlock: async () => 1 }
   const unavailable = new ServiceError('event_log_unavailable', 'The event log is away.')
   const writer = new EventWriter({
-    ...{ log, ids: new IdAllocator(log), tracing: Tracing.find('theatre', 'a topic') },
+    ...{ log, ids: new IdAllocator(log, unseenBlocks(log)), tracing: Tracing.find('theatre', 'a topic') },
     appender: { gathering: 0, append: () => Promise.reject(unavailable) },
     definition: theatre,
   })
   const request = { stream: '1', traceparent }
-  const event = { type: 'BookingPlaced', bookingId: 1 as BookingId, seatId: 1 as SeatId } as const
-  const recorded = { event, version: 1, time: new Date(0).toISOString() }
-  await expect(writer.append(request, { stream: '1', partition: 0, id: 0 }, recorded, 0)).rejects.toBe(unavailable)
+  const seat = { id: 1 as SeatId, name: 'A12', rowId: 7, status: 'available' } as const
+  const recorded = { event: { type: 'SeatAdded', seat } as const, version: 1, time: new Date(0).toISOString() }
+  const before = new StreamState(theatre, '1', undefined)
+  await expect(writer.append(request, { stream: '1', partition: 0, id: 0 }, recorded, before, 0)).rejects.toBe(
+    unavailable,
+  )
   const [span] = await spansNamed('append a topic')
   expect(span?.attributes).toMatchObject({ 'messaging.system': 'kafka', 'error.type': 'event_log_unavailable' })
   expect(span?.status.code).toBe(SpanStatusCode.ERROR)

@@ -59,6 +59,10 @@ describe('what a command prints', () => {
   ])('has in a table columns as wide as their widest cell and no blanks at the end of a line', (rows, text) => {
     expect(table(['EVENT', 'SUBJECT', 'REASON'], rows)).toBe(text)
   })
+
+  it('has in a table as many rows as others made', () => {
+    expect(table(['EVENT'], Array(300_000).fill(['0/1'])).split('\n')).toHaveLength(300_001)
+  })
 })
 
 describe('progress, off a terminal', () => {

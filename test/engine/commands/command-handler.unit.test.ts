@@ -42,7 +42,7 @@ describe('a command', () => {
     const event = { type: 'theatre.BookingPlaced.v1', streamversion: 2, data: bookingData(3) }
     expect(appended).toMatchObject([{ partition: 0, record: { key: '9' }, event }])
     const wait = { timeoutMs: 5000, isAbandoned }
-    expect(waits).toEqual([wait])
+    expect(waits).toEqual([{ ...wait, isRecorded: true }])
     expect(loads).toEqual([
       { query: { stream: '9', document: undefined, key: undefined }, atLeast: undefined },
       {
@@ -167,15 +167,25 @@ describe('a command whose event a rival came before', () => {
     await expect(open({ loads }).book()).rejects.toMatchObject({ code: 'stream_parked' })
   })
 
+  const rivals = (times: number) => {
+    const bookings = Array.from({ length: times }, (_, id) => [bookingPlaced(id + 1), bookingCancelled(id + 1)])
+    return stream([seatAdded, ...bookings.flat()])
+  }
+
   it('tries again until its time is over, and has had no effect then', async () => {
-    const rival = (booking: number) => () => {
+    const late = (times: number) => () => {
       vi.advanceTimersByTime(2000)
-      const bookings = Array.from({ length: booking }, (_, id) => [bookingPlaced(id), bookingCancelled(id)])
-      return stream([seatAdded, ...bookings.flat()])
+      return rivals(times)
     }
-    const { book, events } = open({ loads: [available, rival(1), rival(2), rival(3)] })
+    const { book, events } = open({ loads: [available, late(1), late(2), late(3)] })
     await expect(book()).rejects.toMatchObject({ code: 'conflict' })
     expect(events()).toEqual(['0/9@2', '0/9@4', '0/9@6'])
+  })
+
+  it('appends a hundred at most', async () => {
+    const { book, appended } = open({ loads: Array.from({ length: 200 }, (_, times) => rivals(times)) })
+    await expect(book()).rejects.toMatchObject({ code: 'conflict' })
+    expect(appended).toHaveLength(100)
   })
 })
 

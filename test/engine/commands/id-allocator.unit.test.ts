@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { IdAllocator, leftoversMax } from '../../../src/engine/commands/id-allocator.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { unseenBlocks } from './unseen-blocks.ts'
 
 /** Blocks as a log hands them out, shared by any number of processes. */
 function blockSource(partitions: number) {
@@ -11,6 +12,10 @@ function blockSource(partitions: number) {
     reserveIdBlock: async () => ++reserved,
     reserved: () => reserved,
   }
+}
+
+function allocator(log: ReturnType<typeof blockSource>): IdAllocator {
+  return new IdAllocator(log, unseenBlocks(log))
 }
 
 async function draw(ids: IdAllocator, partition: number): Promise<number> {
@@ -24,7 +29,7 @@ async function draw(ids: IdAllocator, partition: number): Promise<number> {
 describe('ids', () => {
   it('are never drawn twice, over blocks and processes, and belong to the partition asked for', async () => {
     const log = blockSource(3)
-    const processes = [new IdAllocator(log), new IdAllocator(log)]
+    const processes = [allocator(log), allocator(log)]
     const drawn = new Set<number>()
     for (let i = 0; i < 30_000; i++) {
       for (const ids of processes) {
@@ -38,14 +43,14 @@ describe('ids', () => {
   })
 
   it('stay unique when draws wait for a block at the same time', async () => {
-    const ids = new IdAllocator(blockSource(1))
+    const ids = allocator(blockSource(1))
     const drawn = await Promise.all(Array.from({ length: 25_000 }, () => draw(ids, 0)))
     expect(new Set(drawn).size).toBe(25_000)
   })
 
   it('of other partitions are kept up to a limit, so that unused ids do not accumulate', async () => {
     const log = blockSource(2)
-    const ids = new IdAllocator(log)
+    const ids = allocator(log)
     for (let i = 0; i < 20_000; i++) await draw(ids, 0)
     const lastBlock = log.reserved()
     const left = []
@@ -57,16 +62,45 @@ describe('ids', () => {
 
   it('come from a block that is reserved before the present one runs out', async () => {
     const log = blockSource(1)
-    const ids = new IdAllocator(log)
+    const ids = allocator(log)
     await draw(ids, 0)
     expect(log.reserved()).toBe(1)
     for (let i = 0; i < 6000; i++) ids.draw(0)
     expect(log.reserved()).toBe(2)
   })
 
+  it('come from a block that is reserved before the first is needed, where that is asked for, and once', async () => {
+    const log = blockSource(1)
+    const ids = allocator(log)
+    ids.prepare()
+    ids.prepare()
+    expect(log.reserved()).toBe(1)
+    expect(await draw(ids, 0)).toBe(1)
+    ids.prepare()
+    expect(log.reserved()).toBe(1)
+  })
+
+  it('of a block that is given up are replaced at once, before anybody draws', async () => {
+    const log = blockSource(1)
+    const ids = allocator(log)
+    ids.abandonBlockOf(await draw(ids, 0))
+    expect(log.reserved()).toBe(2)
+  })
+
+  it('are needed, as the source of the blocks is told, only where somebody waits for them', async () => {
+    const needed = vi.fn()
+    const reserve = () => ({ block: Promise.resolve(1), need: needed })
+    const ids = new IdAllocator(blockSource(1), { reserve })
+    ids.prepare()
+    expect(ids.draw(0)).toBeUndefined()
+    expect(needed).not.toHaveBeenCalled()
+    await ids.refill()
+    expect(needed).toHaveBeenCalledOnce()
+  })
+
   it('of a block that somebody else draws from too are drawn no more', async () => {
     const log = blockSource(3)
-    const ids = new IdAllocator(log)
+    const ids = allocator(log)
     const first = await draw(ids, 1) // which leaves some of partition 0
     ids.abandonBlockOf(first)
     expect(await draw(ids, 0)).toBeGreaterThan(10_000)
@@ -81,7 +115,7 @@ describe('ids', () => {
     const away = async () => {
       throw new ServiceError('event_log_unavailable', 'away')
     }
-    const ids = new IdAllocator({ ...log, reserveIdBlock: () => (isAway ? away() : log.reserveIdBlock()) })
+    const ids = new IdAllocator(log, unseenBlocks({ reserveIdBlock: () => (isAway ? away() : log.reserveIdBlock()) }))
     await expect(draw(ids, 0)).rejects.toMatchObject({ code: 'event_log_unavailable' })
     isAway = false
     expect(await draw(ids, 0)).toBe(1)

@@ -23,11 +23,13 @@ import {
 const taken = stream([seatAdded])
 const effect = stream([seatAdded], { offsets: [nextOffset] })
 const parked = { ...nothing, ...parkedAt(nextOffset) }
+/** Somebody else's event is parked under the id, and ours waits behind it. */
+const behindParked = { ...nothing, ...parkedAt(nextOffset - 1) }
 const decidedHere = record({ offset: nextOffset })
 
 describe('a new stream', () => {
   it('begins with an event of version 1, and is answered as soon as that is applied; nothing is loaded', async () => {
-    const { create, appended, loads } = open({})
+    const { create, appended, loads, followed } = open({})
     const traceparent = '00-trace-span-01'
     const handled = await create({ traceparent })
     expect(handled).toMatchObject({ outcome: 'applied', version: 1, isReadable: true })
@@ -35,14 +37,34 @@ describe('a new stream', () => {
     expect(applied(handled).state).toEqual({ seat: { id: 3, ...a12 }, booking: undefined })
     const event = { subject: '3', time, traceparent, streamversion: 1, data: { id: 3, ...a12 } }
     expect(appended).toMatchObject([{ partition: 0, record: { key: '3' }, event }])
-    expect(loads).toEqual([])
+    expect([loads, followed]).toEqual([[], []])
   })
 
-  it('is answered without being readable when that takes longer than it is waited for', async () => {
-    const { create, waits } = open({ heard: ['late'] })
+  it.each(['+010000-01-01T00:00:00.000Z', '+275760-09-13T00:00:00.000Z', '-000001-12-31T23:59:59.999Z'])(
+    'is refused before anything is appended where the clock says %s, which no event can have',
+    async (at) => {
+      const { create, appended } = open({ clock: () => new Date(at) })
+      const refusal = { code: 'event_log_unavailable', message: expect.stringContaining(`${at}, which no event can`) }
+      await expect(create()).rejects.toMatchObject(refusal)
+      expect(appended).toEqual([])
+    },
+  )
+
+  it.each(['9999-12-31T23:59:59.999Z', '0000-01-01T00:00:00.000Z'])(
+    'has the time of its clock up to %s',
+    async (at) => {
+      const { create, appended } = open({ clock: () => new Date(at) })
+      await create()
+      expect(appended).toMatchObject([{ event: { time: at } }])
+    },
+  )
+
+  it('is answered without being readable when that takes longer than it is waited for, and followed from then on', async () => {
+    const { create, waits, followed } = open({ heard: ['late'] })
     const isAbandoned = () => false
     expect(applied(await create({ wait: { timeoutMs: 300, isAbandoned } })).isReadable).toBe(false)
-    expect(waits).toEqual([{ timeoutMs: expect.closeTo(300, -2), isAbandoned }])
+    expect(waits).toEqual([{ timeoutMs: expect.closeTo(300, -2), isRecorded: true, isAbandoned }])
+    expect(followed).toEqual([{ partition: 0, offset: nextOffset }])
   })
 
   it('is refused at its deadline where no ids come, and appends with what is left of the time where they come late', async () => {
@@ -106,10 +128,15 @@ describe.each(['without_effect', 'unheard'] as const)('a new stream of whose eve
     expect(loads).toEqual([{ query, atLeast: { positions: [position], wait: { timeoutMs: expect.closeTo(300, -2) } } }])
   })
 
-  it('gets an id from another block when there is a seat under its own', async () => {
-    const { create, events } = open({ heard: [heard], loads: [taken] })
+  it.each([
+    ['there is a seat under its own', taken],
+    ['it needed something else under its own that is taken', nothing],
+    ['somebody else has an event parked under its own, which it never gets past', behindParked],
+  ])('gets an id from another block when %s', async (_, found) => {
+    const { create, events, followed } = open({ heard: [heard], loads: [found] })
     expect(applied(await create()).state?.seat.id).toBe(10_002)
     expect(events()).toEqual(['0/3@1', '0/10002@1'])
+    expect(followed).toEqual([])
   })
 
   it('comes to nothing when the wait is over by then', async () => {
@@ -119,14 +146,19 @@ describe.each(['without_effect', 'unheard'] as const)('a new stream of whose eve
   })
 
   it('is an error when the event is parked', async () => {
-    await expect(open({ heard: [heard], loads: [parked] }).create()).rejects.toMatchObject({ code: 'event_parked' })
+    const { create, appended } = open({ heard: [heard], loads: [parked] })
+    await expect(create()).rejects.toMatchObject({ code: 'event_parked' })
+    expect(appended).toHaveLength(1)
   })
 
   it('is not reported as readable if its outcome cannot be checked', async () => {
     const cause = failure('read_model_unavailable')
-    const creating = open({ heard: [heard], loads: [cause] }).create()
-    if (heard === 'unheard') expect(await creating).toMatchObject({ outcome: 'applied', isReadable: false })
-    else await expect(creating).rejects.toMatchObject({ code: 'append_outcome_unknown', id: 3, cause })
+    const { create, followed } = open({ heard: [heard], loads: [cause] })
+    const creating = create()
+    if (heard === 'unheard') {
+      expect(await creating).toMatchObject({ outcome: 'applied', isReadable: false })
+      expect(followed).toHaveLength(1)
+    } else await expect(creating).rejects.toMatchObject({ code: 'append_outcome_unknown', id: 3, cause })
   })
 })
 
@@ -176,9 +208,13 @@ describe('a new stream under an idempotency key', () => {
     }
   })
 
-  it('gets an id from another block, and the same event id, when there is a seat under its own', async () => {
+  it.each([
+    ['there is a seat under its own', stream([seatAdded, bookingPlaced(12)])],
+    ['it needed something else under its own that is taken', nothing],
+    ['somebody else has an event parked under its own', behindParked],
+  ])('gets an id from another block, and the same event id, when %s', async (_, found) => {
     const ours = stream([seatAdded], { offsets: [nextOffset + 1], decided: record({ offset: nextOffset + 1 }) })
-    const { create, appended, events } = open({ loads: [nothing, stream([seatAdded, bookingPlaced(12)]), ours] })
+    const { create, appended, events } = open({ loads: [nothing, found, ours] })
     expect(applied(await create(once)).version).toBe(1)
     expect(events()).toEqual(['2/2@1', '2/10001@1'])
     expect(new Set(appended.map(({ event }) => event.id))).toEqual(new Set([eventIdOf(keyOfSeat)]))

@@ -4,7 +4,7 @@ import { IdAllocator } from '../../../src/engine/commands/id-allocator.ts'
 import { nothingLoaded } from '../../../src/engine/commands/outcome.ts'
 import type { EngineErrorCode } from '../../../src/engine/lib/engine-errors.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
-import type { NewRecord } from '../../../src/engine/log/event-log.ts'
+import type { NewRecord, Position } from '../../../src/engine/log/event-log.ts'
 import type { Applied, AtLeast, FoundStream, Wait } from '../../../src/engine/read-models/read-model.ts'
 import type { StreamQuery } from '../../../src/engine/read-models/store.ts'
 import {
@@ -26,6 +26,7 @@ import {
   seatDocument,
 } from '../theatre/seats.ts'
 import { addSeatIdempotency, hiddenOf, placeBookingIdempotency, theatre } from '../theatre/theatre.ts'
+import { unseenBlocks } from './unseen-blocks.ts'
 
 export const a12: NewSeat = { name: 'A12', rowId: 7, status: 'available' }
 export const seatId = 9 as SeatId
@@ -102,6 +103,8 @@ export interface Script {
   /** The end of each partition. */
   readonly endOffset?: () => number
   readonly generation?: () => string
+  /** What the clock says. */
+  readonly clock?: () => Date
 }
 
 /** The command handler between parts that do as the script says, and a record of what it asked of them. */
@@ -110,6 +113,7 @@ export function open({ loads = [], heard = [], appends = [], ...script }: Script
   const asked = {
     loads: [] as { query: StreamQuery; atLeast: AtLeast | undefined }[],
     waits: [] as Wait[],
+    followed: [] as Position[],
     appended: [] as {
       partition: number
       record: NewRecord
@@ -152,6 +156,7 @@ export function open({ loads = [], heard = [], appends = [], ...script }: Script
   }
   const handler = createCommandHandler({
     readModel: {
+      reportDamage: () => {},
       generationOf: () => script.generation?.() ?? 'generation',
       load: async (query, atLeast) => {
         const answer = loads[asked.loads.length]
@@ -167,13 +172,14 @@ export function open({ loads = [], heard = [], appends = [], ...script }: Script
     },
     log,
     appender,
-    ids: new IdAllocator(log),
+    ids: new IdAllocator(log, unseenBlocks(log)),
+    acknowledged: { follow: (written) => void asked.followed.push(written.position) },
     definition: theatre,
-    now: () => new Date(time),
+    now: script.clock ?? (() => new Date(time)),
     timeoutMs: 5000,
   })
   const handle = (command: MakeCommand<SeatCommand>, over: Partial<CommandOptions>) =>
-    handler.handle(command, { stream: String(seatId), wait: { timeoutMs: 1000 }, ...over })
+    handler.handle(command, { stream: String(seatId), owner: 'owner', wait: { timeoutMs: 1000 }, ...over })
   return {
     ...asked,
     appender,

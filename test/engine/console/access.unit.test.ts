@@ -5,7 +5,17 @@ import { type Refused, useTheatre } from './console-theatre.ts'
 const { ask, issue, keyFile } = useTheatre()
 
 describe('whoever asks for what the console shows', () => {
-  const paths = ['status', 'figures', 'generations', 'parked', 'runbook', 'events/0/0', 'streams/1', 'tail']
+  const paths = [
+    'status',
+    'figures',
+    'generations',
+    'parked',
+    'runbook',
+    'events/0/0',
+    'events?before=x',
+    'streams/1',
+    'tail',
+  ]
 
   it.each(paths)('needs an API key with scope read: %s', async (path) => {
     expect((await ask(`console/api/${path}`, { key: 'none' })).status).toBe(401)
@@ -51,6 +61,9 @@ describe('whoever asks for what the console shows', () => {
     'figures?after=then',
     'events/0/-1',
     'events/0/one',
+    'events',
+    'events?before=x&stream=one',
+    'events?before=x&x=1',
     'streams/one',
     'tail?x=1',
     'stream-of?path=/v1/seats',

@@ -21,7 +21,7 @@ interface Asked {
 }
 
 /** A theatre with a console, one seat and a booking of it, for all tests of a file. */
-export function useTheatre() {
+export function useTheatre(settings: NodeJS.ProcessEnv = {}) {
   const DATA_DIR = mkdtempSync(join(tmpdir(), 'theatre-console-'))
   const keyFile = join(DATA_DIR, 'api-keys.json')
   const issue = (name: string, scopes?: readonly string[]) =>
@@ -33,13 +33,13 @@ export function useTheatre() {
 
   beforeAll(async () => {
     const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
-    const config = readConfig(theatre, { DATA_DIR, PORT: '0' })
+    const config = readConfig(theatre, { DATA_DIR, PORT: '0', ...settings })
     service = await startService(theatre, config, logger, { lost: 0, warnings: [] })
     await vi.waitFor(async () => expect((await fetch(`${service.url}/readyz`)).status).toBe(200), { timeout: 30_000 })
     const seat = { name: '<b>A12</b>\u202e', rowId: 7 }
     seatId = (await ask<{ id: number }>('v1/seats', { method: 'POST', body: seat })).body.id
     await ask('v1/bookings', { method: 'POST', body: { seatId } })
-  })
+  }, 60_000)
   afterAll(async () => {
     await service.close()
     rmSync(DATA_DIR, { recursive: true })

@@ -24,7 +24,7 @@ describe('the status', () => {
     })
   })
 
-  it('has figures since a time', async () => {
+  it('has figures since a number', async () => {
     const { body } = await ask<{ everyMs: number; marks: object[] }>('console/api/figures?after=0')
     expect(body).toMatchObject({ everyMs: 5000, marks: [{ what: 'this process started' }] })
   })

@@ -29,7 +29,7 @@ function sources() {
     Object.assign(state, { lag, at: state.at + 5000 })
     figures.take()
   }
-  return { figures, seconds, byStatus, errors, lookAt }
+  return { state, figures, seconds, byStatus, errors, lookAt }
 }
 const happened = ({ marks }: Figures) => marks.map(({ what }) => what)
 
@@ -42,6 +42,7 @@ describe('the figures of a process', () => {
     lookAt(known(150, 25))
     expect(figures.samples).toEqual([
       {
+        number: 1,
         at: 1_005_000,
         ...{ appended: 15, projected: 10, lagEvents: 25, lagSeconds: 2.5, requests: 20 },
         p50: expect.closeTo(1 + (9 * 50) / 98),
@@ -83,6 +84,15 @@ describe('the figures of a process', () => {
       'the read models went away',
       'all answers again',
     ])
+  })
+
+  it('are given from number to number, whatever the clock was set to', () => {
+    const { state, figures, lookAt } = sources()
+    for (let i = 0; i < samplesMax; i++) lookAt(known(100, 0))
+    state.at -= 3_600_000
+    lookAt(known(100, 0))
+    expect(figures.after(samplesMax).map(({ at }) => at)).toEqual([state.at])
+    expect(figures.after(0)).toHaveLength(samplesMax)
   })
 
   it('stay as many, for however long', () => {

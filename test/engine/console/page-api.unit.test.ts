@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 
 /** What the pages ask by, as the browser has it. */
 interface Api {
-  ask(path: string): Promise<unknown>
+  ask(path: string, request?: { method: string }): Promise<unknown>
   signIn(key: string, signedOut: () => void): void
   signOut(): void
 }
@@ -58,4 +58,29 @@ it('forgets the token with the key', async () => {
   await headersBehind(withToken('one'))
   signOut()
   expect((await headersBehind()).has('consistency-token')).toBe(false)
+})
+
+it('says of a limit of the key when it may send more, and sends reads then, or in a minute; and writes meanwhile', async () => {
+  const time = vi.spyOn(Date, 'now').mockReturnValue(0)
+  onTestFinished(() => time.mockRestore())
+  const limited = (seconds: number) =>
+    Response.json(
+      { code: 'too_many_requests', message: 'No more.' },
+      { status: 429, headers: { 'retry-after': `${seconds}` } },
+    )
+  const saying = (message: string) => expect.objectContaining({ status: 429, code: 'too_many_requests', message })
+  sent.mockResolvedValueOnce(limited(30)).mockResolvedValueOnce(new Response()).mockResolvedValueOnce(limited(3600))
+  await expect(ask('v1/seats')).rejects.toEqual(saying('No more. It may send more in 30 s.'))
+  time.mockReturnValue(19_500)
+  await expect(ask('console/api/status')).rejects.toEqual(saying('No more. It may send more in 11 s.'))
+  await ask('v1/seats', { method: 'POST' })
+  expect(sent).toHaveBeenCalledTimes(2)
+  time.mockReturnValue(30_000)
+  await expect(ask('v1/seats')).rejects.toEqual(saying('No more. It may send more in 3600 s.'))
+  time.mockReturnValue(89_999)
+  await expect(ask('v1/seats')).rejects.toEqual(saying('No more. It may send more in 3541 s.'))
+  expect(sent).toHaveBeenCalledTimes(3)
+  time.mockReturnValue(90_000)
+  await headersBehind()
+  expect(sent).toHaveBeenCalledTimes(4)
 })

@@ -16,9 +16,22 @@ const { ask } = running
 describe('the page of the console', () => {
   const filesOf = (html: string) => [...html.matchAll(/(?:href|src)="(console\/[^"]+)"|"\.\/(console\/[^"]+)"/g)]
 
+  /** Else a page would run with files of another release for a while. */
+  async function expectAskedAgain(name: string, headers: Headers): Promise<void> {
+    expect([name, headers.get('cache-control')]).toEqual([name, 'no-cache'])
+    const same = { 'if-none-match': headers.get('etag') ?? '' }
+    const again = await fetch(`${running.url}/${name}`, { headers: same })
+    expect([name, again.status, again.headers.get('content-security-policy')]).toEqual([
+      name,
+      304,
+      headers.get('content-security-policy'),
+    ])
+  }
+
   it('has a policy by which nothing else runs, and is small', async () => {
     const { status, headers, body: html } = await ask<string>('console', { key: '' })
     expect(status).toBe(200)
+    await expectAskedAgain('console', headers)
     expect(headers.get('content-security-policy')).toMatch(/default-src 'none'; script-src 'self' 'sha256-[^']+'; /)
     const named = filesOf(html).map(([, linked, imported]) => linked ?? imported ?? '')
     const imports = (text: string) =>
@@ -28,6 +41,7 @@ describe('the page of the console', () => {
       if (files.has(name)) continue
       const file = await ask<string>(name, { key: '' })
       expect(file.status, name).toBe(200)
+      await expectAskedAgain(name, file.headers)
       files.set(name, file.body)
       named.push(...imports(file.body))
     }

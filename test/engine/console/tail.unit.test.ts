@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { sampledTail } from '../../../src/engine/console/tail.ts'
 import type { FeedStep } from '../../../src/engine/feed/event-feed.ts'
+import type { Position } from '../../../src/engine/log/event-log.ts'
+import { placeOf } from '../../../src/engine/operations/parked.ts'
 
 const eventOf = (n: number) => ({ stream: String(n), type: 'theatre.SeatAdded.v1', json: `{"id":"${n}"}` })
 const stepOf = (from: number, count: number): FeedStep => ({
@@ -8,6 +10,7 @@ const stepOf = (from: number, count: number): FeedStep => ({
   after: [],
 })
 const valid = async () => true
+const tokenOf = (positions: readonly Position[]) => positions.map(placeOf).join()
 
 interface Message {
   readonly leftOut: number
@@ -25,7 +28,7 @@ describe('the tail of events', () => {
       yield stepOf(0, 3)
       yield stepOf(3, 1)
     }
-    const messages = await messagesOf(sampledTail(steps(), valid))
+    const messages = await messagesOf(sampledTail(steps(), valid, tokenOf))
     expect(messages.flatMap(({ events }) => events.map(({ id }) => id))).toEqual(['0', '1', '2', '3'])
     expect(messages.map(({ leftOut }) => leftOut)).toEqual(messages.map(() => 0))
   })
@@ -34,7 +37,7 @@ describe('the tail of events', () => {
     async function* steps() {
       for (let from = 0; from < 10_000; from += 500) yield stepOf(from, 500)
     }
-    const messages = await messagesOf(sampledTail(steps(), valid))
+    const messages = await messagesOf(sampledTail(steps(), valid, tokenOf))
     const shown = messages.flatMap(({ events }) => events)
     expect(shown.slice(0, 50).map(({ id }) => Number(id))).toEqual(Array.from({ length: 50 }, (_, i) => i))
     for (const { events } of messages) expect(events.length).toBeLessThanOrEqual(50)
@@ -51,7 +54,7 @@ describe('the tail of events', () => {
       }
     }
     let asked = 0
-    const messages = await messagesOf(sampledTail(steps(), async () => ++asked <= 2))
+    const messages = await messagesOf(sampledTail(steps(), async () => ++asked <= 2, tokenOf))
     expect(messages.flatMap(({ events }) => events)).toHaveLength(2)
     expect(isLetGo).toBe(true)
   })
@@ -61,6 +64,6 @@ describe('the tail of events', () => {
       yield stepOf(0, 1)
       throw new Error('the log is away')
     }
-    await expect(messagesOf(sampledTail(steps(), valid))).rejects.toThrow('the log is away')
+    await expect(messagesOf(sampledTail(steps(), valid, tokenOf))).rejects.toThrow('the log is away')
   })
 })

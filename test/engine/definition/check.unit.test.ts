@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { library } from '../../../examples/loans/library.ts'
 import { checkDefinition } from '../../../src/engine/definition/check.ts'
-import { define } from '../../../src/engine/definition/definition.ts'
+import { DefinitionError, define } from '../../../src/engine/definition/definition.ts'
 import type { Service } from '../../../src/engine/index.ts'
 import { theatre } from '../theatre/theatre.ts'
 
@@ -20,6 +20,7 @@ const withEvent = (over: object) => withStream({ events: { ...stream.events, Boo
 const withExample = (over: object) => withEvent({ examples: [{ ...bookLent.examples[0], ...over }] })
 const withBooks = (over: object) => ({ resources: { ...resources, books: { ...books, ...over } } })
 const withCommand = (over: object) => ({ commands: [addBook, lendBook, { ...changeLoan, ...over }] })
+const noFormat = Type.String({ format: 'tme' })
 const shows = (documents: readonly object[]) =>
   withStream({ projections: [{ name: 'books', version: 1, documents: () => documents }] })
 
@@ -54,11 +55,6 @@ describe('a wrong definition is refused, and its place named', () => {
       'an event that is another one when it is read',
       withEvent({ read: () => ({ type: 'BookLent' }) }),
       'it is another event when it is read',
-    ],
-    [
-      'an upcast that is missing',
-      withEvent({ version: 3, upcasts: { 1: String } }),
-      'events.BookLent.upcasts: 2 is missing',
     ],
     [
       'the event of the engine',
@@ -162,6 +158,31 @@ describe('a wrong definition is refused, and its place named', () => {
       withCommand({ body: { type: 'object', title: 'Change', propertys: {} } }),
       'commands: changeLoan.body: ',
     ],
+    [
+      'an unknown format, deep in a body',
+      withCommand({ body: Type.Object({ dates: Type.Array(Type.Object({ at: noFormat })) }, { title: 'Change' }) }),
+      'commands: changeLoan.body: unknown format "tme" at properties/dates/items/properties/at: the formats are int64, date, ',
+    ],
+    [
+      'an unknown format in the data of an event',
+      withEvent({ data: Type.Object({ due: noFormat }) }),
+      'events.BookLent.examples: bookLent: data: unknown format "tme" at properties/due: ',
+    ],
+    [
+      'an unknown format of a resource',
+      withBooks({ schema: Type.Object({ ...books.schema.properties, title: noFormat }, { title: 'Book' }) }),
+      'resources.books.schema: unknown format "tme" at properties/title: ',
+    ],
+    [
+      'an unknown format of a filter',
+      withBooks({ filters: { status: Type.Enum(['in', 'lent'], { type: 'string', format: 'tme' }) } }),
+      'resources.books.filters.status: unknown format "tme": ',
+    ],
+    [
+      'a rule that is no text',
+      withCommand({ body: { type: 'object', title: 'Change', 'x-rule': { en: 'must be one' } } }),
+      'commands: changeLoan.body: x-rule value must be',
+    ],
     ['a command without a body', withCommand({ body: undefined }), 'commands: changeLoan.body: PATCH needs one'],
     ['a stream begun without a document', withCommand({ on: 'new' }), 'it begins a stream, and creates nothing'],
     ['a key that creates nothing', withCommand({ key: lendBook.key }), 'commands: changeLoan.key: it creates nothing'],
@@ -180,6 +201,12 @@ describe('a wrong definition is refused, and its place named', () => {
   it('all at once', () => {
     const refusal = refusalOf({ name: 'My', ...withBooks({ path: '/books', example: { id: 7 } }) })
     expect(refusal).toThrow(/^name: .*\nresources\.books\.path: .*\nresources\.books\.example: .*$/)
+    expect(refusal).toThrow(DefinitionError)
+  })
+
+  it('with an unknown format, too', () => {
+    const unknown = Type.Object({ id: Type.Integer(), title: noFormat }, { title: 'Book' })
+    expect(refusalOf({ name: 'My', ...withBooks({ schema: unknown }) })).toThrow(DefinitionError)
   })
 })
 

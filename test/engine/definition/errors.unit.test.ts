@@ -12,7 +12,7 @@ it('has the errors of the resources, of the engine and of the service, each with
   expect(of(404)).toEqual(['book_not_found', 'author_not_found', 'route_not_found', 'no_such_record'])
   expect(of(422)).toEqual(['idempotency_key_reused', 'unknown_book'])
   const at = codes.indexOf('book_is_lent')
-  expect(codes.slice(at - 1, at + 2)).toEqual(['already_running', 'book_is_lent', 'precondition_failed'])
+  expect(codes.slice(at - 1, at + 2)).toEqual(['stream_full', 'book_is_lent', 'precondition_failed'])
   expect(codes.filter((code) => code in engineErrors)).toEqual(Object.keys(engineErrors))
   expect(table.get('author_not_found')).toEqual({
     status: 404,

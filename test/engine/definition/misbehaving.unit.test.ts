@@ -4,6 +4,9 @@ import { createCommandHandler } from '../../../src/engine/commands/execution.ts'
 import { IdAllocator } from '../../../src/engine/commands/id-allocator.ts'
 import { defineStream } from '../../../src/engine/definition/definition.ts'
 import type { Document, Stream } from '../../../src/engine/definition/stream.ts'
+import { IdTakenError } from '../../../src/engine/lib/errors.ts'
+import { recordValueMax } from '../../../src/engine/log/record-codec.ts'
+import { unseenBlocks } from '../commands/unseen-blocks.ts'
 import { project, summary } from '../projector/projecting.ts'
 import { record } from '../projector/records.ts'
 
@@ -41,8 +44,32 @@ async function parkedOf(over: Partial<typeof wellBehaved>, data: unknown = { tex
   return summary(await (await project([record(value, '1')], [], definition as never)).read()).parked
 }
 
-describe('a service that goes wrong gets its event parked, with the reason', () => {
-  it('unless all is well', async () => expect(await parkedOf({})).toEqual({}))
+/** Handles a command that begins stream 1, with an appender that takes nothing. */
+function commandOf(over: Partial<typeof wellBehaved>, reserveIdBlock = async () => 1) {
+  const log = { partitions: 1, partitionFor: () => 0, reserveIdBlock, endOffsets: async () => [0] }
+  const handler = createCommandHandler({
+    definition: defineStream('made', { ...wellBehaved, ...over }),
+    log,
+    appender: { gathering: 0, append: () => Promise.reject(new Error('something is appended')) },
+    readModel: {
+      generationOf: () => 'generation',
+      reportDamage: () => {},
+      load: () => Promise.reject(new Error('nothing is to be loaded')),
+      whenApplied: async () => 'late',
+    },
+    ids: new IdAllocator(log, unseenBlocks(log)),
+    acknowledged: { follow() {} },
+    now: () => new Date(0),
+    timeoutMs: 1000,
+  })
+  return handler.handle(() => 'a', { stream: 'new', owner: 'owner', wait: { timeoutMs: 0 } })
+}
+
+describe('what another program, or an earlier release of a service that goes wrong, has appended is parked, and a command is refused', () => {
+  it('unless all is well', async () => {
+    expect(await parkedOf({})).toEqual({})
+    await expect(commandOf({})).rejects.toThrow('something is appended')
+  })
 
   const fails = () => {
     throw new Error('it fails')
@@ -61,15 +88,52 @@ describe('a service that goes wrong gets its event parked, with the reason', () 
     ['a document has no id', showing({ ...shown(0), json: '{"id":0}' }), /does not begin with its id/],
     ['a document contains NUL', showing({ ...shown(1), json: '{"id":1,"a":"\0"}' }), /contains NUL/],
     ["another's document is removed", showing({ ...shown(2, 'others'), json: null }), /cannot be removed/],
-    [
-      'the state is too large',
-      { evolve: () => ({ id: 1, text: 'x'.repeat(16 * 1024) }) },
-      /more than 16384 characters/,
-    ],
     ['the state is no JSON', { evolve: () => undefined as never, ...showing() }, /cannot be written as JSON/],
   ])('where %s', async (_, over, reason, data) => {
     expect(await parkedOf(over, data)).toEqual({ 0: expect.stringMatching(reason) })
+    const decided = data === undefined ? over : { ...over, decide: () => ({ type: 'Happening', ...data }) as never }
+    const cause = expect.objectContaining({ message: expect.stringMatching(reason) })
+    await expect(commandOf(decided)).rejects.toMatchObject({ code: 'event_not_applicable', cause })
   })
+
+  it.each([
+    ['up to what the engine stores', 262_144, true],
+    ['up to what the stream allows', 20_000, false],
+  ])('a large state, %s', async (_, max, isParked) => {
+    const leaving = (length: number) => ({ stateMax: max, evolve: () => ({ id: 1, text: 'x'.repeat(length - 19) }) })
+    expect(await parkedOf(leaving(max))).toEqual({})
+    await expect(commandOf(leaving(max))).rejects.toThrow('something is appended')
+    expect(Object.keys(await parkedOf(leaving(max + 1)))).toHaveLength(isParked ? 1 : 0)
+    await expect(commandOf(leaving(max + 1))).rejects.toMatchObject({ code: 'stream_full' })
+  })
+
+  it('an event whose record is longer than the projector reads, by one byte too', async () => {
+    const deciding = (length: number) => commandOf({ decide: () => ({ type: 'Happening', text: 'x'.repeat(length) }) })
+    const tooLarge = await deciding(recordValueMax).catch((error) => error)
+    expect(tooLarge).toMatchObject({
+      code: 'event_too_large',
+      message: expect.stringMatching(/^The event .* has \d+ bytes/),
+    })
+    const around = Number(/\d+/.exec(tooLarge.message)) - recordValueMax
+    await expect(deciding(recordValueMax - around)).rejects.toThrow('something is appended')
+    await expect(deciding(recordValueMax - around + 1)).rejects.toMatchObject({ code: 'event_too_large' })
+  })
+
+  it('a document that is too large is shown, and no command makes one', async () => {
+    const over = showing({ ...shown(1), json: `{"id":1,"text":"${'x'.repeat(262_144)}"}` })
+    expect(await parkedOf(over)).toEqual({})
+    const cause = expect.objectContaining({ message: expect.stringMatching(/document has more than 262144/) })
+    await expect(commandOf(over)).rejects.toMatchObject({ code: 'event_not_applicable', cause })
+  })
+})
+
+it('where evolve says that each id is taken, a command draws five', async () => {
+  const evolve = () => {
+    throw new IdTakenError('it is taken')
+  }
+  let block = 0
+  await expect(commandOf({ evolve }, async () => ++block)).rejects.toMatchObject({ code: 'conflict' })
+  expect(block).toBeLessThan(8)
 })
 
 it('a state without a codec keeps every digit, and what has no place in JSON is refused', async () => {
@@ -103,22 +167,8 @@ it('a state of which the document has a part is stored once, and any other whole
 })
 
 it('where decide throws, nothing is appended', async () => {
-  const log = { partitions: 1, partitionFor: () => 0, reserveIdBlock: async () => 1, endOffsets: async () => [0] }
   const decide = () => {
     throw new Error('it fails')
   }
-  const handler = createCommandHandler({
-    definition: defineStream('made', { ...wellBehaved, decide }),
-    log,
-    appender: { gathering: 0, append: () => Promise.reject(new Error('something is appended')) },
-    readModel: {
-      generationOf: () => 'generation',
-      load: () => Promise.reject(new Error('nothing is to be loaded')),
-      whenApplied: async () => 'late',
-    },
-    ids: new IdAllocator(log),
-    now: () => new Date(0),
-    timeoutMs: 1000,
-  })
-  await expect(handler.handle(() => 'a', { stream: 'new', wait: { timeoutMs: 0 } })).rejects.toThrow('it fails')
+  await expect(commandOf({ decide })).rejects.toThrow('it fails')
 })

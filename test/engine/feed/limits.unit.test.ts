@@ -7,7 +7,7 @@ import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import type { LogRecord } from '../../../src/engine/log/event-log.ts'
 import { decodeEntry, encodeEntry } from '../../../src/engine/read-models/stored-texts.ts'
 import { eventually } from '../../lib/eventually.ts'
-import { bookingEvent, logOf, seatAdded } from '../projector/records.ts'
+import { altered, bookingEvent, logOf, seatAdded } from '../projector/records.ts'
 import { theatre } from '../theatre/theatre.ts'
 import { account, reader } from './readers.ts'
 
@@ -106,6 +106,23 @@ describe('a feed that catches up', () => {
     for (const each of others) await eventually(() => expect(each.events).toBeGreaterThan(2900))
     for (const [i, each] of many.entries()) await eventually(() => expect(each.events).toBe(records.length - i))
     expect(world.atOnceMax).toBe(2)
+  })
+
+  it('reads long events anew for a follower that comes later, and keeps short ones for it', async () => {
+    const long = logOf(records.map((each) => altered(each, { note: 'x'.repeat(15_000) })))
+    for (const [log, reads] of [
+      [records, 30],
+      [long, 60],
+    ] as const) {
+      const world = openFeed()
+      world.log = log
+      for (let follower = 0; follower < 2; follower++) {
+        const seen = follow(world.feed, 0)
+        await eventually(() => expect(seen.events).toBe(records.length))
+        seen.gone.abort()
+      }
+      expect(world.reads).toBe(reads)
+    }
   })
 
   it('counts each batch that has a hundred records behind it, and waits where the rate is used up', async () => {

@@ -22,8 +22,8 @@ describe.each<[path: string, bodiesByMessage: Record<string, string[]>]>([
     {
       'body: name is required; rowId is required': ['{}'],
       'body: name is required': ['{"rowId":1}'],
-      'body: name must NOT have fewer than 1 characters': [asText('')],
-      'body: name must NOT have more than 128': [asText('x'.repeat(129)), asText('\u{1F436}'.repeat(129))],
+      [`body: name must have at least one character; ${notName}`]: [asText('')],
+      'body: name must have at most 128 characters': [asText('x'.repeat(129)), asText('\u{1F436}'.repeat(129))],
       [`body: ${notName}`]: [asText(' \\t\\n\u3000'), asText('a\\ud800')],
       'body: name must be string': ['5', 'null', '["A12"]', '['.repeat(8000) + ']'.repeat(8000)].map((name) =>
         asSeat(name),
@@ -117,22 +117,29 @@ describe('a body that cannot be read', () => {
     'application/json, application/json|application / json|"application/json"'
   it.each(otherTypes.split('|'))('type %j is 415', async (type) => {
     const answer = await post(valid, { 'content-type': type })
-    expectError(answer, 415, 'unsupported_media_type', 'application/json')
+    expectError(answer, 415, 'unsupported_media_type', 'The body must be application/json, in UTF-8.')
     expect(answer.headers).not.toHaveProperty('accept-patch')
   })
 
-  it.each(['application/json-patch+json', 'application/merge-patch+json; charset=latin1', 'text/plain', ''])(
-    'a PATCH of type %j is 415 and told the types that are taken',
-    async (type) => {
-      const answer = await server.patch('/v1/bookings/1', '{"status":"approved"}', { 'content-type': type })
-      expectError(answer, 415, 'unsupported_media_type')
-      expect(answer.headers['accept-patch']).toBe('application/json, application/merge-patch+json')
-    },
-  )
+  it.each([
+    ...[
+      'application/json-patch+json',
+      'application/merge-patch+json; charset=latin1',
+      'application/json; charset=latin1',
+    ],
+    ...['text/plain', 'nonsense', '', undefined],
+  ])('a PATCH of type %j is 415 and told the types that are taken', async (type) => {
+    const headers = { authorization, ...(type !== undefined && { 'content-type': type }) }
+    const payload = Buffer.from('{"status":"approved"}') // inject gives a string a type
+    const answer = await server.app.inject({ method: 'PATCH', url: '/v1/bookings/1', payload, headers })
+    const message = 'The body must be application/json or application/merge-patch+json, in UTF-8.'
+    expectError(answer, 415, 'unsupported_media_type', message)
+    expect(answer.headers['accept-patch']).toBe('application/json, application/merge-patch+json')
+  })
 
   it('a body without a type is 415', async () => {
     const response = await post(Buffer.from(valid), {})
-    expectError(response, 415, 'unsupported_media_type')
+    expectError(response, 415, 'unsupported_media_type', 'The body must be application/json, in UTF-8.')
   })
 
   const utf8Types =

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { expectEmptySegmentsUnknown } from './empty-segments.ts'
 import { expectError, testServer } from './fake-services.ts'
 
 const server = testServer()
@@ -8,8 +9,8 @@ const resources = [
 ] as const
 
 const badQueries: Record<string, string[]> = {
-  'query: limit must be >= 1': ['limit=0', 'limit=-1'],
-  'query: limit must be <= 100': ['limit=101', 'limit=9223372036854775807'],
+  'query: limit must be at least 1': ['limit=0', 'limit=-1'],
+  'query: limit must be at most 100': ['limit=101', 'limit=9223372036854775807'],
   'query: limit must be integer': [
     ...'limit=99999999999999999999 limit=abc limit=1.0 limit=1e1 limit=0x10 limit=010'.split(' '),
     ...'limit=%2B5 limit=+5 limit= limit limit=%zz'.split(' '),
@@ -29,6 +30,11 @@ describe.each(resources)('GET %s with a bad query is 400', (path) => {
     for (const query of queries) expectError(await server.get(`${path}?${query}`), 400, 'invalid_request', message)
   })
 
+  it('of thousands of names is read up to the 101st', async () => {
+    const names = Array.from({ length: 4000 }, (_, index) => `a${index}=`).join('&')
+    expectError(await server.get(`${path}?${names}`), 400, 'invalid_request', '"a4" is not allowed here; and 96 more')
+  })
+
   it.each(['cursor=', 'cursor=abc', 'cursor=%00'])('%s', async (query) => {
     expectError(await server.get(`${path}?${query}`), 400, 'invalid_cursor', 'query: cursor')
   })
@@ -46,7 +52,6 @@ describe.each(resources)('GET %s/{%s}', (path, name, notFound, noun) => {
 
   it.each([
     ...'abc 1.0 1e3 0x1 +1 %2B1 01 -0 %20 1%20 9223372036854775808 -9223372036854775809 null 1%00'.split(' '),
-    '',
     ...[20, 200, 10_000].map((digits) => '1'.repeat(digits)),
   ])('%.40s is 400', async (id) => expectError(await server.get(`${path}/${id}`), 400, 'invalid_request', notInt64))
 
@@ -100,6 +105,8 @@ describe('an unknown path is 404, with or without a key', () => {
     expectError(await server.post(url, 'x', { 'content-type': 'text/plain' }), 404, 'route_not_found', url)
   })
 })
+
+it('a path with an empty id, or with a slash behind it, is an unknown one', () => expectEmptySegmentsUnknown(server))
 
 describe('a method that a path does not support is 405 with Allow', () => {
   it.each([

@@ -13,7 +13,8 @@ import type { AnyEvent } from '../../../src/engine/definition/stream.ts'
 import type { FeedQuery, FeedStep } from '../../../src/engine/feed/event-feed.ts'
 import { type AppOptions, type AppServices, buildApp } from '../../../src/engine/http/app.ts'
 import type { FindKey } from '../../../src/engine/http/auth.ts'
-import { type Rate, RateLimit } from '../../../src/engine/http/key-limits.ts'
+import { InFlightLimit, type Rate, RateLimit } from '../../../src/engine/http/key-limits.ts'
+import { RequestTurns } from '../../../src/engine/http/request-turns.ts'
 import type { RouteServices } from '../../../src/engine/http/resource.ts'
 import { Traffic } from '../../../src/engine/http/traffic.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
@@ -147,8 +148,10 @@ export class FakeServices<Event extends AnyEvent = SeatEvent, New = NewSeat>
       readModel,
       commands,
       events,
-      maxInFlightPerKey,
-      findKey: (candidate: string) => this.findKey(candidate),
+      inFlight: new InFlightLimit(maxInFlightPerKey),
+      turns: new RequestTurns(),
+      findKey: (...asked: Parameters<FindKey>) => this.findKey(...asked),
+      isKeyValid: (keyId: string) => this.keys.values().some((owner) => owner === keyId),
       rate: this.rate && new RateLimit(this.rate),
       topic: `${definition.service.name}.${definition.home.collection}`,
     }

@@ -19,7 +19,7 @@ async function pageOf(query: PageParameters) {
     },
   }
   const reply = {
-    request: { headers: {} },
+    request: { headers: {}, holder: { owner: 'owner' } },
     raw: {},
     server: { basePath: '' },
     type: () => reply,

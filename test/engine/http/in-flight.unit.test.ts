@@ -57,7 +57,7 @@ it.each<[string, string]>([
   const findKey = vi.spyOn(services, 'findKey')
   const socket = connect(await listen(), '127.0.0.1')
   socket.write(`${head}Host: a\r\nAuthorization: ${authorization}\r\n\r\n{`)
-  await eventually(() => expect(findKey).toHaveBeenCalledWith(key))
+  await eventually(() => expect(findKey).toHaveBeenCalledWith(key, expect.any(Number)))
   expect((await list()).statusCode).toBe(429)
   socket.destroy()
   end()

@@ -1,5 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { readConfig } from '../../../src/engine/app/config.ts'
 import { captureLog } from '../../lib/captured-log.ts'
+import { theatre } from '../theatre/theatre.ts'
 import { expectError, type FakeServices, fakeTheatre, key, openServer, otherKey } from './fake-services.ts'
 
 const seat = { name: 'A12', rowId: 7 }
@@ -119,6 +121,24 @@ it.each([
       keyId: 'key-1',
       address,
     }),
+  ])
+})
+
+it.each([
+  ['203.0.113.9:4711', '203.0.113.9'],
+  ['[2001:db8::1]:4711', '2001:db8::1'],
+  ['203.0.113.7, 203.0.113.9:4711, 10.0.0.1:8080, [fd00::1]:8080', '203.0.113.9'],
+])('logs whom X-Forwarded-For: %s names without the port, and knows a proxy with its port', async (header, address) => {
+  const { logger, lines } = captureLog()
+  const { isTrustedProxy } = readConfig(theatre, { TRUST_PROXY: '127.0.0.1, 10.0.0.0/8, fd00::/8' })
+  const connections = { max: 1, maxPerAddress: 1, isTrustedProxy }
+  const { app, add, get } = await open({}, { logger, connections, logsWrites: true })
+  await add({ 'x-forwarded-for': header })
+  await get('/v1/seats', { authorization: '', 'x-forwarded-for': header })
+  await app.close()
+  expect(lines).toMatchObject([
+    { msg: 'request', address },
+    { audit: 'requests refused', address },
   ])
 })
 

@@ -84,7 +84,7 @@ describe('a list of ids', () => {
     ['id=01', 'id.0 must be an integer'],
     ['id=9223372036854775808', 'id.0 must be an integer'],
     ['id=1&id=2', 'id is given more than once'],
-    [`id=${Array(101).fill(1)}`, 'id must NOT have more than 100 items'],
+    [`id=${Array(101).fill(1)}`, 'id must have at most 100 items'],
     ['id=1&limit=5', 'id and limit cannot be used together'],
     ['id=1&cursor=abc', 'id and cursor cannot be used together'],
   ])('%.40s is 400', async (query, message) => {

@@ -99,6 +99,27 @@ it('a key in another place than the header is none', async () => {
   expectRawError(answer, 401, 'unauthorized')
 })
 
+describe('an answer that has no body says nothing of its length', () => {
+  const close = ['Connection: close']
+  const page = 'https://seats.example'
+  const preflight = [`Origin: ${page}`, 'Access-Control-Request-Method: PATCH']
+  it.each([
+    [304, 'GET', '/v1/seats/1', ['If-None-Match: *']],
+    [304, 'HEAD', '/v1/seats/1', ['If-None-Match: *']],
+    [304, 'GET', '/docs', ['If-None-Match: *']],
+    [304, 'HEAD', '/openapi.json', ['If-None-Match: *']],
+    [204, 'DELETE', '/v1/seats/1', []],
+    [204, 'OPTIONS', '/v1/seats/1', preflight],
+  ])('%i to %s %s', async (status, method, path, headers) => {
+    const { app, services, listen } = await openServer(fakeTheatre(), { corsOrigins: [page] })
+    services.add({ name: 'A12', rowId: 7, status: 'available' })
+    const answer = await exchange(head(`${method} ${path} HTTP/1.1`, bearer, ...headers, ...close), await listen())
+    expect(readResponses(answer)).toMatchObject([{ status, body: '' }])
+    expect(answer).not.toMatch(/\r\n(content-length|transfer-encoding):/i)
+    await app.close()
+  })
+})
+
 describe('invalid HTTP is answered with an Error', () => {
   const badRequests = {
     'no HTTP': 'hello\r\n\r\n',

@@ -42,8 +42,8 @@ it('requests count by the pattern of their route, by method and status', async (
 })
 
 it('paths without a route, and those that cannot be read, share one label', async () => {
-  for (const path of ['/nothing', '/v1/nothing', '/%ZZ']) await request(path)
-  await expectLine('theatre_http_requests_total{route="unknown",method="GET",status="404"} 2')
+  for (const path of ['/nothing', '/v1/nothing', '/v1/seats/', '/%ZZ']) await request(path)
+  await expectLine('theatre_http_requests_total{route="unknown",method="GET",status="404"} 3')
   await expectLine('theatre_http_requests_total{route="unknown",method="GET",status="400"} 1')
 })
 

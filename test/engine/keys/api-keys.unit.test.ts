@@ -191,6 +191,32 @@ describe('the key ring', () => {
     ])
   })
 
+  it('takes a file that was there and is gone for one that cannot be read, until it is back', async () => {
+    const { key } = issue()
+    const ring = open({ given: ['plain'], unreadableMs: 1000 })
+    const content = readFileSync(path, 'utf8')
+    rmSync(path)
+    ring.follow()
+    expect(ring.find(key)).toBeDefined()
+    expect(lines).toMatchObject([
+      {
+        msg: 'the file of API keys cannot be read: its keys stay valid for at most 1 s',
+        err: { message: `${path} is gone: restore it, or issue keys anew` },
+      },
+    ])
+    await vi.waitFor(() => expect(ring.find(key)).toBeUndefined(), patience)
+    expect(ring.find('plain')).toBeDefined()
+    writeFileSync(path, content)
+    ring.follow()
+    expect(ring.find(key)).toBeDefined()
+  })
+
+  it('is empty without a file, as before a first start', () => {
+    const ring = open()
+    ring.follow()
+    expect([ring.size, lines]).toEqual([0, []])
+  })
+
   it('does not take a revocation for done that it could not read', async () => {
     const { id, key } = issue()
     const ring = open()

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { issueKey } from '../../../src/engine/keys/api-keys.ts'
+import { issueKey, revokeKey } from '../../../src/engine/keys/api-keys.ts'
 import { openKeyRing } from '../../../src/engine/keys/key-ring.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { temporaryFolder } from '../../lib/temporary-folder.ts'
@@ -48,6 +48,32 @@ it('10,000 unknown keys a second cause ten looks at most, and a key issued among
   await vi.advanceTimersByTimeAsync(125)
   expect(await found).toMatchObject({ keyId: id })
   expect(new Set(await Promise.all(answers))).toEqual(new Set([undefined]))
+})
+
+it('requests that arrived before a look at the file are decided by it, and wait for no other', async () => {
+  const { path, ring } = setUp(['setTimeout', 'setInterval', 'clearInterval', 'performance'])
+  await vi.advanceTimersByTimeAsync(1000)
+  const arrivedAtMs = performance.now()
+  await vi.advanceTimersByTimeAsync(1)
+  const first = ring.findOrLook(keyNumber(1), arrivedAtMs)
+  await vi.advanceTimersByTimeAsync(125)
+  expect(await first).toBeUndefined()
+  expect(first).toBeInstanceOf(Promise)
+  expect(ring.findOrLook(keyNumber(2), arrivedAtMs)).toBeUndefined()
+  const { id, key } = issueKey(path, { service: 'theatre', name: 'me' }, now)
+  const afterwards = ring.findOrLook(key, performance.now())
+  await vi.advanceTimersByTimeAsync(125)
+  expect(await afterwards).toMatchObject({ keyId: id })
+})
+
+it('a key that was found stays valid until it is revoked', () => {
+  const { path, ring } = setUp(['setInterval', 'clearInterval'])
+  const { id } = issueKey(path, { service: 'theatre', name: 'me' }, now)
+  ring.follow()
+  expect(ring.isValid(id)).toBe(true)
+  revokeKey(path, id)
+  ring.follow()
+  expect(ring.isValid(id)).toBe(false)
 })
 
 function keyNumber(i: number): string {

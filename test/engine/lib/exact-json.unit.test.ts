@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { exactInteger, parseExactJson } from '../../../src/engine/lib/exact-json.ts'
 import { anyCharacter } from '../../lib/any-character.ts'
 
@@ -56,9 +56,87 @@ describe('parseExactJson', () => {
     expect(() => parseExactJson(text)).toThrow(SyntaxError)
   })
 
+  it('refuses what JSON.parse refuses, and nothing else', () => {
+    const tokens = [
+      '[',
+      ']',
+      '{',
+      '}',
+      ',',
+      ':',
+      '"a"',
+      '"',
+      '\\',
+      '1',
+      '0',
+      '01',
+      '-',
+      '.',
+      'e',
+      '+',
+      'x',
+      ' ',
+      '\n',
+      'null',
+    ]
+    const long = ['1e5', '-1.5E+3', '12345678901234567', '01e5', '1.e5', '1e', '--1e5', '"1e5"', '"\\"1e5"', '"\\\\"']
+    const text = fc.array(fc.constantFrom(...tokens, ...long, ...long), { maxLength: 9 }).map((parts) => parts.join(''))
+    const isRefused = (read: () => unknown) => {
+      try {
+        read()
+        return false
+      } catch (error) {
+        return error instanceof SyntaxError
+      }
+    }
+    const whole = fc.oneof(
+      text,
+      text.map((part) => `[1e5,${part}]`),
+      text.map((part) => `{"a":1e5,"b":${part}}`),
+    )
+    fc.assert(
+      fc.property(whole, (each) => {
+        expect(isRefused(() => parseExactJson(each))).toBe(isRefused(() => JSON.parse(each)))
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  it('refuses what is nested too deeply around a long number, wherever it is called', () => {
+    const nested = (depth: number) => `${'['.repeat(depth)}1e1${']'.repeat(depth)}`
+    expect(() => parseExactJson(nested(2500))).not.toThrow()
+    expect(() => parseExactJson(nested(2501))).toThrow(RangeError)
+  })
+
+  it.each(['1e399', '1e401', '0.1e400', '9.9e-9', '9007199254740993', '0e9999'])(
+    'converts no more digits than a text with many %s has',
+    (number) => {
+      const { BigInt: convert } = globalThis
+      let digits = 0
+      vi.stubGlobal('BigInt', (value: string | number) => {
+        digits += String(value).length
+        return convert(value)
+      })
+      const text = JSON.stringify(Array(1000).fill(0)).replaceAll('0', number)
+      parseExactJson(text)
+      vi.unstubAllGlobals()
+      expect(digits).toBeLessThanOrEqual(text.length)
+    },
+  )
+
   it('leaves text that looks like numbers alone', () => {
-    const strings = ['1e-400', ' 1e-400', '12345678901234567890', ':1e5', 'deadbeef0123456789']
+    const strings = [
+      '1e-400',
+      ' 1e-400',
+      '12345678901234567890',
+      ':1e5',
+      'deadbeef0123456789',
+      '",1e5,',
+      '\\',
+      '\\"[1e5',
+    ]
     expect(parseExactJson(JSON.stringify(strings))).toEqual(strings)
+    expect(parseExactJson(JSON.stringify({ '1e5': strings, '",1e5': '' }))).toEqual({ '1e5': strings, '",1e5': '' })
   })
 
   it('keeps __proto__ a field like any other', () => {

@@ -32,7 +32,7 @@ it.each(openers)('%s that cannot be opened is named, with the reason and what to
     expect(told(join(folder, 'missing', 'file'))).toMatch(/missing.*: there is no such file or folder/)
   expect(told(join(file, 'below'))).toMatch(/file\b.*: (a part of its path is a file|something else is there)/)
   expect(told(file)).toMatch(
-    /\/file cannot be used \(file is not a database\): (restore it|stop the service|remove it)/,
+    /\/file cannot be used \(file is not a database\): (restore it|the service sets it aside|remove it)/,
   )
 })
 

@@ -73,15 +73,24 @@ describe('the generations of the command line', () => {
     const generation = newGeneration(storage.log.logId)
     await store.generations.start(generation, undefined)
     await applyAll(store, generation.name, firstBatch())
-    const found = await store.inspection.contents(generation.name)
+    const found = await store.inspection.recorded(generation.name)
     const documents = async (sizes = found?.sizes ?? new Map()) => {
-      const inspection = { ...store.inspection, contents: async () => found && { ...found, sizes } }
-      const openVersion = async () => ({ ...store, inspection, close: async () => {} })
-      return (await describeGenerations(theatre, { ...storage, openVersion })).generations.map((each) => each.documents)
+      const inspection = { ...store.inspection, recorded: async () => found && { ...found, sizes } }
+      const described = await describeGenerations(theatre, { ...storage, stores: [{ ...store, inspection }] })
+      return described.generations.map((each) => each.documents)
     }
     expect(await documents()).toEqual([{ seats: 0, bookings: 0 }])
     expect(await documents(new Map())).toEqual([undefined])
     await store.close()
+  })
+
+  it('are looked at without counting what they hold, nor opening again what is open', async () => {
+    await fill(own)
+    const [store] = storage.stores
+    const inspection = { ...store.inspection, contents: () => expect.fail('counted') }
+    const openVersion = () => expect.fail('opened')
+    const looking = describeGenerations(theatre, { ...storage, stores: [{ ...store, inspection }], openVersion })
+    expect((await looking).generations).toHaveLength(2)
   })
 
   it.each([

@@ -1,12 +1,17 @@
 import { expect, it } from 'vitest'
-import { allParked, parkedStreams } from '../../../src/engine/operations/parked.ts'
+import { allParked, parkedStreamsIn } from '../../../src/engine/operations/parked.ts'
 import { behindParked } from '../../../src/engine/projector/classify.ts'
+import type { Batch } from '../../../src/engine/read-models/store.ts'
 import { memoryFixture } from '../read-models/contract/canaries.ts'
 import {
+  added,
   applyAll,
+  batchAfter,
   firstBatch,
+  newGeneration,
   parkedItem,
   parkedStream,
+  seat,
   started,
   textChanges,
 } from '../read-models/contract/samples.ts'
@@ -48,13 +53,52 @@ it('parked events of all shards are listed once each, in the order of the log', 
   expect(events).toEqual(inOrder)
 })
 
+const inOrder = [3, 10].flatMap((partition) =>
+  numbers(1200).flatMap((n) => [
+    { partition, first: 3 * n - 2, stream: `${partition}/${n}`, reason: 'no name', waiting: 0 },
+    ...(n === 1 ? [{ partition, first: 3, stream: 'long', reason: 'no name', waiting: 1199 }] : []),
+  ]),
+)
+
 it('the streams are listed with how many events wait behind the first of each', async () => {
-  const streams = await parkedStreams([await shardWith(3), await shardWith(10)])
-  const inOrder = [3, 10].flatMap((partition) =>
-    numbers(1200).flatMap((n) => [
-      { partition, first: 3 * n - 2, stream: `${partition}/${n}`, reason: 'no name', waiting: 0 },
-      ...(n === 1 ? [{ partition, first: 3, stream: 'long', reason: 'no name', waiting: 1199 }] : []),
-    ]),
-  )
-  expect(streams).toEqual(inOrder)
+  const stores = [await shardWith(3), await shardWith(10)] as const
+  expect(await parkedStreamsIn(stores, 10_000)()).toEqual({ streams: inOrder, more: 0 })
+  expect(await parkedStreamsIn(stores, 2401)()).toEqual({ streams: inOrder.slice(0, 2401), more: 1 })
+  expect(await parkedStreamsIn(stores, 7)()).toEqual({ streams: inOrder.slice(0, 7), more: 2395 })
+})
+
+it('the streams are read again only once something was parked or discarded', async () => {
+  let pages = 0
+  const fixture = memoryFixture((store) => ({
+    ...store,
+    inspection: {
+      ...store.inspection,
+      scan(...place) {
+        pages++
+        return store.inspection.scan(...place)
+      },
+    },
+  }))
+  const { store, generation } = await started(fixture)
+  const look = parkedStreamsIn([store], 10)
+  let last: Batch = firstBatch({ parked: ['a', 'b'] })
+  async function foundAfter(batch: Batch) {
+    last = batch
+    pages = 0
+    await applyAll(store, generation, batch)
+    const streams = (await look()).streams.map(({ stream }) => stream)
+    await look()
+    return { streams, pages }
+  }
+  expect(await foundAfter(last)).toEqual({ streams: ['a', 'b'], pages: 1 })
+  expect(await foundAfter(batchAfter(last, { documents: added(seat(1)) }))).toEqual({ streams: ['a', 'b'], pages: 0 })
+  expect(await foundAfter(batchAfter(last, { parked: ['c'] }))).toEqual({ streams: ['a', 'b', 'c'], pages: 1 })
+  expect(await foundAfter(batchAfter(last, { unparked: ['a'] }))).toEqual({ streams: ['b', 'c'], pages: 1 })
+  const both = batchAfter(last, { unparked: ['b'], parked: ['d'] })
+  const { counts } = both.checkpoint
+  const discarding = { ...both, checkpoint: { ...both.checkpoint, counts: { ...counts, discarded: 1 } } }
+  expect(await foundAfter(discarding)).toEqual({ streams: ['c', 'd'], pages: 1 })
+  const next = newGeneration()
+  await store.generations.start(next, generation)
+  expect(await look()).toEqual({ streams: [], more: 0 })
 })

@@ -168,6 +168,27 @@ describe('a discard', () => {
     expect(await everything(atOnce.world.store)).toEqual(found)
   })
 
+  it('of any other event loads nothing that waits', async () => {
+    const { world, data } = await worldOf([...firstParked, ...waitingBookings(1500)])
+    await untilCaughtUp(world)
+    await world.stop()
+    const loaded: number[] = []
+    const { projection } = world.store
+    const load: typeof projection.load = (name, request) => {
+      loaded.push(request.waiting.length)
+      return projection.load(name, request)
+    }
+    const store = { ...world.store, projection: { ...projection, load } }
+    await world.start({ log: world.log, store })
+    data.add(0, [discard('1', 2), discard('1', 1400)])
+    await untilCaughtUp(world)
+    expect(Math.max(...loaded)).toBe(0)
+    data.add(0, [discard('1', 1)])
+    await untilCaughtUp(world)
+    expect(Math.max(...loaded)).toBe(3)
+    expect((await everything(world.store)).parked).toEqual([])
+  })
+
   it('waits while the log does not answer, says so, and holds up nothing that was applied', async () => {
     const lines: Record<string, unknown>[] = []
     const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) })

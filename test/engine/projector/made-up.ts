@@ -4,10 +4,10 @@ import type { Document } from '../../../src/engine/definition/stream.ts'
 import { homeIdOf } from '../../../src/engine/read-models/stored-texts.ts'
 import { type AnyRecord, record } from './records.ts'
 
-/** What can happen to the thing that a stream is about. `n` is the id of another document. */
+/** What can happen to the thing that a stream is about. `n` is the id of another document, or how much is to be hidden. */
 export interface Happening {
   readonly type: 'Happening'
-  readonly op: 'change' | 'remove' | 'show again' | 'show other' | 'remove other' | 'fail'
+  readonly op: 'change' | 'hide' | 'remove' | 'show again' | 'show other' | 'remove other' | 'fail'
   readonly stream: string
   readonly n: number
 }
@@ -17,11 +17,13 @@ interface Thing extends Pick<Happening, 'stream'> {
   readonly isRemoved: boolean
   readonly other: number
   readonly removesOther: boolean
+  /** Which no document shows. */
+  readonly hidden: string
 }
 
-const nothing: Thing = { stream: '', changes: 0, isRemoved: false, other: 0, removesOther: false }
+const nothing: Thing = { stream: '', changes: 0, isRemoved: false, other: 0, removesOther: false, hidden: '' }
 
-/** A kind of stream that does what no seat does: its document can be removed. */
+/** A kind of stream that does what no seat does: its document can be removed, and any amount of its state be hidden. */
 export const madeUp: StreamDefinition<Thing, unknown, Happening> = defineStream<Thing, unknown, Happening>('made', {
   collection: 'seats',
   source: '/made-up',
@@ -30,6 +32,7 @@ export const madeUp: StreamDefinition<Thing, unknown, Happening> = defineStream<
   evolve(thing, { event: { op, stream, n } }) {
     if (op === 'fail') throw new Error('it fails')
     const changed = { ...thing, stream, changes: thing.changes + 1 }
+    if (op === 'hide') return { ...changed, hidden: 'x'.repeat(n) }
     if (op === 'remove') return { ...changed, isRemoved: true }
     if (op === 'show again') return { ...changed, isRemoved: false }
     return op === 'change' ? changed : { ...changed, other: n, removesOther: op === 'remove other' }

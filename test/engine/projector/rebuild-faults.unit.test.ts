@@ -41,6 +41,16 @@ describe('a rebuild that is disturbed', () => {
     expect(await names(world)).toEqual(active)
   })
 
+  it('takes over from a generation with a position that the log does not have', async () => {
+    const world = await filledWorld(5)
+    const [before] = await names(world)
+    world.sql('UPDATE checkpoint SET checkpoint = \'[999,998,"of nowhere",5,0,0,0,0,0]\'')
+    expect(await startRebuild(world)).toBe('activated')
+    const [active] = await names(world)
+    expect([active?.state, active?.name === before?.name]).toEqual(['active', false])
+    expect(await everything(world.store)).toEqual(await everything((await filledWorld(5)).store))
+  })
+
   it('gives up on an incomplete generation', async () => {
     const world = await filledWorld(5)
     const before = await names(world)

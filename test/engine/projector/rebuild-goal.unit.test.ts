@@ -20,3 +20,12 @@ it('a rebuild does not take over with a part of what the log held, though the ac
   add(records.slice(2))
   expect(await rebuilding).toBe('activated')
 })
+
+it('a rebuild takes over with all that is left of a log that has lost its end since the rebuild began', async () => {
+  const world = openWorld()
+  let asked = 0
+  const { log, add } = growingLog(world, async () => [asked++ === 0 ? 3 : 2])
+  await world.store.generations.start({ name: 'active', logId: log.logId }, undefined)
+  add(someSeats(1, 2))
+  expect(await startRebuild({ log, store: world.store })).toBe('activated')
+})

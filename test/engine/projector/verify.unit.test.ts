@@ -95,7 +95,7 @@ describe('verify', () => {
   it('ends with an error when the positions go back meanwhile', async () => {
     const world = await worldOfEveryKind()
     const store = disturbed(world.store, (method) => {
-      if (method === 'scan') world.sql(`UPDATE checkpoint SET checkpoint = json_set(checkpoint, '$[0]', 1)`)
+      if (method === 'scan') world.sql(`UPDATE checkpoint SET checkpoint = '[1,0,"x",1,0,0,0,0,0]'`)
     })
     await expect(startVerify({ log: world.log, store })).rejects.toMatchObject({ name: 'VerifyError' })
   })

@@ -4,8 +4,10 @@ import { openProven, type ScriptedStore, someTurns, stopClock } from './scripted
 
 const longMs = 1_000_000
 
-function open() {
-  const { store, tracker, model } = openProven()
+/** The log told this process of what is below `toldEnd`. */
+function open(toldEnd = 10_000) {
+  const { store, tracker, model } = openProven([toldEnd, 0])
+  void model.whenApplied({ partition: 0, offset: toldEnd - 1 }, { timeoutMs: 0, isRecorded: true })
   const heard = (from: number, next: number, withoutEffect: number[] = []) =>
     store.announce({ partition: 0, from, next, withoutEffect })
   const at = (offset: number, timeoutMs = 0, isAbandoned?: () => boolean) =>
@@ -73,10 +75,27 @@ describe('what became of each offset', () => {
       async ({ store, heard, look }) => [heard(0, 2), store.disconnect(), store.connect(), await look(2)],
       [unheard, unheard, late],
     ],
-    'a generation started anew': [({ store, heard }) => [heard(0, 2), store.start('second')], [late]],
+    'a generation started anew': [
+      async ({ store, tracker, heard }) => [heard(0, 2), store.start('second'), await tracker.look()],
+      [late],
+    ],
     'a generation filled anew': [
-      ({ store, heard }) => [heard(0, 2, [1]), store.start('second'), heard(0, 2)],
+      async ({ store, tracker, heard }) => [heard(0, 2, [1]), store.start('second'), await tracker.look(), heard(0, 2)],
       [applied, applied, late],
+    ],
+    'another generation than the one that is looked at': [
+      ({ store }) => store.announce({ partition: 0, from: 0, next: 9, withoutEffect: [] }, 'forged'),
+      [late],
+    ],
+    'a message about a partition that the log lacks': [
+      ({ store }) => store.announce({ partition: 7, from: 3, next: 2, withoutEffect: [] }),
+      [late],
+    ],
+    'a message that ends before it begins': [({ heard }) => heard(9, 2), [unheard, unheard, late]],
+    'a message beyond what the log told': [({ heard }) => heard(0, 999_999_999_999, [1]), [applied, none, applied]],
+    'a message that the next look does not bear out': [
+      async ({ heard, look }) => [heard(0, 5), await look(2)],
+      [unheard, unheard, late],
     ],
     'a generation that took over': [
       async ({ store, heard, look }) => [heard(0, 2), store.takeOver('second'), store.announce(), await look(2)],
@@ -103,7 +122,8 @@ describe('waiting for a position', () => {
   beforeEach(stopClock)
 
   it('ends in the order of the log when it is heard of, not before, or when a look shows it', async () => {
-    const { model, heard, at, look } = open()
+    const { tracker, model, heard, at, look } = open()
+    await tracker.look()
     const settled: string[] = []
     const waits = [5, 3, 4, 6].map((offset) =>
       at(offset, longMs).then((outcome) => settled.push(`${offset} ${outcome}`)),
@@ -133,6 +153,34 @@ describe('waiting for a position', () => {
     if (typeof release === 'function') release()
   })
 
+  it('is told nothing by a message beyond what the log told, but looks, once for many', async () => {
+    const { store, tracker, heard, at } = open(2)
+    await tracker.look()
+    const waits = [at(2, longMs), at(3, longMs)]
+    const { looks } = store.asked
+    for (let message = 0; message < 100; message++) heard(0, 999_999_999_999)
+    store.next.set(0, 3)
+    await vi.advanceTimersByTimeAsync(20)
+    expect(store.asked.looks).toBe(looks + 1)
+    expect(await waits[0]).toBe(unheard)
+    await vi.advanceTimersByTimeAsync(100)
+    expect(store.asked.looks).toBe(looks + 1)
+    store.next.set(0, 4)
+    await tracker.look()
+    expect(await waits[1]).toBe(unheard)
+  })
+
+  it('looks for what a message said before the log told it', async () => {
+    const { store, tracker, model, heard } = open(2)
+    await tracker.look()
+    heard(0, 3)
+    const { looks } = store.asked
+    const wait = model.whenApplied({ partition: 0, offset: 2 }, { timeoutMs: longMs, isRecorded: true })
+    store.next.set(0, 3)
+    await vi.advanceTimersByTimeAsync(20)
+    expect([await wait, store.asked.looks]).toEqual([unheard, looks + 1])
+  })
+
   it('does not begin without time', async () => {
     const { model, at } = open()
     const wait = at(0, 0)
@@ -141,7 +189,8 @@ describe('waiting for a position', () => {
   })
 
   it('that is abandoned ends soon and leaves the others as they are', async () => {
-    const { model, heard, at } = open()
+    const { tracker, model, heard, at } = open()
+    await tracker.look()
     const abandoned = new Set<number>()
     const waits = [1, 0, 1].map((offset, index) => at(offset, longMs, () => abandoned.has(index)))
     abandoned.add(0)

@@ -1,4 +1,7 @@
+import { isCount } from '../../../src/engine/read-models/damaged.ts'
 import { type StoredDocument, setName, type TextSet, textSets } from '../../../src/engine/read-models/document.ts'
+import { checkText } from '../../../src/engine/read-models/proven-document.ts'
+import { type FoundRow, foundRow } from '../../../src/engine/read-models/row-place.ts'
 import type {
   ApplyResult,
   Batch,
@@ -9,6 +12,7 @@ import type {
 } from '../../../src/engine/read-models/store.ts'
 import {
   type Checkpoint,
+  decodeCheckpoint,
   encodeCheckpoint,
   homeIdOf,
   startOfPartition,
@@ -53,10 +57,10 @@ export class GenerationData {
   /** When `apply` last began to answer 'later'. */
   paused = 0
   continues: string | undefined
-  readonly checkpoints = new Map<number, Checkpoint>()
+  readonly checkpointTexts = new Map<number, string>()
   readonly #home: string
   readonly #sets = new Map<string, Map<string | number, unknown>>()
-  readonly #recorded = new Map([['keys', 0]])
+  readonly recorded = new Map([['keys', 0]])
 
   constructor({ name, logId }: Generation, state: StoredGeneration['state'], home: string) {
     this.name = name
@@ -71,7 +75,13 @@ export class GenerationData {
   }
 
   checkpoint(partition: number): Checkpoint {
-    return this.checkpoints.get(partition) ?? startOfPartition
+    const text = this.checkpointTexts.get(partition)
+    return text === undefined ? startOfPartition : decodeCheckpoint(text, partition)
+  }
+
+  /** Throws DamagedError. */
+  get checkpoints(): Map<number, Checkpoint> {
+    return new Map([...this.checkpointTexts].map(([partition, text]) => [partition, decodeCheckpoint(text, partition)]))
   }
 
   set<Value>(name: string): Map<string | number, Value> {
@@ -89,18 +99,23 @@ export class GenerationData {
     return this.set<string>(set).get(id)
   }
 
-  /** The text of its row, and the document that it is behind, if there is one. */
-  row(stream: string): { json?: string; row?: string | undefined } {
+  row(stream: string): FoundRow {
     const shown = this.documents(this.#home).get(homeIdOf(stream) ?? 0)
-    return shown === undefined ? { row: this.text('rows', stream) } : { json: shown.json, row: shown.behind }
+    if (shown !== undefined) checkText(shown, shown.json)
+    return foundRow(shown, () => this.text('rows', stream))
   }
 
   sizes(): Map<string, Size> {
-    return new Map([...this.#recorded].map(([name, recorded]) => [name, { actual: this.set(name).size, recorded }]))
+    return new Map(
+      [...this.recorded].map(([name, recorded]) => [
+        name,
+        { actual: this.set(name).size, recorded: isCount(recorded) ? recorded : Number.NaN },
+      ]),
+    )
   }
 
   isComplete(...sets: readonly string[]): boolean {
-    return sets.every((name) => this.set(name).size === (this.#recorded.get(name) ?? 0))
+    return sets.every((name) => this.set(name).size === (this.recorded.get(name) ?? 0))
   }
 
   apply(batch: Batch): ApplyResult {
@@ -109,7 +124,10 @@ export class GenerationData {
     }
     const changed = batch.documents.flatMap(({ before, after }) => [...setsOf(before), ...setsOf(after)])
     if (!this.isComplete(this.#home, ...textSets, ...changed)) return { outcome: 'incomplete' }
-    const isThere = (stream: string) => this.row(stream).row !== undefined || this.text('parked', stream) !== undefined
+    const isThere = (stream: string) => {
+      const { json, row } = this.row(stream)
+      return (json ?? row ?? this.text('parked', stream)) !== undefined
+    }
     const streams = batch.newStreams.filter(isThere)
     const documents = batch.documents.flatMap(({ before, after }) => {
       if (before !== undefined || after === undefined || !this.documents(after.collection).has(after.id)) return []
@@ -129,7 +147,7 @@ export class GenerationData {
       for (const id of texts[set].removed) this.#remove(set, id)
       for (const [id, text] of texts[set].put) this.#put(set, id, text)
     }
-    this.checkpoints.set(partition, checkpoint)
+    this.checkpointTexts.set(partition, encodeCheckpoint(checkpoint))
   }
 
   #put(name: string, entry: string | number, value: unknown): void {
@@ -144,7 +162,7 @@ export class GenerationData {
   }
 
   #resize(name: string, added: number): void {
-    this.#recorded.set(name, (this.#recorded.get(name) ?? 0) + added)
+    this.recorded.set(name, (this.recorded.get(name) ?? 0) + added)
   }
 }
 

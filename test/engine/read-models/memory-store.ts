@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import { byId } from '../../../src/engine/read-models/by-id.ts'
+import { DamagedError } from '../../../src/engine/read-models/damaged.ts'
 import {
   type DocumentId,
   isTextSet,
@@ -9,26 +10,29 @@ import {
   textSets,
 } from '../../../src/engine/read-models/document.ts'
 import { Listeners } from '../../../src/engine/read-models/listeners.ts'
-import { loadedStream } from '../../../src/engine/read-models/loaded-stream.ts'
+import { loadedRows, loadedStream } from '../../../src/engine/read-models/loaded-stream.ts'
+import { checkText, provenDocument, provenPage } from '../../../src/engine/read-models/proven-document.ts'
 import {
   type ActiveGeneration,
   type Generation,
   type Generations,
   type Inspection,
   type Item,
+  type Look,
   type ProjectionStore,
   type Proof,
   type ReadModelStore,
+  type Size,
   type Snapshot,
   type StoredReads,
   scannedCharactersMax,
 } from '../../../src/engine/read-models/store.ts'
-import { decodeOffsets, decodeParkedStream, decodeRow, keyId } from '../../../src/engine/read-models/stored-texts.ts'
+import { decodeOffsets, decodeParkedStream, keyId } from '../../../src/engine/read-models/stored-texts.ts'
 import { chunkId } from '../../../src/engine/read-models/stream-history.ts'
 import { home as sampleHome } from './contract/samples.ts'
 import { GenerationData, MemoryData, type VersionData } from './memory-data.ts'
 
-const pauseMs = 300
+const pauseMs = 1000
 const pauseEveryMs = 5000
 
 /** The port, implemented as simply as can be: what the adapters are compared with. Several stores may share the data. */
@@ -80,7 +84,7 @@ function readsOf(store: MemoryStore): StoredReads {
   }
   const findIn = (generation: GenerationData | undefined, { collection, id }: DocumentId) => {
     const found = generation?.documents(collection).get(id)
-    return found && { json: found.json, stream: collection === store.home ? String(id) : found.behind }
+    return found && provenDocument({ collection, id }, found, store.home)
   }
   return {
     async find(name, document) {
@@ -94,8 +98,18 @@ function readsOf(store: MemoryStore): StoredReads {
       const behind = inOrder(generation, set).filter(({ id }) => id > after && (ids === undefined || ids.includes(id)))
       const shown = behind.slice(0, limit)
       const last = behind.length > limit ? shown.at(-1)?.id : undefined
-      const documents = shown.map(({ json }) => json).join(',')
+      const documents = provenPage(set, shown.map(({ json }) => json).join(','), shown.length)
+      if (ids !== undefined) for (const each of shown) checkText(each, each.json)
       return { proof: proofOf(generation, set), documents, count: shown.length, last }
+    },
+
+    async heldIds(name, { collections, first, last }) {
+      const generation = store.generation(name)
+      const isIn = (id: string | number) =>
+        String(Number(id)) === String(id) && Number(id) >= first && Number(id) <= last
+      const sets = [...collections, 'rows', 'parked']
+      const holdsAny = sets.some((set) => [...(generation?.set(set).keys() ?? [])].some(isIn))
+      return { proof: proofOf(generation, ...sets), holdsAny }
     },
 
     async load(name, query) {
@@ -121,10 +135,7 @@ function projectionOf(store: MemoryStore): ProjectionStore {
       if (generation === undefined) return undefined
       return {
         checkpoint: generation.checkpoint(partition),
-        rows: byId(streams, (stream) => {
-          const { json, row } = generation.row(stream)
-          return row === undefined ? undefined : decodeRow(stream, json, row)
-        }),
+        ...loadedRows(streams, (stream) => generation.row(stream)),
         parked: byId(streams, (stream) => {
           const text = generation.text('parked', stream)
           return text === undefined ? undefined : decodeParkedStream(stream, text)
@@ -156,11 +167,14 @@ function generationsOf(store: MemoryStore): Generations {
   return {
     async look() {
       const [active, building] = [store.open().inState('active'), store.open().inState('building')]
+      const { checkpoints, damage } = checkpointsOf(active)
+      const built = checkpointsOf(building).checkpoints
       return {
         active: active && activeOf(active),
-        checkpoints: active && new Map(active.checkpoints),
-        isComplete: active === undefined || active.isComplete(...active.sizes().keys()),
-        building: building && { ...generationOf(building), checkpoints: new Map(building.checkpoints) },
+        checkpoints,
+        isComplete: damage === undefined && (active === undefined || active.isComplete(...active.sizes().keys())),
+        damage,
+        building: building && built && { ...generationOf(building), checkpoints: built },
       }
     },
 
@@ -204,15 +218,18 @@ function generationsOf(store: MemoryStore): Generations {
       const building = store.generation(name)
       const active = store.open().inState('active')
       if (building?.state !== 'building' || (active?.logId ?? building.logId) !== building.logId) return 'not_building'
-      for (const [partition, { next }] of active?.checkpoints ?? []) {
-        if (next <= building.checkpoint(partition).next) continue
+      const reached = checkpointsOf(building).checkpoints
+      const before = checkpointsOf(active).checkpoints
+      if (reached === undefined) return 'incomplete'
+      for (const [partition, { next }] of before ?? []) {
+        if (next <= (reached.get(partition)?.next ?? 0)) continue
         if (active && Date.now() - active.paused >= pauseEveryMs) active.paused = Date.now()
         return 'behind'
       }
       if (!building.isComplete(...building.sizes().keys())) return 'incomplete'
       active?.become('replaced')
       building.become('active')
-      building.continues = active?.name
+      building.continues = before && active?.name
       store.listeners.progress(name)
       return 'activated'
     },
@@ -238,11 +255,22 @@ function generationsOf(store: MemoryStore): Generations {
 
     async prune(graceMs) {
       const own = store.open()
-      const end = Date.now() - graceMs
+      const now = Date.now()
+      const end = now - graceMs
+      for (const each of own.generations.values()) if (each.state !== 'active') each.since = Math.min(each.since, now)
       const generations = own.stored().filter(({ state, since }) => state !== 'active' && since <= end)
       for (const { name } of generations) own.generations.delete(name)
       return generations.map(({ name }) => name)
     },
+  }
+}
+
+function checkpointsOf(generation: GenerationData | undefined): Pick<Look, 'checkpoints' | 'damage'> {
+  try {
+    return { checkpoints: generation?.checkpoints }
+  } catch (error) {
+    if (error instanceof DamagedError) return { checkpoints: undefined, damage: error.damage }
+    throw error
   }
 }
 
@@ -261,6 +289,8 @@ function inspectionOf(store: MemoryStore): Inspection {
   }
   return {
     contents: async (name) => inspect(name, (generation) => ({ sizes: generation.sizes() })),
+
+    recorded: async (name) => inspect(name, (generation) => ({ sizes: recordedIn(generation.sizes()) })),
 
     scan: async (name, set, from, limit) =>
       inspect(name, (generation) => {
@@ -281,6 +311,12 @@ function inspectionOf(store: MemoryStore): Inspection {
         return { texts: ids.map((id) => texts.get(id)) }
       }),
   }
+}
+
+function recordedIn(sizes: ReadonlyMap<string, Size>): ReadonlyMap<string, number> {
+  for (const [set, { recorded }] of sizes)
+    if (Number.isNaN(recorded)) throw new DamagedError(`the recorded size of ${set} is not a number`)
+  return new Map([...sizes].map(([set, { recorded }]) => [set, recorded]))
 }
 
 function itemsIn(generation: GenerationData, set: string): Item[] {

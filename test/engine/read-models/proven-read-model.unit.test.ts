@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { DamagedError } from '../../../src/engine/read-models/damaged.ts'
 import { ProvenReadModel } from '../../../src/engine/read-models/proven-read-model.ts'
 import type { AtLeast, ReadModel } from '../../../src/engine/read-models/read-model.ts'
 import type { Look } from '../../../src/engine/read-models/store.ts'
@@ -30,10 +31,10 @@ describe('a proven read model', () => {
     expect(await model.page({ ...all, limit: 1 })).toEqual({ documents: '{"id":1}', count: 1, last: 1, reached })
     const load = vi.spyOn(store, 'load')
     const query = { stream: '1', key: { partition: 1, key: 'k' }, versions: { first: 1, last: 2 } }
-    const found = await model.load(query)
+    const found = await model.load(query, undefined, 'owner')
     const { proof: _, ...stream } = (await load.mock.results[0]?.value) ?? {}
     expect(found).toEqual({ ...stream, reached })
-    expect([load.mock.calls, store.asked.reads]).toEqual([[['first', query]], 4])
+    expect([load.mock.calls, store.asked.reads]).toEqual([[['first', query, 'owner']], 4])
   })
 
   describe.each(Object.entries(ways))('does not %s', (_, read) => {
@@ -57,20 +58,34 @@ describe('a proven read model', () => {
       expect(model.state).toEqual({ status: 'down', generation: 'first' })
     })
 
+    it('where something is damaged, and says what', async () => {
+      const { store, model, incomplete, until } = openProven()
+      await until('up')
+      const damaged = new DamagedError('the row of stream "1" is not a row')
+      const spies = (['find', 'page', 'load'] as const).map((each) => vi.spyOn(store, each).mockRejectedValue(damaged))
+      await expect(read(model)).rejects.toMatchObject(rebuilding)
+      expect(incomplete.report.mock.calls).toEqual([['first', 'the row of stream "1" is not a row']])
+      for (const spy of spies) spy.mockRestore()
+      await read(model)
+    })
+
     it('in a set that lost something, and says so', async () => {
       const { store, model, incomplete, until } = openProven()
       await until('up')
       store.apply(1, 0, 1)
       store.ids = []
       await expect(read(model)).rejects.toMatchObject(rebuilding)
-      expect(incomplete.report.mock.calls).toEqual([['first']])
+      expect(incomplete.report.mock.calls).toEqual([['first', undefined]])
       store.start('second')
       store.apply(1, 0, 1)
       await eventually(() => expect(model.state).toEqual({ status: 'up', generation: 'second' }))
       await read(model)
       store.ids = []
       await expect(read(model)).rejects.toMatchObject(rebuilding)
-      expect(incomplete.report.mock.calls).toEqual([['first'], ['second']])
+      expect(incomplete.report.mock.calls).toEqual([
+        ['first', undefined],
+        ['second', undefined],
+      ])
     })
 
     it('in a generation made from another log', async () => {
@@ -105,8 +120,19 @@ describe('a proven read model', () => {
     await someTurns()
     expect(model.state.status).toBe('rebuilding')
     store.apply(2, 0, 2)
-    await someTurns()
+    await vi.advanceTimersByTimeAsync(20)
     expect(model.state.status).toBe('up')
+  })
+
+  it('asks for no more than a log that lost its end still holds', async () => {
+    const { store, ends, tracker, model, until } = openProven([5])
+    store.store(1, 0, 3)
+    await tracker.look()
+    await someTurns()
+    expect(model.state.status).toBe('rebuilding')
+    ends[0] = 3
+    await tracker.look()
+    await until('up')
   })
 
   it('looks by itself, until it is closed', async () => {
@@ -172,6 +198,17 @@ describe('a proven read model', () => {
     await vi.advanceTimersByTimeAsync(1500)
     await refused
   })
+})
+
+it('never says up while looks fail', async () => {
+  const { store, tracker, model, until } = openProven()
+  await until('up')
+  const looking = vi.spyOn(store, 'look').mockRejectedValue(new Error('refused'))
+  await tracker.look().catch(() => {})
+  expect(model.state).toEqual({ status: 'down', generation: 'first' })
+  looking.mockRestore()
+  await tracker.look()
+  expect(model.state).toEqual({ status: 'up', generation: 'first' })
 })
 
 it('one more look keeps a read for 300 ms at most', async () => {

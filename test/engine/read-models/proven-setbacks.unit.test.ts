@@ -6,14 +6,15 @@ import { openProven, ScriptedStore, someTurns } from './scripted-store.ts'
 
 const rebuilding = { code: 'read_model_rebuilding' }
 
-/** Proved, with the documents 1 and 2. Whatever is asked of the log from then on says that there is a third one. */
+/** Proved, with the documents 1 and 2. The log tells from then on that there is a third one. */
 async function openProved() {
   const world = openProven([2, 0])
-  const { store, ends, log, until } = world
+  const { store, ends, log, model, until } = world
   store.store(1, 0, 1)
   store.store(2, 0, 2)
   await until('up')
   ends[0] = 3
+  void model.whenApplied({ partition: 0, offset: 2 }, { timeoutMs: 0, isRecorded: true })
   log.endOffsets.mockClear()
   return world
 }
@@ -110,6 +111,33 @@ describe('a proven read model refuses to answer', () => {
 })
 
 describe('a proven read model continues to answer', () => {
+  it.each<[string, (store: ScriptedStore) => void]>([
+    ['of a partition that the log lacks', (store) => forge(store, 7, 2)],
+    ['beyond the end of the log', (store) => forge(store, 0, 999_999_999_999)],
+    ['of a generation that there is not', (store) => forge(store, 0, 3, 'forged')],
+    ['of a generation that was never activated', (store) => store.announce(undefined, 'forged')],
+  ])('whatever a message says %s', async (_, attack) => {
+    const { store, model, page, tracker } = await openProved()
+    store.store(3, 0, 3)
+    attack(store)
+    expect(await page()).toEqual([1, 2, 3])
+    await tracker.look()
+    expect([await page(), model.state.status]).toEqual([[1, 2, 3], 'up'])
+  })
+
+  it.each([0, 7])('what partition %i of the store showed once beyond the log counts no more', async (partition) => {
+    const { store, log, tracker, until, page } = await openProved()
+    log.endOffsets.mockResolvedValue([2, 0])
+    store.next.set(partition, 999_999_999_999)
+    expect(await page()).toEqual([1, 2])
+    if (partition === 0) store.next.set(0, 2)
+    else store.next.delete(partition)
+    await expect(page()).rejects.toMatchObject(rebuilding)
+    await tracker.look()
+    await until('up')
+    expect(await page()).toEqual([1, 2])
+  })
+
   it('news that overtakes an answer, or a look, doubts nothing', async () => {
     const { store, log, tracker, model, page } = await openProved()
     const release = store.hold()
@@ -134,6 +162,17 @@ describe('a proven read model continues to answer', () => {
     await until('up')
     expect(await page()).toEqual([1, 2])
     store.rollBack()
+    await expect(page()).rejects.toMatchObject(rebuilding)
+  })
+
+  it('a store put back while the connection was lost is not taken for what it was, although the log is away', async () => {
+    const { store, log, page, tracker } = await openProved()
+    log.endOffsets.mockRejectedValue(new ServiceError('event_log_unavailable', 'away'))
+    store.disconnect()
+    store.rollBack()
+    store.connect()
+    await tracker.look()
+    await tracker.look()
     await expect(page()).rejects.toMatchObject(rebuilding)
   })
 
@@ -176,7 +215,7 @@ describe('a proven read model continues to answer', () => {
   })
 
   it.each(['before', 'while'])('no read fails that began %s another generation took over', async (when) => {
-    const { store, model, page } = await openProved()
+    const { store, model, tracker, page } = await openProved()
     const release = store.hold()
     const reading = when === 'before' ? [page(), page(1)] : []
     store.takeOver('second')
@@ -185,6 +224,7 @@ describe('a proven read model continues to answer', () => {
     if (when === 'while') reading.push(page(), page(1))
     release()
     expect(await Promise.all(reading)).toEqual([[1, 2], [1]])
+    await tracker.look()
     expect(model.state).toEqual({ status: 'up', generation: 'second' })
   })
 })
@@ -252,6 +292,10 @@ it('whatever happens to the store, an answer holds every document that was serve
     { numRuns: 200 },
   )
 })
+
+function forge(store: ScriptedStore, partition: number, next: number, generation?: string): void {
+  store.announce({ partition, from: 3, next, withoutEffect: [] }, generation)
+}
 
 function refused(error: ServiceError): undefined {
   expect(error.code).toBe('read_model_rebuilding')

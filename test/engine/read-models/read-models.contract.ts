@@ -1,10 +1,12 @@
 import { afterEach, describe, it } from 'vitest'
 import { activating } from './contract/activating.ts'
 import { applying, refusing } from './contract/applying.ts'
+import { damaging } from './contract/damaging.ts'
 import type { ContractTopic, ReadModelsFixture } from './contract/fixture.ts'
 import { building, generations } from './contract/generations.ts'
 import { inspecting } from './contract/inspecting.ts'
 import { listening } from './contract/listening.ts'
+import { longRows } from './contract/long-rows.ts'
 import { looking } from './contract/looking.ts'
 import { model } from './contract/model.ts'
 import { reading } from './contract/reading.ts'
@@ -22,8 +24,8 @@ import { upkeep } from './contract/upkeep.ts'
  */
 export const readModelsTopics: readonly ContractTopic[] = [
   ...[generations, building, activating, upkeep, listening, looking],
-  ...[applying, streams, removal, refusing, together],
-  ...[reading, inspecting, stores, model],
+  ...[applying, streams, longRows, removal, refusing, together],
+  ...[reading, inspecting, stores, model, damaging],
 ]
 
 /** Runs the contract on an adapter; `open` gives each test data of its own. */

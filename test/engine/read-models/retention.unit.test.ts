@@ -26,7 +26,7 @@ function start({ grace = graceMs, prunes = true } = {}) {
     },
   }))
   const logger = { info: vi.fn(), debug: vi.fn() } as never
-  const stop = startRetention(stores, { logId: 'log', graceMs: grace, prunes, logger })
+  const stop = startRetention(stores, { logId: 'log', versions: ['own', 'own.s2-1'], graceMs: grace, prunes, logger })
   onTestFinished(stop)
   return { state, done, removed, stores, stop }
 }
@@ -64,6 +64,13 @@ describe('retention', () => {
     expect(removed).toEqual(['old of log, renewed at 1'])
     await passing(graceMs)
     expect(removed).toEqual(['old of log, renewed at 1', 'used of log, renewed at 2'])
+  })
+
+  it('removes no version of its own, of whichever shard, although none seems to be renewed', async () => {
+    const { state, removed } = start()
+    state.versions = ['own', 'own.s2-1', 'old'].map((version) => ({ version, renewed: 1 }))
+    await passing(2 * graceMs)
+    expect(removed).toEqual(['old of log, renewed at 1'])
   })
 
   it('removes nothing after an outage that others had too, until it has watched for as long again', async () => {

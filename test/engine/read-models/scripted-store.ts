@@ -8,6 +8,8 @@ import type {
   ActiveGeneration,
   Checkpoints,
   Found,
+  HeldIds,
+  IdRange,
   Look,
   PageQuery,
   Progress,
@@ -64,6 +66,10 @@ export class ScriptedStore implements StoredReads, TrackedGenerations {
     const row = isThere ? decodeRow(stream, undefined, '1  ') : undefined
     const { reached: _, ...nothing } = nothingLoaded
     return await this.#read(generation, { ...nothing, row })
+  }
+
+  async heldIds(generation: string, { first, last }: IdRange): Promise<HeldIds> {
+    return await this.#read(generation, { holdsAny: this.#ids(generation).some((id) => id >= first && id <= last) })
   }
 
   /** From now on positions and answers are on their way, as they were when read, until what this returns is called. */

@@ -127,6 +127,21 @@ it('documents are found by ids as in one store, however many shards there are', 
   )
 })
 
+it('whether something has an id is told as by one store, however many shards there are', async () => {
+  const ids = fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 10 })
+  const first = fc.integer({ min: 1, max: 60 })
+  await fc.assert(
+    fc.asyncProperty(ids, first, fc.nat(20), fc.integer({ min: 2, max: 7 }), async (ids, first, more, shards) => {
+      const { model, up } = openSharded(shards, ids)
+      await up()
+      const last = first + more
+      const expected = ids.some((id) => id >= first && id <= last)
+      expect(await model.holdsAny({ collections: ['seats'], first, last })).toBe(expected)
+    }),
+    { numRuns: 30 },
+  )
+})
+
 describe('with a shard away', () => {
   const [one = 0, other = 0] = [0, 1].map((shard) =>
     [1, 2, 3, 4, 5, 6].find((id) => partitionFor(String(id)) % 2 === shard),

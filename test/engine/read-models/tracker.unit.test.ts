@@ -76,6 +76,26 @@ describe('looking at the store', () => {
     expect(await passed(3000)).toBe(before + 5)
   })
 
+  it.each([undefined, { partition: 0, from: 0, next: 1, withoutEffect: [] }])(
+    'goes on, at most every 20 ms, whatever generations are announced: %j',
+    async (progress) => {
+      stopClock()
+      const { store, tracker } = open({ lookMs: longMs })
+      await tracker.look()
+      await vi.advanceTimersByTimeAsync(20)
+      const { looks } = store.asked
+      const flood = setInterval(() => store.announce(progress, `forged ${Math.random()}`), 1)
+      vi.spyOn(store, 'look').mockImplementation(async () => {
+        store.announce(progress, 'forged meanwhile')
+        return await ScriptedStore.prototype.look.call(store)
+      })
+      await vi.advanceTimersByTimeAsync(200)
+      expect(store.asked.looks - looks).toBeLessThan(25) // each look is repeated once
+      expect((await tracker.look()).active?.name).toBe('first')
+      clearInterval(flood)
+    },
+  )
+
   it('leaves what it found, or why it failed, to whoever does not want to wait', async () => {
     const { store, tracker } = open({ lookMs: longMs }, awayStore())
     expect(() => tracker.lastLook).toThrow('not being looked at')

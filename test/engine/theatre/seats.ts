@@ -86,7 +86,8 @@ const name = Type.String({
   maxLength: 128,
   pattern: '^\\s*\\S',
   format: 'well-formed',
-  description: '1 to 128 characters of well-formed Unicode, not only white space',
+  description: 'What the seat is called',
+  'x-rule': 'must be 1 to 128 characters of well-formed Unicode, not only white space',
 })
 const rowId = Int64Schema({ description: 'The row that the seat is in', examples: [7] })
 const time = Type.String({ format: 'date-time' })

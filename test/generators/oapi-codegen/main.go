@@ -51,7 +51,7 @@ func main() {
 	events := *must(ours.ListPetEventsWithResponse(ctx, rex.Id, nil)).JSON200
 	expect(len(events) == 2, events)
 	created, isCreated := must(events[0].ValueByDiscriminator()).(PetCreated)
-	expect(isCreated && reflect.DeepEqual(created.Data, rex) && *created.Streamversion == 1, created)
+	expect(isCreated && created.Data.Id == rex.Id && created.Data.Name == rex.Name && created.Data.CategoryId == rex.CategoryId && *created.Streamversion == 1, created)
 	placed, isPlaced := must(events[1].ValueByDiscriminator()).(OrderPlaced)
 	expect(isPlaced && placed.Data.OrderId == order.Id && placed.Streamversion == 2, placed)
 

@@ -49,7 +49,7 @@ fn main() {
     let events = events_api::list_pet_events(&ours, rex.id, None, None, None, None).unwrap();
     match &events[..] {
         [PetEvent::PetCreated(created), PetEvent::OrderPlaced(placed)] => {
-            assert_eq!((&created.data, created.streamversion), (&rex, Some(1)));
+            assert_eq!((&created.data.name, created.data.category_id, created.streamversion), (&rex.name, rex.category_id, Some(1)));
             assert_eq!((placed.data.order_id, placed.streamversion), (order.id, 2));
         }
         other => panic!("{other:?}"),

@@ -1,5 +1,7 @@
+import { AcknowledgedEvents } from '../../../src/engine/commands/acknowledged-events.ts'
 import { createCommandHandler } from '../../../src/engine/commands/execution.ts'
 import { IdAllocator } from '../../../src/engine/commands/id-allocator.ts'
+import { IdBlocks } from '../../../src/engine/commands/id-blocks.ts'
 import { EventFeed } from '../../../src/engine/feed/event-feed.ts'
 import type { EventLog } from '../../../src/engine/log/event-log.ts'
 import { defaultLimits, GroupCommit } from '../../../src/engine/log/group-commit.ts'
@@ -61,6 +63,7 @@ export class ApiProcess extends Process {
   readonly instance: string
   readonly readModel: ProvenReadModel
   readonly events: EventFeed
+  readonly acknowledged: AcknowledgedEvents
   readonly #routes: Routes
 
   constructor(shared: Shared, instance: string) {
@@ -69,11 +72,17 @@ export class ApiProcess extends Process {
     const { log, store } = this
     const tracker = new Tracker(store.generations)
     this.readModel = new ProvenReadModel({ reads: store.reads, tracker, log })
+    const collections = petstore.resources.map(({ collection }) => collection)
+    const blocks = new IdBlocks({ log, readModel: this.readModel, collections, logger })
+    const ids = new IdAllocator(log, blocks)
+    ids.prepare()
+    this.acknowledged = new AcknowledgedEvents({ log, readModel: this.readModel, ids, logger })
     const commands = createCommandHandler({
       readModel: this.readModel,
       log,
       appender: new GroupCommit(log, defaultLimits),
-      ids: new IdAllocator(log),
+      ids,
+      acknowledged: this.acknowledged,
       definition: petstore,
       now: () => new Date(),
       timeoutMs,

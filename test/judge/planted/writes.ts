@@ -75,7 +75,8 @@ export const plantedInWrites: Readonly<Record<string, Spoil>> = {
     return isWritten && isAlone && tag ? { ...exchange, cached: { tag, body } } : undefined
   }),
   'a change of a pet is confirmed that nobody made': (exchange) => {
-    const isLost = exchange.operation === 'updatePet' && exchange.status === undefined && exchange.wanted?.name
+    const { operation, status = 503 } = exchange
+    const isLost = operation === 'updatePet' && status === 503 && exchange.wanted?.name
     const { id = 0, wanted } = exchange
     const body = { id, categoryId: 1, status: 'available', ...wanted }
     return isLost ? { ...exchange, instance: 'api', status: 200, body, tag: 'any', tokenAfter: '' } : undefined

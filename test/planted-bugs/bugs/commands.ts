@@ -7,8 +7,8 @@ export const commandBugs: readonly PlantedBug[] = [
   {
     name: 'If-Match is judged by the document as it was before a rival came first',
     file: 'src/engine/commands/execution.ts',
-    text: 'const event = this.#decide(target, time, before.state, basis)',
-    becomes: 'const event = this.#decide(target, time, before.state, loaded ?? basis)',
+    text: 'const event = this.#decide(target, time, stream.state, basis)',
+    becomes: 'const event = this.#decide(target, time, stream.state, loaded ?? basis)',
     caughtBy: {
       file: 'test/engine/commands/documents.unit.test.ts',
       title: 'is judged again when a rival came first',
@@ -64,6 +64,45 @@ export const commandBugs: readonly PlantedBug[] = [
     caughtBy: {
       file: commands,
       title: 'appends nothing more however often it is sent while the read models are behind',
+    },
+  },
+  {
+    name: 'a block of ids is used although something is stored under them',
+    file: 'src/engine/commands/id-blocks.ts',
+    text: 'if (!(await this.#isTaken(block, needed))) return block',
+    becomes: `await this.#isTaken(block, needed)
+      return block`,
+    caughtBy: {
+      file: 'test/engine/commands/id-blocks.unit.test.ts',
+      title: 'is skipped, with a warning that names it, when anything is stored under one of them',
+    },
+  },
+  {
+    name: 'a new stream whose own event is parked is begun again under another id',
+    file: 'src/engine/commands/outcome.ts',
+    text: 'parked !== undefined && parked.first < position.offset',
+    becomes: 'parked !== undefined',
+    caughtBy: { file: newStream, title: 'is an error when the event is parked' },
+  },
+  {
+    name: 'nobody follows a new stream that was answered before its outcome was known',
+    file: 'src/engine/commands/execution.ts',
+    text: "if (outcome === 'late') this.#options.acknowledged.follow(written)",
+    becomes: '',
+    caughtBy: {
+      file: newStream,
+      title:
+        'is answered without being readable when that takes longer than it is waited for, and followed from then on',
+    },
+  },
+  {
+    name: 'what is announced of a position in another generation counts for an event that is followed',
+    file: 'src/engine/commands/acknowledged-events.ts',
+    text: 'return isAnnounced && !isSame() ?',
+    becomes: 'return isAnnounced && generation === undefined ?',
+    caughtBy: {
+      file: 'test/engine/commands/acknowledged-events.unit.test.ts',
+      title: 'is looked up where another generation is announced while it is waited for',
     },
   },
   {

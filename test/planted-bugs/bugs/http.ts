@@ -4,12 +4,33 @@ const consistency = 'test/engine/http/consistency.unit.test.ts'
 
 export const httpBugs: readonly PlantedBug[] = [
   {
+    name: 'the end of a string is looked for again at each quote in it',
+    file: 'src/engine/http/shown-event.ts',
+    text: 'const strings = String.raw`"(?:[^"\\\\]|\\\\.)*"?`',
+    becomes: 'const strings = String.raw`"(?:[^"\\\\]|\\\\.)*"`',
+    caughtBy: {
+      file: 'test/attacks/evil-text.unit.test.ts',
+      title: 'costs an event that is shown no more than its length',
+    },
+  },
+  {
+    name: 'a long number that is none becomes one',
+    file: 'src/engine/lib/exact-json.ts',
+    text: 'String.raw`(?<![\\w.+-])-?(?:0|[1-9]\\d*)',
+    becomes: 'String.raw`-?(?:0|[1-9]\\d*)',
+    caughtBy: {
+      file: 'test/engine/lib/exact-json.unit.test.ts',
+      title: 'refuses what JSON.parse refuses, and nothing else',
+    },
+  },
+  {
     name: 'a 404 does not wait for the token',
     file: 'src/engine/http/resource.ts',
-    text: 'const { document, reached } = known === undefined ? nothing : await services.readModel.find(known, exchange.atLeast)',
+    text: 'known === undefined ? nothing : await services.readModel.find(known, exchange.atLeast, owner)',
     becomes: `// Most ids of nothing never were: only what is there is worth a wait.
-  const isThere = known !== undefined && (await services.readModel.find(known)).document !== undefined
-  const { document, reached } = isThere ? await services.readModel.find(known, exchange.atLeast) : nothing`,
+    known !== undefined && (await services.readModel.find(known)).document !== undefined
+      ? await services.readModel.find(known, exchange.atLeast)
+      : nothing`,
     caughtBy: { file: consistency, title: 'is honoured by GET /v1/bookings/1' },
   },
   {
@@ -44,6 +65,16 @@ export const httpBugs: readonly PlantedBug[] = [
     caughtBy: {
       file: 'test/engine/http/events.unit.test.ts',
       title: 'is made of server-sent events, the last of each step with the id to go on from',
+    },
+  },
+  {
+    name: 'a page of earlier events leaves out what it has read and not told',
+    file: 'src/engine/feed/earlier-events.ts',
+    text: 'this.#events.at(-1)?.offset ?? this.from - 1',
+    becomes: 'this.from - 1',
+    caughtBy: {
+      file: 'test/engine/feed/earlier-events.unit.test.ts',
+      title: 'are the latest fifty by time over all partitions, and then those before them',
     },
   },
   {

@@ -1,6 +1,7 @@
 import type { PlantedBug } from '../bug.ts'
 
 const sqliteLog = 'src/engine/log/sqlite/sqlite-event-log.ts'
+const sqliteFile = 'src/engine/log/sqlite/log-file.ts'
 const durability = 'test/engine/log/sqlite/sqlite-durability.unit.test.ts'
 const kafkaProducer = 'src/engine/log/kafka/kafka-producer.ts'
 const producer = 'test/engine/log/kafka/kafka-producer.unit.test.ts'
@@ -33,10 +34,30 @@ export const logBugs: readonly PlantedBug[] = [
   },
   {
     name: 'synchronous = NORMAL for the log',
-    file: sqliteLog,
+    file: sqliteFile,
     text: 'PRAGMA synchronous = FULL',
     becomes: 'PRAGMA synchronous = NORMAL',
     caughtBy: { file: durability, title: 'is on disk before an append is, whatever happens to the machine' },
+  },
+  {
+    name: 'the checksum of a record does not cover the one before it',
+    file: 'src/engine/log/sqlite/record-checksum.ts',
+    text: 'crc32(bytes, crc32(head, before))',
+    becomes: 'crc32(bytes, crc32(head, before - before))',
+    caughtBy: {
+      file: 'test/engine/log/sqlite/sqlite-damage.unit.test.ts',
+      title: 'is told from another log by each record, though its checksum fits it there',
+    },
+  },
+  {
+    name: 'a backup over the files of a killed process is opened with their WAL',
+    file: sqliteFile,
+    text: 'wal.size === 0 || writeVersionOf(file) === walVersion',
+    becomes: 'wal.size >= 0',
+    caughtBy: {
+      file: 'test/engine/log/sqlite/sqlite-copy.unit.test.ts',
+      title: 'over the files of a killed process is refused as it is, and served once the -wal is gone',
+    },
   },
   {
     name: 'a block of ids is given before its commit',
@@ -47,11 +68,10 @@ export const logBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a block of ids is given again after a restart (SQLite)',
-    file: sqliteLog,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a file
-    text: 'BEGIN IMMEDIATE; ${schema} PRAGMA',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
-    becomes: "BEGIN IMMEDIATE; ${schema} REPLACE INTO meta VALUES ('block', 0); PRAGMA",
+    file: sqliteFile,
+    text: 'const has = (name: string) => columnsOf(db, name).length > 0',
+    becomes: `const has = (name: string) => columnsOf(db, name).length > 0
+  if (has('meta')) db.exec("REPLACE INTO meta VALUES ('block', 0)")`,
     caughtBy: {
       file: 'test/engine/log/sqlite/sqlite-event-log.unit.test.ts',
       title: 'never gives a number twice: at once, from two objects, nor after reopening',

@@ -18,11 +18,12 @@ export const projectorBugs: readonly PlantedBug[] = [
   {
     name: 'a superseded event is applied when it is alone in its batch',
     file: classify,
-    text: 'if (event?.discards === undefined) classifier.take(event)',
-    becomes: `// What comes alone was decided on the latest state.
-    const version = (before.rows.get(event?.stream ?? '')?.version ?? 0) + 1
-    const isAlone = events.length === 1
-    if (event?.discards === undefined) classifier.take(isAlone && event !== undefined ? { ...event, version } : event)`,
+    text: 'else if (event.discards === undefined) classifier.take(event)',
+    becomes: `else if (event.discards === undefined) {
+      // What comes alone was decided on the latest state.
+      const version = (before.rows.get(event.stream)?.version ?? 0) + 1
+      classifier.take(events.length === 1 ? { ...event, version } : event)
+    }`,
     caughtBy: { file: rules, title: 'a rival came first: the first of one ve…' },
   },
   {
@@ -57,6 +58,16 @@ export const projectorBugs: readonly PlantedBug[] = [
     text: 'const result: Judged = released === 0 ? this.#passOver(event) : this.#decide(event)',
     becomes: `const result: Judged = released === 0 ? this.#passOver(event) : { outcome: 'superseded' }`,
     caughtBy: { file: rules, title: 'those behind it take their turn, up to …' },
+  },
+  {
+    name: 'a discard takes all that waits for what is released, whatever it discards',
+    file: 'src/engine/projector/lookup.ts',
+    text: 'return this.#discarded.get(stream)?.has(first) ?? false',
+    becomes: 'return this.#discarded.has(stream) && first >= 0',
+    caughtBy: {
+      file: 'test/engine/projector/discards.unit.test.ts',
+      title: 'of any other event loads nothing that waits',
+    },
   },
   {
     name: 'a discard reads what waits once more than it is there',

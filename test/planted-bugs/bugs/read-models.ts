@@ -8,6 +8,16 @@ const positionTests = 'test/engine/read-models/applied-positions.unit.test.ts'
 
 export const readModelBugs: readonly PlantedBug[] = [
   {
+    name: 'parked streams are taken for the same after a discard of as many as were parked',
+    file: 'src/engine/operations/parked.ts',
+    text: '[partition, counts.parked, counts.discarded]',
+    becomes: '[partition, counts.parked]',
+    caughtBy: {
+      file: 'test/engine/operations/parked.unit.test.ts',
+      title: 'the streams are read again only once something was parked or discarded',
+    },
+  },
+  {
     name: 'only the first position of a token is waited for',
     file: proven,
     text: 'const missing = positions.filter(',
@@ -28,8 +38,8 @@ export const readModelBugs: readonly PlantedBug[] = [
   {
     name: 'a set that has lost entries is read',
     file: proven,
-    text: 'if (!isComplete) {',
-    becomes: 'if (!isComplete && !known.isProved) {',
+    text: 'if (!isComplete) this.#refuse',
+    becomes: 'if (!isComplete && !known.isProved) this.#refuse',
     caughtBy: { file: provenTests, title: 'in a set that lost something, and says so' },
   },
   {
@@ -45,7 +55,7 @@ export const readModelBugs: readonly PlantedBug[] = [
   {
     name: 'missed announcements are taken as heard',
     file: positions,
-    text: 'if (from > this.#next) this.start(from)',
+    text: 'if (from > this.#next) this.start(Math.min(from, next))',
     becomes: '',
     caughtBy: { file: positionTests, title: 'a message was missed' },
   },

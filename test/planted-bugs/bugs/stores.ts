@@ -3,6 +3,7 @@ import type { PlantedBug } from '../bug.ts'
 const sqliteProjection = 'src/engine/read-models/sqlite/sqlite-projection.ts'
 const applyBatch = 'src/engine/read-models/redis/apply-batch.lua'
 const sqlite = 'test/engine/read-models/sqlite/sqlite-read-models.unit.test.ts'
+const longStates = 'test/engine/projector/long-states.unit.test.ts'
 const redis = 'test/engine/read-models/redis/redis-read-models.int.test.ts'
 /** Cases of the contract that both stores keep. */
 const mismatch = 'a batch that expects another position, record or count than the stored one is a mismatch'
@@ -20,7 +21,7 @@ export const storeBugs: readonly PlantedBug[] = [
   {
     name: 'a batch is applied wherever its partition is (Redis)',
     file: applyBatch,
-    text: "if (stored or '') ~= ARGV[3] then return {'checkpoint_mismatch'} end",
+    text: "if (stored or '') ~= ARGV[3] or stored == '' then return {'checkpoint_mismatch'} end",
     becomes: '',
     caughtBy: { file: redis, title: mismatch },
     needsBrokers: true,
@@ -41,10 +42,40 @@ export const storeBugs: readonly PlantedBug[] = [
     needsBrokers: true,
   },
   {
+    name: 'a stream whose row is missing is taken for a new one',
+    file: 'src/engine/projector/lookup.ts',
+    text: 'if (!state.isComplete) throw new NotAsExpected(true)',
+    becomes: '',
+    caughtBy: {
+      file: longStates,
+      title: 'a stream whose row is missing is not taken for a new one: its partition stays where it is',
+    },
+  },
+  {
+    name: 'a look takes a generation with a damaged checkpoint for a complete one (SQLite)',
+    file: 'src/engine/read-models/sqlite/sqlite-generations.ts',
+    text: 'isComplete: found.damage === undefined,',
+    becomes: 'isComplete: true,',
+    caughtBy: {
+      file: sqlite,
+      title: 'a look names what it finds damaged, and a damaged checkpoint is never moved',
+    },
+  },
+  {
+    name: 'the entries of a row count in how long it is',
+    file: 'src/engine/read-models/row-place.ts',
+    text: 'row.hidden.length <= hiddenBehindMax',
+    becomes: 'text.length <= 2 * hiddenBehindMax',
+    caughtBy: {
+      file: longStates,
+      title: 'a row stands behind the document up to 1,024 hidden characters, however many entries it has',
+    },
+  },
+  {
     name: 'a generation takes over that is behind in one partition (SQLite)',
     file: 'src/engine/read-models/sqlite/sqlite-generations.ts',
-    text: 'return [...database.checkpoints(active.key)].some(([partition, { next }]) => {',
-    becomes: 'return [...database.checkpoints(active.key)].every(([partition, { next }]) => {',
+    text: 'return [...stored].some(([partition, { next }]) =>',
+    becomes: 'return [...stored].every(([partition, { next }]) =>',
     caughtBy: { file: sqlite, title: behind },
   },
   {
@@ -58,7 +89,7 @@ export const storeBugs: readonly PlantedBug[] = [
   {
     name: 'a look counts only the sets that the look before it found (Redis)',
     file: 'src/engine/read-models/redis/redis-look.ts',
-    text: 'return isSame && found.sets.every((set) => asked.sets.includes(set))',
+    text: 'return isSame && new Set(found.sets).isSubsetOf(new Set(asked.sets))',
     becomes: 'return isSame',
     caughtBy: {
       file: redis,

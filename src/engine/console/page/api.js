@@ -1,3 +1,5 @@
+import { parseExact } from './json.js'
+
 /** Where the service is, whatever a proxy puts in front of it. */
 const base = new URL('.', new URL(location.pathname, location.origin))
 
@@ -8,6 +10,11 @@ let whenSignedOut = () => {}
 /** What the answers so far say was seen: whoever changes something sees the change, whichever process answers. */
 let token
 
+/** How reads, and writes, were refused for a limit of the key, and until when: none is sent before. */
+let limited = {}
+/** However long the limit holds: another process may answer then, or this one with another limit. */
+const unsentMaxMs = 60_000
+
 export function signIn(newKey, signedOut) {
   key = newKey
   whenSignedOut = signedOut
@@ -15,6 +22,7 @@ export function signIn(newKey, signedOut) {
 
 export function signOut(why) {
   key = token = undefined
+  limited = {}
   whenSignedOut(why)
 }
 
@@ -35,14 +43,14 @@ export async function ask(path, { method = 'GET', body, headers = {}, timeoutMs 
   const value = isJson ? parseExact(text) : text
   token = seenWith(response.headers.get('consistency-token'), sent)
   if (response.ok) return { value, headers: response.headers, status: response.status }
-  const refused = new Refused(
-    response.status,
-    value.code ?? '',
-    value.message ?? `The service answered ${response.status}.`,
-  )
+  const refused = refusal(response.status, value)
   if (refused.code === 'invalid_consistency_token') token = undefined // the log is another one now
   if (response.status === 401) signOut('Your API key is not valid, or not any more.')
   throw refused
+}
+
+function refusal(status, { code = '', message = `The service answered ${status}.` }) {
+  return new Refused(status, code, message)
 }
 
 /** An answer covers what its request was sent with. What came meanwhile is kept beside it: answers may overtake each other. */
@@ -54,7 +62,7 @@ function seenWith(answered, sent) {
 /** Takes each message of an answer without an end. Resolves once it ends after all. */
 export async function follow(path, take, signal) {
   const response = await send(path, { signal, headers: { accept: 'text/event-stream' } })
-  if (!response.ok) throw new Refused(response.status, '', `The service answered ${response.status}.`)
+  if (!response.ok) throw refusal(response.status, await response.json().catch(() => ({})))
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   for (let rest = ''; ; ) {
     const { value, done } = await reader.read()
@@ -65,7 +73,24 @@ export async function follow(path, take, signal) {
   }
 }
 
-async function send(path, { headers, body, ...options }) {
+/** Throws what the service said where a limit of the key still holds. */
+async function send(path, options) {
+  const kind = (options.method ?? 'GET') === 'GET' ? 'reads' : 'writes'
+  if (limited[kind]?.unsentUntil > Date.now()) throw withTime(limited[kind])
+  const response = await exchange(path, options)
+  if (response.status !== 429) return response
+  const waitMs = 1000 * (Number(response.headers.get('retry-after')) || 1)
+  const [until, unsentUntil] = [waitMs, Math.min(waitMs, unsentMaxMs)].map((ms) => Date.now() + ms)
+  limited[kind] = { refused: refusal(429, await response.json().catch(() => ({}))), until, unsentUntil }
+  throw withTime(limited[kind])
+}
+
+function withTime({ refused: { status, code, message }, until }) {
+  const seconds = Math.max(1, Math.ceil((until - Date.now()) / 1000))
+  return new Refused(status, code, `${message} It may send more in ${seconds} s.`)
+}
+
+async function exchange(path, { headers, body, ...options }) {
   const type = body === undefined ? {} : { 'content-type': 'application/json' }
   const seen = token === undefined ? {} : { 'consistency-token': token, prefer: 'wait=10' }
   try {
@@ -77,20 +102,6 @@ async function send(path, { headers, body, ...options }) {
     if (options.signal.aborted && options.signal.reason?.name === 'AbortError') throw cause
     throw new Refused(0, 'no_answer', 'The service does not answer.')
   }
-}
-
-/** An integer that a double cannot hold comes as bigint, so that none is shown rounded. */
-export function parseExact(text) {
-  return JSON.parse(text, (_name, value, context) => {
-    const isRounded = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
-    return isRounded && /^-?\d+$/.test(context?.source ?? '') ? BigInt(context.source) : value
-  })
-}
-
-/** JSON text for people. */
-export function written(value) {
-  const exact = (_name, each) => (typeof each === 'bigint' ? (JSON.rawJSON?.(String(each)) ?? String(each)) : each)
-  return JSON.stringify(value, exact, 2)
 }
 
 /** Works again and again, with a pause between, until the returned function is called. */

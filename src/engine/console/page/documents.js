@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
-import { ask, written } from './api.js'
+import { ask } from './api.js'
 import { CommandForm, valuesOf } from './form.js'
+import { written } from './json.js'
 import { Code, Failure, html, Table, Text, useAnswer } from './parts.js'
 
 /** Every kind of document: browsed, found by id, and changed by the commands of the service. */

@@ -1,15 +1,14 @@
-import { useEffect, useState } from 'preact/hooks'
-import { ask, follow, parseExact, written } from './api.js'
-import { Code, Failure, figure, html, Table, Text, time, useAnswer } from './parts.js'
+import { useState } from 'preact/hooks'
+import { ask } from './api.js'
+import { parseExact, written } from './json.js'
+import { Latest } from './latest.js'
+import { Code, Failure, figure, html, Text, useAnswer } from './parts.js'
 
-const shownMax = 200
-const againMs = 1000
-
-/** What happens now, what one record is, and what each event of a stream did. */
+/** The latest events, what one record is, and what each event of a stream did. */
 export function Events({ status, path }) {
   const [stream] = path
   return stream === undefined
-    ? html`<${Find} noun=${status.service.noun} /><${Tail} types=${status.service.types} noun=${status.service.noun} />`
+    ? html`<${Find} noun=${status.service.noun} /><${Latest} types=${status.service.types} noun=${status.service.noun} />`
     : html`<p><a href="#/events">All events</a></p><${Story} key=${stream} stream=${stream} noun=${status.service.noun} />`
 }
 
@@ -45,62 +44,6 @@ export function OneEvent({ place }) {
   </section>`
 }
 
-function Tail({ types, noun }) {
-  const [type, setType] = useState('')
-  const [stream, setStream] = useState('')
-  const [isPaused, setPaused] = useState(false)
-  const { events, leftOut, failure } = useTail({ type, stream }, isPaused)
-  return html`
-    <h2>What happens now</h2>
-    <p class="row">
-      <label>Type <select value=${type} onChange=${({ target }) => setType(target.value)}>
-        <option value="">all</option>${types.map((each) => html`<option>${each}</option>`)}
-      </select></label>
-      <label>only ${noun} <input inputmode="numeric" size="10" onChange=${({ target }) => setStream(/^-?\d+$/.test(target.value) ? target.value : '')} /></label>
-      <button type="button" aria-pressed=${isPaused} onClick=${() => setPaused(!isPaused)}>${isPaused ? 'Go on' : 'Pause'}</button>
-      ${leftOut > 0 ? html`<span class="bad" role="status">A sample: ${figure(leftOut)} more are not shown.</span>` : null}
-    </p>
-    <${Failure} of=${failure} />
-    <${Table} label="Events" titles=${['Time', noun, 'Version', 'Type', 'Data']} empty="Nothing since this page is open."
-      rows=${events.map(({ time: at, subject, streamversion, type: of, data }) => [
-        at === undefined ? '' : time(at),
-        html`<a href=${`#/events/${encodeURIComponent(subject)}`}><${Text} of=${subject} /></a>`,
-        streamversion ?? 1,
-        of,
-        html`<code class="cut"><${Text} of=${written(data).replaceAll(/\s+/g, ' ').slice(0, 300)} /></code>`,
-      ])} />
-  `
-}
-
-/** The last events, newest first; taken up again whenever the answer ends. */
-function useTail({ type, stream }, isPaused) {
-  const [state, setState] = useState({ events: [], leftOut: 0 })
-  useEffect(() => setState({ events: [], leftOut: 0 }), [type, stream])
-  useEffect(() => {
-    if (isPaused) return
-    const stopped = new AbortController()
-    let timer
-    const take = ({ events, leftOut }) =>
-      setState((before) => ({
-        events: [...events.toReversed(), ...before.events].slice(0, shownMax),
-        leftOut: before.leftOut + leftOut,
-      }))
-    async function goOn() {
-      const wanted = Object.entries({ type, stream }).filter(([, value]) => value !== '')
-      await follow(`console/api/tail?${new URLSearchParams(wanted)}`, take, stopped.signal).catch((failure) => {
-        if (!stopped.signal.aborted) setState((before) => ({ ...before, failure }))
-      })
-      if (!stopped.signal.aborted) timer = setTimeout(goOn, againMs)
-    }
-    goOn()
-    return () => {
-      stopped.abort()
-      clearTimeout(timer)
-    }
-  }, [type, stream, isPaused])
-  return state
-}
-
 /** Each event of a stream beside the documents as of it: those that it changed are marked. */
 function Story({ stream, noun }) {
   const path = `console/api/streams/${encodeURIComponent(stream)}`
@@ -124,8 +67,8 @@ function Version({ told: { version, event, place, documents }, earlier }) {
   const shownBefore = new Map(earlier.map(({ collection, id, json }) => [`${collection} ${id}`, json]))
   return html`<li>
     <div>
-      <h3>${version}: ${type}</h3>
-      <p>${at} <button type="button" class="link" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>Record ${place}</button></p>
+      <h3>${version}: <${Text} of=${type} /></h3>
+      <p><${Text} of=${at ?? ''} /> <button type="button" class="link" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>Record ${place}</button></p>
       ${isOpen ? html`<${OneEvent} place=${place} />` : html`<${Code} of=${written(data)} label=${`Data of version ${version}`} />`}
     </div>
     <div>${documents.map(({ collection, id, json }) => {

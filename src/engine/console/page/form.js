@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import { ask, written } from './api.js'
+import { ask } from './api.js'
+import { written } from './json.js'
 import { Code, Failure, html } from './parts.js'
 
 /** A form made from the schema of a command's body. Sends it, and shows the answer. */

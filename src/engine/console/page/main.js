@@ -5,7 +5,7 @@ import { Documents } from './documents.js'
 import { Events } from './events.js'
 import { Overview } from './overview.js'
 import { Parked } from './parked.js'
-import { Failure, html, time } from './parts.js'
+import { Failure, Guarded, html, time } from './parts.js'
 import { Pipeline } from './pipeline.js'
 
 const pages = { overview: Overview, pipeline: Pipeline, events: Events, parked: Parked, documents: Documents }
@@ -49,6 +49,7 @@ function Console() {
   const { status, mayOperate, failure, failingSince } = useStatus()
   const [page, path] = usePage()
   const { [page]: Page } = pages
+  const address = [page, ...path].join('/')
   return html`
     <header>
       <p class="title">${element.dataset.title}</p>
@@ -59,8 +60,8 @@ function Console() {
     </header>
     <main>
       <h1>${capitalised(page)}</h1>
-      ${failure === undefined ? null : html`<div class="outage"><${Failure} of=${failure} /><p>Since ${time(failingSince)}. This page asks again every second; what it shows is older.</p></div>`}
-      ${status === undefined ? html`<p>${failure === undefined ? 'Asking …' : ''}</p>` : html`<${Page} status=${status} mayOperate=${mayOperate} path=${path} />`}
+      ${failure === undefined ? null : html`<div class="outage"><${Failure} of=${failure} /><p>Since ${time(failingSince)}. This page goes on asking; what it shows is older.</p></div>`}
+      ${status === undefined ? html`<p>${failure === undefined ? 'Asking …' : ''}</p>` : html`<${Guarded} key=${address}><${Page} status=${status} mayOperate=${mayOperate} path=${path} /><//>`}
     </main>
     <footer class="quiet">${status === undefined ? '' : `Process ${status.process.name}, role ${status.process.role}, release ${status.process.release}, started ${new Date(status.process.startedAt).toLocaleString()}`}</footer>
   `
@@ -92,8 +93,17 @@ function usePage() {
     addEventListener('hashchange', follow)
     return () => removeEventListener('hashchange', follow)
   }, [])
-  const [name, ...path] = hash.slice('#/'.length).split('/').map(decodeURIComponent)
-  return [name in pages ? name : 'overview', path]
+  const [name, ...path] = hash.slice('#/'.length).split('/').map(decoded)
+  return [Object.hasOwn(pages, name) ? name : 'overview', path]
+}
+
+/** As it is where it is no encoded text: anybody can write an address. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
 }
 
 function capitalised(text) {

@@ -103,7 +103,7 @@ function useFigures(startedAt) {
     async function goOn() {
       let pauseMs = 1000
       try {
-        const { value } = await ask(`console/api/figures?after=${samples.at(-1)?.at ?? 0}`)
+        const { value } = await ask(`console/api/figures?after=${samples.at(-1)?.number ?? 0}`)
         samples = [...samples, ...value.samples].slice(-samplesMax)
         pauseMs = value.everyMs
         if (!isOver) setState({ samples, marks: value.marks })

@@ -1,6 +1,7 @@
 import htm from 'htm'
 import { h } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks'
+import { textOf } from './json.js'
 
 export const html = htm.bind(h)
 
@@ -8,7 +9,7 @@ const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 
 /** Text that others wrote: what cannot be seen, or turns the direction of writing, is shown by its number. */
 export function Text({ of, lines = false }) {
-  const pieces = String(of).split(/([\p{Cc}\p{Cf}\p{Zl}\p{Zp}])/u)
+  const pieces = textOf(of).split(/([\p{Cc}\p{Cf}\p{Zl}\p{Zp}])/u)
   const shown = pieces.map((piece) => {
     if (!unseen.test(piece) || (lines && piece === '\n')) return piece
     const number = piece.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')
@@ -22,12 +23,13 @@ export function Code({ of, label }) {
   return html`<pre tabindex="0" aria-label=${label}><${Text} of=${of} lines=${true} /></pre>`
 }
 
-export function Table({ label, titles, rows, empty }) {
+/** With `keys` a row stays the same element, so that what is looked at stays where it is while others come and go. */
+export function Table({ label, titles, rows, keys = [], empty }) {
   if (rows.length === 0) return html`<p class="quiet">${empty}</p>`
   return html`<div class="scrolled" tabindex="0" role="region" aria-label=${label}>
     <table>
       <thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
-      <tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody>
+      <tbody>${rows.map((cells, i) => html`<tr key=${keys[i]}>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody>
     </table>
   </div>`
 }
@@ -36,6 +38,13 @@ export function Failure({ of }) {
   if (of === undefined) return null
   const code = of.code ? html` <code>${of.code}</code>` : null
   return html`<p class="failure" role="alert">${of.message}${code}</p>`
+}
+
+/** Where a part cannot be shown, it says so, and all around it goes on. */
+export function Guarded({ children }) {
+  const [failure] = useErrorBoundary()
+  if (failure === undefined) return children
+  return html`<${Failure} of=${new Error(`This cannot be shown: ${textOf(failure?.message)}`)} />`
 }
 
 /** A window over the page. Escape closes it. */
@@ -49,20 +58,25 @@ export function Dialog({ title, onClose, children }) {
   </dialog>`
 }
 
-/** What asking gives; asked again for other inputs, and every `everyMs`. Undefined before the first answer. */
+/**
+ * What asking gives; asked again for other inputs, every `everyMs`, and until the limit of the key lets it be sent.
+ * Undefined before the first answer.
+ */
 export function useAnswer(work, inputs, everyMs) {
   const [state, setState] = useState({})
   useEffect(() => {
     let isOver = false
     let timer
     async function goOn() {
+      let againMs = everyMs
       try {
         const value = await work()
         if (!isOver) setState({ value })
       } catch (failure) {
+        if (failure.status === 429) againMs ??= 1000
         if (!isOver) setState((before) => ({ ...before, failure }))
       }
-      if (!isOver && everyMs !== undefined) timer = setTimeout(goOn, everyMs)
+      if (!isOver && againMs !== undefined) timer = setTimeout(goOn, againMs)
     }
     goOn()
     return () => {
@@ -75,12 +89,21 @@ export function useAnswer(work, inputs, everyMs) {
 
 // Made once: to make one takes longer than all else that a row needs.
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' })
+const calendar = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
 const [withDecimal, whole] = [1, 0].map(
   (maximumFractionDigits) => new Intl.NumberFormat('en', { maximumFractionDigits }),
 )
 
 export function time(at) {
   return clock.format(new Date(at))
+}
+
+/** With its day where that is not today. As found where it is no time: others may have written anything. */
+export function moment(at) {
+  const date = new Date(typeof at === 'string' ? at : Number.NaN)
+  if (Number.isNaN(date.getTime())) return textOf(at)
+  const isToday = date.toDateString() === new Date().toDateString()
+  return (isToday ? clock : calendar).format(date)
 }
 
 /** In whole units, as `3 min 5 s`. */

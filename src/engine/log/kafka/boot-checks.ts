@@ -2,8 +2,9 @@ import type { Admin } from 'kafkajs'
 import type { Warning } from '../../lib/warning.ts'
 import { type FirstRecord, FirstRecords } from './first-records.ts'
 import type { FoundTopics } from './kafka-topics.ts'
-import { type LogIdentity, notedEvents, readIdentity, writeIdentity } from './log-identity.ts'
+import { type LogIdentity, readIdentity, writeIdentity } from './log-identity.ts'
 import type { LogPartOptions } from './log-part-options.ts'
+import { foreignMax, type NotedEvents, notedEvents } from './noted-events.ts'
 import { copyInstead, incompleteness, orNewLog, otherPartitions } from './topic-faults.ts'
 
 /** A log at the start, and how to read from it. */
@@ -16,6 +17,8 @@ export interface EventsAtStart {
   /** Whether that is noted in the log, for later starts. */
   readonly noted: boolean
   readonly firstRecords: readonly FirstRecord[]
+  /** How many records of something else are at the end of the id blocks. */
+  readonly foreign: number
 }
 
 /** Why the log may not be used as it is: waiting would not help. The message says what to do. */
@@ -27,13 +30,18 @@ const readLimitMs = 3000
 
 /** The topics that a start has to create. Refuses to have an empty one take the place of one with events. */
 export async function missingTopics(admin: Admin, log: LogToCheck): Promise<readonly string[]> {
-  const { reader, topic, idBlocks } = log
+  const { topic, idBlocks } = log
   const existing = await admin.listTopics()
   const missing = [topic, idBlocks].filter((each) => !existing.includes(each))
   const isWithoutEvents = missing.length === 1 && missing[0] === topic
-  if (isWithoutEvents && (await notedEvents(reader, idBlocks)).held !== false)
-    throw eventsGone(`There is no topic ${topic}`, log)
+  if (isWithoutEvents && (await mayHaveHeldEvents(log))) throw eventsGone(`There is no topic ${topic}`, log)
   return missing
+}
+
+async function mayHaveHeldEvents(log: LogToCheck): Promise<boolean> {
+  if (await isEmpty(log)) return false
+  const { logId } = await foundIdentity(log)
+  return (await noted(log, logId)).held !== false
 }
 
 /** Called while there is no topic of id blocks: a start would create an empty one, and refuse it. */
@@ -52,7 +60,7 @@ export async function checkLog(
   refuse(incompleteness(found))
   checkIdBlocks(log, found.idBlocks.partitions)
   const identity = await checkIdentity(log, found.events.partitions)
-  return { identity, events: await checkEvents(log) }
+  return { identity, events: await checkEvents(log, identity) }
 }
 
 /** Gives a log that has none its identity. It is read back and never assumed: another process may have been first. */
@@ -65,15 +73,27 @@ export async function createIdentity(
 }
 
 /** Refuses a log that may have held events but holds none, or others. */
-async function checkEvents(log: LogToCheck): Promise<EventsAtStart> {
-  const { topic, reader, idBlocks } = log
-  const { held, firstRecords } = await notedEvents(reader, idBlocks)
+async function checkEvents(log: LogToCheck, identity: LogIdentity | undefined): Promise<EventsAtStart> {
+  const { topic, reader } = log
+  const { held, firstRecords, foreign } = identity === undefined ? nothing : await noted(log, identity.logId)
   // After that: another process notes the first events of a new log once they are there.
   const found = await hasEvents(log)
   if (held !== false && !found) throw eventsGone(`Topic ${topic} is empty`, log)
   const isAnother = await new FirstRecords(reader, topic, firstRecords).areGone(performance.now() + readLimitMs)
   if (isAnother) throw eventsGone(`Topic ${topic} was made anew`, log)
-  return { found, noted: held === true, firstRecords }
+  return { found, noted: held === true, firstRecords, foreign }
+}
+
+const nothing: NotedEvents = { held: false, firstRecords: [], foreign: 0 }
+
+async function noted({ reader, topic, idBlocks }: LogToCheck, logId: string): Promise<NotedEvents> {
+  const found = await notedEvents(reader, idBlocks, logId)
+  if (found !== undefined) return found
+  throw new BootRefusal(
+    `Topic ${idBlocks} ends in more than ${foreignMax} records that are not of the log ${logId}, so it ` +
+      ` is not known whether there were events. Take away its right to write there. If the events are in ${topic}, ` +
+      `append a record of the log to ${idBlocks}, as docs/runbook.md says, or restore both topics from a backup, ${orNewLog}`,
+  )
 }
 
 async function hasEvents({ reader, topic }: LogToCheck): Promise<boolean> {
@@ -100,28 +120,33 @@ function refuse(faults: readonly Warning[]): void {
 }
 
 async function checkIdentity(log: LogToCheck, partitionsFound: number): Promise<LogIdentity | undefined> {
-  const { reader, idBlocks } = log
   // Events are read first: a process writes the identity before it appends any, so a log that is just being created is
   // not refused.
   const isUsed = await hasEvents(log)
-  const [blocks] = await reader.offsets(idBlocks, 'next', readLimitMs)
-  if (blocks !== 0) return await existingIdentity(log, partitionsFound)
-  if (isUsed) throw idBlocksGone(`Topic ${idBlocks} is empty`, log)
+  if (!(await isEmpty(log))) return await existingIdentity(log, partitionsFound)
+  if (isUsed) throw idBlocksGone(`Topic ${log.idBlocks} is empty`, log)
   checkPartitions(log, partitionsFound, partitionsFound)
   return undefined
 }
 
+async function isEmpty({ reader, idBlocks }: LogToCheck): Promise<boolean> {
+  const [end] = await reader.offsets(idBlocks, 'next', readLimitMs)
+  return end === 0
+}
+
 async function existingIdentity(log: LogToCheck, partitionsFound: number): Promise<LogIdentity> {
-  const { reader, idBlocks } = log
-  const identity = await readIdentity(reader, idBlocks)
-  if (identity === undefined) {
-    throw new BootRefusal(
-      `The first record of topic ${idBlocks} is not the identity of a log: something else wrote to it. Restore it from ` +
-        `a backup, ${orNewLog}`,
-    )
-  }
+  const identity = await foundIdentity(log)
   checkPartitions(log, partitionsFound, identity.partitions)
   return identity
+}
+
+async function foundIdentity({ reader, topic, idBlocks }: LogToCheck): Promise<LogIdentity> {
+  const identity = await readIdentity(reader, idBlocks)
+  if (identity !== undefined) return identity
+  throw new BootRefusal(
+    `The first record of topic ${idBlocks} is not the identity of a log: something else wrote to it. Restore it from ` +
+      `a backup, or delete it if ${topic} never held events: the next start creates it; ${orNewLog}`,
+  )
 }
 
 function checkIdBlocks({ idBlocks }: LogToCheck, found: number): void {

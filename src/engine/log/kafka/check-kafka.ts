@@ -1,13 +1,14 @@
 import type { Admin } from 'kafkajs'
 import { type Finding, failed, ok, warning } from '../../lib/finding.ts'
 import { tlsProblem } from '../../lib/tls-errors.ts'
+import type { Warning } from '../../lib/warning.ts'
 import { checkLog, type LogToCheck, missingTopics, refuseWithoutIdBlocks } from './boot-checks.ts'
 import { asAdmin } from './kafka-boot.ts'
 import { KafkaClient } from './kafka-client.ts'
 import { KafkaReader } from './kafka-reader.ts'
 import { findTopics, type TopicsWanted } from './kafka-topics.ts'
 import type { KafkaLogOptions } from './log-part-options.ts'
-import { weaknesses } from './topic-faults.ts'
+import { foreignRecords, weaknesses } from './topic-faults.ts'
 
 type KafkaToCheck = Omit<KafkaLogOptions, 'appendTimeoutMs'>
 
@@ -34,8 +35,10 @@ async function checkBroker(options: KafkaToCheck, broker: string): Promise<Findi
 /** Nobody starts a broker that has answered. */
 export function remedyOf(error: unknown): string {
   if (tlsProblem(error) !== undefined) return 'check KAFKA_TLS and the KAFKA_TLS files'
-  const { name, cause } = error as Error
+  const { name, type, cause } = error as Error & { type?: string }
   if (name === 'KafkaJSSASLAuthenticationError') return 'check the KAFKA_SASL variables'
+  if (type === 'ILLEGAL_SASL_STATE')
+    return 'its sessions are too short: set its connections.max.reauth.ms to 5000 or more'
   return cause instanceof Error
     ? remedyOf(cause)
     : 'start it, or correct KAFKA_BROKERS and the KAFKA_TLS and KAFKA_SASL variables'
@@ -61,9 +64,13 @@ async function checkLogOf(admin: Admin, log: LogToCheck & TopicsWanted, what: st
   if (missing[0] === log.idBlocks) await refuseWithoutIdBlocks(log)
   if (missing.length === 1) return [warning(what, `There is no topic ${missing[0]}: the next start makes it.`)]
   const found = await findTopics(admin, log.reader, log)
-  const findings = weaknesses(found).map(({ message }) => warning(what, message))
-  await checkLog(log, found).catch((error) => findings.unshift(...failures(what, error)))
-  if (findings.length > 0) return findings
+  const asWarnings = (faults: readonly Warning[]) => faults.map(({ message }) => warning(what, message))
+  const weak = asWarnings(weaknesses(found))
+  const checked = await checkLog(log, found).then(
+    ({ events }) => asWarnings(foreignRecords(log.idBlocks, events.foreign)),
+    (error) => failures(what, error),
+  )
+  if (checked.length + weak.length > 0) return [...checked, ...weak]
   return [ok(what, `is kept as it should be, in ${found.events.partitions} partitions`)]
 }
 

@@ -10,7 +10,7 @@ import { UndecodableError } from './kafka-reader.ts'
 import { createTopics, findTopics, madeByHand, TooFewBrokers } from './kafka-topics.ts'
 import type { LogIdentity } from './log-identity.ts'
 import type { LogPartOptions } from './log-part-options.ts'
-import { weaknesses } from './topic-faults.ts'
+import { foreignRecords, weaknesses } from './topic-faults.ts'
 
 // Node does not detect this name in the CommonJS module.
 const { KafkaJSAggregateError } = kafkajs
@@ -71,7 +71,8 @@ async function attempt(options: LogPartOptions, limitMs: number): Promise<Booted
     await makeTopics(admin, options, await missingTopics(admin, options))
     const found = await findTopics(admin, options.reader, options)
     const { identity, events } = await checkLog(options, found)
-    return { identity: identity ?? (await createIdentity(options, found)), events, warnings: weaknesses(found) }
+    const warnings = [...weaknesses(found), ...foreignRecords(options.idBlocks, events.foreign)]
+    return { identity: identity ?? (await createIdentity(options, found)), events, warnings }
   })
 }
 

@@ -8,7 +8,7 @@ import type { Offset } from '../event-log.ts'
 
 /** Where the brokers are, and the credentials for them. */
 export interface KafkaAccess {
-  /** host:port of some brokers; kafkajs discovers the rest of the cluster through them. */
+  /** host:port of some brokers, or [IPv6 address]:port; kafkajs discovers the rest of the cluster through them. */
   readonly brokers: readonly string[]
   readonly tls?: ConnectionOptions | true | undefined
   readonly sasl?: SASLOptions | undefined
@@ -39,14 +39,18 @@ export class KafkaClient {
 
   constructor({ brokers, tls, sasl, logger }: KafkaAccess) {
     const first = clients++ % brokers.length // so that not every new client asks a dead broker first
+    const seeds = brokers.map(withoutColons)
     this.kafka = new Kafka({
       clientId: program,
-      brokers: [...brokers.slice(first), ...brokers.slice(0, first)],
+      brokers: [...seeds.slice(first), ...seeds.slice(0, first)],
       ...(tls === undefined ? {} : { ssl: tls }),
       ...(sasl === undefined ? {} : { sasl }),
       connectionTimeout: connectLimitMs,
       authenticationTimeout: requestTimeoutMs,
       requestTimeout: requestTimeoutMs,
+      // A request sent earlier is answered, or given up, before the broker's session ends and the connection with it. By
+      // default 10 s. A shorter session would begin too late, and the broker refuses a second one within a second.
+      reauthenticationThreshold: requestTimeoutMs,
       // Each broker is asked once. Set explicitly, since the defaults of kafkajs differ under NODE_ENV=test.
       retry: { retries: brokers.length - 1, initialRetryTime: 50, maxRetryTime: 200, factor: 0.2, multiplier: 2 },
       socketFactory: (target) => this.#open(target),
@@ -60,8 +64,9 @@ export class KafkaClient {
     for (const socket of this.#sockets) socket.destroy(new Error('the Kafka client was abandoned'))
   }
 
-  #open({ host, port, ssl, onConnect }: ISocketFactoryArgs): Socket {
+  #open({ host: hidden, port, ssl, onConnect }: ISocketFactoryArgs): Socket {
     if (this.#abandoned) throw new Error('the Kafka client was abandoned')
+    const host = withColons(hidden)
     const servername = isIP(host) === 0 ? { servername: host } : {}
     const socket = ssl
       ? connectTls({ host, port, ...servername, ...ssl }, onConnect)
@@ -85,6 +90,16 @@ export class KafkaClient {
   }
 }
 
+/** kafkajs takes what follows the first colon for the port: it is given an IPv6 address with semicolons in their place. */
+function withoutColons(broker: string): string {
+  const [, address, port] = /^\[(.+)\]:(\d+)$/.exec(broker) ?? []
+  return address === undefined ? broker : `${address.replaceAll(':', ';')}:${port}`
+}
+
+function withColons(host: string): string {
+  return host.replaceAll(';', ':')
+}
+
 /** Most errors that kafkajs logs resolve by themselves, so they go to level debug, and its requests to level trace. */
 function logging(logger: Logger): Pick<KafkaConfig, 'logLevel' | 'logCreator'> {
   let wanted = logLevel.NOTHING
@@ -94,8 +109,11 @@ function logging(logger: Logger): Pick<KafkaConfig, 'logLevel' | 'logCreator'> {
     logLevel: wanted,
     logCreator:
       () =>
-      ({ namespace, level, log: { timestamp, logger: _, message, ...details } }) =>
-        logger[level === logLevel.DEBUG ? 'trace' : 'debug']({ namespace, ...details }, `kafkajs: ${message}`),
+      ({ namespace, level, log: { timestamp, logger: _, message, ...details } }) => {
+        const broker = typeof details.broker === 'string' && { broker: withColons(details.broker) }
+        const fields = { namespace, ...details, ...broker }
+        logger[level === logLevel.DEBUG ? 'trace' : 'debug'](fields, `kafkajs: ${message}`)
+      },
   }
 }
 

@@ -131,11 +131,13 @@ export class KafkaConsumer {
 
   #joined(assignment: Record<string, number[]>): void {
     this.#lastLifeSign = performance.now()
-    const { topic } = this.#options
-    const partitions = (assignment[topic] ?? []).toSorted((one, other) => one - other)
+    const { topic, partitions: count } = this.#options
+    const all = assignment[topic] ?? []
+    // Partitions that were added to the topic stay paused: they are not part of the log.
+    const partitions = all.filter((partition) => partition < count).toSorted((one, other) => one - other)
     // Keeps what is known of partitions that stay assigned, as no other reader can have moved them.
     for (const held of this.#positions.keys()) if (!partitions.includes(held)) this.#positions.delete(held)
-    if (partitions.length > 0) this.#consumer.pause([{ topic, partitions }])
+    if (all.length > 0) this.#consumer.pause([{ topic, partitions: all }])
     this.#handlers.assigned(partitions)
   }
 

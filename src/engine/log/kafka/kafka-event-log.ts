@@ -23,7 +23,8 @@ import { findTopics } from './kafka-topics.ts'
 import { LeftOutBatches } from './left-out-batches.ts'
 import type { KafkaLogOptions, LogPartOptions } from './log-part-options.ts'
 import { LogWatch } from './log-watch.ts'
-import { incompleteness, partitionsChanged, weaknesses } from './topic-faults.ts'
+import { notedEvents } from './noted-events.ts'
+import { foreignRecords, incompleteness, partitionsChanged, weaknesses } from './topic-faults.ts'
 import { TopicWatch } from './topic-watch.ts'
 
 const endOffsetsTimeoutMs = 1900 // the port allows two seconds
@@ -92,7 +93,13 @@ class KafkaEventLog implements EventLog {
       found: warnings,
       look: async (admin) => {
         const found = await findTopics(admin, options.reader, options)
-        return [...incompleteness(found), ...partitionsChanged(found, partitions), ...weaknesses(found)]
+        const foreign = (await notedEvents(options.reader, options.idBlocks, logId))?.foreign
+        return [
+          ...incompleteness(found),
+          ...partitionsChanged(found, partitions),
+          ...weaknesses(found),
+          ...foreignRecords(options.idBlocks, foreign),
+        ]
       },
     })
   }

@@ -73,7 +73,7 @@ export class KafkaReader {
    * end on. Throws UndecodableError where that batch cannot be decoded.
    */
   async records({ topic, partition, from, bytesMax, isolation }: FetchPosition, limitMs: number): Promise<ReadRecords> {
-    return await this.#read(limitMs, async (cluster) => {
+    const response = await this.#read(limitMs, async (cluster) => {
       await cluster.addTargetTopic(topic)
       const leader = Object.keys(cluster.findLeaderForPartitions(topic, [partition]))[0] ?? ''
       const broker = await cluster.findBroker({ nodeId: leader })
@@ -83,9 +83,9 @@ export class KafkaReader {
         isolationLevel: isolationLevels[isolation],
         topics: [{ topic, partitions }],
       })
-      const response = await fetching.catch(nothingBeyondTheEnd)
-      return recordsFrom(from, response.responses[0]?.partitions[0]?.messages ?? [], topic)
+      return await fetching.catch(nothingBeyondTheEnd)
     })
+    return recordsFrom(from, response.responses[0]?.partitions[0]?.messages ?? [], topic)
   }
 
   close(): void {

@@ -15,6 +15,8 @@ interface Seek {
 }
 
 const restartDelayMs = 500
+/** A batch that was not tried again in the time of so many tries is no longer what stops its partition. */
+const triesKept = 3
 const redeliveryDelayMs = 250
 /** A new broker makes the topic of consumer groups when it is first asked about one, and has no coordinator until then. */
 const coordinatorWithinMs = 10_000
@@ -22,23 +24,28 @@ const coordinatorWithinMs = 10_000
 /** A member of a Kafka consumer group that reads only from the subscriber's seeks, until it is closed. */
 export class KafkaSubscription implements Subscription, ConsumerHandlers {
   readonly #options: SubscriptionOptions
+  readonly #undecodableDelayMs: number
   readonly #closing = new AbortController()
   readonly #began = performance.now()
   readonly #ended: Promise<void>
   /** The last batch of each partition, of any assignment or consumer. */
   readonly #turns = new Map<number, Promise<void>>()
-  readonly #undecodable = new Map<number, UndecodableBatch>()
+  /** The batch that each partition was last stopped by, and when it was last tried. */
+  readonly #undecodable = new Map<number, { readonly batch: UndecodableBatch; readonly triedMs: number }>()
   /** The assigned partitions. Before a seek kafkajs is at the committed offset, which must not be used. */
   #assigned = new Map<number, Seek | undefined>()
   #consumer: KafkaConsumer | undefined
 
   constructor(options: SubscriptionOptions) {
     this.#options = options
+    this.#undecodableDelayMs = options.undecodableDelayMs ?? 5000
     this.#ended = this.#run()
   }
 
+  /** Without those that were not tried for some time: the log may have lost them, and then nothing is behind them. */
   get undecodable(): readonly UndecodableBatch[] {
-    return [...this.#undecodable.values()]
+    const sinceMs = performance.now() - triesKept * this.#undecodableDelayMs
+    return [...this.#undecodable.values()].flatMap(({ batch, triedMs }) => (triedMs < sinceMs ? [] : batch))
   }
 
   seek(partition: number, offset: Offset): void {
@@ -67,7 +74,7 @@ export class KafkaSubscription implements Subscription, ConsumerHandlers {
     const { partition } = batch
     const seek = this.#assigned.get(partition)
     if (seek === undefined) return
-    const undecodable = this.#undecodable.get(partition)
+    const undecodable = this.#undecodable.get(partition)?.batch
     if (undecodable !== undefined && undecodable.offset < batch.next) {
       this.#undecodable.delete(partition)
       this.#options.logger.info(undecodable, 'Kafka: the batch can be decoded now')
@@ -82,8 +89,8 @@ export class KafkaSubscription implements Subscription, ConsumerHandlers {
     const { partition, offset, reason } = batch
     const seek = this.#assigned.get(partition)
     if (seek === undefined) return
-    const known = this.#undecodable.get(partition)
-    this.#undecodable.set(partition, batch)
+    const known = this.#undecodable.get(partition)?.batch
+    this.#undecodable.set(partition, { batch, triedMs: performance.now() })
     if (known?.offset !== offset || known.reason !== reason) {
       this.#options.logger.error(batch, 'Kafka: a batch cannot be decoded, so nothing behind it is read')
     }
@@ -126,9 +133,8 @@ export class KafkaSubscription implements Subscription, ConsumerHandlers {
 
   /** Another replica may become leader of the partition, with an undamaged batch. */
   async #tryAgain(partition: number, next: Offset, seek: Seek): Promise<void> {
-    const { undecodableDelayMs = 5000 } = this.#options
     await this.#turns.get(partition)
-    await delay(undecodableDelayMs, undefined, { signal: this.#closing.signal }).catch(() => {})
+    await delay(this.#undecodableDelayMs, undefined, { signal: this.#closing.signal }).catch(() => {})
     if (this.#assigned.get(partition) === seek) this.seek(partition, next)
   }
 

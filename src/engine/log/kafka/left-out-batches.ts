@@ -1,12 +1,14 @@
 import type { Warning } from '../../lib/warning.ts'
-import type { Offset, UndecodableBatch } from '../event-log.ts'
+import type { UndecodableBatch } from '../event-log.ts'
 import type { LogPartOptions } from './log-part-options.ts'
+
+const placesMax = 1000
 
 /** The batches that were not read because of what they decode to, since this process began. */
 export class LeftOutBatches {
   readonly #options: Pick<LogPartOptions, 'topic' | 'logger'>
-  /** The furthest of each partition: batches are read in order, and may be read again. */
-  readonly #furthest = new Map<number, Offset>()
+  /** Where the last ones were: batches may be read again, also of a log that has lost its end and gone on. */
+  readonly #places = new Set<string>()
   #count = 0
   #last: UndecodableBatch | undefined
 
@@ -24,8 +26,11 @@ export class LeftOutBatches {
   }
 
   report(batch: UndecodableBatch): void {
-    if (batch.offset <= (this.#furthest.get(batch.partition) ?? -1)) return
-    this.#furthest.set(batch.partition, batch.offset)
+    const place = `${batch.partition}/${batch.offset}`
+    if (this.#places.has(place)) return
+    const [oldest = ''] = this.#places
+    if (this.#places.size === placesMax) this.#places.delete(oldest)
+    this.#places.add(place)
     this.#count++
     this.#last = batch
     this.#options.logger.warn(batch, 'Kafka: a batch is left out')

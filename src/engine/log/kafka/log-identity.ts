@@ -26,9 +26,8 @@ export interface BlockRecord {
   readonly firstRecords: readonly FirstRecord[]
 }
 
-/** What the last record of the id blocks says of the events. */
-export interface NotedEvents {
-  /** Undefined if it is from an early release, which did not say. */
+/** What a record of this log says of its events; held: undefined if it is from an early release, which did not say. */
+export interface Notes {
   readonly held: boolean | undefined
   readonly firstRecords: readonly FirstRecord[]
 }
@@ -48,13 +47,11 @@ export async function readIdentity(reader: KafkaReader, idBlocks: string): Promi
   return parseIdentity((await readBlocks(reader, idBlocks, 0)).value)
 }
 
-/** Whether the log ever held events, and which ones came first. */
-export async function notedEvents(reader: KafkaReader, idBlocks: string): Promise<NotedEvents> {
-  const none = { held: false, firstRecords: [] }
-  const [end = 0] = await reader.offsets(idBlocks, 'next', readLimitMs)
-  if (end <= 1) return none
-  const { value } = await readBlocks(reader, idBlocks, end - 1)
-  if (parseIdentity(value) !== undefined) return none // the only record, or the identity of a process that was not the first
+/** Undefined for a record of the id blocks that does not name this log. */
+export function notesOf(value: Buffer | null, logId: string): Notes | undefined {
+  if (value?.toString('utf8') === logId) return { held: undefined, firstRecords: [] }
+  if (parseObject(value).epoch !== logId) return undefined
+  if (parseIdentity(value) !== undefined) return { held: false, firstRecords: [] }
   const { hasEvents: held, firstRecords = [] } = parseBlockRecord(value) ?? {}
   return { held, firstRecords }
 }

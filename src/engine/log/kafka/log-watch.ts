@@ -8,7 +8,7 @@ import { encodeBlockRecord, parseBlockRecord, parseIdentity } from './log-identi
 import type { LogPartOptions } from './log-part-options.ts'
 
 export interface LogWatchOptions
-  extends Pick<LogPartOptions, 'topic' | 'idBlocks' | 'reader' | 'idBlocksProducer' | 'logger'> {
+  extends Pick<LogPartOptions, 'topic' | 'partitions' | 'idBlocks' | 'reader' | 'idBlocksProducer' | 'logger'> {
   readonly logId: string
   readonly events: EventsAtStart
 }
@@ -91,9 +91,9 @@ export class LogWatch {
    * are gone.
    */
   async endOffsets(limitMs: number): Promise<Offset[]> {
-    const { reader, topic } = this.#options
+    const { reader, topic, partitions } = this.#options
     const heldEvents = this.#hasEvents // read first: the first events may be appended while the log answers
-    const ends = await reader.offsets(topic, 'next', limitMs)
+    const ends = (await reader.offsets(topic, 'next', limitMs)).slice(0, partitions) // added ones are not of the log
     if (ends.some((end) => end > 0)) this.#hasEvents = true
     else if (heldEvents) this.#markReplaced(`${topic} held events, and is empty now`)
     this.failIfReplaced()

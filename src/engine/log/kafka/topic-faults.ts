@@ -8,6 +8,7 @@ import {
   keptForEver,
   replicasForInSync,
 } from './kafka-topics.ts'
+import { foreignMax } from './noted-events.ts'
 
 export const orNewLog = 'or set KAFKA_TOPIC to another name for a new log.'
 
@@ -31,6 +32,16 @@ export function partitionsChanged({ events, idBlocks }: FoundTopics, partitions:
     message: `${otherPartitions(idBlocks.name, idBlocks.partitions, 1)} The next start is refused. ${copyInstead(1)}`,
   }
   return [...(events.partitions === partitions ? [] : [ofEvents]), ...(idBlocks.partitions === 1 ? [] : [ofIdBlocks])]
+}
+
+/** Records of something else at the end of the id blocks: undefined if there are too many for a start. */
+export function foreignRecords(idBlocks: string, foreign: number | undefined): readonly Warning[] {
+  if (foreign === 0) return []
+  const isRefused = foreign === undefined
+  const message =
+    `Topic ${idBlocks} ends in ${foreign ?? `more than ${foreignMax}`} records that are not of this log, and that are ` +
+    `ignored${isRefused ? '. The next start is refused' : ''}: find out what writes to it, and take away its right.`
+  return [{ code: 'foreign_id_blocks', message }]
 }
 
 /** What an operator can make safer while the service runs. */

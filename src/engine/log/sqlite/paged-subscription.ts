@@ -81,7 +81,7 @@ export class PagedSubscription implements Subscription {
       const from = records[0]?.offset
       return from === undefined ? undefined : { partition: 0, from, records, next: from + records.length }
     } catch {
-      return undefined // the disk may work again later; appends report it meanwhile
+      return undefined // the disk may work again later, and damage be gone; the log reports both meanwhile
     }
   }
 

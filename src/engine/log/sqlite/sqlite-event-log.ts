@@ -1,34 +1,44 @@
-import { randomUUID } from 'node:crypto'
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Logger } from 'pino'
 import { withSqliteReason } from '../../lib/file-errors.ts'
 import { processName } from '../../lib/process-name.ts'
-import type { EventLog, LogRecord, NewRecord, Offset, ReadRecords, Subscriber, Subscription } from '../event-log.ts'
+import type {
+  EventLog,
+  LogRecord,
+  NewRecord,
+  Offset,
+  ReadRecords,
+  Subscriber,
+  Subscription,
+  UndecodableBatch,
+} from '../event-log.ts'
 import { outcomeUnknown, unanswered, unavailable } from '../failures.ts'
+import { giveChecksums } from './give-checksums.ts'
+import { openLogFile } from './log-file.ts'
 import { PagedSubscription } from './paged-subscription.ts'
+import { RecordReader } from './record-reader.ts'
+import { StoredRecords } from './stored-records.ts'
 
-const schemaVersion = 1
-/** How long an append waits for the append of another process, blocking this process. */
-const busyTimeoutMs = 1000
 const sqliteIoError = 10
 
-/** Offsets begin at 0 and have no gaps. `meta` holds the log id (as 'epoch') and the last reserved block. */
-const schema = `
-  CREATE TABLE IF NOT EXISTS records ("offset" INTEGER PRIMARY KEY, key BLOB, value BLOB, headers TEXT) STRICT;
-  CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
-`
+export interface SqliteEventLogOptions {
+  readonly file: string
+  readonly logger?: Logger | undefined
+  /** Whether this is the process that serves the log, or one beside it, which leaves the file as it is. */
+  readonly isOwner?: boolean
+}
 
 /**
  * Opens the log in a SQLite file, or creates a new one. It has one partition. Other processes may open it at the same
  * time. Subscriptions of one group belong to one process: the first holds the partition, the others wait for it to
  * close.
  */
-export function openSqliteEventLog({ file }: { readonly file: string }): EventLog {
-  let db: DatabaseSync | undefined
+export function openSqliteEventLog({ file, logger, isOwner = true }: SqliteEventLogOptions): EventLog {
+  const db = openLogFile(file, isOwner)
   try {
-    db = new DatabaseSync(file, { timeout: busyTimeoutMs })
-    return new SqliteEventLog(db, file)
+    return new SqliteEventLog(db, isOwner, logger)
   } catch (error) {
-    db?.close()
+    db.close()
     throw withSqliteReason(error, file, 'restore it from a backup')
   }
 }
@@ -37,31 +47,36 @@ class SqliteEventLog implements EventLog {
   readonly logId: string
   readonly partitions = 1
   readonly replaced = new Promise<void>(() => {})
-  readonly undecodable = []
   readonly warnings = []
   readonly #db: DatabaseSync
-  readonly #insert: StatementSync
-  readonly #end: StatementSync
-  readonly #page: StatementSync
+  readonly #records: StoredRecords
+  readonly #reader: RecordReader
   readonly #reserveBlock: StatementSync
+  /** Prepared: by `exec` they take several times as long. */
+  readonly #begin: StatementSync
+  readonly #commit: StatementSync
   readonly #groups = new Map<string, PagedSubscription[]>()
   #lastAppended: readonly LogRecord[] = []
   #closed: Promise<void> | undefined
 
-  constructor(db: DatabaseSync, file: string) {
+  constructor(db: DatabaseSync, isOwner: boolean, logger: Logger | undefined) {
     this.#db = db
-    // FULL: a commit is on disk when it returns. SQLite's default for WAL would lose the last commits in a power
-    // failure.
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
-    prepareSchema(db, file)
-    this.#insert = db.prepare('INSERT INTO records ("offset", key, value, headers) VALUES (?, ?, ?, ?)')
-    this.#end = db.prepare('SELECT coalesce(max("offset") + 1, 0) AS "end" FROM records')
-    this.#page = db.prepare('SELECT "offset", key, value FROM records WHERE "offset" >= ? ORDER BY "offset" LIMIT ?')
+    this.#records = new StoredRecords(db)
+    this.#begin = db.prepare('BEGIN IMMEDIATE')
+    this.#commit = db.prepare('COMMIT')
+    this.#reader = new RecordReader(db, this.#records, logger)
     this.#reserveBlock = db.prepare(
       "INSERT INTO meta VALUES ('block', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value",
     )
-    db.prepare("INSERT INTO meta VALUES ('epoch', ?) ON CONFLICT (name) DO NOTHING").run(randomUUID())
     this.logId = String(db.prepare("SELECT value FROM meta WHERE name = 'epoch'").get()?.value)
+    this.#reader.noticing(() => {
+      if (isOwner) giveChecksums(this.#records, (work) => this.#transaction(work), logger)
+      else this.#records.expectEnd()
+    })
+  }
+
+  get undecodable(): readonly UndecodableBatch[] {
+    return this.#reader.damage === undefined ? [] : [this.#reader.damage]
   }
 
   partitionFor(_key: string): number {
@@ -70,7 +85,11 @@ class SqliteEventLog implements EventLog {
 
   async append(partition: number, records: readonly NewRecord[]): Promise<Offset> {
     if (partition !== 0) throw new RangeError(`partition ${partition} does not exist: this log has one partition`)
-    const appended = this.#attempt(() => this.#transaction(() => this.#insertAll(records)), failedCommit)
+    const appended = this.#attempt(() => {
+      this.#reader.lookAgain()
+      return this.#transaction(() => this.#records.insert(records))
+    }, failedCommit)
+    this.#records.committed()
     this.#lastAppended = appended
     for (const [holder] of this.#groups.values()) holder?.wake()
     return appended[0]?.offset ?? 0
@@ -82,17 +101,20 @@ class SqliteEventLog implements EventLog {
   }
 
   async endOffsets(): Promise<readonly Offset[]> {
-    return this.#attempt(() => [this.#readEnd()])
+    return this.#attempt(() => [this.#records.end()])
   }
 
   async read(partition: number, from: Offset, limit: number): Promise<ReadRecords> {
     if (partition !== 0) throw new RangeError(`partition ${partition} of a log that has one`)
-    const records = this.#attempt(() => this.#readFrom(from, limit))
+    const records = this.#attempt(() => this.#reader.read(from, limit))
     return { records, next: from + records.length }
   }
 
   async confirm(): Promise<void> {
-    this.#attempt(() => {})
+    this.#attempt(() => {
+      this.#reader.lookAgain()
+      this.#records.expectEnd()
+    })
   }
 
   async ownersIn(group: string): Promise<ReadonlyMap<number, string>> {
@@ -128,37 +150,18 @@ class SqliteEventLog implements EventLog {
     this.#db.close()
   }
 
-  #insertAll(records: readonly NewRecord[]): LogRecord[] {
-    const first = this.#readEnd()
-    return records.map(({ key, value, headers }, index) => {
-      const record = { offset: first + index, key: Buffer.from(key), value: Buffer.from(value) }
-      this.#insert.run(record.offset, record.key, record.value, JSON.stringify(headers))
-      return record
-    })
-  }
-
-  #readEnd(): Offset {
-    return Number(this.#end.get()?.end)
-  }
-
   #readPage(from: Offset, limit: number): readonly LogRecord[] {
     // A subscription that keeps up reads the records just appended: fetching them takes 3 to 6 µs per record.
     if (this.#lastAppended[0]?.offset === from && this.#lastAppended.length <= limit) return this.#lastAppended
-    const records = this.#readFrom(from, limit)
-    return records.length === 0 && from > this.#readEnd() ? this.#readPage(0, limit) : records
-  }
-
-  #readFrom(from: Offset, limit: number): readonly LogRecord[] {
-    return this.#page
-      .all(from, limit)
-      .map(({ offset, key, value }) => ({ offset: Number(offset), key: toBuffer(key), value: toBuffer(value) }))
+    const records = this.#reader.read(from, limit)
+    return records.length === 0 && from > this.#records.end() ? this.#readPage(0, limit) : records
   }
 
   #transaction<T>(work: () => T): T {
-    this.#db.exec('BEGIN IMMEDIATE')
+    this.#begin.run()
     try {
       const result = work()
-      this.#db.exec('COMMIT')
+      this.#commit.run()
       return result
     } catch (error) {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK') // some errors have rolled back already
@@ -171,7 +174,8 @@ class SqliteEventLog implements EventLog {
       if (this.#closed) throw new Error('the event log is closed')
       return work()
     } catch (error) {
-      throw failure(error)
+      const damage = this.#reader.damageIn(error)
+      throw damage === undefined ? failure(error) : unanswered(damage, damage.message)
     }
   }
 }
@@ -185,18 +189,4 @@ function failedCommit(cause: unknown): Error {
   const { errcode } = cause as { errcode?: number }
   // SQLite's extended result codes have the primary one in their lowest byte.
   return errcode !== undefined && (errcode & 0xff) === sqliteIoError ? outcomeUnknown(cause) : unavailable(cause)
-}
-
-function prepareSchema(db: DatabaseSync, file: string): void {
-  const version = Number(db.prepare('PRAGMA user_version').get()?.user_version)
-  if (version !== 0 && version !== schemaVersion) {
-    throw new Error(
-      `${file} is an event log of version ${version}, but this program reads version ${schemaVersion}: run the release that wrote it`,
-    )
-  }
-  db.exec(`BEGIN IMMEDIATE; ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT`)
-}
-
-function toBuffer(blob: unknown): Buffer | null {
-  return blob instanceof Uint8Array ? Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength) : null
 }

@@ -15,23 +15,25 @@
   ARGV[..] two lists for each of KEYS[6..10], each its number of arguments and then these: fields and values to set, fields
           to remove
   Returns {'applied'}; or, having written nothing, {'generation_gone'}, {'later'}, {'checkpoint_mismatch'}, {'incomplete'} or
-          {'exist', {stream, ...}, {collection, id, ...}} ]]
+          {'exist', {stream, ...}, {collection, id, ...}}; or the error WRONGTYPE, if another of KEYS than the first two has
+          another type ]]
 local checkpoints, sizes, home, rows = unpack(KEYS, 3, 6)
 local parked = KEYS[9]
 local textSets = {'rows', 'keys', 'history', 'parked', 'waiting'}
 local firstSet, setCount = 11, #KEYS - 10
 
-local active, paused = unpack(redis.call('HMGET', KEYS[1], 'name', 'paused'))
+local active, paused = unpack(redis.pcall('HMGET', KEYS[1], 'name', 'paused')) -- of another type it names none
 local isActive = active == ARGV[1]
-if not isActive and redis.call('HGET', KEYS[2], 'name') ~= ARGV[1] then return {'generation_gone'} end
+if not isActive and redis.pcall('HGET', KEYS[2], 'name') ~= ARGV[1] then return {'generation_gone'} end
 local logId, stored = unpack(redis.call('HMGET', checkpoints, 'epoch', ARGV[2]))
 if not logId then return {'generation_gone'} end
+paused = paused and tonumber(paused)
 if isActive and paused then
   local time = redis.call('TIME')
   local pausedMs = time[1] * 1000 + math.floor(time[2] / 1000) - paused
-  if pausedMs >= 0 and pausedMs < 300 then return {'later'} end
+  if pausedMs >= 0 and pausedMs < 1000 then return {'later'} end
 end
-if (stored or '') ~= ARGV[3] then return {'checkpoint_mismatch'} end
+if (stored or '') ~= ARGV[3] or stored == '' then return {'checkpoint_mismatch'} end
 if redis.call('EXISTS', sizes) == 0 then return {'incomplete'} end
 
 local names = {ARGV[9], unpack(textSets)}
@@ -39,7 +41,8 @@ for set = 1, setCount do names[6 + set] = ARGV[12 + 3 * set] end
 for i, recorded in ipairs(redis.call('HMGET', sizes, unpack(names))) do
   local isHash = i > 1 and i <= 6
   local actual = redis.call(isHash and 'HLEN' or 'ZCARD', KEYS[4 + i])
-  if actual ~= tonumber(recorded or 0) then return {'incomplete'} end
+  -- As text: Lua takes 1e3 for a number, and HINCRBY would then fail in the middle.
+  if tostring(actual) ~= (recorded or '0') then return {'incomplete'} end
 end
 
 -- Ids stay text throughout: Lua would write those above 10^14 in scientific notation.
@@ -83,13 +86,15 @@ local known = {}
 for id in string.gmatch(ARGV[8], '%d+') do
   if redis.call('ZCOUNT', home, id, id) > 0 then known[#known + 1] = id end
 end
-local hasRows, hasParked = redis.call('HLEN', rows) > 0, redis.call('HLEN', parked) > 0
-if ARGV[7] ~= '' and (hasRows or hasParked) then -- rare
-  for _, stream in ipairs(cjson.decode(ARGV[7])) do
-    if
-      (hasRows and redis.call('HEXISTS', rows, stream) == 1) or (hasParked and redis.call('HEXISTS', parked, stream) == 1)
-    then
-      known[#known + 1] = stream
+local newStreams
+for _, key in ipairs({rows, parked}) do
+  if ARGV[7] ~= '' and redis.call('HLEN', key) > 0 then
+    newStreams = newStreams or cjson.decode(ARGV[7])
+    for first = 1, #newStreams, 2000 do -- Lua's stack holds fewer than 8000 arguments of one call
+      local last = math.min(first + 1999, #newStreams)
+      for i, text in ipairs(redis.call('HMGET', key, unpack(newStreams, first, last))) do
+        if text then known[#known + 1] = newStreams[first + i - 1] end
+      end
     end
   end
 end

@@ -5,15 +5,19 @@ import { address, ifTold } from './redis-calls.ts'
 
 export const evicts = 'keys_can_be_evicted'
 
+const defaultLookMs = 10_000
+
 /**
  * A server that may evict keys would drop whole read models when memory runs short, so a start is refused there: throws
- * if `found` says so. From then on each newly connected server is checked. A running service continues: recorded sizes
- * reveal evicted entries, so no wrong answer is given. Returns what tells the warnings as of the last connect.
+ * if `found` says so. From then on each newly connected server is checked, and again every 10 s, since anybody may
+ * change its settings. A running service continues: recorded sizes reveal evicted entries, so no wrong answer is given.
+ * Returns what tells the warnings as of the last check.
  */
 export function watchEviction(
   redis: Redis,
   logger: Pick<Logger, 'error' | 'warn'>,
   found: Warning | undefined,
+  lookMs = defaultLookMs,
 ): () => readonly Warning[] {
   if (found?.code === evicts) throw new Error(found.message)
   let current: readonly Warning[] = []
@@ -32,6 +36,10 @@ export function watchEviction(
       logger.warn({ err: error }, `Redis at ${address(redis)}: maxmemory-policy could not be checked`)
     })
   })
+  const timer = setInterval(() => {
+    if (redis.status === 'ready') evictionWarning(redis).then(note, () => {}) // the last warning stays: nothing contradicts it
+  }, lookMs).unref()
+  redis.once('end', () => clearInterval(timer))
   return () => current
 }
 

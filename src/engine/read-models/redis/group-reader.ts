@@ -1,4 +1,5 @@
 import { ServiceError } from '../../lib/errors.ts'
+import { FairQueue } from '../../lib/fair-queue.ts'
 import type { Proof } from '../store.ts'
 import type { Replies } from './redis-calls.ts'
 import type { RedisKeys } from './redis-keys.ts'
@@ -6,11 +7,11 @@ import { decodeSnapshot } from './stored.ts'
 
 /** One lookup that `read.lua` makes in a set. */
 export interface Lookup {
-  readonly what: 'member' | 'page' | 'field' | 'owner'
+  readonly what: 'member' | 'page' | 'any' | 'field' | 'owner'
   readonly set: string
-  /** The id of a document, or the id after which a page begins; or a field. 0 for what is found of the owner. */
+  /** The id of a document, the id after which a page begins, or the first id; or a field. 0 for what is found of the owner. */
   readonly of: number | string
-  /** Size of a page. */
+  /** Size of a page, or the last id. */
   readonly limit?: number
 }
 
@@ -20,8 +21,8 @@ export interface Answer {
   readonly found: readonly (string | null)[]
 }
 
-/** Makes all lookups at one moment. */
-export type GroupReader = (generation: string, lookups: readonly Lookup[]) => Promise<Answer>
+/** Makes all lookups at one moment. Where many wait, owners of API keys take turns; what has no owner counts as one. */
+export type GroupReader = (generation: string, lookups: readonly Lookup[], owner?: string) => Promise<Answer>
 
 type Call = (keys: string[], args: string[]) => Promise<Replies['read']>
 
@@ -46,7 +47,7 @@ const waitMaxMs = 400
  * call, with its cost and the cost of its proof (decision 0011).
  */
 export function groupReader(storeKeys: RedisKeys, call: Call): GroupReader {
-  const waiting: Asked[] = []
+  const waiting = new FairQueue<Asked>()
   let callsUnderWay = 0
   let isScheduled = false
   let lastState = ''
@@ -59,30 +60,33 @@ export function groupReader(storeKeys: RedisKeys, call: Call): GroupReader {
   function start(): void {
     refuseLate()
     const enough = callsUnderWay === 0 ? 1 : readsMax
-    if (waiting.length >= enough && callsUnderWay < callsMax) void run(nextGroup())
+    if (waiting.size < enough || callsUnderWay >= callsMax) return
+    for (const [generation, group] of Map.groupBy(nextReads(), (asked) => asked.generation)) void run(generation, group)
   }
 
   function refuseLate(): void {
     const earliest = performance.now() - waitMaxMs
-    while ((waiting[0]?.at ?? earliest) < earliest) {
-      waiting.shift()?.reject(new ServiceError('read_model_unavailable', 'The read models answer too slowly.'))
+    for (const { reject } of waiting.removeFirst(({ at }) => at < earliest))
+      reject(new ServiceError('read_model_unavailable', 'The read models answer too slowly.'))
+  }
+
+  function nextReads(): Asked[] {
+    const reads: Asked[] = []
+    for (let next = waiting.take(); next !== undefined; next = waiting.take()) {
+      reads.push(next.item)
+      if (reads.length === readsMax) break
     }
+    return reads
   }
 
-  /** All about one generation: another generation has other checkpoints. */
-  function nextGroup(): Asked[] {
-    const generation = waiting[0]?.generation
-    const other = waiting.findIndex((asked) => asked.generation !== generation)
-    return waiting.splice(0, Math.min(other === -1 ? waiting.length : other, readsMax))
-  }
-
-  async function run(group: readonly Asked[]): Promise<void> {
+  /** All of it about one generation: another one has other checkpoints. */
+  async function run(generation: string, group: readonly Asked[]): Promise<void> {
     const lookups = group.flatMap((asked) => asked.lookups)
-    const { sets, keys, args } = readArguments(storeKeys, group[0]?.generation ?? '', lookups)
+    const { sets, keys, args } = readArguments(storeKeys, generation, lookups)
     callsUnderWay++
     const reply = await call(keys, args).catch((error) => {
       // The reads that wait would only fail the same way, later.
-      for (const { reject } of [...group, ...waiting.splice(0)]) reject(error)
+      for (const { reject } of [...group, ...waiting.removeFirst(() => true)]) reject(error)
     })
     callsUnderWay--
     start() // the next call leaves before the answers of this one are handled
@@ -111,10 +115,10 @@ export function groupReader(storeKeys: RedisKeys, call: Call): GroupReader {
     }
   }
 
-  return (generation, lookups) =>
+  return (generation, lookups, owner = '') =>
     new Promise((resolve, reject) => {
-      waiting.push({ at: performance.now(), generation, lookups, resolve, reject })
-      if (isScheduled || callsUnderWay === callsMax) return
+      waiting.add(owner, { at: performance.now(), generation, lookups, resolve, reject })
+      if (isScheduled || callsUnderWay >= callsMax) return
       isScheduled = true
       // After the poll phase of the event loop, so that all requests read in this turn share the call.
       setImmediate(() => {

@@ -3,15 +3,16 @@
   KEYS[5] keys, hash    KEYS[6] waiting, hash
   ARGV[1] partition    ARGV[2] for each stream the id of the document that can show it, or 0, with spaces
   ARGV[3..] three lists, each its number of arguments and then these: streams, fields of KEYS[5], fields of KEYS[6]
-  Returns {checkpoint or '', members, rows, parked, decided, waiting}; or nil if the generation is gone
-          members: of KEYS[2] for each id or '', with two NULs in between
+  Returns {checkpoint or nil, members, rows, parked, decided, waiting}; or nil if the generation is gone
+          members: of KEYS[2] for each id or '', with two NULs in between; '?' for an empty one, which is damaged
           the others: for each stream or field its value or nil; empty if there are none at all ]]
 local logId, checkpoint = unpack(redis.call('HMGET', KEYS[1], 'epoch', ARGV[1]))
 if not logId then return false end
 
 local members = {}
 for id in string.gmatch(ARGV[2], '%d+') do
-  members[#members + 1] = redis.call('ZRANGE', KEYS[2], id, id, 'BYSCORE')[1] or ''
+  local member = redis.call('ZRANGE', KEYS[2], id, id, 'BYSCORE')[1]
+  members[#members + 1] = member == '' and '?' or member or ''
 end
 
 local at = 3
@@ -35,4 +36,4 @@ local first, last = nextList()
 local rows, parked = lookUp(KEYS[3], first, last), lookUp(KEYS[4], first, last)
 local decided = lookUp(KEYS[5], nextList())
 local waiting = lookUp(KEYS[6], nextList())
-return {checkpoint or '', table.concat(members, '\0\0'), rows, parked, decided, waiting}
+return {checkpoint, table.concat(members, '\0\0'), rows, parked, decided, waiting}

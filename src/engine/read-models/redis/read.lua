@@ -3,13 +3,15 @@
   ARGV[1] their names, each followed by NUL
   ARGV[2] lookups, each value followed by a space: kind; index into KEYS[4..], from 1; two numbers
           member: id and 0    page: the id after which it begins, and its maximum size
+          any: the first and the last id, of documents or of fields in decimal
           owner: 0 and 0: the member or the field that has the name of the stream of the last document before
           field: which of ARGV[3..], from 1, and 0
   ARGV[3..] fields of hashes
   Returns few long texts, which are the cheapest for the client to read: {state, completeness, result of each lookup, ...}
+          The error WRONGTYPE, if KEYS[2], KEYS[3] or a set is of another type
           state, separated by NUL: name of the active generation or '', then fields and values of checkpoints in turn
           completeness: for each of KEYS[4..] 1 if it has the size recorded for it, else 0
-          found: the member as it is or nil; the value of the field or nil; of a page, separated by commas: how many members,
+          found: the member as it is or nil; the value of the field or nil; 1 if there is any of the ids, else nil; of a page, separated by commas: how many members,
           a space, the id of the last where there are more or -; then the JSON texts ]]
 local names = {}
 for name in string.gmatch(ARGV[1], '[^%z]+') do names[#names + 1] = name end
@@ -18,7 +20,7 @@ local complete = #names > 0 and redis.call('HMGET', KEYS[3], unpack(names)) or {
 local hasSizes = redis.call('EXISTS', KEYS[3]) == 1 or redis.call('EXISTS', KEYS[2]) == 0 -- no such generation
 for set, recorded in ipairs(complete) do
   local actual = redis.call(isHash[names[set]] and 'HLEN' or 'ZCARD', KEYS[set + 3])
-  complete[set] = hasSizes and actual == tonumber(recorded or 0) and 1 or 0
+  complete[set] = hasSizes and tostring(actual) == (recorded or '0') and 1 or 0 -- as text: Lua takes 1e3 for a number
 end
 
 local find, document = {}, false
@@ -29,11 +31,21 @@ end
 function find.owner(set)
   if not document then return false end
   local owner = string.match(document, '%z(.*)$')
+  if not owner then return false end
   if isHash[names[set]] then return redis.call('HGET', KEYS[set + 3], owner) end
   local isId = string.find(owner, '^[1-9]%d*$') and (#owner < 16 or #owner == 16 and owner <= '9007199254740991')
   return isId and redis.call('ZRANGE', KEYS[set + 3], owner, owner, 'BYSCORE')[1] or false
 end
 function find.field(set, number) return redis.call('HGET', KEYS[set + 3], ARGV[2 + number]) end
+function find.any(set, first, last)
+  local key = KEYS[set + 3]
+  if not isHash[names[set]] then return redis.call('ZCOUNT', key, first, last) > 0 and '1' end
+  if redis.call('HLEN', key) == 0 then return false end
+  for id = tonumber(first), tonumber(last) do
+    if redis.call('HEXISTS', key, string.format('%.0f', id)) == 1 then return '1' end
+  end
+  return false
+end
 function find.page(set, after, limit)
   limit = tonumber(limit)
   local texts = redis.call('ZRANGE', KEYS[set + 3], '(' .. after, '+inf', 'BYSCORE', 'LIMIT', 0, limit + 1)
@@ -41,10 +53,10 @@ function find.page(set, after, limit)
   if count > limit then
     texts[count] = nil
     count = limit
-    last = string.match(texts[count], '^{"id":(%d+)')
+    last = string.match(texts[count], '^{"id":(%d+)') or '?' -- damaged, as the caller sees
   end
   if not string.find(names[set], ':', 1, true) then -- not an index, but a collection
-    for i = 1, count do texts[i] = string.sub(texts[i], 1, string.find(texts[i], '\0', 1, true) - 1) end
+    for i = 1, count do texts[i] = string.sub(texts[i], 1, (string.find(texts[i], '\0', 1, true) or 0) - 1) end
   end
   table.insert(texts, 1, count .. ' ' .. last)
   return table.concat(texts, ',')
@@ -55,6 +67,7 @@ for what, set, a, b in string.gmatch(ARGV[2], '(%a+) (%d+) (%d+) (%d+)') do
   reply[#reply + 1] = find[what](tonumber(set), a, b)
 end
 local state = redis.call('HGETALL', KEYS[2])
-table.insert(state, 1, redis.call('HGET', KEYS[1], 'name') or '')
+local active = redis.pcall('HGET', KEYS[1], 'name') -- of another type it names none
+table.insert(state, 1, type(active) == 'string' and active or '')
 reply[1] = table.concat(state, '\0')
 return reply

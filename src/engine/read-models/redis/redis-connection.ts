@@ -18,7 +18,7 @@ export type ConnectionLogger = Pick<Logger, 'info' | 'warn' | 'error'>
 export interface RedisConnections {
   readonly commands: Redis
   readonly subscriber: Redis
-  /** Problems of the server, as of the last connect. */
+  /** Problems of the server, as of the last check. */
   warnings(): readonly Warning[]
   /** A connection to the server of a key that may be in another slot. */
   to(key: string): Redis

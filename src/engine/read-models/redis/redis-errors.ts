@@ -11,6 +11,7 @@ const remedies: readonly (readonly [said: RegExp, remedy: string])[] = [
   [/^OOM/, 'raise its maxmemory, or remove what others store in it'],
   [/^READONLY/, 'it is a replica: name its master in REDIS_URL'],
   [/^CLUSTERDOWN/, 'bring the missing masters of its cluster back'],
+  [/^MOVED/, 'its cluster has the slot at another node: if that lasts, start this process again'],
   [/^NOPERM/, 'give this user the rights that docs/operations.md names'],
 ]
 const refusesClient = /^(WRONGPASS|NOAUTH|NOPERM|ERR .*(AUTH|password|DB index))/i
@@ -23,6 +24,11 @@ export function remedyOf(said: string): string | undefined {
 /** Whether the server said so: `ReplyError` of ioredis has no type of its own. */
 export function isReply(error: unknown): error is Error {
   return error instanceof ReplyError
+}
+
+/** Whether a key is not of the type that the command is for. Before Redis 7 the error of a script has more in front. */
+export function isOfAnotherType(error: unknown): boolean {
+  return isReply(error) && /\bWRONGTYPE\b/.test(error.message)
 }
 
 /** What waiting does not resolve: credentials or rights are wrong. */

@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis'
 import type { Listeners } from '../listeners.ts'
 import type { Generations, StoredGeneration, StoredVersion } from '../store.ts'
-import { answer, type Replies, run } from './redis-calls.ts'
+import { answer, orNothing, type Replies, run } from './redis-calls.ts'
 import { type RedisKeys, redisKeys, type StoreName, versionsKey } from './redis-keys.ts'
 import { redisLook } from './redis-look.ts'
 import { progressMessage } from './redis-progress.ts'
-import { checkpointsIn, pairs } from './stored.ts'
+import { checkpointsIn, pairs, timeIn, typeOf } from './stored.ts'
 
 /** `connectionTo` also answers for keys of other slots. */
 export function redisGenerations(
@@ -38,30 +38,24 @@ export function redisGenerations(
     const [[active], [building], replaced] = await names(keys)
     const removed: string[] = []
     for (const name of [building, ...pairs(replaced).map(([name]) => name), active]) {
-      if (name !== null && (await remove(keys, name, graceMs, evenActive))) removed.push(name)
+      if (name && (await remove(keys, name, graceMs, evenActive))) removed.push(name)
     }
     return removed
   }
 
   const versionsAt = () => connectionTo(versionsOfAll)
 
-  /** Milliseconds since 1970, by the clock of the server that has the list of versions. */
-  async function now(): Promise<number> {
-    const [seconds, microseconds] = await answer(versionsAt().time())
-    return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000)
-  }
-
   async function versions(): Promise<readonly StoredVersion[]> {
-    const found = await answer(versionsAt().zrange(versionsOfAll, '0', '-1', 'WITHSCORES'))
-    return pairs(found).map(([version, renewed]) => ({ version, renewed: Number(renewed) }))
+    const found = await orNothing(answer(versionsAt().zrange(versionsOfAll, '0', '-1', 'WITHSCORES')), [])
+    return pairs(found).map(([version, renewed]) => ({ version, renewed: timeIn(renewed) }))
   }
 
   return {
     look: redisLook(redis, own),
 
     async active() {
-      const { name, epoch, continues } = await answer(redis.hgetall(own.active))
-      if (name === undefined || epoch === undefined) return undefined
+      const { name, epoch, continues } = await orNothing(answer(redis.hgetall(own.active)), {})
+      if (!name || !epoch) return undefined
       return { name, logId: epoch, continues: continues || undefined }
     },
 
@@ -83,8 +77,8 @@ export function redisGenerations(
       const [active, building, replaced] = await names(own)
       const kept = await Promise.all(
         pairs(replaced).map(async ([name, since]): Promise<StoredGeneration[]> => {
-          const logId = await answer(redis.hget(own.generation(name).checkpoints, 'epoch'))
-          return logId === null ? [] : [{ name, logId, state: 'replaced', since: Number(since) }] // null: being removed
+          const logId = await orNothing(answer(redis.hget(own.generation(name).checkpoints, 'epoch')), '')
+          return logId === null ? [] : [{ name, logId, state: 'replaced', since: timeIn(since) }] // null: being removed
         }),
       )
       return [...named(active, 'active'), ...named(building, 'building'), ...kept.flat()]
@@ -103,16 +97,17 @@ export function redisGenerations(
     async activate(name) {
       const { checkpoints, sizes, set } = own.generation(name)
       for (;;) {
-        const sets = await answer(redis.hkeys(sizes))
-        const before = (await answer(redis.hget(own.active, 'name'))) ?? ''
+        const sets = await orNothing(answer(redis.hkeys(sizes)), [])
+        const [[before, logId]] = await names(own)
+        const active = (logId && before) || ''
         const outcome = await run(
           redis,
           'activate-generation',
           [
-            ...[own.active, own.building, own.replaced, own.generation(before).checkpoints, checkpoints, sizes],
+            ...[own.active, own.building, own.replaced, own.generation(active).checkpoints, checkpoints, sizes],
             ...sets.map(set),
           ],
-          [name, before, own.progress, progressMessage(name), ...sets],
+          [name, active, own.progress, progressMessage(name), ...sets.flatMap((each) => [each, typeOf(each)])],
         )
         if (outcome !== 'other_keys') return outcome
       }
@@ -121,7 +116,7 @@ export function redisGenerations(
     remove: (name) => remove(own, name, 0),
 
     async renew() {
-      await answer(versionsAt().zadd(versionsOfAll, 'GT', await now(), store.version))
+      await run(versionsAt(), 'renew-version', [versionsOfAll], [store.version])
     },
 
     versions,
@@ -129,12 +124,13 @@ export function redisGenerations(
     async removeVersion({ version, renewed }, logId) {
       const keys = redisKeys({ ...store, version })
       const [[, activeLog], [, buildingLog]] = await names(keys)
-      const isForeign = [activeLog, buildingLog].some((found) => found !== null && found !== logId)
+      const isForeign = [activeLog, buildingLog].some((found) => found && found !== logId)
       const score = await answer(versionsAt().zscore(versionsOfAll, version))
-      if (version === store.version || isForeign || score !== String(renewed)) return false
+      const isListed = score !== null && timeIn(score) === renewed
+      if (version === store.version || isForeign || !isListed) return false
       await removeAll(keys, 0, true)
       // Last, so that leftovers of a crash are found again; and only if the version was not used again meanwhile.
-      await run(versionsAt(), 'forget-version', [versionsOfAll], [version, renewed])
+      await run(versionsAt(), 'forget-version', [versionsOfAll], [version, score])
       return true
     },
 
@@ -143,7 +139,7 @@ export function redisGenerations(
 }
 
 function named([name, logId, since]: Replies['generations'][0], state: 'active' | 'building'): StoredGeneration[] {
-  return name === null || logId === null ? [] : [{ name, logId, state, since: Number(since) }]
+  return !name || !logId ? [] : [{ name, logId, state, since: timeIn(since ?? '') }]
 }
 
 /** Nothing writes to these keys any more. Another release may have written keys that this one does not know. */

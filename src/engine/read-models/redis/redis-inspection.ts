@@ -1,15 +1,27 @@
 import type { Redis } from 'ioredis'
+import { DamagedError, numberIn, quoted } from '../damaged.ts'
 import { isTextSet } from '../document.ts'
 import { type Contents, type Inspection, type Size, scannedCharactersMax } from '../store.ts'
 import { type Lookup, readArguments } from './group-reader.ts'
-import { answer, run } from './redis-calls.ts'
+import { answer, orNothing, run } from './redis-calls.ts'
 import type { RedisKeys } from './redis-keys.ts'
-import { decodeSnapshot, pairs } from './stored.ts'
+import { decodeSnapshot, pairs, typeOf } from './stored.ts'
 
 /** One script reads each answer, so that it reflects one moment. */
 export function redisInspection(redis: Redis, keys: RedisKeys): Inspection {
   return {
     contents: (generation) => contentsOf(redis, keys, generation),
+
+    async recorded(generation) {
+      const { checkpoints, sizes } = keys.generation(generation)
+      const reply = await run(redis, 'contents', [keys.active, checkpoints, sizes])
+      if (reply === null) return undefined
+      const [active, stored, recorded] = reply
+      return {
+        snapshot: decodeSnapshot(active, stored),
+        sizes: new Map(pairs(recorded).map(([set, size]) => [set, sizeIn(set, size)])),
+      }
+    },
 
     async scan(generation, set, from = '', limit) {
       const { checkpoints, set: keyOf } = keys.generation(generation)
@@ -33,16 +45,22 @@ export function redisInspection(redis: Redis, keys: RedisKeys): Inspection {
   }
 }
 
+function sizeIn(set: string, text: string): number {
+  const size = numberIn(text)
+  if (size === undefined) throw new DamagedError(`the recorded size of ${quoted(set)} is not a number`)
+  return size
+}
+
 export async function contentsOf(redis: Redis, keys: RedisKeys, generation: string): Promise<Contents | undefined> {
   const { checkpoints, sizes, set } = keys.generation(generation)
-  const fields = await answer(redis.hkeys(sizes))
-  const reply = await run(redis, 'contents', [keys.active, checkpoints, sizes, ...fields.map(set)])
+  const fields = await orNothing(answer(redis.hkeys(sizes)), []) // of another type, the script names it
+  const reply = await run(redis, 'contents', [keys.active, checkpoints, sizes, ...fields.map(set)], fields.map(typeOf))
   if (reply === null) return undefined
   const [active, stored, recorded, actual] = reply
   const found = new Map(pairs(recorded))
   if (found.size > fields.length) return await contentsOf(redis, keys, generation) // a set has been added meanwhile
   const counted = fields.map((field, i): [string, Size] => {
-    return [field, { actual: Number(actual[i]), recorded: Number(found.get(field) ?? 0) }]
+    return [field, { actual: Number(actual[i]), recorded: numberIn(found.get(field) ?? '0') ?? Number.NaN }]
   })
   return { snapshot: decodeSnapshot(active, stored), sizes: new Map(counted) }
 }

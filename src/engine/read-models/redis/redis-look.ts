@@ -1,8 +1,9 @@
 import type { Redis } from 'ioredis'
-import type { Look } from '../store.ts'
+import { DamagedError, numberIn, quoted } from '../damaged.ts'
+import type { Checkpoints, Look } from '../store.ts'
 import { type Replies, run } from './redis-calls.ts'
 import type { RedisKeys } from './redis-keys.ts'
-import { checkpointsIn, pairs } from './stored.ts'
+import { checkpointsIn, pairs, typeOf } from './stored.ts'
 
 /** What the keys of a look depend on. */
 interface Names {
@@ -22,7 +23,7 @@ export function redisLook(redis: Redis, keys: RedisKeys): () => Promise<Look> {
   return async () => {
     for (;;) {
       const asked = last
-      const reply = await run(redis, 'look', keysFor(keys, asked))
+      const reply = await run(redis, 'look', keysFor(keys, asked), asked.sets.map(typeOf))
       last = namesIn(reply)
       if (isAbout(asked, last)) return decodeLook(reply, asked.sets)
     }
@@ -35,25 +36,48 @@ function keysFor({ active, building, generation }: RedisKeys, names: Names): str
 }
 
 function namesIn([[active], [building], , sizes]: Replies['look']): Names {
-  return { active: active ?? '', building: building ?? '', sets: pairs(sizes).map(([set]) => set) }
+  return { active: active ?? '', building: building ?? '', sets: pairs(sizes ?? []).map(([set]) => set) }
 }
 
 function isAbout(asked: Names, found: Names): boolean {
   const isSame = asked.active === found.active && asked.building === found.building
-  return isSame && found.sets.every((set) => asked.sets.includes(set))
+  return isSame && new Set(found.sets).isSubsetOf(new Set(asked.sets))
 }
 
 function decodeLook(reply: Replies['look'], sets: readonly string[]): Look {
   const [[name, logId, continues], [builtName, builtLogId], activeFields, sizes, builtFields, actual] = reply
-  const recorded = new Map(pairs(sizes))
-  const areSizesRight = sets.every((set, i) => Number(actual[i]) === Number(recorded.get(set) ?? 0))
-  const checkpoints = checkpointsIn(activeFields)
-  const built = checkpointsIn(builtFields)
-  const isBuilding = builtName !== null && builtLogId !== null && built !== undefined
+  const { checkpoints, damage = damageIn(sets, sizes, actual) } = checkpointsOf(activeFields)
+  const recorded = new Map(pairs(sizes ?? []))
+  const areSizesRight = sets.every((set, i) => String(actual[i]) === (recorded.get(set) ?? '0'))
+  const built = checkpointsOf(builtFields).checkpoints
+  const isBuilding = builtName && builtLogId && built !== undefined
   return {
-    active: name === null || logId === null ? undefined : { name, logId, continues: continues || undefined },
+    active: name && logId ? { name, logId, continues: continues || undefined } : undefined,
     checkpoints,
-    isComplete: checkpoints === undefined || (recorded.size > 0 && areSizesRight),
+    isComplete: damage === undefined && (checkpoints === undefined || (recorded.size > 0 && areSizesRight)),
+    damage,
     building: isBuilding ? { name: builtName, logId: builtLogId, checkpoints: built } : undefined,
   }
+}
+
+function checkpointsOf(fields: string[] | null): { checkpoints?: Checkpoints | undefined; damage?: string } {
+  if (fields === null) return { damage: 'the checkpoints are of another type' }
+  try {
+    return { checkpoints: checkpointsIn(fields) }
+  } catch (error) {
+    if (error instanceof DamagedError) return { damage: error.damage }
+    throw error
+  }
+}
+
+function damageIn(
+  sets: readonly string[],
+  sizes: string[] | null,
+  actual: readonly (string | number)[],
+): string | undefined {
+  if (sizes === null) return 'the recorded sizes are of another type'
+  const [noSize] = pairs(sizes).find(([, size]) => numberIn(size) === undefined) ?? []
+  if (noSize !== undefined) return `the recorded size of ${quoted(noSize)} is not a number`
+  const set = sets.find((_, i) => Number(actual[i]) < 0)
+  return set === undefined ? undefined : `the set ${quoted(set)} is of another type`
 }

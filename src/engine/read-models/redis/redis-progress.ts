@@ -44,8 +44,12 @@ export function progressMessage(generation: string, progress?: Progress): string
   return withoutEffect.length === 0 ? applied : `${applied} ${withoutEffect.join(',')}`
 }
 
+/** Characters. The longest message of our own, about a batch and what it released, all without effect, has about half as many. */
+const messageMax = 32 * 1024
+
 /** Undefined for anything that is not a progress message: anyone can publish. A partition is below 1000. */
 export function parseProgressMessage(message: string): { generation: string; progress?: Progress } | undefined {
+  if (message.length > messageMax) return undefined
   const [, generation, partition, from, next, offsets] =
     /^(\S+)(?: (\d{1,3}) (\d{1,16}) (\d{1,16})(?: (\d{1,16}(?:,\d{1,16})*))?)?$/.exec(message) ?? []
   if (generation === undefined) return undefined

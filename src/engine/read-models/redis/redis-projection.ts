@@ -1,11 +1,12 @@
 import type { Redis } from 'ioredis'
 import { byId } from '../by-id.ts'
+import { loadedRows } from '../loaded-stream.ts'
+import { foundRow } from '../row-place.ts'
 import type { ProjectionStore } from '../store.ts'
 import {
   decodeCheckpoint,
   decodeOffsets,
   decodeParkedStream,
-  decodeRow,
   homeIdOf,
   keyId,
   startOfPartition,
@@ -13,7 +14,7 @@ import {
 import { applyBatchArguments } from './apply-batch-arguments.ts'
 import { run } from './redis-calls.ts'
 import type { RedisKeys } from './redis-keys.ts'
-import { decodeDocument, pairs } from './stored.ts'
+import { decodeShown, pairs } from './stored.ts'
 
 /** `home`: the collection whose documents show the streams of the same id. */
 export function redisProjection(redis: Redis, keys: RedisKeys, home: string): ProjectionStore {
@@ -29,11 +30,12 @@ export function redisProjection(redis: Redis, keys: RedisKeys, home: string): Pr
       const [checkpoint, memberTexts, rowTexts, parkedTexts, decided, chunks] = reply
       const members = memberTexts.split('\0\0')
       return {
-        checkpoint: checkpoint === '' ? startOfPartition : decodeCheckpoint(checkpoint),
-        rows: byId(streams, (stream, i) => {
-          const document = members[i] ? decodeDocument(members[i]) : undefined
-          const text = document?.behind ?? rowTexts[i]
-          return typeof text === 'string' ? decodeRow(stream, document?.json, text) : undefined
+        checkpoint: checkpoint === null ? startOfPartition : decodeCheckpoint(checkpoint, partition),
+        ...loadedRows(streams, (stream, i) => {
+          const shown = members[i]
+            ? decodeShown({ collection: home, id: homeIdOf(stream) ?? 0 }, members[i])
+            : undefined
+          return foundRow(shown, () => rowTexts[i] ?? undefined)
         }),
         parked: byId(streams, (stream, i) => {
           const text = parkedTexts[i]

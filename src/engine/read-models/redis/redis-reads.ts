@@ -1,17 +1,32 @@
-import { type DocumentId, setName } from '../document.ts'
+import { DamagedError } from '../damaged.ts'
+import { type DocumentId, type StoredDocument, setName } from '../document.ts'
 import { chunksToLoad, loadedStream } from '../loaded-stream.ts'
+import { checkText, provenDocument, provenPage } from '../proven-document.ts'
+import { foundRow } from '../row-place.ts'
 import type { FoundDocument, StoredReads, StreamQuery } from '../store.ts'
-import { homeIdOf, keyId } from '../stored-texts.ts'
+import { homeIdOf, keyId, type StreamId } from '../stored-texts.ts'
 import { chunkId } from '../stream-history.ts'
 import type { GroupReader, Lookup } from './group-reader.ts'
-import { decodeDocument } from './stored.ts'
+import { decodeDocument, decodeShown } from './stored.ts'
+
+/** `member`: the entry of a document in a collection or an index. */
+function jsonOf(document: DocumentId, member: string): string {
+  const [json = ''] = member.split('\0', 1)
+  checkText(document, json)
+  return json
+}
 
 /** `home`: the collection whose documents show the streams of the same id. */
 export function redisReads(read: GroupReader, home: string): StoredReads {
   function documentOf({ collection, id }: DocumentId, member: string | null | undefined): FoundDocument | undefined {
-    if (!member) return undefined
-    const { json, behind } = decodeDocument(member)
-    return { json, stream: collection === home ? String(id) : behind }
+    if (member === null || member === undefined) return undefined
+    const document = { collection, id }
+    return provenDocument(document, decodeDocument(document, member), home)
+  }
+
+  /** The document that shows a stream, with what is behind it. */
+  function homeDocument(stream: StreamId | undefined, member: string): Pick<StoredDocument, 'json' | 'behind'> {
+    return decodeShown({ collection: home, id: Number(stream) }, member)
   }
 
   /** Where to find what is stored of a stream; with the document alone its name is known only when that is found. */
@@ -27,35 +42,48 @@ export function redisReads(read: GroupReader, home: string): StoredReads {
   }
 
   return {
-    async find(generation, { collection, id }) {
-      const { proof, found } = await read(generation, [{ what: 'member', set: collection, of: id }])
+    async find(generation, { collection, id }, owner) {
+      const { proof, found } = await read(generation, [{ what: 'member', set: collection, of: id }], owner)
       return { proof, document: documentOf({ collection, id }, found[0]) }
     },
 
-    async page(generation, { collection, index, after, limit, ids }) {
+    async page(generation, { collection, index, after, limit, ids }, owner) {
       const set = setName(collection, index)
       if (ids !== undefined) {
         const { proof, found } = await read(
           generation,
           ids.map((id) => ({ what: 'member', set, of: id })),
+          owner,
         )
-        const documents = found.flatMap((member) => (member ? member.split('\0', 1) : []))
+        const documents = found.flatMap((member, i) =>
+          member !== null ? jsonOf({ collection, id: ids[i] ?? 0 }, member) : [],
+        )
         return { proof, documents: documents.join(','), count: documents.length, last: undefined }
       }
       const lookup: Lookup = { what: 'page', set, of: after, limit }
-      const { proof, found } = await read(generation, [lookup])
+      const { proof, found } = await read(generation, [lookup], owner)
       const page = found[0] ?? ''
       const head = /^(\d+) (\d+|-),?/.exec(page)
-      if (head === null) throw new Error(`read.lua returned ${page}`)
+      if (head === null) throw new DamagedError(`a page of ${set} ends in a text that is not a document`)
+      const count = Number(head[1])
       return {
         proof,
-        documents: page.slice(head[0].length),
-        count: Number(head[1]),
+        documents: provenPage(set, page.slice(head[0].length), count),
+        count,
         last: head[2] === '-' ? undefined : Number(head[2]),
       }
     },
 
-    async load(generation, query) {
+    async heldIds(generation, { collections, first, last }) {
+      const sets = [...collections, 'rows', 'parked']
+      const { proof, found } = await read(
+        generation,
+        sets.map((set) => ({ what: 'any', set, of: first, limit: last })),
+      )
+      return { proof, holdsAny: found.some((each) => each !== null) }
+    },
+
+    async load(generation, query, owner) {
       const { document, key } = query
       const stream = query.stream ?? (document?.collection === home ? String(document.id) : undefined)
       const chunks = chunksToLoad({ ...query, stream })
@@ -67,15 +95,17 @@ export function redisReads(read: GroupReader, home: string): StoredReads {
         ...chunks.map((chunk): Lookup => ({ what: 'field', set: 'history', of: chunkId(stream ?? '', chunk) })),
       ]
       const requested = lookups.filter((each) => each !== undefined)
-      const { proof, found } = await read(generation, requested)
+      const { proof, found } = await read(generation, requested, owner)
       const [shown, own, rowText, parkedText, record, ...history] = lookups.map((each) =>
         each ? (found[requested.indexOf(each)] ?? undefined) : undefined,
       )
-      const shows = own === undefined ? undefined : decodeDocument(own)
+      const requestedDocument = document && documentOf(document, shown)
       const texts = {
-        document: document && documentOf(document, shown),
-        json: shows?.json,
-        row: shows?.behind ?? rowText,
+        document: requestedDocument,
+        ...foundRow(
+          own === undefined ? undefined : homeDocument(stream ?? requestedDocument?.stream, own),
+          () => rowText,
+        ),
         parked: parkedText,
         record,
         chunk: (number: number) => history[chunks.indexOf(number)],

@@ -28,4 +28,5 @@ else
   for i = 1, #found, 2 do add(found[i + 1], found[i]) end
   if #found == 2 * limit then next = '(' .. found[#found] end
 end
-return {redis.call('HGET', KEYS[1], 'name') or '', redis.call('HGETALL', KEYS[2]), next, items}
+local active = redis.pcall('HGET', KEYS[1], 'name')
+return {type(active) == 'string' and active or '', redis.call('HGETALL', KEYS[2]), next, items}

@@ -68,15 +68,24 @@ async function ask(
     ...{ lazyConnect: true, enableReadyCheck: false, retryStrategy: () => null },
   })
   redis.on('error', () => {})
-  // Numbers may arrive as text. A node that does not know its own address leaves the host empty: we keep the one that
-  // we used.
-  const addressOf = ([host, port]: readonly unknown[]) => ({ host: (host as string) || node.host, port: Number(port) })
   try {
     await redis.connect()
     const ranges = await redis.cluster('SLOTS')
     const [, , master] = ranges.find(([first, last]) => Number(first) <= slot && slot <= Number(last)) ?? []
-    return { master: master && addressOf(master), nodes: ranges.flatMap(([, , ...nodes]) => nodes.map(addressOf)) }
+    const addressOf = (told: readonly unknown[]) => addressIn(told, node.host)
+    const nodes = ranges.flatMap(([, , ...nodes]) => nodes.flatMap((each) => addressOf(each) ?? []))
+    return { master: master && addressOf(master), nodes }
   } finally {
     redis.disconnect()
   }
+}
+
+/**
+ * Numbers may arrive as text. A node that does not know its own address leaves the host empty: we keep the one that we
+ * used. Nobody can connect to what is no address, and a connect that throws would be the last one.
+ */
+function addressIn([told, toldPort]: readonly unknown[], usedHost: string): Address | undefined {
+  const [host, port] = [told || usedHost, Number(toldPort)]
+  const isAddress = typeof host === 'string' && Number.isInteger(port) && port > 0 && port < 65_536
+  return isAddress ? { host, port } : undefined
 }

@@ -1,28 +1,52 @@
-import type { StoredDocument } from '../document.ts'
+import { DamagedError } from '../damaged.ts'
+import { type DocumentId, isTextSet, type StoredDocument } from '../document.ts'
+import { checkText } from '../proven-document.ts'
 import type { Checkpoints, Snapshot } from '../store.ts'
 import { type Checkpoint, decodeCheckpoint } from '../stored-texts.ts'
 
-/** `member`: an entry of a collection. */
-export function decodeDocument(member: string): Pick<StoredDocument, 'json' | 'behind'> {
+/** `member`: the entry of the document in its collection. Throws DamagedError. */
+export function decodeDocument(
+  { collection, id }: DocumentId,
+  member: string,
+): Pick<StoredDocument, 'json' | 'behind'> {
   const end = member.indexOf('\0')
+  if (end < 0) throw new DamagedError(`document ${id} of ${collection} has nothing behind it`)
   return { json: member.slice(0, end), behind: member.slice(end + 1) }
+}
+
+/** As `decodeDocument`, of a document that is not sent but read, for the stream that it shows. Throws DamagedError. */
+export function decodeShown(document: DocumentId, member: string): Pick<StoredDocument, 'json' | 'behind'> {
+  const found = decodeDocument(document, member)
+  checkText(document, found.json)
+  return found
 }
 
 /**
  * `active`: its name, or ''. `fields`: the checkpoints hash, each field followed by its value. Partitions are below 1000,
- * so that none is taken for one that would make a list of billions.
+ * so that none is taken for one that would make a list of billions. Throws DamagedError.
  */
 export function decodeSnapshot(active: string, fields: readonly string[]): Snapshot {
   const checkpoints = new Map<number, Checkpoint>()
   for (const [field, value] of pairs(fields)) {
-    if (/^\d{1,3}$/.test(field)) checkpoints.set(Number(field), decodeCheckpoint(value))
+    if (/^\d{1,3}$/.test(field)) checkpoints.set(Number(field), decodeCheckpoint(value, field))
   }
   return { active: active === '' ? undefined : active, checkpoints }
 }
 
-/** From all fields of a checkpoints hash; undefined if its generation is gone. */
+/** From all fields of a checkpoints hash; undefined if its generation is gone. Throws DamagedError. */
 export function checkpointsIn(fields: readonly string[]): Checkpoints | undefined {
   return fields.includes('epoch') ? decodeSnapshot('', fields).checkpoints : undefined
+}
+
+/** The type of the key of a set. */
+export function typeOf(set: string): 'hash' | 'zset' {
+  return isTextSet(set) ? 'hash' : 'zset'
+}
+
+/** A time in milliseconds since 1970; 0 for what is none. Only a stranger can have written that. */
+export function timeIn(text: string): number {
+  const time = Number(text)
+  return Number.isNaN(new Date(time).getTime()) ? 0 : time
 }
 
 /** Pairs of values that alternate in a reply. */

@@ -1,9 +1,15 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { existsSync } from 'node:fs'
+import type { SQLInputValue } from 'node:sqlite'
 import { ServiceError } from '../../lib/errors.ts'
+import { DamagedError } from '../damaged.ts'
 import type { TextSet } from '../document.ts'
+import { checkText } from '../proven-document.ts'
+import { type FoundRow, foundRow } from '../row-place.ts'
 import type { Checkpoints, StoredGeneration } from '../store.ts'
-import { decodeCheckpoint, homeIdOf, type StreamId } from '../stored-texts.ts'
-import { openFile } from './sqlite-tables.ts'
+import { type Checkpoint, decodeCheckpoint, homeIdOf, type StreamId } from '../stored-texts.ts'
+import { DamagedFile, isDamage, type RepairOptions } from './damaged-file.ts'
+import { type DocumentSet, SqliteConnection } from './sqlite-connection.ts'
+import { tableOf } from './sqlite-tables.ts'
 
 export interface SqliteReadModelsOptions {
   readonly file: string
@@ -15,6 +21,8 @@ export interface SqliteReadModelsOptions {
    * tables of a release with another layout.
    */
   readonly isOwner?: boolean
+  /** Given to the owner where a damaged file is to be set aside, and an empty one made in its place. */
+  readonly repair?: RepairOptions
 }
 
 /** A row of the table. */
@@ -24,42 +32,59 @@ export interface GenerationRow extends StoredGeneration {
   readonly paused: number
 }
 
-type DocumentRow = readonly [json: string, behind: string]
-export type DocumentSet = ReturnType<typeof prepareDocumentSet>
-
-/** One connection to the file, for one version of the read models, shared by the parts of the store. */
+/** The file, for one version of the read models, shared by the parts of the store. */
 export class SqliteDatabase {
-  readonly db: DatabaseSync
   readonly options: SqliteReadModelsOptions
   /** Changes whenever something may have been written; writes of other processes count once they are noticed. */
   changes = 0
   /** The time of the last look, by performance.now(). */
   lookedAt = Number.NEGATIVE_INFINITY
   #dataVersion: unknown
-  readonly #statements = new Map<TemplateStringsArray, StatementSync>()
-  readonly #documentSets = new Map<number, DocumentSet>()
+  readonly #damaged: DamagedFile | undefined
+  /** Called after an empty file has taken the place of a damaged one. */
+  readonly #replaced: () => void
+  /** Undefined while it cannot be opened anew. */
+  #connection: SqliteConnection | undefined
+  #isClosed = false
 
-  constructor(options: SqliteReadModelsOptions) {
-    this.db = openFile(options.file, options.isOwner === true)
+  constructor(options: SqliteReadModelsOptions, replaced: () => void) {
     this.options = options
+    this.#damaged = options.isOwner && options.repair ? new DamagedFile(options.file, options.repair) : undefined
+    this.#replaced = replaced
+    this.#connection = this.#openFirst()
+  }
+
+  get db() {
+    return this.#connected.db
+  }
+
+  get isOpen(): boolean {
+    return !this.#isClosed
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#connection?.db.close()
   }
 
   get(sql: TemplateStringsArray, ...values: SQLInputValue[]) {
-    return this.#prepared(sql).get(...values)
+    return this.#connected.prepared(sql).get(...values)
   }
 
   all(sql: TemplateStringsArray, ...values: SQLInputValue[]) {
-    return this.#prepared(sql).all(...values)
+    return this.#connected.prepared(sql).all(...values)
   }
 
   run(sql: TemplateStringsArray, ...values: SQLInputValue[]) {
-    return this.#prepared(sql).run(...values)
+    return this.#connected.prepared(sql).run(...values)
   }
 
   /** The generations, the active one first. */
   generations(version = this.options.version): readonly GenerationRow[] {
+    // node:sqlite throws where a number is beyond 2^53.
     const rows = this.all`
-      SELECT key, name, log_id AS logId, state, since, continues, paused FROM generation
+      SELECT key, name, log_id AS logId, state, min(since, 9007199254740991) AS since, continues,
+        min(paused, 9007199254740991) AS paused FROM generation
       WHERE version = ${version} AND state <> 'removed' ORDER BY state, since`
     return rows as unknown as GenerationRow[]
   }
@@ -72,14 +97,15 @@ export class SqliteDatabase {
     return this.generations().find((each) => each.state === state)
   }
 
+  /** Throws DamagedError. */
   checkpoints(key: number): Checkpoints {
     const rows = this.all`SELECT partition, checkpoint FROM checkpoint WHERE generation = ${key}`
-    return new Map(rows.map(({ partition, checkpoint }) => [Number(partition), decodeCheckpoint(String(checkpoint))]))
+    return new Map(rows.map(({ partition, checkpoint }) => checkpointIn(String(partition), String(checkpoint))))
   }
 
-  /** The sets of documents of a generation, with their recorded sizes. */
-  collections(key: number): readonly { readonly name: string; readonly key: number; readonly size: number }[] {
-    const rows = this.all`SELECT name, key, size FROM collection WHERE generation = ${key}`
+  /** The sets of documents of a generation. */
+  collections(key: number): readonly { readonly name: string; readonly key: number }[] {
+    const rows = this.all`SELECT name, key FROM collection WHERE generation = ${key}`
     return rows as unknown as ReturnType<SqliteDatabase['collections']>
   }
 
@@ -91,9 +117,7 @@ export class SqliteDatabase {
 
   /** The documents of a key of `collections`. */
   documents(key: number): DocumentSet {
-    const set = this.#documentSets.get(key) ?? prepareDocumentSet(this.db, key)
-    this.#documentSets.set(key, set)
-    return set
+    return this.#connected.documents(key)
   }
 
   /** Removes at most `max` documents; once none are left, the set itself. */
@@ -101,26 +125,21 @@ export class SqliteDatabase {
     const table = tableOf(key)
     const { changes } = this.db.prepare(`DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} LIMIT ?)`).run(max)
     if (changes === max) return
-    this.#dropDocuments(key)
+    this.#connected.dropDocuments(key)
     this.run`DELETE FROM collection WHERE key = ${key}`
   }
 
   createDocuments(key: number): DocumentSet {
-    this.#dropDocuments(key)
-    this.db.exec(`CREATE TABLE ${tableOf(key)} (id INTEGER PRIMARY KEY, json TEXT NOT NULL, behind TEXT) STRICT`)
-    return this.documents(key)
+    return this.#connected.createDocuments(key)
   }
 
-  #dropDocuments(key: number): void {
-    this.#documentSets.delete(key)
-    this.db.exec(`DROP TABLE IF EXISTS ${tableOf(key)}`)
-  }
-
-  /** The text of a row, and the document of the home collection that it is behind, if there is one. */
-  row(key: number, homeSet: DocumentSet | undefined, stream: StreamId): { json?: string; row?: string | undefined } {
+  row(key: number, homeSet: DocumentSet | undefined, stream: StreamId): FoundRow {
     const id = homeIdOf(stream)
-    const shown = id === undefined ? undefined : homeSet?.find(id)
-    return shown === undefined ? { row: this.text(key, 'rows', stream) } : { json: shown[0], row: shown[1] }
+    const [json, behind] = (id === undefined ? undefined : homeSet?.find(id)) ?? []
+    if (id !== undefined && json !== undefined) checkText({ collection: this.options.home, id }, json)
+    return foundRow(json === undefined ? undefined : { json, behind: behind ?? '' }, () =>
+      this.text(key, 'rows', stream),
+    )
   }
 
   text(key: number, set: TextSet, id: string): string | undefined {
@@ -128,9 +147,9 @@ export class SqliteDatabase {
     return found?.text as string | undefined
   }
 
-  /** Reads in one atomic step, and notices writes of other processes. Throws ServiceError read_model_unavailable. */
+  /** Reads in one atomic step, and notices writes of other processes. Throws ServiceError read_model_unavailable, DamagedError. */
   read<T>(work: () => T): T {
-    return this.#transaction('DEFERRED', () => {
+    return this.#transaction('read', () => {
       const found = this.get`PRAGMA data_version`?.data_version
       if (found !== this.#dataVersion) this.changes++
       this.#dataVersion = found
@@ -150,58 +169,70 @@ export class SqliteDatabase {
   /** Writes all or nothing; nothing if `isKept` rejects the result. Throws ServiceError read_model_unavailable. */
   write<T>(work: () => T, isKept?: (result: T) => boolean): T {
     this.changes++
-    return this.#transaction('IMMEDIATE', work, isKept)
+    return this.#transaction('write', work, isKept)
   }
 
+  /** Throws ServiceError read_model_unavailable, also where the file is damaged; it is then set aside. */
   answer<T>(ask: () => T): T {
-    if (!this.db.isOpen) throw new ServiceError('read_model_unavailable', 'The read models are closed.')
+    if (this.#isClosed) throw new ServiceError('read_model_unavailable', 'The read models are closed.')
     try {
       return ask()
     } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code !== 'ERR_SQLITE_ERROR') throw cause
-      throw new ServiceError('read_model_unavailable', 'The read models could not be read.', { cause })
+      const { code } = cause as NodeJS.ErrnoException
+      if (code === 'ERR_OUT_OF_RANGE') throw new DamagedError('a number is out of range', { cause })
+      if (code !== 'ERR_SQLITE_ERROR') throw cause
+      const message = isDamage(cause) ? this.#meetDamage(cause) : 'The read models could not be read.'
+      throw new ServiceError('read_model_unavailable', message, { cause })
     }
   }
 
-  /** Each statement is prepared once. With node:sqlite's own SQLTagStore applying an event took a quarter longer. */
-  #prepared(sql: TemplateStringsArray): StatementSync {
-    const statement = this.#statements.get(sql) ?? this.db.prepare(sql.join('?'))
-    this.#statements.set(sql, statement)
-    return statement
+  /** What is written into a file that was removed is lost with the process. Throws as `answer` does. */
+  expectFile(): void {
+    const { file } = this.options
+    const missing = this.#damaged && [file, `${file}-wal`].find((name) => !existsSync(name))
+    if (missing === undefined || this.#connection === undefined) return
+    throw new ServiceError('read_model_unavailable', this.#meetDamage(new Error(`${missing} is gone`)))
   }
 
-  #transaction<T>(kind: 'DEFERRED' | 'IMMEDIATE', work: () => T, isKept: (result: T) => boolean = () => true): T {
-    return this.answer(() => {
-      this.db.exec(`BEGIN ${kind}`)
-      try {
-        const result = work()
-        if (isKept(result)) this.db.exec('COMMIT')
-        return result
-      } finally {
-        if (this.db.isTransaction) this.db.exec('ROLLBACK')
-      }
+  get #connected(): SqliteConnection {
+    this.#connection ??= this.#open()
+    return this.#connection
+  }
+
+  #open(): SqliteConnection {
+    return new SqliteConnection(this.options.file, this.options.isOwner === true)
+  }
+
+  #openFirst(): SqliteConnection {
+    try {
+      return this.#open()
+    } catch (error) {
+      if (!isDamage(error) || !this.#damaged?.setAside(error, () => {})) throw error
+      return this.#open()
+    }
+  }
+
+  /** What to answer. */
+  #meetDamage(cause: unknown): string {
+    const isSetAside = this.#damaged?.setAside(cause, () => {
+      this.#connection?.db.close()
+      this.#connection = undefined
+      this.changes++
     })
+    if (isSetAside) this.#replaced()
+    return this.#damaged === undefined
+      ? `The read models are damaged (${(cause as Error).message}): the service that serves them sets their file aside ` +
+          'once it meets the damage, and builds them again.'
+      : 'The read models are damaged, and are built again.'
+  }
+
+  #transaction<T>(kind: 'read' | 'write', work: () => T, isKept: (result: T) => boolean = () => true): T {
+    return this.answer(() => this.#connected.transaction(kind, work, isKept))
   }
 }
 
-/** One set of documents, with its statements. Results for requests are arrays, which cost less than objects. */
-function prepareDocumentSet(db: DatabaseSync, key: number) {
-  const table = tableOf(key)
-  const values = `INTO ${table} (id, json, behind) VALUES (?, ?, ?)`
-  const find = db.prepare(`SELECT json, behind FROM ${table} WHERE id = ?`)
-  const page = db.prepare(`SELECT json FROM ${table} WHERE id > ? ORDER BY id LIMIT ?`)
-  find.setReturnArrays(true)
-  page.setReturnArrays(true)
-  return {
-    key,
-    find: (id: number) => find.get(id) as unknown as DocumentRow | undefined,
-    page: (after: number, limit: number) => page.all(after, limit) as unknown as [json: string][],
-    insert: db.prepare(`INSERT ${values} ON CONFLICT DO NOTHING`),
-    put: db.prepare(`REPLACE ${values}`),
-    remove: db.prepare(`DELETE FROM ${table} WHERE id = ?`),
-  }
-}
-
-export function tableOf(key: number): string {
-  return `collection_${key}`
+/** Throws DamagedError. */
+function checkpointIn(partition: string, text: string): [partition: number, Checkpoint] {
+  if (!/^\d{1,3}$/.test(partition)) throw new DamagedError(`there is a checkpoint of partition ${partition}`)
+  return [Number(partition), decodeCheckpoint(text, partition)]
 }

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { timeOfDay } from '../../lib/clock.ts'
+import { DamagedError } from '../damaged.ts'
 import type { Listeners } from '../listeners.ts'
-import type { ActiveGeneration, Generation, Generations, StoredGeneration } from '../store.ts'
+import type { ActiveGeneration, Checkpoints, Generation, Generations, Look, StoredGeneration } from '../store.ts'
 import type { GenerationRow, SqliteDatabase } from './sqlite-database.ts'
 import { sizesOf } from './sqlite-inspection.ts'
 import { isWithin } from './sqlite-projection.ts'
@@ -29,20 +30,23 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
   }
 
   function storedVersions() {
-    const rows = database.all`SELECT version, renewed FROM version ORDER BY version`
+    const rows = database.all`SELECT version, min(renewed, 9007199254740991) AS renewed FROM version ORDER BY version`
     return rows.map(({ version, renewed }) => ({ version: String(version), renewed: Number(renewed) }))
   }
 
   return {
     async look() {
+      database.expectFile()
       return database.read(() => {
         const byState = new Map(database.generations().map((each) => [each.state, each]))
         const [active, building] = [byState.get('active'), byState.get('building')]
+        const found = checkpointsOf(database, active)
+        const built = checkpointsOf(database, building).checkpoints
         return {
           active: active && activeOf(active),
-          checkpoints: active && database.checkpoints(active.key),
-          isComplete: true, // SQLite loses nothing by itself, and counting takes time
-          building: building && { ...generationOf(building), checkpoints: database.checkpoints(building.key) },
+          ...found,
+          isComplete: found.damage === undefined, // SQLite loses nothing by itself, and counting takes time
+          building: building && built && { ...generationOf(building), checkpoints: built },
         }
       })
     },
@@ -95,7 +99,10 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
         const building = database.inState('building')
         const active = database.inState('active')
         if (building?.name !== name || (active !== undefined && active.logId !== building.logId)) return 'not_building'
-        if (active !== undefined && isBehind(database, building, active)) {
+        const reached = checkpointsOf(database, building).checkpoints
+        const stored = checkpointsOf(database, active).checkpoints
+        if (reached === undefined) return 'incomplete'
+        if (active !== undefined && stored !== undefined && isBehind(reached, stored)) {
           if (!isWithin(pauseEveryMs, active.paused)) {
             database.run`UPDATE generation SET paused = ${now()} WHERE key = ${active.key}`
           }
@@ -104,7 +111,7 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
         const sizes = [...sizesOf(database, building.key).values()]
         if (sizes.some(({ actual, recorded }) => actual !== recorded)) return 'incomplete'
         replace(active)
-        setState(building.key, 'active', active?.name ?? null)
+        setState(building.key, 'active', stored === undefined ? null : (active?.name ?? null))
         return 'activated'
       })
       if (outcome === 'activated') listeners.progress(name)
@@ -145,8 +152,11 @@ export function sqliteGenerations(database: SqliteDatabase, listeners: Listeners
     },
 
     async prune(graceMs) {
-      const before = now() - graceMs
+      const time = now()
+      const before = time - graceMs
       const removed = database.write(() => {
+        database.run`
+          UPDATE generation SET since = ${time} WHERE version = ${own} AND state <> 'active' AND since > ${time}`
         const generations = database.generations().filter(({ state, since }) => state !== 'active' && since <= before)
         for (const generation of generations) letGo(database, generation)
         return generations.map(({ name }) => name)
@@ -165,11 +175,22 @@ function activeOf(row: GenerationRow): ActiveGeneration {
   return { ...generationOf(row), continues: row.continues ?? undefined }
 }
 
-function isBehind(database: SqliteDatabase, building: GenerationRow, active: GenerationRow): boolean {
-  const reached = database.checkpoints(building.key)
-  return [...database.checkpoints(active.key)].some(([partition, { next }]) => {
-    return (reached.get(partition)?.next ?? 0) < next
-  })
+/** None of no generation, and of one whose checkpoints are damaged. */
+function checkpointsOf(
+  database: SqliteDatabase,
+  generation: GenerationRow | undefined,
+): Pick<Look, 'checkpoints' | 'damage'> {
+  if (generation === undefined) return { checkpoints: undefined }
+  try {
+    return { checkpoints: database.checkpoints(generation.key) }
+  } catch (error) {
+    if (error instanceof DamagedError) return { checkpoints: undefined, damage: error.damage }
+    throw error
+  }
+}
+
+function isBehind(reached: Checkpoints, stored: Checkpoints): boolean {
+  return [...stored].some(([partition, { next }]) => (reached.get(partition)?.next ?? 0) < next)
 }
 
 /** From now on nothing finds the generation. `removeLeft` removes what it leaves. */

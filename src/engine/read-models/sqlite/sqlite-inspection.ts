@@ -1,7 +1,9 @@
 import type { StatementSync } from 'node:sqlite'
+import { DamagedError, numberIn, quoted } from '../damaged.ts'
 import { isTextSet, textSets } from '../document.ts'
 import { type Inspection, type Item, type Size, type Snapshot, scannedCharactersMax } from '../store.ts'
-import { type SqliteDatabase, tableOf } from './sqlite-database.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
+import { tableOf } from './sqlite-tables.ts'
 
 type Row = readonly [id: string | number, text: string, behind: string | null]
 
@@ -30,6 +32,14 @@ export function sqliteInspection(database: SqliteDatabase): Inspection {
 
   return {
     contents: (generation) => read(generation, (key) => ({ sizes: sizesOf(database, key) })),
+
+    recorded: (generation) =>
+      read(generation, (key) => {
+        const sizes = recordedSizes(database, key)
+        for (const [set, size] of sizes)
+          if (Number.isNaN(size)) throw new DamagedError(`the recorded size of ${quoted(set)} is not a number`)
+        return { sizes }
+      }),
 
     scan: (generation, set, from, limit) =>
       read(generation, (key) => {
@@ -72,12 +82,21 @@ function textOf([, text, behind]: Row): string {
   return behind === null ? text : `${text}\0${behind}`
 }
 
+/** NaN if it is damaged. */
+function recordedSizes(database: SqliteDatabase, key: number): ReadonlyMap<string, number> {
+  // As text: node:sqlite throws where a number is beyond 2^53.
+  const found = database.all`
+    SELECT name, CAST(size AS TEXT) AS size FROM text_set WHERE generation = ${key}
+    UNION ALL SELECT name, CAST(size AS TEXT) FROM collection WHERE generation = ${key}`
+  const recorded = new Map<string, number>(textSets.map((set) => [set, 0])) // a set without entries may have no row
+  for (const { name, size } of found) recorded.set(String(name), numberIn(String(size)) ?? Number.NaN)
+  return recorded
+}
+
 /** The size of every set of a generation. */
 export function sizesOf(database: SqliteDatabase, key: number): ReadonlyMap<string, Size> {
-  const others = database.all`SELECT name, size FROM text_set WHERE generation = ${key}`
-  const recorded = new Map<string, number>(textSets.map((set) => [set, 0])) // a set without entries may have no row
-  for (const { name, size } of [...database.collections(key), ...others]) recorded.set(String(name), Number(size))
   const count = (set: string) =>
     database.db.prepare(`SELECT count(*) AS count FROM (${sourceOf(database, key, set)?.from})`).get()?.count
-  return new Map([...recorded].map(([set, size]) => [set, { actual: Number(count(set)), recorded: size }]))
+  const recorded = [...recordedSizes(database, key)]
+  return new Map(recorded.map(([set, size]) => [set, { actual: Number(count(set)), recorded: size }]))
 }

@@ -2,6 +2,7 @@ import { timeOfDay } from '../../lib/clock.ts'
 import { byId } from '../by-id.ts'
 import { type DocumentId, setName, type TextSet, textSets } from '../document.ts'
 import type { Listeners } from '../listeners.ts'
+import { loadedRows } from '../loaded-stream.ts'
 import type {
   ApplyResult,
   Batch,
@@ -15,14 +16,16 @@ import {
   type Checkpoint,
   decodeOffsets,
   decodeParkedStream,
-  decodeRow,
   encodeCheckpoint,
+  homeIdOf,
   keyId,
   startOfPartition,
 } from '../stored-texts.ts'
-import type { DocumentSet, SqliteDatabase } from './sqlite-database.ts'
+import type { DocumentSet } from './sqlite-connection.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
 
-const pauseMs = 300
+/** Longer than a step of a rebuild takes on a busy machine. */
+const pauseMs = 1000
 
 export function sqliteProjection(database: SqliteDatabase, listeners: Listeners): ProjectionStore {
   return {
@@ -65,10 +68,7 @@ function loadPartition(
   const homeSet = database.documentSet(key, database.options.home)
   return {
     checkpoint: storedCheckpoint(database, key, partition),
-    rows: byId(streams, (stream) => {
-      const { json, row } = database.row(key, homeSet, stream)
-      return row === undefined ? undefined : decodeRow(stream, json, row)
-    }),
+    ...loadedRows(streams, (stream) => database.row(key, homeSet, stream)),
     parked: byId(streams, (stream) => {
       const text = database.text(key, 'parked', stream)
       return text === undefined ? undefined : decodeParkedStream(stream, text)
@@ -106,10 +106,20 @@ function storedCheckpoint(database: SqliteDatabase, key: number, partition: numb
 /** The streams that a document shows, or that have a row or parked events. */
 function existingStreams(database: SqliteDatabase, key: number, streams: Batch['newStreams']): string[] {
   const homeSet = database.documentSet(key, database.options.home)
+  const hasTexts = hasText(database, key)
   return streams.filter((stream) => {
-    const { row } = database.row(key, homeSet, stream)
-    return row !== undefined || database.text(key, 'parked', stream) !== undefined
+    const id = homeIdOf(stream)
+    return (id !== undefined && homeSet?.find(id) !== undefined) || (hasTexts && hasText(database, key, stream))
   })
+}
+
+/** Whether the stream, or without one any, has a row apart from a document, or parked events. */
+function hasText(database: SqliteDatabase, key: number, stream?: string): boolean {
+  const found =
+    stream === undefined
+      ? database.get`SELECT 1 FROM text WHERE generation = ${key} AND name IN ('rows', 'parked') LIMIT 1`
+      : database.get`SELECT 1 FROM text WHERE generation = ${key} AND name IN ('rows', 'parked') AND id = ${stream}`
+  return found !== undefined
 }
 
 /** The documents assumed to be new that exist. */

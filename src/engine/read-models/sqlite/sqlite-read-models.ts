@@ -8,11 +8,15 @@ import { sqliteReads } from './sqlite-reads.ts'
 
 /**
  * Read models in a SQLite file. Several processes may open it at once; progress is announced within one store only.
- * Throws OutOfReachError if the file has another layout, unless the owner opens it.
+ * Throws OutOfReachError if the file has another layout, unless the owner opens it. A damaged file is
+ * set aside by an owner that is to repair it, whenever it meets the damage.
  */
 export function openSqliteReadModels(options: SqliteReadModelsOptions): ReadModelStore {
-  const database = new SqliteDatabase(options)
   const listeners = new Listeners({ connected: true })
+  const database = new SqliteDatabase(options, () => {
+    listeners.disconnected()
+    listeners.connected()
+  })
   return {
     reads: sqliteReads(database),
     projection: sqliteProjection(database, listeners),
@@ -20,8 +24,8 @@ export function openSqliteReadModels(options: SqliteReadModelsOptions): ReadMode
     inspection: sqliteInspection(database),
     warnings: [],
     async close() {
-      if (!database.db.isOpen) return
-      database.db.close()
+      if (!database.isOpen) return
+      database.close()
       listeners.disconnected()
     },
   }

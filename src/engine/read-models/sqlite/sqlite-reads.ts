@@ -1,9 +1,11 @@
 import { type DocumentId, idOf, setName } from '../document.ts'
 import { loadedStream } from '../loaded-stream.ts'
-import type { FoundDocument, PageQuery, Proof, StoredPage, StoredReads } from '../store.ts'
+import { checkText, provenDocument, provenPage } from '../proven-document.ts'
+import type { FoundDocument, IdRange, PageQuery, Proof, StoredPage, StoredReads } from '../store.ts'
 import { keyId } from '../stored-texts.ts'
 import { chunkId } from '../stream-history.ts'
-import type { DocumentSet, SqliteDatabase } from './sqlite-database.ts'
+import type { DocumentSet } from './sqlite-connection.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
 
 /** How often the owner checks for writes of another process. */
 const lookMs = 250
@@ -60,14 +62,18 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
   }
 
   function findIn({ sets }: View, { collection, id }: DocumentId): FoundDocument | undefined {
-    const [json, behind = ''] = sets.get(collection)?.find(id) ?? []
-    return json === undefined ? undefined : { json, stream: collection === home ? String(id) : behind }
+    const [json, behind] = sets.get(collection)?.find(id) ?? []
+    return json === undefined ? undefined : provenDocument({ collection, id }, { json, behind: behind ?? '' }, home)
   }
 
   function pageOf(view: View, { collection, index, after, limit, ids }: PageQuery): StoredPage {
     const set = setName(collection, index)
     if (ids !== undefined) {
-      const documents = ids.flatMap((id) => view.sets.get(set)?.find(id)?.[0] ?? [])
+      const documents = ids.flatMap((id) => {
+        const [json] = view.sets.get(set)?.find(id) ?? []
+        if (json !== undefined) checkText({ collection, id }, json)
+        return json ?? []
+      })
       return { proof: view.proof, documents: documents.join(','), count: documents.length, last: undefined }
     }
     const pageKey = `${set} ${after} ${limit}`
@@ -75,7 +81,7 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
     if (known !== undefined) return known
     const found = view.sets.get(set)?.page(after, limit + 1) ?? []
     const shown = found.slice(0, limit).map(([json]) => json)
-    const documents = shown.join(',')
+    const documents = provenPage(set, shown.join(','), shown.length)
     const last = found.length > limit ? shown.at(-1) : undefined
     const page = { proof: view.proof, documents, count: shown.length, last: last === undefined ? last : idOf(last) }
     const characters = charactersOfPage + documents.length
@@ -88,6 +94,19 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
     return page
   }
 
+  function holdsAny({ key, sets }: View, { collections, first, last }: IdRange): boolean {
+    const isShown = collections.some((name) => {
+      const [next] = sets.get(name)?.page(first - 1, 1) ?? []
+      return next !== undefined && idOf(next[0]) <= last
+    })
+    if (isShown) return true
+    const streams = JSON.stringify(Array.from({ length: last - first + 1 }, (_, i) => String(first + i)))
+    const found = database.get`
+      SELECT 1 FROM text WHERE generation = ${key} AND name IN ('rows', 'parked')
+      AND id IN (SELECT value FROM json_each(${streams})) LIMIT 1`
+    return found !== undefined
+  }
+
   return {
     async find(generation, document) {
       return readQuickly(generation, (view) => ({ proof: view.proof, document: findIn(view, document) }))
@@ -95,6 +114,10 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
 
     async page(generation, query) {
       return readQuickly(generation, (view) => pageOf(view, query))
+    },
+
+    async heldIds(generation, range) {
+      return read(generation, (view) => ({ proof: view.proof, holdsAny: holdsAny(view, range) }))
     },
 
     async load(generation, query) {
@@ -115,13 +138,14 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
 }
 
 function viewOf(database: SqliteDatabase, generation: string): View {
-  const key = database.generation(generation)?.key ?? 0
+  const generations = database.generations()
+  const key = generations.find(({ name }) => name === generation)?.key ?? 0
   return {
     generation,
     changes: database.changes,
     key,
     proof: {
-      active: database.inState('active')?.name,
+      active: generations.find(({ state }) => state === 'active')?.name,
       checkpoints: database.checkpoints(key),
       // Unlike Redis, SQLite loses nothing by itself: counting a large table would only take time.
       isComplete: true,

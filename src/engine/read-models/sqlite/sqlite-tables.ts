@@ -4,6 +4,10 @@ import { withSqliteReason } from '../../lib/file-errors.ts'
 
 const layoutVersion = 5
 
+export function tableOf(key: number): string {
+  return `collection_${key}`
+}
+
 /**
  * Every table. Rows of one generation carry its key, a small number instead of version and name. No key is ever reused:
  * a process that still remembers a removed generation must not find another one in its place.
@@ -45,7 +49,7 @@ export function openFile(file: string, isOwner: boolean): DatabaseSync {
     return db
   } catch (error) {
     db?.close()
-    throw withSqliteReason(error, file, 'stop the service and remove it: the next start builds it again from the log')
+    throw withSqliteReason(error, file, 'the service sets it aside, and builds it again from the log')
   }
 }
 
@@ -70,4 +74,23 @@ function layOut(db: DatabaseSync, isOwner: boolean): void {
     db.exec(layout)
   }
   db.exec('COMMIT')
+}
+
+/** Tables that a file of this layout lacks. */
+export function tablesMissing(db: DatabaseSync): readonly string[] {
+  if (layoutOf(db) !== layoutVersion) return []
+  const found = new Set(
+    db
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+      .all()
+      .map(({ name }) => name),
+  )
+  const fixed = [...layout.matchAll(/CREATE TABLE (\w+)/g)].map(([, name = '']) => name)
+  const missing = fixed.filter((name) => !found.has(name))
+  if (missing.length > 0) return missing
+  const sets = db
+    .prepare('SELECT key FROM collection')
+    .all()
+    .map(({ key }) => tableOf(Number(key)))
+  return sets.filter((name) => !found.has(name))
 }

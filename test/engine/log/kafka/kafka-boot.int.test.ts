@@ -1,4 +1,6 @@
-import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { Finding } from '../../../../src/engine/lib/finding.ts'
+import type { EventLog } from '../../../../src/engine/log/event-log.ts'
 import { checkKafka } from '../../../../src/engine/log/kafka/check-kafka.ts'
 import { KafkaClient } from '../../../../src/engine/log/kafka/kafka-client.ts'
 import { openKafkaEventLog } from '../../../../src/engine/log/kafka/kafka-event-log.ts'
@@ -7,7 +9,7 @@ import { type BlockRecord, parseBlockRecord } from '../../../../src/engine/log/k
 import type { KafkaLogOptions } from '../../../../src/engine/log/kafka/log-part-options.ts'
 import { describeWithBrokers } from '../../../brokers/describe.ts'
 import { freePort } from '../../../brokers/ready.ts'
-import { eventually, records } from '../contract/fixture.ts'
+import { closedAfterTest, eventually, records } from '../contract/fixture.ts'
 import {
   alterTopic,
   createTopics,
@@ -15,6 +17,7 @@ import {
   deleteTopics,
   logOptions,
   openKafkaLog,
+  plainKafka,
   produce,
   topic,
   topicsOf,
@@ -176,6 +179,94 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     },
   )
 
+  describe('beside records of something else in the id blocks', () => {
+    const told = 'records that are not of this log, and that are ignored'
+    const firstRecords = [{ partition: 0, identity: 'of another log' }]
+    const ofAnotherLog = JSON.stringify({ epoch: 'another', token: 't', hasEvents: true, firstRecords })
+
+    it.each([
+      ['of another log', ofAnotherLog],
+      ['of another log that an early release wrote to', 'another'],
+      ['that is no JSON', 'garbage'],
+      ['that is empty', null],
+      ['that is no object', '[null]'],
+      ['of a log that has no events yet', JSON.stringify({ epoch: 'another', token: 't', hasEvents: false })],
+    ])('takes what names this log from before one %s, and tells it', async (_, value) => {
+      const log = await logWithEvents()
+      await junk(value)
+      expect(await failedByDoctor(options)).toBe('')
+      expect(await warnedByDoctor(options)).toMatch(`ends in 1 ${told}`)
+      const again = await openKafkaLog(options)
+      expect([again.logId, await again.endOffsets()]).toEqual([log.logId, [0, 1, 0]])
+      expect(again.warnings).toMatchObject([{ code: 'foreign_id_blocks' }])
+    })
+
+    it('refuses a log whose events are gone behind them too', async () => {
+      await logWithEvents()
+      await junk(JSON.stringify({ epoch: 'another', token: 't', hasEvents: false, firstRecords: [] }))
+      await deleteTopics(brokers, options.topic)
+      await expectRefusal(
+        options,
+        `There is no topic ${options.topic}, but ${options.topic}.id-blocks belongs to a log`,
+      )
+    })
+
+    it('looks behind a thousand of them, and refuses more until a record of the log follows', async () => {
+      const log = await logWithEvents()
+      await junk(...Array.from({ length: 1000 }, () => ofAnotherLog))
+      expect(await warnedByDoctor(options)).toMatch(`ends in 1000 ${told}`)
+      await (await openKafkaLog(options)).close()
+      await junk(ofAnotherLog)
+      await expectRefusal(
+        options,
+        `Topic ${options.topic}.id-blocks ends in more than 1000 records that are not of the log ${log.logId}`,
+      )
+      // The advice of docs/runbook.md
+      await junk(`{"epoch":"${log.logId}","token":"operator","hasEvents":true,"firstRecords":[]}`)
+      expect([await failedByDoctor(options), (await openKafkaLog(options)).warnings]).toEqual(['', []])
+    })
+
+    it('looks behind a transaction, whose end is a record of nobody', async () => {
+      const log = await logWithEvents()
+      const producer = plainKafka(brokers).producer({ transactionalId: options.topic, maxInFlightRequests: 1 })
+      await producer.connect()
+      onTestFinished(() => producer.disconnect())
+      const transaction = await producer.transaction()
+      await transaction.send({ topic: `${options.topic}.id-blocks`, messages: [{ value: 'other' }] })
+      await transaction.abort()
+      expect((await openKafkaLog(options)).logId).toBe(log.logId)
+    })
+
+    it('runs on, reserves behind them, and tells them until then', { timeout: 60_000 }, async () => {
+      const log = closedAfterTest(await openKafkaEventLog({ ...options, topicLookMs: 100 }))
+      const first = await log.reserveIdBlock()
+      await junk(ofAnotherLog, 'garbage')
+      await eventually(() => log.warnings.map(({ code }) => code), ['foreign_id_blocks'])
+      await log.confirm()
+      expect(await log.reserveIdBlock()).toBe(first + 3)
+      await eventually(() => log.warnings, [])
+    })
+
+    async function logWithEvents(): Promise<EventLog> {
+      const log = await openKafkaLog(options)
+      await log.append(1, records('a'))
+      await eventually(async () => (await idBlocksOf(options.topic)).map(({ hasEvents }) => hasEvents), [true])
+      await log.close()
+      return log
+    }
+
+    async function junk(...values: (string | null)[]): Promise<void> {
+      const producer = plainKafka(brokers).producer({ allowAutoTopicCreation: false })
+      await producer.connect()
+      try {
+        const messages = values.map((value) => ({ key: 'block', value }))
+        await producer.send({ topic: `${options.topic}.id-blocks`, acks: -1, messages })
+      } finally {
+        await producer.disconnect()
+      }
+    }
+  })
+
   it('refuses a topic name that Kafka does not take, at once', async () => {
     const opening = openKafkaEventLog(logOptions(brokers, { topic: 'no such name' }))
     await expect(opening).rejects.toThrow(/Kafka refuses to create topic no such name: .*invalid topic.*KAFKA_TOPIC/)
@@ -194,9 +285,12 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     expect(await failedByDoctor(given)).toMatch(message)
   }
 
-  async function failedByDoctor(given: KafkaLogOptions): Promise<string> {
+  const failedByDoctor = (given: KafkaLogOptions) => foundByDoctor(given, 'failed')
+  const warnedByDoctor = (given: KafkaLogOptions) => foundByDoctor(given, 'warning')
+
+  async function foundByDoctor(given: KafkaLogOptions, wanted: Finding['state']): Promise<string> {
     const findings = await checkKafka(given)
-    return findings.flatMap(({ state, detail }) => (state === 'failed' ? [detail] : [])).join('\n')
+    return findings.flatMap(({ state, detail }) => (state === wanted ? [detail] : [])).join('\n')
   }
 
   /** What stands behind the identity. */

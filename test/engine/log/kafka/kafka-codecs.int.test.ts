@@ -107,6 +107,21 @@ describeWithBrokers('a Kafka event log with compressed batches', ({ kafkaBrokers
     await expect(openKafkaLog({ ...options, bootTimeoutMs: 600_000 })).rejects.toThrow(what)
   })
 
+  it('starts behind batches of the id blocks that cannot be decoded, and warns of each of their records', async () => {
+    const options = logOptions(brokers)
+    const log = await openKafkaLog(options)
+    await log.close()
+    const values = Array.from({ length: 300 }, () => 'other')
+    await produceGzip(`${options.topic}.id-blocks`, 0, ...values)
+    replaceCodec(gzip, async () => {
+      throw new Error('no such codec')
+    })
+    const again = await openKafkaLog(options)
+    expect(again.logId).toBe(log.logId)
+    const message = expect.stringContaining('ends in 300 records')
+    expect(again.warnings).toMatchObject([{ code: 'foreign_id_blocks', message }])
+  })
+
   async function compressedTopics(compression: string) {
     const options = logOptions(brokers)
     await createTopics(brokers, ...topicsOf(options, { 'compression.type': compression }))
@@ -121,10 +136,14 @@ describeWithBrokers('a Kafka event log with compressed batches', ({ kafkaBrokers
     return { log, lines, topic: options.topic, subscriber: await RecordingSubscriber.on(log) }
   }
 
-  async function produceGzip(topic: string, partition: number, value: string | Buffer): Promise<void> {
+  async function produceGzip(topic: string, partition: number, ...values: (string | Buffer)[]): Promise<void> {
     const producer = plainKafka(brokers).producer({ allowAutoTopicCreation: false })
     await producer.connect()
-    await producer.send({ topic, compression: gzip, messages: [{ partition, key: 'key', value }] })
+    await producer.send({
+      topic,
+      compression: gzip,
+      messages: values.map((value) => ({ partition, key: 'key', value })),
+    })
     await producer.disconnect()
   }
 })

@@ -61,10 +61,10 @@ export async function createTopics(brokers: string, ...topics: ITopicConfig[]): 
   const names = topics.map(({ topic }) => topic)
   await withAdmin(brokers, async (admin) => {
     await admin.createTopics({ topics, waitForLeaders: false })
-    await until('every partition has a leader', 30_000, async () => {
-      const found = await admin.fetchTopicMetadata({ topics: names }).catch(() => ({ topics: [] }))
-      const partitions = found.topics.flatMap((each) => each.partitions)
-      return found.topics.length === names.length && partitions.every(({ leader }) => leader >= 0)
+    // What metadata tell of leaders, a broker may not know itself yet.
+    await until('every partition has a leader that answers', 30_000, async () => {
+      const asked = await Promise.allSettled(names.map((topic) => admin.fetchTopicOffsets(topic)))
+      return asked.every(({ status }) => status === 'fulfilled')
     })
   })
 }

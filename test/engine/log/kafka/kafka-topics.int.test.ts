@@ -1,12 +1,13 @@
 import kafkajs, { type Admin } from 'kafkajs'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { openKafkaEventLog } from '../../../../src/engine/log/kafka/kafka-event-log.ts'
 import { type KafkaCluster, startKafkaCluster } from '../../../brokers/clusters.ts'
 import { describeWithBrokers, describeWithLocalBrokers } from '../../../brokers/describe.ts'
 import { kafkaBrokersAnswering, until } from '../../../brokers/ready.ts'
 import { captureLog } from '../../../lib/captured-log.ts'
 import { records } from '../contract/fixture.ts'
-import { alterTopic, deleteRecords, logOptions, openKafkaLog, withAdmin } from './kafka-fixture.ts'
+import { RecordingSubscriber } from '../recording-subscriber.ts'
+import { alterTopic, deleteRecords, logOptions, openKafkaLog, produce, withAdmin } from './kafka-fixture.ts'
 
 const patience = { timeout: 60_000, interval: 50 }
 const timeout = 150_000
@@ -83,6 +84,29 @@ describeWithBrokers('the topics of a log', ({ kafkaBrokers: brokers }) => {
     const resolved = lines.filter(({ level, code }) => level === 30 && code !== undefined)
     expect(resolved).toMatchObject([{ code: 'records_can_be_deleted' }])
     expect(log.partitionFor('a')).toBeLessThan(3)
+  })
+
+  it('hold the log in the partitions that it began with alone', { timeout }, async () => {
+    const options = logOptions(brokers)
+    const { topic } = options
+    const log = await openKafkaLog(options)
+    await log.append(0, records('a'))
+    await withAdmin(brokers, async (admin) => {
+      await admin.createPartitions({ topicPartitions: [{ topic, count: 4 }] })
+      await until('the added partition has a leader', 30_000, async () => {
+        const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
+        return topics.flatMap(({ partitions }) => partitions).filter(({ leader }) => leader >= 0).length === 4
+      })
+    })
+    await produce(brokers, topic, { key: 'k', value: 'not of the log', partition: 3 })
+    const subscriber = await RecordingSubscriber.on(log)
+    onTestFinished(() => subscriber.close())
+    await vi.waitFor(() => expect(subscriber.held).toEqual([0, 1, 2]), patience)
+    await log.append(2, records('b'))
+    await vi.waitFor(() => expect(subscriber.values(2)).toEqual(['b']), patience)
+    expect(subscriber.assignments.flat()).not.toContain(3)
+    expect(subscriber.of(3)).toEqual([])
+    expect(await log.endOffsets()).toEqual([1, 0, 1])
   })
 
   it('made by an earlier release are accepted, with a warning about losses in a power failure', async () => {

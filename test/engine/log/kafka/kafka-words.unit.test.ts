@@ -43,6 +43,10 @@ it('nobody is told to start a broker that has answered', () => {
     name: 'KafkaJSSASLAuthenticationError',
   })
   expect(remedyOf(refused)).toBe('check the KAFKA_SASL variables')
+  const tooSoon = Object.assign(new Error('Request is not valid given the current SASL state'), {
+    type: 'ILLEGAL_SASL_STATE',
+  })
+  expect(remedyOf(tooSoon)).toMatch(/connections\.max\.reauth\.ms/)
   expect(remedyOf(new Error('self-signed certificate'))).toBe('check KAFKA_TLS and the KAFKA_TLS files')
   expect(remedyOf(new Error('connect ECONNREFUSED'))).toMatch(/^start it, or correct KAFKA_BROKERS/)
 })

@@ -12,6 +12,8 @@ const limitMs = 1000
 class Topics {
   values: (string | undefined)[] = []
   events: string[] = []
+  /** Ends of partitions that were added to the topics. */
+  added: number[] = []
   beforeAppend: (topics: Topics) => void = () => {}
   afterAppend: (topics: Topics) => void = () => {}
   readonly #logId: string
@@ -28,7 +30,7 @@ class Topics {
   /** A process that has opened the log. */
   open(): LogWatch {
     const reader = {
-      offsets: async (name: string) => [this.#recordsOf(name).length],
+      offsets: async (name: string) => [this.#recordsOf(name).length, ...this.added],
       record: async (name: string, offset: number) => {
         const value = this.#recordsOf(name)[offset]
         return value === undefined ? undefined : { offset, key: null, value: Buffer.from(value) }
@@ -42,9 +44,10 @@ class Topics {
         return offset
       },
     } as unknown as KafkaProducer
-    const events = { found: false, noted: false, firstRecords: [] }
+    const events = { found: false, noted: false, firstRecords: [], foreign: 0 }
     const watch = new LogWatch({
       topic,
+      partitions: 1,
       idBlocks,
       reader,
       idBlocksProducer,
@@ -111,4 +114,12 @@ it('a log whose first event is another one is not the one that was opened, howev
   topics.events = ['another', 'second', 'third']
   await expect(process.confirm(limitMs)).rejects.toMatchObject({ code: 'event_log_unavailable' })
   await process.replaced
+})
+
+it('the ends of a log are those of its own partitions, whatever is in others that were added', async () => {
+  const topics = Object.assign(new Topics('one'), { added: [7] })
+  const process = topics.open()
+  expect(await process.endOffsets(limitMs)).toEqual([0])
+  topics.events.push('a')
+  expect(await process.endOffsets(limitMs)).toEqual([1])
 })

@@ -5,6 +5,7 @@ import { openSqliteEventLog } from '../../../../src/engine/log/sqlite/sqlite-eve
 import { openSqliteReadModels } from '../../../../src/engine/read-models/sqlite/sqlite-read-models.ts'
 import { temporaryFolder } from '../../../lib/temporary-folder.ts'
 import { closedAfterTest } from '../contract/fixture.ts'
+import { failingCommits } from './stored-log.ts'
 
 const newFile = () => join(temporaryFolder(), 'data.sqlite')
 const openLog = (file = newFile()) => closedAfterTest(openSqliteEventLog({ file }))
@@ -44,14 +45,9 @@ describe('what SQLite has acknowledged', () => {
   it('is no block of ids whose commit fails, which the next reservation gets', async () => {
     const log = openLog()
     expect(await log.reserveIdBlock()).toBe(1)
-    const { exec } = DatabaseSync.prototype
-    const failing = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, sql) {
-      if (sql === 'COMMIT') throw new Error('the disk is full')
-      exec.call(this, sql)
-    })
-    onTestFinished(() => failing.mockRestore())
+    const restore = failingCommits(new Error('the disk is full'))
     await expect(log.reserveIdBlock()).rejects.toMatchObject({ code: 'event_log_unavailable' })
-    failing.mockRestore()
+    restore()
     expect(await log.reserveIdBlock()).toBe(2)
   })
 })

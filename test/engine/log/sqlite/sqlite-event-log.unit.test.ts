@@ -2,13 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { EventLog } from '../../../../src/engine/log/event-log.ts'
 import { openSqliteEventLog } from '../../../../src/engine/log/sqlite/sqlite-event-log.ts'
 import { temporaryFolder } from '../../../lib/temporary-folder.ts'
 import { closedAfterTest, eventually, records } from '../contract/fixture.ts'
 import { eventLogContract } from '../event-log.contract.ts'
 import { RecordingSubscriber } from '../recording-subscriber.ts'
+import { failingCommits } from './stored-log.ts'
 
 eventLogContract('SQLite', async () => {
   const { file, log } = openNew()
@@ -16,7 +17,7 @@ eventLogContract('SQLite', async () => {
     db.exec(`CREATE TRIGGER refuse BEFORE INSERT ON records WHEN NEW.key = CAST('refused' AS BLOB)
       BEGIN SELECT RAISE(ABORT, 'refused'); END`),
   )
-  const insert = 'INSERT INTO records SELECT coalesce(max("offset") + 1, 0), ?, ?, NULL FROM records'
+  const insert = 'INSERT INTO records ("offset", key, value) SELECT coalesce(max("offset") + 1, 0), ?, ? FROM records'
   return {
     log,
     open: async () => closedAfterTest(openSqliteEventLog({ file })),
@@ -71,15 +72,9 @@ describe('SQLite event log', () => {
     ['SQLITE_FULL', 13, 'event_log_unavailable'],
   ])('tells of a commit that fails with %s (%d) as %s', async (_, errcode, code) => {
     const { log } = openNew()
-    const exec = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, sql) {
-      exec.mockRestore()
-      this.exec(sql) // BEGIN
-      vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementationOnce(() => {
-        throw Object.assign(new Error('disk'), { errcode })
-      })
-    })
+    const restore = failingCommits(Object.assign(new Error('disk'), { errcode }))
     await expect(log.append(0, records('a'))).rejects.toMatchObject({ code })
-    vi.restoreAllMocks()
+    restore()
     expect(await log.append(0, records('b'))).toBe(0)
   })
 

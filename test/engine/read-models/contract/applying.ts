@@ -25,7 +25,7 @@ import {
   seat,
   started,
 } from './samples.ts'
-import { greatestId, numbers } from './values.ts'
+import { greatestId, numbers, rowText } from './values.ts'
 
 export const applying = topic('applying', {
   'new documents are in their collection and in their indexes': async (fixture) => {
@@ -43,7 +43,7 @@ export const applying = topic('applying', {
     const { store, generation, apply } = await compared(await fixture.open())
     const jsons = [',\n\t"n" : 1.0, "n":"},{é🐕\\u0000"}\r\n', '}', `,"x":"${'🐈'.repeat(50_000)}"}`]
     const changes = [
-      ...[{}, { behind: '9  ' }, { behind: '12x 4AAAA,-8AAAA,15AAAA {"a":[1, 2]}\n é🐕  ' }],
+      ...[{}, { behind: rowText(9, '') }, { behind: '3x 4AAAA,-8AAAA,15AAAA {"a":[1, 2]}\n é🐕  ' }],
       ...[...jsons.map((end) => ({ json: `{"id":7${end}` })), {}],
     ]
     const states = changes.map((change) => ({ ...seat(7, ['a']), ...change }))

@@ -46,6 +46,13 @@ export const canaries: Readonly<Record<string, Readonly<Record<string, Fault>>>>
     })),
   },
   upkeep: {
+    'never lowers the time of a renewal': breaking('generations', (own, data) => ({
+      async renew() {
+        const before = data.version('v1').renewed ?? 0
+        await own.renew()
+        data.version('v1').renewed = Math.max(before, data.version('v1').renewed ?? 0)
+      },
+    })),
     'has no grace': breaking('generations', (own) => ({ prune: () => own.prune(0) })),
     'removes the versions of other logs': breaking('generations', (own, data) => ({
       removeVersion(listed, logId) {
@@ -94,6 +101,21 @@ export const canaries: Readonly<Record<string, Readonly<Record<string, Fault>>>>
   streams: {
     'takes 07 for 7': breaking('reads', (own) => ({
       load: (name, query) => own.load(name, { ...query, stream: query.stream?.replace(/^0*(\d+)$/, '$1') }),
+    })),
+  },
+  'long rows': {
+    'takes a mark for a row': breaking('projection', (own) => ({
+      async load(name, request) {
+        const state = await own.load(name, request)
+        const isShort = (stream: string) => (state?.rows.get(stream)?.hidden.length ?? 0) < 100
+        return state && { ...state, rows: new Map([...state.rows].filter(([stream]) => isShort(stream))) }
+      },
+    })),
+    'misses no row': breaking('reads', (own) => ({
+      async load(name, query) {
+        const loaded = await own.load(name, query)
+        return { ...loaded, proof: { ...loaded.proof, isComplete: true } }
+      },
     })),
   },
   removal: {
@@ -157,6 +179,18 @@ export const canaries: Readonly<Record<string, Readonly<Record<string, Fault>>>>
     'begins a page with the id that it is to begin after': breaking('reads', (own) => ({
       page: (name, query) => own.page(name, { ...query, after: query.after - 1 }),
     })),
+    'holds what it has parked under no id': breaking('reads', (own) => ({
+      async heldIds(name, range) {
+        const { parked } = await own.load(name, { stream: '1003' })
+        return { ...(await own.heldIds(name, range)), ...(parked && range.first === 1003 && { holdsAny: false }) }
+      },
+    })),
+    'records what it lost': breaking('inspection', (own) => ({
+      async recorded(name) {
+        const found = await own.contents(name)
+        return found && { ...found, sizes: new Map([...found.sizes].map(([set, { actual }]) => [set, actual])) }
+      },
+    })),
     'finds everything complete': breaking('reads', (own) => ({
       async load(name, query) {
         const loaded = await own.load(name, query)
@@ -196,6 +230,23 @@ export function memoryFixture(fault: Fault = (store) => store): ReadModelsFixtur
     empty: async () => data.versions.clear(),
     damage: async (generation, set, entry) => {
       data.version('v1').generations.get(generation)?.set(set).delete(entry)
+    },
+    async overwrite(name, piece, text) {
+      const generation = data.version('v1').generations.get(name)
+      if ('checkpoint' in piece) generation?.checkpointTexts.set(piece.checkpoint, text)
+      else if ('size' in piece) generation?.recorded.set(piece.size, Number(text))
+      else if (typeof piece.entry === 'string') generation?.set(piece.set).set(piece.entry, text)
+      else {
+        const [json = '', behind = ''] = text.split('\0')
+        const id = piece.entry
+        generation?.documents(piece.set).set(id, { collection: piece.set, id, json, behind, indexes: [] })
+      }
+    },
+    async setClockBack(ms) {
+      for (const version of data.versions.values()) {
+        if (version.renewed !== undefined) version.renewed += ms
+        for (const generation of version.generations.values()) generation.since += ms
+      }
     },
     remove: async () => {},
   }

@@ -10,9 +10,20 @@ export async function sizesOf(inspection: Inspection, generation: string) {
   return contents && { ...contents, sizes: new Map([...contents.sizes].filter(isUsed)) }
 }
 
+/** Without the sets that should have nothing in them. */
+async function recordedIn(inspection: Inspection, generation: string) {
+  const found = await inspection.recorded(generation)
+  return found && new Map([...found.sizes].filter(([, recorded]) => recorded > 0))
+}
+
+function recordedOf(sizes: ReadonlyMap<string, Size>): ReadonlyMap<string, number> {
+  return new Map([...sizes].flatMap(([set, { recorded }]) => (recorded > 0 ? [[set, recorded]] : [])))
+}
+
 /** All that is in a generation; undefined when it is not there. */
 export async function contentOf(store: ReadModelStore, generation: string) {
   const { sizes } = (await sizesOf(store.inspection, generation)) ?? {}
+  expect(await recordedIn(store.inspection, generation)).toEqual(sizes && recordedOf(sizes))
   if (sizes === undefined) return undefined
   const sets = new Map<string, ReadonlyMap<string, string>>()
   for (const set of [...sizes.keys(), ...textSets]) sets.set(set, await itemsIn(store, generation, set))
@@ -35,6 +46,7 @@ export async function expectGone({ reads, projection, generations, inspection }:
     generations.checkpoints(name),
     projection.load(name, { partition: 0, streams: ['1'], keys: ['k'], waiting: ['0/1'] }),
     inspection.contents(name),
+    inspection.recorded(name),
     ...['seats', ...textSets].map((set) => inspection.scan(name, set, undefined, 10)),
     ...['seats', ...textSets].map((set) => inspection.find(name, set, ['1'])),
   ]

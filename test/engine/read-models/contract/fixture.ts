@@ -1,5 +1,11 @@
 import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
 
+/** The checkpoint of a partition, the recorded size of a set, or an entry of a set as `damage` names it. */
+export type Piece =
+  | { readonly checkpoint: number }
+  | { readonly size: string }
+  | { readonly set: string; readonly entry: number | string }
+
 /** Data of its own for one test, and stores opened on it. Documents of the collection `seats` show streams. */
 export interface ReadModelsFixture {
   /** Another store on the same data; of version `v1` unless told. */
@@ -18,6 +24,16 @@ export interface ReadModelsFixture {
    * `rows` by its stream, out of `keys` by its key, out of `parked` by `<partition>/<offset>`.
    */
   damage(generation: string, set: string, entry: number | string): Promise<void>
+  /**
+   * Puts another text into a stored piece of version `v1` behind the stores' backs; into an entry of a collection JSON and
+   * what is behind it, separated by NUL.
+   */
+  overwrite(generation: string, piece: Piece, text: string): Promise<void>
+  /**
+   * Behind the stores' backs, sets back the clock of the store for what versions `v1` and `v2` have stored: whatever was
+   * renewed, and whatever is the case since some time, is so much later than it was.
+   */
+  setClockBack(ms: number): Promise<void>
   /** Closes every store and removes the data. */
   remove(): Promise<void>
 }

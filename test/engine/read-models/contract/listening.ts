@@ -27,7 +27,7 @@ export const listening = topic('listening', {
     const first = firstBatch({ documents: added(seat(1)), parked: ['s', 't', 'u'], withoutEffect: [0, 1, 2] }, 3)
     const second = batchAfter(first, { unparked: ['s', 't', 'u'] })
     const third = {
-      ...firstBatch({ withoutEffect: numbers(5000) }),
+      ...firstBatch({ withoutEffect: numbers(1000) }),
       checkpoint: { ...first.checkpoint, next: 2 ** 53 - 1 },
     }
     await applyAll(store, generation, first, second, third)

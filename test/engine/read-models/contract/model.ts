@@ -6,14 +6,14 @@ import { anyCharacter } from '../../../lib/any-character.ts'
 import type { GenerationData } from '../memory-data.ts'
 import { compared } from './compared.ts'
 import { topic } from './fixture.ts'
-import { type BatchContent, batchAfter, booking, removed, rowOf, seat } from './samples.ts'
+import { type BatchContent, batchAfter, booking, markedSeat, removed, rowOf, seat } from './samples.ts'
 
 const text = fc.string({ unit: anyCharacter, maxLength: 5 })
 
 /** What happens to one stream. `blindly`: as if neither the stream nor its documents were there. */
 const action = fc.record({
   slot: fc.nat(4),
-  ...{ seat: fc.constantFrom('leave', 'put', 'put', 'remove'), booking: fc.boolean(), key: fc.boolean() },
+  ...{ seat: fc.constantFrom('leave', 'put', 'put', 'mark', 'remove'), booking: fc.boolean(), key: fc.boolean() },
   ...{ indexes: fc.subarray(['a', 'ab', '']), text, version: fc.integer({ min: 1, max: 128 }) },
   ...{ parked: fc.constantFrom('leave', 'put', 'remove'), waiting: fc.constantFrom('leave', 'put', 'remove') },
   history: fc.boolean(),
@@ -40,7 +40,12 @@ function changesOf({ slot, blindly, ...action }: Action, partition: number, data
   }
   const shown = data.documents('seats').get(id)
   const removes = action.seat === 'remove' && shown !== undefined
-  const puts = action.seat === 'put' ? [put(seat(id, action.indexes, action.version, action.text))] : []
+  const puts =
+    action.seat === 'put'
+      ? [put(seat(id, action.indexes, action.version, action.text))]
+      : action.seat === 'mark'
+        ? [put(markedSeat(id, action.indexes, action.text))]
+        : []
   const hasDocument = stream === `${id}` && (puts.length > 0 || (shown !== undefined && !removes))
   const [chunk, isWaiting] = [`0/${stream}`, data.text('waiting', `0/${stream}`) !== undefined]
   const isKnown = data.text('keys', `${partition}/${slot}`) !== undefined
@@ -51,8 +56,8 @@ function changesOf({ slot, blindly, ...action }: Action, partition: number, data
       ...(removes ? removed(shown) : []),
       ...(action.booking ? [put(booking(id, action.indexes, action.text, `${id}`))] : []),
     ],
-    rows: hasDocument ? [] : [rowOf(stream, action.version)],
-    rowsShown: hasDocument && data.text('rows', stream) !== undefined ? [stream] : [],
+    rows: hasDocument && action.seat !== 'mark' ? [] : [rowOf(stream, action.version)],
+    rowsShown: hasDocument && action.seat === 'put' && data.text('rows', stream) !== undefined ? [stream] : [],
     keys: action.key && !isKnown ? [`${slot}`] : [],
     history: action.history ? [[chunk, 'a text']] : [],
     parked: action.parked === 'put' ? [stream] : [],

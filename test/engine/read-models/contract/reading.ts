@@ -25,6 +25,7 @@ import {
   home,
   newGeneration,
   parkedStream,
+  rowOf,
   seat,
   started,
 } from './samples.ts'
@@ -122,6 +123,47 @@ export const reading = topic('reading', {
     expect(await store.reads.page('unknown', { collection: home, after: 0, limit: 1, ids: [1] })).toMatchObject(none)
   },
 
+  'whether there is a document, a row or a parked event under some ids is told with the proof of these sets': async (
+    fixture,
+  ) => {
+    const { store, generation } = await started(fixture)
+    const noIds = ['07', '5e0', '1005.0', '9.', 's', '1/1004']
+    const first = firstBatch({
+      documents: added(seat(100, ['a']), booking(1000, [], '', '77'), seat(greatestId)),
+      rows: [rowOf('10', 3), ...noIds.map((stream) => rowOf(stream))],
+      parked: ['1003', '1004/1'],
+      keys: ['20'],
+      waiting: [['0/1003', '21']],
+    })
+    await applyAll(store, generation, first)
+    const held = (from: number, to: number, collections = [home, 'bookings', 'none']) =>
+      store.reads.heldIds(generation, { collections, first: from, last: to })
+    const proof = { active: generation, checkpoints: checkpointsAfter(first), isComplete: true }
+    for (const [from, to, holdsAny] of [
+      [100, 100, true],
+      [91, 100, true],
+      [100, 101, true],
+      [1, 9, false],
+      [1, 10, true],
+      [10, 99, true],
+      [11, 99, false],
+      [101, 999, false],
+      [101, 1100, true],
+      [1001, 1002, false],
+      [1003, 1003, true],
+      [1004, 2003, false],
+      [greatestId - 999, greatestId, true],
+      [greatestId - 999, greatestId - 1, false],
+    ] as const) {
+      expect(await held(from, to), `${from}-${to}`).toEqual({ proof, holdsAny })
+    }
+    expect(await held(1000, 1000, [home])).toMatchObject({ holdsAny: false })
+    const gone = await store.reads.heldIds('unknown', { collections: [home], first: 1, last: 100 })
+    expect(gone).toEqual({ proof: { ...proof, checkpoints: new Map() }, holdsAny: false })
+    await fixture.damage(generation, 'parked', '1003')
+    expect((await held(11, 99)).proof.isComplete).toBe(!fixture.provesSizes)
+  },
+
   'a load gives row, parked events and decision in one answer, and of what is not asked for nothing': async (
     fixture,
   ) => {
@@ -189,12 +231,12 @@ export const reading = topic('reading', {
     }
     const expectSnapshots = async (name: string, snapshot: Snapshot) => {
       await expectProofs(name, snapshot)
-      const { contents, scan, find } = store.inspection
+      const { contents, recorded, scan, find } = store.inspection
       const inspected = [home, 'none', ...textSets].flatMap((set) => [
         scan(name, set, undefined, 10),
         find(name, set, ['1']),
       ])
-      const answers = await Promise.all([contents(name), ...inspected])
+      const answers = await Promise.all([contents(name), recorded(name), ...inspected])
       expect(answers.map((answer) => answer?.snapshot)).toEqual(answers.map(() => snapshot))
     }
     await expectSnapshots(generation, { active: generation, checkpoints })

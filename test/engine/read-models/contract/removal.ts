@@ -1,52 +1,12 @@
 import fc from 'fast-check'
-import { pino } from 'pino'
 import { expect } from 'vitest'
-import { Applier } from '../../../../src/engine/projector/applier.ts'
 import { rebuild } from '../../../../src/engine/projector/rebuild.ts'
 import { verify } from '../../../../src/engine/projector/verify.ts'
-import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
-import { startOfPartition } from '../../../../src/engine/read-models/stored-texts.ts'
-import { MemoryEventLog, MemoryLogData } from '../../log/memory-event-log.ts'
-import { type Happening, happening, type MadeUp, madeUp, madeUpDiscard } from '../../projector/made-up.ts'
-import type { AnyRecord } from '../../projector/records.ts'
+import { type Happening, madeUp, madeUpDiscard } from '../../projector/made-up.ts'
 import { memoryReadModels } from '../memory-store.ts'
 import { contentOf } from './contents.ts'
 import { topic } from './fixture.ts'
-import { newGeneration } from './samples.ts'
-
-const logger = pino({ level: 'silent' })
-
-/** An event log of one partition that holds these records. */
-function logOf(records: readonly AnyRecord[]) {
-  const data = new MemoryLogData(1)
-  data.add(0, records)
-  return new MemoryEventLog(data)
-}
-
-/** Applies them in batches that end at the cuts, to a new generation. */
-async function projected(store: ReadModelStore, log: MemoryEventLog, cuts: readonly number[] = []): Promise<string> {
-  const { name } = newGeneration()
-  await store.generations.start({ name, logId: log.logId }, (await store.generations.active())?.name)
-  const applier = new Applier({ store: store.projection, log, definition: madeUp as never, logger })
-  const [end = 0] = await log.endOffsets()
-  let checkpoint = startOfPartition
-  for (const next of [...new Set([...cuts.filter((cut) => cut < end), end])].sort((a, b) => a - b)) {
-    const { records } = await log.read(0, checkpoint.next, next - checkpoint.next)
-    const reached = await applier.apply(name, checkpoint, { partition: 0, from: checkpoint.next, records, next })
-    checkpoint = reached ?? expect.fail('it was not applied')
-  }
-  return name
-}
-
-/** Events of one stream after another, each with the next version of its stream. */
-function happenings(...ops: readonly (Pick<Happening, 'op'> & Partial<MadeUp>)[]): AnyRecord[] {
-  const versions = new Map<string, number>()
-  return ops.map(({ stream = '1', n = 100 + Number(stream), ...rest }, i) => {
-    const version = (versions.get(stream) ?? 0) + 1
-    versions.set(stream, version)
-    return happening({ stream, n, id: `event ${i}`, version, ...rest })
-  })
-}
+import { happenings, logger, logOf, projected } from './happenings.ts'
 
 const anyHappening = fc.record({
   stream: fc.constantFrom('1', '2', '3'),

@@ -6,6 +6,7 @@ import {
   type TextSet,
   textSets,
 } from '../../../../src/engine/read-models/document.ts'
+import { rowsMark } from '../../../../src/engine/read-models/row-place.ts'
 import type {
   Batch,
   DocumentChange,
@@ -39,6 +40,11 @@ export function newGeneration(logId = ownLog): Generation {
 /** A document that shows the stream of its id. */
 export function seat(id: number, indexes: readonly string[] = [], version = 1, text = ''): StoredDocument {
   return { collection: home, id, json: jsonOf(id, text), indexes, behind: rowText(version) }
+}
+
+/** A document that shows the stream of its id, whose row is in `rows`. */
+export function markedSeat(id: number, indexes: readonly string[] = [], text = ''): StoredDocument {
+  return { ...seat(id, indexes, 1, text), behind: rowsMark }
 }
 
 /** A document that a stream shows beside its own. */

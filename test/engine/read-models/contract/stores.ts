@@ -30,6 +30,7 @@ export const everyCall: Record<string, (store: ReadModelStore, generation: strin
   prune: ({ generations }) => generations.prune(1000),
   removeVersion: ({ generations }) => generations.removeVersion({ version: 'v2', renewed: 1 }, 'log'),
   contents: ({ inspection }, name) => inspection.contents(name),
+  recorded: ({ inspection }, name) => inspection.recorded(name),
   scan: ({ inspection }, name) => inspection.scan(name, 'seats', undefined, 1),
   'find for an operator': ({ inspection }, name) => inspection.find(name, 'keys', ['0/k']),
 }

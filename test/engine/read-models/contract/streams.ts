@@ -59,6 +59,7 @@ export const streams = topic('streams', {
       checkpoint: fullBatch().checkpoint,
       rows: new Map(rows.map((row) => [row.stream, row])),
       parked: new Map([['parked', parkedStream('parked', 0)]]),
+      isComplete: true,
       decidedKeys: new Set(['k']),
       waiting: new Map([['0/parked', [1, 2]]]),
     })

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
 import { eventually } from '../../../lib/eventually.ts'
-import { clockMoved, listedIn, statesOf, timeOf } from './clock.ts'
+import { clockMoved, listed, listedIn, statesOf, timeOf } from './clock.ts'
 import { expectGone, versionContent } from './contents.ts'
 import { type ReadModelsFixture, topic } from './fixture.ts'
 import { fullBatch } from './full.ts'
@@ -74,6 +74,16 @@ export const upkeep = topic('upkeep', {
     expect(second.v1).toBeGreaterThan(begin)
   },
 
+  'a version that is renewed after the clock of the store was set back is renewed now': async (fixture) => {
+    const store = await fixture.open()
+    const begin = await timeOf(store)
+    await fixture.setClockBack(hourMs)
+    expect(await renewedIn(store)).toEqual({ v1: begin + hourMs })
+    const after = await timeOf(store)
+    expect(after).toBeGreaterThanOrEqual(begin)
+    expect(after).toBeLessThan(begin + hourMs)
+  },
+
   'another version is removed with all it holds': async (fixture) => {
     const { store, generation } = await started(fixture)
     await applyAll(store, generation, fullBatch())
@@ -133,6 +143,20 @@ export const upkeep = topic('upkeep', {
     for (const name of [replaced, building]) await expectGone(store, name)
     expect(await versionContent(store, active)).toEqual({ ...before, all: before.all.slice(0, 1) })
     expect(await store.generations.prune(0)).toEqual([])
+  },
+
+  'what is not active goes after the grace although the clock of the store was set back, and at once if told': async (
+    fixture,
+  ) => {
+    const { store, replaced, active, building } = await inAllStates(fixture)
+    await fixture.setClockBack(hourMs)
+    expect(await store.generations.prune(hourMs / 2)).toEqual([])
+    const begin = await timeOf(store)
+    for (const name of [replaced, building]) expect((await listed(store, name))?.since).toBeLessThanOrEqual(begin)
+    await fixture.setClockBack(hourMs)
+    expect(await store.generations.remove(building)).toBe(true)
+    expect(await store.generations.prune(0)).toEqual([replaced])
+    expect(await statesOf(store)).toEqual({ [active]: 'active' })
   },
 
   'one that is asked for again outlives what is not': async (fixture) => {

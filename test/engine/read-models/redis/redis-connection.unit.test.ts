@@ -1,18 +1,76 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { watchEviction } from '../../../../src/engine/read-models/redis/eviction.ts'
+import { connect, untilReady } from '../../../../src/engine/read-models/redis/redis-connection.ts'
 import { openRedisReadModels } from '../../../../src/engine/read-models/redis/redis-read-models.ts'
+import { eventually } from '../../../lib/eventually.ts'
 import { listenerOn } from '../contract/hearing.ts'
 import { ScriptedRedis } from './scripted-redis.ts'
 
 const logger = { info() {}, warn() {}, error() {} }
 
+async function open({ url }: ScriptedRedis, openTimeoutMs?: number) {
+  const store = await openRedisReadModels({ url, prefix: 'test', version: 'v1', home: 'seats', logger, openTimeoutMs })
+  onTestFinished(() => store.close())
+  return store
+}
+
 it.each(['commands', 'announcements'] as const)(
   'a lost connection for %s puts in doubt what was heard',
   async (lost) => {
     const server = await ScriptedRedis.start()
-    const store = await openRedisReadModels({ url: server.url, prefix: 'test', version: 'v1', home: 'seats', logger })
-    onTestFinished(() => store.close())
+    const store = await open(server)
     const { heard } = await listenerOn(store)
     server.close(lost)
     await vi.waitFor(() => expect(heard).toEqual(['connected', 'disconnected', 'connected']))
   },
 )
+
+const busy = '-BUSY Redis is busy running a script\r\n'
+
+it('a start asks again whether there is a cluster where the server refuses to say for the moment', async () => {
+  const server = await ScriptedRedis.start()
+  const told = server.answers.cluster ?? ''
+  server.answers.cluster = busy
+  const opening = open(server)
+  await eventually(() => expect(server.sent.get('cluster')).toBeGreaterThan(1))
+  server.answers.cluster = told
+  await opening
+})
+
+it('a start gives up in the words of the server that refuses to say whether it is a cluster', async () => {
+  const server = await ScriptedRedis.start()
+  server.answers.cluster = busy
+  await expect(open(server, 500)).rejects.toThrow(/BUSY Redis is busy/)
+})
+
+it('a slot that is elsewhere, as the server is of a cluster now, is told with what to do', async () => {
+  const server = await ScriptedRedis.start()
+  const store = await open(server)
+  server.answers.eval = '-MOVED 7 127.0.0.1:1\r\n'
+  await expect(store.generations.renew()).rejects.toMatchObject({
+    cause: { message: expect.stringMatching(/^MOVED .* start this process again\)$/) },
+  })
+})
+
+it.each([
+  ['0', ':0'],
+  ['65536', ':65536'],
+  ['a word', '$4\r\nport'],
+])('the master of a slot is the node of the URL where the cluster tells no port, but %s', async (_, port) => {
+  const server = await ScriptedRedis.start()
+  server.answers.cluster = `*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n${port}\r\n`
+  await open(server, 2000)
+})
+
+it('a policy that evicts is warned about while it lasts, whoever changes it on a running server', async () => {
+  const server = await ScriptedRedis.start()
+  const redis = connect({ url: server.url }, {})
+  onTestFinished(() => redis.disconnect())
+  await untilReady(redis, 5000)
+  const warnings = watchEviction(redis, logger, undefined, 10)
+  const before = server.answers.info ?? ''
+  server.answers.info = '$30\r\nmaxmemory_policy:allkeys-lru\r\n\r\n'
+  await eventually(() => expect(warnings()).toMatchObject([{ code: 'keys_can_be_evicted' }]))
+  server.answers.info = before
+  await eventually(() => expect(warnings()).toEqual([]))
+})

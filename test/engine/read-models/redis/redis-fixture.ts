@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Cluster, Redis } from 'ioredis'
 import { expect, vi } from 'vitest'
-import { redisKeys } from '../../../../src/engine/read-models/redis/redis-keys.ts'
+import { redisKeys, versionsKey } from '../../../../src/engine/read-models/redis/redis-keys.ts'
 import {
   openRedisReadModels,
   type RedisReadModelsOptions,
@@ -85,6 +85,27 @@ function fixtureOn(
       const key = redisKeys({ prefix, version: 'v1' }).generation(generation).set(set)
       if ((await client.type(key)) === 'hash') await client.hdel(key, `${entry}`)
       else await client.zremrangebyscore(key, entry, entry)
+    },
+    async overwrite(generation, piece, text) {
+      const keys = redisKeys({ prefix, version: 'v1' }).generation(generation)
+      if ('checkpoint' in piece) await client.hset(keys.checkpoints, `${piece.checkpoint}`, text)
+      else if ('size' in piece) await client.hset(keys.sizes, piece.size, text)
+      else if (typeof piece.entry === 'string') await client.hset(keys.set(piece.set), piece.entry, text)
+      else {
+        await client.zremrangebyscore(keys.set(piece.set), piece.entry, piece.entry)
+        await client.zadd(keys.set(piece.set), piece.entry, text)
+      }
+    },
+    async setClockBack(ms) {
+      const move = async (key: string) => {
+        for (const member of await client.zrange(key, '0', '-1')) await client.zincrby(key, ms, member)
+      }
+      await move(versionsKey(prefix))
+      for (const version of ['v1', 'v2']) {
+        const { active, building, replaced } = redisKeys({ prefix, version })
+        for (const key of [active, building]) if (await client.exists(key)) await client.hincrby(key, 'since', ms)
+        await move(replaced)
+      }
     },
     progressIsHeardBy: 'every store on the data',
     provesSizes: true,

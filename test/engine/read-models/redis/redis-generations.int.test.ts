@@ -2,6 +2,7 @@ import { Redis } from 'ioredis'
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { run, scripts } from '../../../../src/engine/read-models/redis/redis-calls.ts'
 import { redisKeys, versionsKey } from '../../../../src/engine/read-models/redis/redis-keys.ts'
+import { typeOf } from '../../../../src/engine/read-models/redis/stored.ts'
 import type { Batch, ReadModelStore } from '../../../../src/engine/read-models/store.ts'
 import { describeWithBrokers } from '../../../brokers/describe.ts'
 import { fullBatch } from '../contract/full.ts'
@@ -79,6 +80,34 @@ describeWithBrokers('generations of redis read models', ({ redisUrl }) => {
     expect(new Set(await filling)).toEqual(new Set(['applied']))
   })
 
+  it.each(['active', 'building', 'replaced', 'versions'] as const)(
+    'what is of another type counts as absent, and is replaced: %s',
+    async (which) => {
+      const { store, generation } = await started(fixture)
+      await store.generations.build(newGeneration())
+      await store.generations.renew()
+      const key = which === 'versions' ? versionsKey(fixture.prefix) : keysOf('v1')[which]
+      await fixture.client.unlink(key)
+      await fixture.client.set(key, 'text')
+      const isActive = which !== 'active'
+      expect((await store.generations.active())?.name).toBe(isActive ? generation : undefined)
+      const { active, isComplete, building } = await store.generations.look()
+      expect([active?.name, isComplete]).toEqual([isActive ? generation : undefined, true])
+      expect(building === undefined).toBe(which === 'building')
+      expect((await store.generations.all()).length).toBe(which === 'active' || which === 'building' ? 1 : 2)
+      expect((await store.generations.versions()).length).toBe(which === 'versions' ? 0 : 1)
+      expect((await store.inspection.recorded(generation))?.snapshot.active).toBe(isActive ? generation : undefined)
+      await store.generations.renew()
+      expect((await store.generations.versions()).map(({ version }) => version)).toEqual(['v1'])
+      const { name } = await store.generations.build(newGeneration())
+      expect(await store.generations.activate(name)).toBe('activated')
+      const next = newGeneration()
+      expect(await store.generations.start(next, name)).toBe(true)
+      await store.generations.prune(0)
+      expect((await store.generations.all()).map((each) => each.name)).toEqual([next.name])
+    },
+  )
+
   it('activating looks at indexes that were added since it was asked for', async () => {
     const { store } = await started(fixture)
     const { name } = await store.generations.build(newGeneration())
@@ -88,7 +117,12 @@ describeWithBrokers('generations of redis read models', ({ redisUrl }) => {
     const names = [active, building, replaced, active, checkpoints, sizes]
     const before = (await fixture.client.hget(active, 'name')) ?? ''
     const activate = (sets: string[]) =>
-      run(scriptClient(), 'activate-generation', [...names, ...sets.map(set)], [name, before, progress, '', ...sets])
+      run(
+        scriptClient(),
+        'activate-generation',
+        [...names, ...sets.map(set)],
+        [name, before, progress, '', ...sets.flatMap((each) => [each, typeOf(each)])],
+      )
     const asked = await fixture.client.hkeys(sizes)
     await applyAll(store, name, batchAfter(fullBatch(), { documents: added(seat(3, ['late'])) }))
     expect(await activate(asked)).toBe('other_keys')
@@ -128,6 +162,34 @@ describeWithBrokers('generations of redis read models', ({ redisUrl }) => {
     expect(await own.generations.removeVersion({ version: 'v2', renewed: 1 }, ownLog)).toBe(true)
     expect((await fixture.keys()).sort()).toEqual(keep.sort())
   })
+
+  it.each(['inf', '-inf', '1e300'])(
+    'a version at the time %s, as a stranger wrote it, is listed and removed',
+    async (time) => {
+      const { store } = await started(fixture)
+      await fixture.client.zadd(versionsKey(fixture.prefix), time, 'x')
+      expect(await store.generations.versions()).toEqual([{ version: 'x', renewed: 0 }])
+      expect(await store.generations.removeVersion({ version: 'x', renewed: 0 }, ownLog)).toBe(true)
+      expect(await store.generations.versions()).toEqual([])
+    },
+  )
+
+  it.each(['inf', 'nan', 'soon', '1e300'])(
+    'generations since %s, as a stranger wrote it, are listed and pruned',
+    async (time) => {
+      const { store, generation: old } = await started(fixture)
+      const [active, built] = [newGeneration(), newGeneration()]
+      await store.generations.start(active, old)
+      await store.generations.build(built)
+      const keys = keysOf('v1')
+      for (const key of [keys.active, keys.building]) await fixture.client.hset(key, 'since', time)
+      await fixture.client.zadd(keys.replaced, 'inf', old)
+      expect((await store.generations.all()).map(({ since }) => since)).toEqual([0, 0, 0])
+      expect((await store.generations.prune(60_000)).length).toBeLessThan(2)
+      await store.generations.prune(0)
+      expect(await store.generations.all()).toMatchObject([{ name: active.name }])
+    },
+  )
 
   it('a version that came into use while it was being removed is not forgotten', async () => {
     const client = scriptClient()

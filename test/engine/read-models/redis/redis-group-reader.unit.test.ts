@@ -1,5 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { DamagedError } from '../../../../src/engine/read-models/damaged.ts'
 import { type Answer, groupReader, type Lookup } from '../../../../src/engine/read-models/redis/group-reader.ts'
 import type { Replies } from '../../../../src/engine/read-models/redis/redis-calls.ts'
 import { redisKeys } from '../../../../src/engine/read-models/redis/redis-keys.ts'
@@ -30,7 +31,8 @@ function openReader(
       generation,
       lookups.map(([id, set = 'all']): Lookup => ({ what: 'member', set, of: id })),
     )
-  return { calls, read, mostUnderWay: () => mostUnderWay }
+  const readAs = (owner: string, id: number) => reader('g', [{ what: 'member', set: 'all', of: id }], owner)
+  return { calls, read, readAs, mostUnderWay: () => mostUnderWay }
 }
 
 const found = (answers: readonly Answer[]) => answers.map((answer) => answer.found.map(Number))
@@ -66,13 +68,22 @@ describe('the reader of groups from Redis', () => {
     expect(mostUnderWay()).toBeLessThanOrEqual(4)
   })
 
-  it('asks about one generation with each call, and in the order asked for', async () => {
+  it('asks about one generation with each call', async () => {
     const { calls, read } = openReader()
     const generations = ['a', 'a', 'b', 'a', 'c', 'c', 'c']
     const answers = await Promise.all(generations.map((generation, i) => read(generation, [i + 1])))
     expect(found(answers)).toEqual(numbers(7).map((id) => [id]))
     expect(answers.map(({ proof }) => proof.active)).toEqual(generations.map((g) => keys.generation(g).checkpoints))
-    expect(calls.map(({ lookups }) => lookups.length)).toEqual([2, 1, 1, 3])
+    expect(calls.map(({ lookups }) => lookups.length)).toEqual([3, 1, 3])
+  })
+
+  it('takes turns between owners, however much one of them asks for', async () => {
+    const { calls, readAs } = openReader()
+    const ofMany = numbers(900).map((id) => readAs('many', id))
+    await Promise.all([readAs('few', 901), readAs('few', 902), readAs('one', 903)])
+    expect(calls.length).toBeLessThanOrEqual(2)
+    expect(calls[0]?.lookups.slice(0, 6).map(([, , id]) => Number(id))).toEqual([1, 901, 903, 2, 902, 3])
+    await Promise.all(ofMany)
   })
 
   it('goes on after a call that failed, which all in it and all that wait are told', async () => {
@@ -86,7 +97,7 @@ describe('the reader of groups from Redis', () => {
   it('rejects the reads of an answer that cannot be decoded, and goes on', async () => {
     const { read } = openReader(undefined, (call) => (call === 1 ? 'g\u00000\u0000not a checkpoint' : undefined))
     const results = await Promise.allSettled([read('g', [1]), read('g', [2])])
-    for (const result of results) expect(result).toMatchObject({ status: 'rejected', reason: expect.any(SyntaxError) })
+    for (const result of results) expect(result).toMatchObject({ status: 'rejected', reason: expect.any(DamagedError) })
     expect((await read('g', [7])).found).toEqual(['7'])
   })
 

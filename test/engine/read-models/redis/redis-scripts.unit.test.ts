@@ -48,6 +48,7 @@ describe('progress messages', () => {
     { partition: 12, from: greatest - 1, next: greatest, withoutEffect: [] },
     { partition: 12, from: 8, next: 9, withoutEffect: [8] },
     { partition: 12, from: 1, next: 9, withoutEffect: [3, 5, 8] },
+    { partition: 12, from: 1, next: 9, withoutEffect: Array<number>(500).fill(greatest) },
   ])('are read as they were written: %o', (progress) =>
     expect(parseProgressMessage(progressMessage('generation', progress))).toEqual({
       generation: 'generation',
@@ -73,6 +74,10 @@ describe('progress messages', () => {
       expect(parseProgressMessage(message)).toBeUndefined()
     },
   )
+
+  it('are not read where they are longer than any of ours', () => {
+    expect(parseProgressMessage(`a 1 2 3 4${',4'.repeat(17_000)}`)).toBeUndefined()
+  })
 })
 
 it('a checkpoint of what is no partition is none, and a checkpoint without a position is refused', () => {

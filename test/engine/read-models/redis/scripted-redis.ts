@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-const answers: Readonly<Record<string, string>> = {
+const usualAnswers: Readonly<Record<string, string>> = {
   hello: '-ERR unknown command HELLO\r\n', // the client then speaks the older protocol
   cluster: '-ERR This instance has cluster support disabled\r\n',
   info: '$29\r\nmaxmemory_policy:noeviction\r\n\r\n',
@@ -12,6 +12,10 @@ export type Purpose = 'commands' | 'announcements'
 
 /** A server that stores nothing: it says enough for clients to connect and to subscribe, and can close connections. */
 export class ScriptedRedis {
+  /** The answer to each command, by its name. May be changed. */
+  readonly answers: Record<string, string> = { ...usualAnswers }
+  /** How often each command was sent. */
+  readonly sent = new Map<string, number>()
   readonly #server = createServer((socket) => this.#serve(socket))
   readonly #connections = new Map<Socket, Purpose>()
 
@@ -39,11 +43,13 @@ export class ScriptedRedis {
     socket.once('close', () => this.#connections.delete(socket))
     socket.on('error', () => {}) // `close` follows
     socket.on('data', (data) => {
-      for (const [name = '', channel = ''] of commandsIn(String(data))) {
-        if (name.toLowerCase() === 'subscribe') {
+      for (const [command = '', channel = ''] of commandsIn(String(data))) {
+        const name = command.toLowerCase()
+        this.sent.set(name, (this.sent.get(name) ?? 0) + 1)
+        if (name === 'subscribe') {
           this.#connections.set(socket, 'announcements')
           socket.write(`*3\r\n$9\r\nsubscribe\r\n$${channel.length}\r\n${channel}\r\n:1\r\n`)
-        } else socket.write(answers[name.toLowerCase()] ?? '+OK\r\n')
+        } else socket.write(this.answers[name] ?? '+OK\r\n')
       }
     })
   }

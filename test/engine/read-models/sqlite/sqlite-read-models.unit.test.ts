@@ -56,6 +56,40 @@ function openFixture() {
         db.prepare(`DELETE FROM ${from} AND id = ?`).run(entry)
       })
     },
+    async overwrite(generation, piece, text) {
+      asAnother((db) => {
+        const key = Number(db.prepare('SELECT key FROM generation WHERE name = ?').get(generation)?.key)
+        const run = (sql: string, ...values: (string | number | null)[]) => db.prepare(sql).run(...values)
+        if ('checkpoint' in piece) {
+          run(
+            'UPDATE checkpoint SET checkpoint = ? WHERE generation = ? AND partition = ?',
+            text,
+            key,
+            piece.checkpoint,
+          )
+        } else if ('size' in piece) {
+          run(`UPDATE collection SET size = ${text} WHERE generation = ? AND name = ?`, key, piece.size)
+        } else if (isTextSet(piece.set)) {
+          run(
+            'UPDATE text SET text = ? WHERE generation = ? AND name = ? AND id = ?',
+            text,
+            key,
+            piece.set,
+            piece.entry,
+          )
+        } else {
+          const found = db.prepare('SELECT key FROM collection WHERE generation = ? AND name = ?').get(key, piece.set)
+          const [json = '', behind = null] = text.split('\0')
+          run(`UPDATE collection_${found?.key} SET json = ?, behind = ? WHERE id = ?`, json, behind, piece.entry)
+        }
+      })
+    },
+    async setClockBack(ms) {
+      asAnother((db) => {
+        db.prepare('UPDATE version SET renewed = renewed + ?').run(ms)
+        db.prepare('UPDATE generation SET since = since + ?').run(ms)
+      })
+    },
     async remove() {
       for (const store of opened) await store.close()
       rmSync(folder, { recursive: true, force: true })

@@ -1,0 +1,54 @@
+import { type AnyEvent, stateBounds } from '../definition/stream.ts'
+import { IdTakenError, ServiceError } from '../lib/errors.ts'
+import type { NewRecord } from '../log/event-log.ts'
+import { recordValueMax } from '../log/record-codec.ts'
+import { applyEvent } from '../projector/apply-event.ts'
+import type { Rules } from '../projector/definition.ts'
+import { readEvent } from '../projector/stream-event.ts'
+import { StateTooLargeError, type StreamState } from '../projector/stream-state.ts'
+
+/** Characters of a document that a command may leave behind. */
+const documentMax = 262_144
+
+/**
+ * Applies the record to the stream that the command was decided on, as the projector will, so that no command parks its
+ * stream (decision 0060). Throws ServiceError event_too_large, event_not_applicable or stream_full, and IdTakenError where
+ * the id that was drawn is in the way: then the record must not be appended.
+ */
+export function applyFirst<State, Event extends AnyEvent>(
+  rules: Rules<State, Event>,
+  { partition, id }: { readonly partition: number; readonly id: number },
+  stream: StreamState<State, Event>,
+  { key, value }: NewRecord,
+): void {
+  const lengthBefore = stream.stateLength
+  const { stateMax = stateBounds.usual } = rules.definition.stream
+  const record = { offset: 0, key: Buffer.from(key), value: Buffer.from(value) }
+  if (record.value.length > recordValueMax) throw eventTooLarge(record.value.length)
+  try {
+    const event = readEvent(rules, partition, record)
+    if (event === undefined || event.discards !== undefined) throw new Error('its record is no event of the stream')
+    applyEvent(rules, { partition, isTaken: () => false }, stream, event)
+    if (stream.documentLength > documentMax) throw new Error(`a document has more than ${documentMax} characters`)
+  } catch (error) {
+    if (error instanceof StateTooLargeError) throw streamFull(stateMax)
+    throw error instanceof IdTakenError && id > 0 ? error : eventNotApplicable(error)
+  }
+  if (stream.stateLength > stateMax && stream.stateLength > lengthBefore) throw streamFull(stateMax)
+}
+
+function eventTooLarge(bytes: number): ServiceError {
+  const message = `The event of this request has ${bytes} bytes, and may have ${recordValueMax}. Nothing was stored.`
+  return new ServiceError('event_too_large', message)
+}
+
+/** The client learns no details of a bug; `cause` has them for the log. */
+function eventNotApplicable(cause: unknown): ServiceError {
+  const message = 'What the request leads to could not be applied. Nothing was stored.'
+  return new ServiceError('event_not_applicable', message, { cause })
+}
+
+function streamFull(stateMax: number): ServiceError {
+  const message = `There would be more than ${stateMax} characters of state, which is all that one stream may have. Nothing was stored.`
+  return new ServiceError('stream_full', message)
+}

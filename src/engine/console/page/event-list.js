@@ -1,0 +1,61 @@
+/**
+ * The events that are shown, in blocks as they came, the latest one first. `before` of a block is where those behind it
+ * are asked for; null at the beginning of the log.
+ */
+
+/** More rows take longer than anybody looks at. */
+export const rowsMax = 200
+
+/** Where the tail begins: what was before is asked for. */
+export function begun({ after }) {
+  return { blocks: [{ events: [], before: after }], after, leftOut: 0, isCut: false }
+}
+
+/** A message of the tail comes first; the last blocks make room for it, and can be asked for again. */
+export function withLater(list, { events, leftOut, after }) {
+  if (list.isCut) return list
+  const found = notIn(list, events).toReversed()
+  const blocks = found.length === 0 ? list.blocks : [{ events: found, before: list.after }, ...list.blocks]
+  return { ...list, after, leftOut: list.leftOut + leftOut, blocks: cut(blocks, -1) }
+}
+
+/**
+ * What was asked for behind the last block; the first blocks make room for it, and the tail has no place to go on at then.
+ * An answer that comes too late belongs nowhere.
+ */
+export function withEarlier(list, asked, { events, before }) {
+  if (endOf(list) !== asked) return list
+  const found = notIn(list, events)
+  const others = found.length === 0 ? list.blocks.slice(0, -1) : list.blocks
+  const last = found.length === 0 ? { ...list.blocks.at(-1), before } : { events: found, before }
+  const blocks = cut([...others, last], 0)
+  return { ...list, blocks, isCut: list.isCut || blocks.length <= others.length }
+}
+
+export function eventsIn({ blocks }) {
+  return blocks.flatMap(({ events }) => events)
+}
+
+/** Where to ask for what is behind them. */
+export function endOf({ blocks }) {
+  return blocks.at(-1)?.before
+}
+
+/** Without the blocks at an end for which there is no room. */
+function cut(blocks, end) {
+  const kept = [...blocks]
+  let rows = eventsIn({ blocks }).length
+  while (rows > rowsMax) rows -= kept.splice(end, 1)[0].events.length
+  return kept
+}
+
+/** What waited behind a parked event comes when that is discarded, and again at its own place. */
+function notIn(list, events) {
+  const shown = new Set(eventsIn(list).map(nameOf))
+  return events.filter((event) => !shown.has(nameOf(event)))
+}
+
+/** One event of a stream takes effect as each version. */
+export function nameOf({ subject, streamversion = 1 }) {
+  return `${subject} ${streamversion}`
+}

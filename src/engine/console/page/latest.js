@@ -1,0 +1,145 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ask, every, follow } from './api.js'
+import { begun, endOf, eventsIn, nameOf, withEarlier, withLater } from './event-list.js'
+import { written as jsonOf } from './json.js'
+import { Failure, figure, html, moment, Table, Text } from './parts.js'
+
+const againMs = 1000
+/** So often in a row it asks by itself for earlier events and gets none: then whoever looks has to. */
+const vainMax = 10
+
+/** The latest events and what comes from now on; earlier ones where the page is scrolled to its end. */
+export function Latest({ types, noun }) {
+  const [filter, setFilter] = useState({ type: '', stream: '' })
+  const [isPaused, setPaused] = useState(false)
+  function choose(chosen) {
+    setFilter({ ...filter, ...chosen })
+    setPaused(false)
+  }
+  return html`
+    <h2>Latest events</h2>
+    <p class="row">
+      <label>Type <select value=${filter.type} onChange=${({ target }) => choose({ type: target.value })}>
+        <option value="">all</option>${types.map((each) => html`<option>${each}</option>`)}
+      </select></label>
+      <label>only ${noun} <input inputmode="numeric" size="10" onChange=${({ target }) => choose({ stream: /^-?\d+$/.test(target.value) ? target.value : '' })} /></label>
+      <button type="button" aria-pressed=${isPaused} onClick=${() => setPaused(!isPaused)}>${isPaused ? 'Go on' : 'Pause'}</button>
+    </p>
+    <${List} key=${`${filter.type} ${filter.stream}`} ...${{ filter, noun, isPaused, setPaused }} />
+  `
+}
+
+function List({ filter, noun, isPaused, setPaused }) {
+  const { list, failure, take } = useTail(filter, isPaused)
+  const earlier = useEarlier(filter, list, take)
+  useEffect(() => {
+    if (list.isCut) setPaused(true)
+  }, [list.isCut])
+  const events = eventsIn(list)
+  return html`
+    ${list.leftOut > 0 ? html`<p class="bad" role="status">A sample: ${figure(list.leftOut)} more are not shown.</p>` : null}
+    ${isPaused ? html`<p class="quiet" role="status">Paused: later events are not shown.</p>` : null}
+    <${Failure} of=${failure} />
+    <${Table} label="Events" titles=${['Time', noun, 'Version', 'Type', 'Data']} empty=${earlier.isAtBeginning ? 'There are no events.' : ''}
+      keys=${events.map(nameOf)} rows=${events.map(rowOf)} />
+    <${Earlier} ...${earlier} isEmpty=${events.length === 0} />
+  `
+}
+
+const written = new WeakMap()
+
+/** Made once for each event: to write 200 of them again takes longer than to draw them. */
+function writtenOf(event) {
+  const known = written.get(event)
+  if (known !== undefined) return known
+  const { time, data } = event
+  const texts = { at: time === undefined ? '' : moment(time), data: jsonOf(data).replaceAll(/\s+/g, ' ').slice(0, 300) }
+  written.set(event, texts)
+  return texts
+}
+
+function rowOf(event) {
+  const { subject, streamversion, type } = event
+  const { at, data } = writtenOf(event)
+  return [
+    html`<${Text} of=${at} />`,
+    html`<a href=${`#/events/${encodeURIComponent(subject)}`}><${Text} of=${subject} /></a>`,
+    streamversion ?? 1,
+    html`<${Text} of=${type} />`,
+    html`<code class="cut"><${Text} of=${data} /></code>`,
+  ]
+}
+
+/** The end of the list: it is asked for more when it comes into sight. */
+function Earlier({ isBegun, isAtBeginning, isAsking, isInVain, failure, ask: askNow, sight, isEmpty }) {
+  if (!isBegun) return html`<p class="quiet">Asking …</p>`
+  if (isAtBeginning) return isEmpty ? null : html`<p class="quiet" role="status">The log begins here.</p>`
+  const said = isInVain ? 'None among the last ones that were looked at.' : ''
+  return html`<div ref=${sight}>
+    <${Failure} of=${failure} />
+    <p class="row"><button type="button" onClick=${askNow}>Earlier events</button> <span class="quiet" role="status">${isAsking ? 'Reading …' : said}</span></p>
+  </div>`
+}
+
+/** Begins anew whenever the answer ends: then it has missed nothing. */
+function useTail(filter, isPaused) {
+  const [list, setList] = useState({ blocks: [], leftOut: 0, isCut: false })
+  const [failure, setFailure] = useState()
+  useEffect(() => {
+    if (isPaused) return
+    const stopped = new AbortController()
+    const end = every(againMs, async () => {
+      let isFirst = true
+      function take(message) {
+        setFailure(undefined)
+        setList(isFirst ? begun(message) : (before) => withLater(before, message))
+        isFirst = false
+      }
+      await follow(`console/api/tail?${queryOf(filter)}`, take, stopped.signal).catch((raised) => {
+        if (!stopped.signal.aborted) setFailure(raised)
+      })
+    })
+    return () => {
+      end()
+      stopped.abort()
+    }
+  }, [isPaused])
+  return { list, failure, take: setList }
+}
+
+function useEarlier(filter, list, take) {
+  const [isAsking, setAsking] = useState(false)
+  const [failure, setFailure] = useState()
+  const [vain, setVain] = useState(0)
+  const sight = useRef()
+  const before = endOf(list)
+  async function askNow() {
+    if (isAsking) return
+    setAsking(true)
+    try {
+      const { value } = await ask(`console/api/events?${queryOf({ ...filter, before })}`)
+      take((now) => withEarlier(now, before, value))
+      setVain(value.events.length === 0 ? vain + 1 : 0)
+      setFailure(undefined)
+    } catch (raised) {
+      setFailure(raised)
+      if (raised.status !== 429) setVain(vain + 1)
+      await new Promise((resolve) => setTimeout(resolve, againMs))
+    }
+    setAsking(false)
+  }
+  const isInVain = vain >= vainMax
+  useEffect(() => {
+    if (isAsking || isInVain || !sight.current) return
+    // Observed anew each time: it tells at once whether the end is still in sight, below what was added.
+    const observer = new IntersectionObserver((entries) => entries.at(-1).isIntersecting && askNow())
+    observer.observe(sight.current)
+    return () => observer.disconnect()
+  }, [before, isAsking, isInVain])
+  const isBegun = before !== undefined
+  return { isBegun, isAtBeginning: before === null, isAsking, isInVain, failure, ask: askNow, sight }
+}
+
+function queryOf(values) {
+  return new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ''))
+}

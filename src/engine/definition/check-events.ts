@@ -1,0 +1,129 @@
+import { messageOf } from '../lib/errors.ts'
+import { parseExactJson } from '../lib/exact-json.ts'
+import { compileCheck } from '../lib/validation.ts'
+import type { Definition, NamedResource } from './definition.ts'
+import { discardedName } from './event-schemas.ts'
+import { type EventVersion, typeOf, type Writing, writingsOf } from './event-versions.ts'
+import { valuesOf } from './filter-values.ts'
+import { documentsOf } from './shown-documents.ts'
+import { comesBack } from './state-codec.ts'
+import type { AnyEvent, EventType } from './stream.ts'
+
+type Problems = Generator<string>
+
+/** What is wrong with the events, and with what their examples lead to. */
+export function* eventsIn(definition: Definition): Problems {
+  const types = Object.entries<EventType<AnyEvent>>(definition.stream.events)
+  for (const [name, type] of types) yield* eventTypeIn(name, type)
+  const read: ReadExample[] = []
+  for (const version of definition.events.versions) yield* versionIn(definition, version, read)
+  const states = new Map<number, unknown>([[0, definition.stream.initial]])
+  for (const example of read.toSorted((a, b) => a.version - b.version)) {
+    const { place, version } = example
+    if (!states.has(version - 1)) yield `${place}: no example has version ${version - 1}`
+    else yield* stateIn(definition, example, states)
+  }
+}
+
+function* eventTypeIn(
+  name: string,
+  { version, writes = version, earlier = {}, examples }: EventType<AnyEvent>,
+): Problems {
+  const place = `events.${name}`
+  if (!/^[A-Z][A-Za-z0-9]*$/.test(name) || name === discardedName) yield `${place}: an event cannot have this name`
+  const versions = Object.keys(earlier).map(Number)
+  for (const from of versions) {
+    if (!(from >= 1 && from < version)) yield `${place}.earlier: ${from} is not before version ${version}`
+    else if (from + 1 < version && !versions.includes(from + 1)) yield `${place}.earlier: ${from + 1} is missing`
+  }
+  if (writes !== version && earlier[writes]?.downcast === undefined)
+    yield `${place}.writes: ${writes} is neither ${version} nor an earlier version with a downcast`
+  for (const { name: example, event } of examples)
+    if (event.type !== name) yield `${place}.examples: ${example}: it is of the type ${event.type}`
+}
+
+/** An example as it is read, in the newest version of its type. */
+interface ReadExample {
+  readonly place: string
+  readonly version: number
+  readonly event: AnyEvent
+}
+
+/** Adds to `read` what its examples say. */
+function* versionIn(definition: Definition, version: EventVersion, read: ReadExample[]): Problems {
+  const place = `events.${version.event}.examples`
+  if (version.examples.length === 0) yield `${place}: there is none of version ${version.version}`
+  for (const example of version.examples) {
+    const at = `${place}: ${example.name}`
+    const event = yield* recordIn(definition, at, version, example.json)
+    if (event !== undefined) read.push({ place: at, version: example.version, event })
+  }
+}
+
+/** Whether the event comes back from each version that says all of it. Returns what is read. */
+function* recordIn(
+  { service, events, stream }: Definition,
+  place: string,
+  { type, event: name, version }: EventVersion,
+  json: string,
+): Generator<string, AnyEvent | undefined> {
+  try {
+    const decoded = events.decode({ type, data: parseExactJson(json) })
+    if (decoded.outcome !== 'event') {
+      yield `${place}: ${'reason' in decoded ? decoded.reason : decoded.outcome}`
+      return undefined
+    }
+    const known = stream.events[name] as EventType<AnyEvent>
+    const writings = writingsOf(known, decoded.event)
+    const isRead = (each: Writing) => {
+      const again = events.decode({ type: typeOf(service.name, name, each.version), data: parseExactJson(each.json) })
+      return again.outcome === 'event' && writingsOf(known, again.event)[0]?.json === writings[0]?.json
+    }
+    const isWritten = version === known.version || known.earlier?.[version]?.downcast !== undefined
+    const same = isWritten ? writings.some((each) => each.version === version && each.json === json) : true
+    if (!same || !writings.every(isRead)) yield `${place}: it is another event when it is read`
+    return decoded.event
+  } catch (error) {
+    yield `${place}: ${messageOf(error)}`
+    return undefined
+  }
+}
+
+const exampleTime = '2026-11-22T12:00:00.000Z'
+
+/** Whether the state after the event can be stored and shown. The first example of a version is what the next ones follow. */
+function* stateIn(
+  definition: Definition,
+  { place, event, version }: ReadExample,
+  states: Map<number, unknown>,
+): Problems {
+  const { stream, codec, resources } = definition
+  try {
+    const state = stream.evolve(states.get(version - 1), { event, version, time: exampleTime })
+    if (!states.has(version)) states.set(version, state)
+    if (!comesBack(codec, state)) yield `${place}: the state after it is another one when it is read`
+    for (const { collection, json, indexes } of documentsOf(definition, state)) {
+      const resource = resources.find((each) => each.collection === collection)
+      if (resource === undefined) yield `${place}: it shows a document of ${collection}, which is no resource`
+      else yield* documentIn(resource, place, json, indexes)
+    }
+  } catch (error) {
+    yield `${place}: ${messageOf(error)}`
+  }
+}
+
+function* documentIn(
+  { collection, schema, filters = {} }: NamedResource,
+  place: string,
+  json: string | null,
+  indexes: readonly string[],
+): Problems {
+  const problem = json === null ? undefined : compileCheck(schema)(parseExactJson(json))
+  if (problem !== undefined) yield `${place}: it shows a document of ${collection} that its schema refuses: ${problem}`
+  for (const index of indexes) {
+    const [name = '', value = ''] = index.split(/:(.*)/s)
+    const values = filters[name]
+    if (values === undefined || !valuesOf(values).includes(value))
+      yield `${place}: it shows a document of ${collection} under ${name} ${value}, which is no value of a filter`
+  }
+}

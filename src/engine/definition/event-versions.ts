@@ -1,0 +1,104 @@
+import type { TSchema } from 'typebox'
+import { exactJson, parseExactJson } from '../lib/exact-json.ts'
+import { compileCheck } from '../lib/validation.ts'
+import type { AnyEvent, EventType, ExamplePlace } from './stream.ts'
+
+/** One version of an event: what the log may have under its type. */
+export interface EventVersion<Event = AnyEvent> {
+  /** The name of the event. */
+  readonly event: string
+  readonly version: number
+  /** The CloudEvents type. */
+  readonly type: string
+  /** What documents call it: the first version has the name of the event. */
+  readonly name: string
+  readonly description: string
+  readonly data: TSchema
+  /** Whether it may stand under an Idempotency-Key. */
+  readonly isKeyed: boolean
+  /** Whether an early release wrote it without `streamversion`. */
+  readonly isUnversioned: boolean
+  /** Each with its data as JSON text. */
+  readonly examples: readonly (ExamplePlace & { readonly json: string })[]
+  /** The event in data of this version. Throws an Error with the reason where there is none. */
+  read(data: unknown): Event
+  /** Only for speed: see `EventType`. */
+  readonly quick: ((json: string) => Event | undefined) | undefined
+}
+
+/** Data of an event as JSON text, in one version. */
+export interface Writing {
+  readonly version: number
+  readonly json: string
+}
+
+/** The CloudEvents type. */
+export function typeOf(service: string, event: string, version: number): string {
+  return `${service}.${event}.v${version}`
+}
+
+/** All versions of an event that this release reads, in ascending order. */
+export function versionsOf<Event extends AnyEvent>(
+  service: string,
+  event: string,
+  known: EventType<Event>,
+): readonly EventVersion<Event>[] {
+  const { version: newest, description, data, quick, isUnversioned, earlier = {} } = known
+  const examples = known.examples.map(({ event: of, ...place }) => ({ ...place, json: newestJson(known, of) }))
+  const earlierOnes = Object.entries(earlier).map(([version, each]) => ({
+    ...{ version: Number(version), data: each.data, quick: each.quick },
+    examples: each.examples.map(({ data: of, ...place }) => ({ ...place, json: exactJson(of) })),
+  }))
+  const all = [...earlierOnes, { version: newest, data, quick, examples }]
+  const isKeyed = all.some((each) => each.examples.some((example) => example.isKeyed))
+  return all.map(({ version, ...each }) => ({
+    ...{ event, version, description, isKeyed, isUnversioned: version === 1 && isUnversioned === true, ...each },
+    type: typeOf(service, event, version),
+    name: version === 1 ? event : `${event}V${version}`,
+    read: readerOf(event, known, version),
+  }))
+}
+
+/** What reads data of one version. */
+function readerOf<Event extends AnyEvent>(
+  event: string,
+  known: EventType<Event>,
+  from: number,
+): EventVersion<Event>['read'] {
+  const { version: newest, earlier = {} } = known
+  const check = compileCheck(earlier[from]?.data ?? known.data)
+  const checkNewest = compileCheck(known.data)
+  return (found) => {
+    refuse(check(found))
+    let data = found
+    for (let version = from; version < newest; version++) data = earlier[version]?.upcast(data)
+    if (from < newest) refuse(checkNewest(data))
+    return known.read?.(data) ?? ({ type: event, ...(data as object) } as AnyEvent as Event)
+  }
+}
+
+function refuse(problem: string | undefined): void {
+  if (problem !== undefined) throw new Error(problem)
+}
+
+/** The event in each version that says all of it, in descending order from the newest. */
+export function writingsOf<Event extends AnyEvent>(known: EventType<Event>, event: Event): readonly Writing[] {
+  const { version: newest, earlier = {} } = known
+  const json = newestJson(known, event)
+  const writings: Writing[] = [{ version: newest, json }]
+  let data: unknown
+  for (let version = newest - 1; earlier[version]?.downcast !== undefined; version--) {
+    data ??= parseExactJson(json)
+    const lower = earlier[version]?.downcast?.(data)
+    if (lower === undefined) break
+    writings.push({ version, json: lower === data ? (writings.at(-1)?.json ?? json) : exactJson(lower) })
+    data = lower
+  }
+  return writings
+}
+
+function newestJson<Event extends AnyEvent>(known: EventType<Event>, event: Event): string {
+  if (known.write !== undefined) return known.write(event)
+  const { type: _, ...data } = event
+  return exactJson(data)
+}

@@ -1,0 +1,221 @@
+import { Type } from 'typebox'
+import { describe, expect, it } from 'vitest'
+import { asyncApiDocument } from '../../../src/engine/definition/asyncapi.ts'
+import { checkDefinition } from '../../../src/engine/definition/check.ts'
+import { define } from '../../../src/engine/definition/definition.ts'
+import type { EventType, Service } from '../../../src/engine/index.ts'
+import { exactJson, parseExactJson } from '../../../src/engine/index.ts'
+import { project, summary } from '../projector/projecting.ts'
+import { record } from '../projector/records.ts'
+
+interface NoteAdded {
+  readonly type: 'NoteAdded'
+  readonly id: number | bigint
+  readonly text: string
+  readonly author?: string
+}
+
+const id = Type.Integer({ format: 'int64', minimum: 1, examples: [7] })
+const text = Type.String({ minLength: 1, examples: ['Feed the cat'] })
+const closed = { additionalProperties: false }
+
+/*
+ * A note had a `title` at first, which is `text` from version 2 on. Version 3 may have an author. The log keeps them all, and
+ * whoever reads version 2 alone is told of each note that has no author.
+ */
+const noteAdded: EventType<NoteAdded> = {
+  version: 3,
+  description: 'A note was added',
+  data: Type.Object({ id, text, author: Type.Optional(Type.String()) }, closed),
+  examples: [
+    {
+      ...{ name: 'noteAdded', summary: 'By Mia', stream: 7, version: 1 },
+      event: { type: 'NoteAdded', id: 7, text: 'Feed the cat', author: 'Mia' },
+    },
+  ],
+  earlier: {
+    1: {
+      data: Type.Object({ id, title: Type.String() }, closed),
+      upcast(data) {
+        const { title, ...rest } = data as { title: string }
+        return { ...rest, text: title }
+      },
+      examples: [
+        { name: 'noteAdded1', summary: 'With a title', stream: 7, version: 1, data: { id: 7, title: 'Feed the cat' } },
+      ],
+    },
+    2: {
+      data: Type.Object({ id, text }, closed),
+      upcast: (data) => data,
+      downcast: (data) => ('author' in (data as object) ? undefined : (data as object)),
+      quick: (json) =>
+        json === '{"id":7,"text":"quick"}' ? { type: 'NoteAdded', id: 7, text: 'read quickly' } : undefined,
+      examples: [
+        { name: 'noteAdded2', summary: 'By nobody', stream: 7, version: 1, data: { id: 7, text: 'Feed the cat' } },
+      ],
+    },
+  },
+}
+
+const service = (over: Partial<EventType<NoteAdded>> = {}): Service<NoteAdded | undefined, NoteAdded, NoteAdded> => ({
+  ...{ name: 'notes', title: 'Notes', version: '1.0.0', description: 'Notes', errors: {} },
+  stream: {
+    ...{ collection: 'notes', source: '/v1/notes', initial: undefined },
+    decide: (command) => command,
+    evolve: (_, { event }) => event,
+    events: { NoteAdded: { ...noteAdded, ...over } },
+    projections: [
+      {
+        ...{ name: 'notes', version: 1 },
+        documents: (note) =>
+          note === undefined
+            ? []
+            : [{ collection: 'notes', id: Number(note.id), json: exactJson({ id: note.id, text: note.text }) }],
+      },
+    ],
+  },
+  resources: {
+    notes: {
+      ...{ path: '/v1/notes', noun: 'note', tag: { name: 'notes', description: 'Notes' } },
+      schema: Type.Object({ id, text }, { title: 'Note' }),
+      example: { id: 7, text: 'Feed the cat' },
+      list: { operationId: 'listNotes', summary: 'List notes' },
+      find: { operationId: 'getNote', summary: 'Get a note' },
+      history: { operationId: 'listNoteEvents', summary: 'List the events of a note' },
+    },
+  },
+  commands: [
+    {
+      ...{ method: 'POST', path: '/v1/notes', scope: 'write', on: 'new', creates: 'notes', rejects: {} },
+      texts: { operationId: 'addNote', summary: 'Add a note' },
+      body: Type.Object({ text }, { title: 'NoteInput' }),
+      command: ({ id: drawn }) => ({ type: 'NoteAdded', id: drawn, text: '' }),
+    },
+  ],
+})
+const defined = (over: Partial<EventType<NoteAdded>> = {}) => define(service(over) as unknown as Service)
+const definition = defined()
+
+const note: NoteAdded = { type: 'NoteAdded', id: 7, text: 'Feed the cat' }
+const context = { stream: '7', eventId: 'e', version: 1, time: '2026-11-20T09:30:00.000Z' }
+const written = (event: NoteAdded, of = definition) => {
+  const { type, data } = parseExactJson(of.events.encode(event, context).value) as { type: string; data: unknown }
+  return [type, data]
+}
+const found = (version: number, data: unknown) => {
+  const envelope = { specversion: '1.0', id: 'e', type: `notes.NoteAdded.v${version}`, source: '/notes', subject: '7' }
+  return record(exactJson({ ...envelope, streamversion: 1, data }), '7')
+}
+
+describe('an event of any version', () => {
+  it.each([
+    [1, { id: 7, title: 'Feed the cat' }],
+    [2, { id: 7, text: 'Feed the cat' }],
+    [3, { id: 7, text: 'Feed the cat' }],
+    [3, { id: 7, text: 'Feed the cat', author: 'Mia' }],
+  ])('%i is shown as one of the newest is: %j', async (version, data) => {
+    const read = await (await project([found(version, data)], [], definition as never)).read()
+    expect(read).toMatchObject({
+      documents: { notes: [['7', expect.stringMatching(/^{"id":7,"text":"Feed the cat"}/)]] },
+      parked: [],
+    })
+  })
+
+  it('keeps all digits', () => {
+    const data = { id: 9007199254740993n, title: 'Feed the cat' }
+    const decoded = definition.events.decode({ type: 'notes.NoteAdded.v1', data })
+    expect(decoded).toEqual({ outcome: 'event', event: { ...note, id: 9007199254740993n } })
+    expect(written({ ...note, id: 9007199254740993n })).toEqual([
+      'notes.NoteAdded.v2',
+      { id: 9007199254740993n, text: note.text },
+    ])
+  })
+
+  it('is read quickly where it can be', () => {
+    expect(definition.events.quick('notes.NoteAdded.v2', '{"id":7,"text":"quick"}')).toMatchObject({
+      text: 'read quickly',
+    })
+    expect(definition.events.quick('notes.NoteAdded.v1', '{"id":7,"text":"quick"}')).toBeUndefined()
+  })
+
+  it.each([
+    ['its own schema refuses the data', 2, { id: 7, title: 'Feed the cat' }, 'data: text is required'],
+    ['it has what a later version has', 2, { id: 7, text: 'a', author: 'Mia' }, 'data: "author" is not allowed here'],
+    ['the newest schema refuses what the upcasts make of it', 1, { id: 7, title: '' }, 'data: text must'],
+    ['it is of a newer release', 4, { id: 7 }, 'type notes.NoteAdded.v4 is unknown'],
+  ])('is parked where %s', async (_, version, data, reason) => {
+    const { parked } = summary(await (await project([found(version, data)], [], definition as never)).read())
+    expect(parked).toEqual({ 0: expect.stringContaining(reason) })
+  })
+})
+
+describe('an event is written', () => {
+  it('in the lowest version that says all of it', () => {
+    expect(written(note)).toEqual(['notes.NoteAdded.v2', { id: 7, text: 'Feed the cat' }])
+    const by = { id: 7, text: 'Feed the cat', author: 'Mia' }
+    expect(written({ type: 'NoteAdded', ...by })).toEqual(['notes.NoteAdded.v3', by])
+  })
+
+  it('in none above `writes`', () => {
+    const first = defined({ writes: 2 })
+    expect(() => checkDefinition(first)).not.toThrow()
+    expect(written(note, first)).toEqual(['notes.NoteAdded.v2', { id: 7, text: 'Feed the cat' }])
+    expect(() => written({ ...note, author: 'Mia' }, first)).toThrow(
+      expect.objectContaining({ code: 'event_version_not_written' }),
+    )
+  })
+})
+
+it('documents have every version, with its examples', () => {
+  const types = ['notes.NoteAdded.v1', 'notes.NoteAdded.v2', 'notes.NoteAdded.v3', 'notes.EventDiscarded.v1']
+  expect(definition.schemas.map(({ type, name }) => [type, name])).toEqual(
+    types.map((type, i) => [type, ['NoteAdded', 'NoteAddedV2', 'NoteAddedV3', 'EventDiscarded'][i]]),
+  )
+  const { components } = asyncApiDocument(definition, null)
+  expect(Object.entries(components.messages).map(([type, { examples }]) => [type, examples.length])).toEqual(
+    types.map((type) => [type, 1]),
+  )
+  const data = Object.values(components.messages).map(({ examples }) => examples[0]?.payload.data)
+  expect(data.slice(0, 3)).toEqual([
+    { id: 7, title: 'Feed the cat' },
+    { id: 7, text: 'Feed the cat' },
+    { id: 7, text: 'Feed the cat', author: 'Mia' },
+  ])
+})
+
+describe('a definition is refused where', () => {
+  const { 1: one, 2: two } = noteAdded.earlier ?? {}
+  if (!one || !two) throw new Error('there are no earlier versions')
+  const [example] = noteAdded.examples
+  it.each<[what: string, over: object, message: string]>([
+    ['a version is missing', { earlier: { 1: one } }, 'events.NoteAdded.earlier: 2 is missing'],
+    ['one is not before the newest', { earlier: { 2: two, 3: two } }, 'earlier: 3 is not before version 3'],
+    ['one is no version', { earlier: { ...noteAdded.earlier, first: one } }, 'earlier: NaN is not before version 3'],
+    ['what is written has no downcast', { writes: 1 }, 'writes: 1 is neither 3 nor an earlier version with a downcast'],
+    ['what is written is not there', { writes: 4 }, 'writes: 4 is neither 3 nor'],
+    ['a version has no example', { earlier: { 1: one, 2: { ...two, examples: [] } } }, 'there is none of version 2'],
+    [
+      'an example is none of its version',
+      { earlier: { 1: one, 2: { ...two, examples: one.examples } } },
+      'events.NoteAdded.examples: noteAdded1: data: text is required',
+    ],
+    [
+      'an upcast makes nothing of an example',
+      { earlier: { 1: { ...one, upcast: (data: unknown) => data }, 2: two } },
+      'events.NoteAdded.examples: noteAdded1: data: text is required',
+    ],
+    [
+      'a downcast loses something',
+      { earlier: { 1: one, 2: { ...two, downcast: ({ author: _, ...rest }: NoteAdded) => rest } } },
+      'events.NoteAdded.examples: noteAdded: it is another event when it is read',
+    ],
+    [
+      'a downcast does not say what its own example says',
+      { earlier: { 1: one, 2: { ...two, downcast: () => undefined } } },
+      'events.NoteAdded.examples: noteAdded2: it is another event when it is read',
+    ],
+    ['an example follows nothing', { examples: [{ ...example, version: 3 }] }, 'no example has version 2'],
+  ])('%s', (_, over, message) => expect(() => checkDefinition(defined(over))).toThrow(message))
+
+  it('and not where all is well', () => expect(() => checkDefinition(definition)).not.toThrow())
+})
