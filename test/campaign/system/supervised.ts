@@ -7,6 +7,7 @@ import { endWithThisProcess } from '../../brokers/processes.ts'
 import { freePort, until, within } from '../../brokers/ready.ts'
 import { Clock } from './clock.ts'
 import { type OutputOptions, ProcessOutput } from './process-output.ts'
+import { inspectable, whereItStands } from './where-it-stands.ts'
 
 const main = join(import.meta.dirname, '../../../src/main.ts')
 const pauseBeforeRestartMs = 200
@@ -171,7 +172,7 @@ export class Supervised {
       if (this.#isStopped) return
       const output = this.output.open()
       this.#starts++
-      const child = spawn(process.execPath, [main], {
+      const child = spawn(process.execPath, [inspectable, main], {
         env: this.#environment,
         stdio: ['ignore', ...output],
         detached: true, // Ctrl-C in the terminal reaches the campaign alone
@@ -201,8 +202,9 @@ export class Supervised {
     this.#toldToEnd.add(child)
     const exited = once(child, 'exit')
     child.kill(signal)
-    const timer = setTimeout(() => {
-      this.#endedBadly.push(`${this.instance} did not end within ${endMs} ms of ${signal}`)
+    const timer = setTimeout(async () => {
+      const where = await whereItStands(child.pid as number, () => this.output.text).catch(String)
+      this.#endedBadly.push(`${this.instance} did not end within ${endMs} ms of ${signal}: ${where}`)
       child.kill('SIGKILL')
     }, endMs)
     await exited
