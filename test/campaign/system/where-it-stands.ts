@@ -15,7 +15,7 @@ export async function whereItStands(pid: number, written: () => string): Promise
   return [`state ${state}`, ...stack].join('\n    ')
 }
 
-/** By the inspector, which answers on a thread of its own. */
+/** The inspector answers on a thread of its own. */
 async function stackOf(pid: number, written: () => string): Promise<string[]> {
   process.kill(pid, 'SIGUSR1')
   const address = () => /^Debugger listening on (ws:\S+)$/m.exec(written())?.[1]

@@ -1,8 +1,10 @@
 import { createRequire } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
+import kafkajs from 'kafkajs'
 import { decodeFetches } from './batch-decoding.ts'
 import { registerCodecs } from './codecs.ts'
 
+const require = createRequire(import.meta.url)
 let isPatched = false
 
 /**
@@ -12,6 +14,7 @@ let isPatched = false
 export function tuneProcess({ consumes }: { readonly consumes: boolean }): void {
   if (!isPatched) {
     checkRequestQueuesOnDemand()
+    endStoppedConsumers()
     registerCodecs()
     decodeFetches()
     isPatched = true
@@ -30,10 +33,29 @@ interface RequestQueue {
  * request waits.
  */
 function checkRequestQueuesOnDemand(): void {
-  const queue: RequestQueue = createRequire(import.meta.url)('kafkajs/src/network/requestQueue').prototype
+  const queue: RequestQueue = require('kafkajs/src/network/requestQueue').prototype
   const schedule = queue.scheduleCheckPendingRequests
   queue.scheduleCheckPendingRequests = function (this: RequestQueue) {
     if (this.pending.length > 0) schedule.call(this)
+  }
+}
+
+interface Runner {
+  readonly running: boolean
+  fetch(nodeId: number): Promise<unknown>
+}
+
+/**
+ * When the brokers of a cluster change, kafkajs ends the loops that fetch from them and begins others, also where the
+ * consumer was stopped meanwhile. Such a loop would get nothing, at once, for ever: nothing else would run in the
+ * process any more. It ends with this error.
+ */
+function endStoppedConsumers(): void {
+  const runner: Runner = require('kafkajs/src/consumer/runner').prototype
+  const { fetch } = runner
+  runner.fetch = async function (this: Runner, nodeId) {
+    if (!this.running) throw new kafkajs.KafkaJSError('the consumer was stopped')
+    return await fetch.call(this, nodeId)
   }
 }
 
