@@ -15,17 +15,19 @@ const table = readTable(`
   src/engine/read-models/redis  | read-models log lib | cluster-key-slot ioredis pino
   src/engine/read-models/sqlite | read-models log lib | pino
   src/engine/definition         | log read-models lib | typebox
-  src/engine/projector          | definition log read-models lib | pino
-  src/engine/commands           | definition projector log read-models lib | pino uuid
-  src/engine/feed               | commands definition log projector read-models lib |
+  src/engine/rule               | definition log read-models lib |
+  src/engine/projector          | definition rule log read-models lib | pino
+  src/engine/rebuilding         | projector log read-models lib | pino
+  src/engine/commands           | definition rule log read-models lib | pino uuid
+  src/engine/feed               | rule log read-models lib |
   src/engine/keys               | lib | pino typebox
   src/engine/http               | definition keys commands feed log read-models lib \
                                 | @fastify/bearer-auth @fastify/swagger @opentelemetry/api fast-querystring fastify pino typebox
-  src/engine/operations         | definition log projector read-models lib | pino
-  src/engine/console            | definition feed http log operations projector read-models lib | fastify pino typebox
+  src/engine/operations         | definition rule rebuilding log read-models lib | pino
+  src/engine/console            | definition rule feed http log operations projector rebuilding read-models lib | fastify pino typebox
   src/engine/app                | . console definition keys commands feed log log/kafka log/sqlite http lib projector read-models \
                                   read-models/redis read-models/sqlite | close-with-grace fastify pino prom-client typebox
-  src/engine/cli                | app definition keys feed log operations projector read-models lib \
+  src/engine/cli                | app definition keys rule rebuilding feed log operations read-models lib \
                                 | cli-progress commander pino typebox
   src/engine                    | app cli definition lib | typebox
   src/store                     | . ../../projections | typebox

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { expect, vi } from 'vitest'
-import type { Verification } from '../../src/engine/projector/verify.ts'
+import type { Verification } from '../../src/engine/rebuilding/verify.ts'
 import { startKafka, startRedis } from '../brokers/brokers.ts'
 import { type Environment, type Program, runProgram } from '../brokers/program.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'

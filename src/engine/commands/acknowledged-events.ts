@@ -7,10 +7,10 @@ import type { EventLog, Position } from '../log/event-log.ts'
 import { RecordGoneError, readAt } from '../log/read-at.ts'
 import { readCloudEvent } from '../log/record-codec.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
+import { awaitWritten, isUndetermined, type Learned, nothingLoaded } from '../rule/awaiting.ts'
 import type { Written } from './event-writer.ts'
 import type { IdAllocator } from './id-allocator.ts'
 import { OffsetQueue } from './offset-queue.ts'
-import { awaitWritten, isUndetermined, type Learned, nothingLoaded } from './outcome.ts'
 
 /** All partitions together: about 15 MB. */
 const defaultFollowedMax = 100_000

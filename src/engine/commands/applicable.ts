@@ -2,10 +2,10 @@ import { type AnyEvent, stateBounds } from '../definition/stream.ts'
 import { IdTakenError, ServiceError } from '../lib/errors.ts'
 import type { NewRecord } from '../log/event-log.ts'
 import { recordValueMax } from '../log/record-codec.ts'
-import { applyEvent } from '../projector/apply-event.ts'
-import type { Rules } from '../projector/definition.ts'
-import { readEvent } from '../projector/stream-event.ts'
-import { StateTooLargeError, type StreamState } from '../projector/stream-state.ts'
+import { applyEvent } from '../rule/apply-event.ts'
+import type { Rules } from '../rule/rules.ts'
+import { readEvent } from '../rule/stream-event.ts'
+import { StateTooLargeError, type StreamState } from '../rule/stream-state.ts'
 
 /** Characters of a document that a command may leave behind. */
 const documentMax = 262_144

@@ -5,12 +5,13 @@ import { eventTime } from '../lib/clock.ts'
 import { IdTakenError, ServiceError } from '../lib/errors.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { EventLog } from '../log/event-log.ts'
-import { StreamState } from '../projector/stream-state.ts'
 import { DamagedError } from '../read-models/damaged.ts'
 import type { DocumentId } from '../read-models/document.ts'
 import type { FoundStream, ReadModel } from '../read-models/read-model.ts'
 import type { StreamQuery } from '../read-models/store.ts'
 import type { IdempotencyRecord } from '../read-models/stored-texts.ts'
+import { awaitWritten, isUndetermined, type Learned, nothingLoaded } from '../rule/awaiting.ts'
+import { StreamState } from '../rule/stream-state.ts'
 import type { AcknowledgedEvents } from './acknowledged-events.ts'
 import { appendPending, conflict, eventParked, keyReused, outcomeUnknown, streamParked } from './command-errors.ts'
 import {
@@ -21,7 +22,6 @@ import {
   UnknownOutcome,
 } from './command-handler.ts'
 import { EventWriter, type EventWriterOptions, type Target, type WriteRequest, type Written } from './event-writer.ts'
-import { awaitWritten, isUndetermined, type Learned, nothingLoaded } from './outcome.ts'
 import { type PendingAppend, PendingAppends } from './pending-appends.ts'
 import { Turns } from './turns.ts'
 

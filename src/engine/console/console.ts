@@ -24,7 +24,7 @@ export interface ConsoleOptions extends Pick<SituationSources, 'reads' | 'health
   readonly processName: string
   readonly role: string
   readonly storage: OpenedVersions & { readonly log: EventLog; readonly stores: Stores; readonly group: string }
-  readonly readModel: Pick<ReadModel, 'load'>
+  readonly readModel: Pick<ReadModel, 'load' | 'whenApplied'>
   readonly events: Pick<EventFeed, 'follow' | 'earlier'>
   readonly lag: { readonly lag: Lag }
   readonly traffic: ConstructorParameters<typeof Figures>[0]['traffic']

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { ServiceError } from '../lib/errors.ts'
-import type { Difference } from '../projector/differences.ts'
+import type { Difference } from '../rebuilding/differences.ts'
 
 /** What a job is to do. `update` has to be told how far it is; what that throws ends the job. */
 export type Work = (update: (step: string, done: number, total: number) => void, signal: AbortSignal) => Promise<Result>

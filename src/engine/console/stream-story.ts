@@ -4,9 +4,9 @@ import type { EventFeed } from '../feed/event-feed.ts'
 import type { Reader } from '../feed/read-in-turn.ts'
 import { shownEvent } from '../http/shown-event.ts'
 import type { EventLog } from '../log/event-log.ts'
-import { readEvent } from '../projector/stream-event.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
 import type { StreamId } from '../read-models/stored-texts.ts'
+import { readEvent } from '../rule/stream-event.ts'
 
 /** How many events are read at a time. */
 const pageSize = 100

@@ -3,10 +3,10 @@ import { ServiceError } from '../lib/errors.ts'
 import type { EventLog, Offset, Position } from '../log/event-log.ts'
 import { RecordGoneError, readBefore } from '../log/read-at.ts'
 import type { StreamId } from '../read-models/stored-texts.ts'
+import { type EffectiveRecord, type SettledEvents, tookEffect } from '../rule/settled-events.ts'
 import type { FairTurns } from './fair-turns.ts'
 import { type Account, type FeedEvent, feedEventOf } from './feed-batch.ts'
 import { inTurns, type Reader } from './read-in-turn.ts'
-import { type EffectiveRecord, type SettledEvents, tookEffect } from './settled-events.ts'
 
 /** Events of one answer. */
 const eventsMax = 50

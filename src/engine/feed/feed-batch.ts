@@ -1,7 +1,7 @@
 import type { Offset } from '../log/event-log.ts'
 import { eventText } from '../log/record-codec.ts'
 import type { StreamId } from '../read-models/stored-texts.ts'
-import type { EffectiveRecord } from './settled-events.ts'
+import type { EffectiveRecord } from '../rule/settled-events.ts'
 
 export interface FeedEvent {
   readonly stream: StreamId

@@ -1,9 +1,9 @@
 import type { EventLog } from '../log/event-log.ts'
 import { readAt } from '../log/read-at.ts'
 import { eventText } from '../log/record-codec.ts'
-import type { Rules } from '../projector/definition.ts'
-import { type Discard, readEvent, type StreamEvent } from '../projector/stream-event.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
+import type { Rules } from '../rule/rules.ts'
+import { type Discard, readEvent, type StreamEvent } from '../rule/stream-event.ts'
 import type { FeedBatch, FeedEvent, FeedPlace } from './feed-batch.ts'
 
 export interface ReleasedEventsOptions extends Rules {

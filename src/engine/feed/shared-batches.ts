@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { EventLog } from '../log/event-log.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
+import { type SettledEvents, tookEffect } from '../rule/settled-events.ts'
 import { FairTurns } from './fair-turns.ts'
 import { type Account, type FeedBatch, type FeedPlace, feedEventOf } from './feed-batch.ts'
 import { KeptBatches } from './kept-batches.ts'
 import type { ReleasedEvents } from './released-events.ts'
-import { type SettledEvents, tookEffect } from './settled-events.ts'
 
 export interface SharedBatchesOptions {
   readonly settled: SettledEvents

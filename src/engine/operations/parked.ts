@@ -6,11 +6,11 @@ import { timeOfDay } from '../lib/clock.ts'
 import { ServiceError } from '../lib/errors.ts'
 import type { EventLog, Offset, Position } from '../log/event-log.ts'
 import { RecordGoneError, readAt } from '../log/read-at.ts'
-import { behindParked } from '../projector/classify.ts'
 import type { TextSet } from '../read-models/document.ts'
 import type { Stores } from '../read-models/shards.ts'
 import type { Checkpoints, Inspection, ReadModelStore, ScannedPage } from '../read-models/store.ts'
 import { decodeOffsets, decodeParkedStream, type ParkedStream } from '../read-models/stored-texts.ts'
+import { behindParked } from '../rule/classify.ts'
 import { inActive } from './active.ts'
 
 const lookMs = 50

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Definition } from '../definition/definition.ts'
 import { auditTo } from '../lib/audit.ts'
-import { type RebuildOutcome, rebuild } from '../projector/rebuild.ts'
-import { type Verification, verify } from '../projector/verify.ts'
 import { type Shard, type ShardLog, type Stores, shardsOf } from '../read-models/shards.ts'
 import type { ReadModelStore } from '../read-models/store.ts'
+import { type RebuildOutcome, rebuild } from '../rebuilding/rebuild.ts'
+import { type Verification, verify } from '../rebuilding/verify.ts'
 
 export interface WorkOptions {
   readonly definition: Definition

@@ -7,11 +7,11 @@ import { DamagedError } from '../read-models/damaged.ts'
 import type { IncompleteGenerations } from '../read-models/incomplete.ts'
 import type { ProjectionStore } from '../read-models/store.ts'
 import { type Checkpoint, encodeCheckpoint, type StreamId } from '../read-models/stored-texts.ts'
+import { classify, type ReadBatch } from '../rule/classify.ts'
+import { readEvent } from '../rule/stream-event.ts'
 import { traceApplied } from './apply-spans.ts'
-import { classify, type ReadBatch } from './classify.ts'
 import { Lookup, type LookupOptions, NotAsExpected } from './lookup.ts'
 import { NotApplied } from './not-applied.ts'
-import { readEvent } from './stream-event.ts'
 
 const eventsPerApplyMax = 500
 /** Between two attempts while another generation is about to become active. */

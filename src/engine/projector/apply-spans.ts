@@ -1,6 +1,6 @@
 import { readSpanContext, type Tracing } from '../lib/tracing.ts'
 import type { Offset } from '../log/event-log.ts'
-import type { ReadBatch } from './classify.ts'
+import type { ReadBatch } from '../rule/classify.ts'
 
 /** Nobody follows a trace that is older, and a replay of a long log would make a span of each of its events. */
 const traceAgeMaxMs = 3_600_000

@@ -4,10 +4,10 @@ import { RecordGoneError, readAt } from '../log/read-at.ts'
 import type { ApplyResult, LoadRequest, PartitionState } from '../read-models/store.ts'
 import { type ParkedStream, type StreamId, waitingChunks, waitingPerChunk } from '../read-models/stored-texts.ts'
 import { chunkId } from '../read-models/stream-history.ts'
-import { documentName } from './apply-event.ts'
-import { PartitionBefore, type ReadBatch } from './classify.ts'
-import type { Rules } from './definition.ts'
-import { readEvent, type StreamEvent } from './stream-event.ts'
+import { documentName } from '../rule/apply-event.ts'
+import { PartitionBefore, type ReadBatch } from '../rule/classify.ts'
+import type { Rules } from '../rule/rules.ts'
+import { readEvent, type StreamEvent } from '../rule/stream-event.ts'
 
 /** Parked events that are read from the log at once. */
 const pageMax = 500

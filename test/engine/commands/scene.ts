@@ -1,7 +1,6 @@
 import type { CommandOptions, Handled, MakeCommand } from '../../../src/engine/commands/command-handler.ts'
 import { createCommandHandler } from '../../../src/engine/commands/execution.ts'
 import { IdAllocator } from '../../../src/engine/commands/id-allocator.ts'
-import { nothingLoaded } from '../../../src/engine/commands/outcome.ts'
 import type { EngineErrorCode } from '../../../src/engine/lib/engine-errors.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import type { NewRecord, Position } from '../../../src/engine/log/event-log.ts'
@@ -14,6 +13,7 @@ import {
   type ParkedStream,
 } from '../../../src/engine/read-models/stored-texts.ts'
 import { entriesIn } from '../../../src/engine/read-models/stream-history.ts'
+import { nothingLoaded } from '../../../src/engine/rule/awaiting.ts'
 import {
   type BookingId,
   type BookingStatus,

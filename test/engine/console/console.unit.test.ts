@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { nothingLoaded } from '../../../src/engine/commands/outcome.ts'
-import { tellEvent } from '../../../src/engine/console/one-event.ts'
+import { type EventSources, tellEvent } from '../../../src/engine/console/one-event.ts'
+import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import { eventually } from '../../lib/eventually.ts'
 import { theatre } from '../theatre/theatre.ts'
 import { type Refused, useTheatre } from './console-theatre.ts'
@@ -84,9 +84,13 @@ describe('a record', () => {
       read: async () => ({ records: [record], next: 1 }),
       partitionFor: () => 0,
     }
-    const readModel = { load: async () => ({ ...nothingLoaded, reached: [new Map()] }) }
-    const told = await tellEvent({ definition: theatre, log, readModel }, { partition: 0, offset: 0 })
-    expect(told.outcome).toBe('waiting')
+    const tellBeside = (code: 'read_model_behind' | 'read_model_unavailable') => {
+      const load = () => Promise.reject(new ServiceError(code, 'later'))
+      const readModel: EventSources['readModel'] = { load, whenApplied: async () => 'late' }
+      return tellEvent({ definition: theatre, log, readModel }, { partition: 0, offset: 0 })
+    }
+    expect((await tellBeside('read_model_behind')).outcome).toBe('waiting')
+    await expect(tellBeside('read_model_unavailable')).rejects.toThrow('later')
   })
 
   it('that is not there', async () => {

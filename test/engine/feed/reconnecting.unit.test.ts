@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { nothingLoaded } from '../../../src/engine/commands/outcome.ts'
 import { EventFeed } from '../../../src/engine/feed/event-feed.ts'
 import type { Position } from '../../../src/engine/log/event-log.ts'
+import { nothingLoaded } from '../../../src/engine/rule/awaiting.ts'
 import { logOf, seatAdded } from '../projector/records.ts'
 import { theatre } from '../theatre/theatre.ts'
 import { account } from './readers.ts'

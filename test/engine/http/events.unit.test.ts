@@ -5,7 +5,7 @@ import { Connections } from '../../../src/engine/http/connections.ts'
 import { readTokens, writeCursor, writeToken } from '../../../src/engine/http/tokens.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import { eventually } from '../../lib/eventually.ts'
-import { adjustableClock } from '../projector/rebuilding.ts'
+import { adjustableClock } from '../rebuilding/rebuilding.ts'
 import {
   authorization,
   expectError,

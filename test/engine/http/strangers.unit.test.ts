@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { Connections } from '../../../src/engine/http/connections.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { eventually } from '../../lib/eventually.ts'
-import { adjustableClock } from '../projector/rebuilding.ts'
+import { adjustableClock } from '../rebuilding/rebuilding.ts'
 import { authorization, fakeTheatre, openServer } from './fake-services.ts'
 
 const head = (line: string, ...headers: string[]) => [line, 'Host: a', ...headers, '', ''].join('\r\n')

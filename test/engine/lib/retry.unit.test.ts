@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import { retry } from '../../../src/engine/lib/retry.ts'
 import { captureLog } from '../../lib/captured-log.ts'
-import { adjustableClock } from '../projector/rebuilding.ts'
+import { adjustableClock } from '../rebuilding/rebuilding.ts'
 
 const logger = pino({ level: 'silent' })
 const away = () => new ServiceError('read_model_unavailable', 'away')

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { allParked, parkedStreamsIn } from '../../../src/engine/operations/parked.ts'
-import { behindParked } from '../../../src/engine/projector/classify.ts'
 import type { Batch } from '../../../src/engine/read-models/store.ts'
+import { behindParked } from '../../../src/engine/rule/classify.ts'
 import { memoryFixture } from '../read-models/contract/canaries.ts'
 import {
   added,

@@ -4,10 +4,10 @@ import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import type { EventLog } from '../../../src/engine/log/event-log.ts'
 import { eventually } from '../../lib/eventually.ts'
 import { MemoryEventLog, MemoryLogData } from '../log/memory-event-log.ts'
+import { startRebuild } from '../rebuilding/rebuilding.ts'
+import { startVerify } from '../rebuilding/verifying.ts'
 import { everything, parkedIn } from './projecting.ts'
-import { startRebuild } from './rebuilding.ts'
 import { type AnyRecord, altered, bookingEvent, discard, newerEvent, seatAdded } from './records.ts'
-import { startVerify } from './verifying.ts'
 import {
   disturbed,
   openWorld,

@@ -2,9 +2,9 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { NotApplied } from '../../../src/engine/projector/not-applied.ts'
 import { startOfPartition } from '../../../src/engine/read-models/stored-texts.ts'
 import { captureLog } from '../../lib/captured-log.ts'
-import { filledWorld, startRebuild } from './rebuilding.ts'
+import { filledWorld, startRebuild } from '../rebuilding/rebuilding.ts'
+import { startVerify } from '../rebuilding/verifying.ts'
 import { newerEvent, record, seatAdded } from './records.ts'
-import { startVerify } from './verifying.ts'
 import { openWorld, untilCaughtUp } from './world.ts'
 
 type Counts = Partial<typeof startOfPartition.counts>

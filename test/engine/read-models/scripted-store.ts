@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished, vi } from 'vitest'
-import { nothingLoaded } from '../../../src/engine/commands/outcome.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import type { DocumentId } from '../../../src/engine/read-models/document.ts'
 import { ProvenReadModel } from '../../../src/engine/read-models/proven-read-model.ts'
@@ -22,6 +21,7 @@ import type {
 } from '../../../src/engine/read-models/store.ts'
 import { decodeRow, startOfPartition } from '../../../src/engine/read-models/stored-texts.ts'
 import { type TrackedGenerations, Tracker } from '../../../src/engine/read-models/tracker.ts'
+import { nothingLoaded } from '../../../src/engine/rule/awaiting.ts'
 import { eventually } from '../../lib/eventually.ts'
 
 /** The reading side of a store, in the hands of a test: it says what is stored, and when the connection breaks. */

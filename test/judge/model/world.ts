@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import type { EventLog } from '../../../src/engine/log/event-log.ts'
-import { RebuildError } from '../../../src/engine/projector/rebuild.ts'
+import { RebuildError } from '../../../src/engine/rebuilding/rebuild.ts'
 import { partitionsOf } from '../../engine/log/contract/fixture.ts'
 import { RecordingSubscriber } from '../../engine/log/recording-subscriber.ts'
 import { type AnyRecord, asText } from '../../engine/projector/records.ts'

@@ -79,7 +79,7 @@ export const commandBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a new stream whose own event is parked is begun again under another id',
-    file: 'src/engine/commands/outcome.ts',
+    file: 'src/engine/rule/awaiting.ts',
     text: 'parked !== undefined && parked.first < position.offset',
     becomes: 'parked !== undefined',
     caughtBy: { file: newStream, title: 'is an error when the event is parked' },

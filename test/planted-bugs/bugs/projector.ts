@@ -1,7 +1,7 @@
 import type { PlantedBug } from '../bug.ts'
 
-const classify = 'src/engine/projector/classify.ts'
-const rules = 'test/engine/projector/classify.unit.test.ts'
+const classify = 'src/engine/rule/classify.ts'
+const rules = 'test/engine/rule/classify.unit.test.ts'
 
 export const projectorBugs: readonly PlantedBug[] = [
   {
@@ -32,7 +32,7 @@ export const projectorBugs: readonly PlantedBug[] = [
     text: "if (version !== stream.version + 1) return { outcome: 'superseded' }",
     becomes: `const isLast = event.type === 'theatre.BookingDelivered.v1' // nothing follows
     if (version === undefined || (version !== stream.version + 1 && !isLast)) return { outcome: 'superseded' }`,
-    caughtBy: { file: 'test/engine/projector/competing-events.unit.test.ts', title: 'BookingDelivered' },
+    caughtBy: { file: 'test/engine/rule/competing-events.unit.test.ts', title: 'BookingDelivered' },
   },
   {
     name: 'an idempotency key counts only in the first event of a stream',
@@ -81,43 +81,43 @@ export const projectorBugs: readonly PlantedBug[] = [
   },
   {
     name: 'verify looks at no orders',
-    file: 'src/engine/projector/verify.ts',
+    file: 'src/engine/rebuilding/verify.ts',
     text: 'const sets = new Set([...expected.sizes.keys(), ...first.sizes.keys(), ...textSets])',
     becomes: `const { collection: home } = this.#options.definition.stream
     const isOfHome = (set: string) => set === home || set.startsWith(\`\${home}:\`)
     const sets = new Set([...[...expected.sizes.keys(), ...first.sizes.keys()].filter(isOfHome), ...textSets])`,
     caughtBy: {
-      file: 'test/engine/projector/verify-damages.unit.test.ts',
+      file: 'test/engine/rebuilding/verify-damages.unit.test.ts',
       title: `verify finds what came of UPDATE [bookings] SET json = replace(json, 'appr', 'pl'), and nothing else`,
     },
   },
   {
     name: 'a replay goes on behind a record that the log does not hold any more',
-    file: 'src/engine/projector/replay.ts',
+    file: 'src/engine/rebuilding/replay.ts',
     text: 'if (!isSameRecord(page.records[0], last)) {',
     becomes: 'if (page.records[0]?.offset !== last.offset) {',
     caughtBy: {
-      file: 'test/engine/projector/replay.unit.test.ts',
+      file: 'test/engine/rebuilding/replay.unit.test.ts',
       title: 'notices with each page that the log lost its end, and grew again',
     },
   },
   {
     name: 'verify replays up to where a page ends',
-    file: 'src/engine/projector/replay.ts',
+    file: 'src/engine/rebuilding/replay.ts',
     text: 'const next = Math.min(page.next, end)',
     becomes: 'const { next } = page',
     caughtBy: {
-      file: 'test/engine/projector/replay.unit.test.ts',
+      file: 'test/engine/rebuilding/replay.unit.test.ts',
       title: 'gets over offsets without a record, also where there are more of them than a page has',
     },
   },
   {
     name: 'a rebuild takes over before it has all that the log held',
-    file: 'src/engine/projector/rebuild.ts',
+    file: 'src/engine/rebuilding/rebuild.ts',
     text: 'const hasReachedGoal = goal.every(',
     becomes: 'const hasReachedGoal = reached.size > 0 || goal.every(',
     caughtBy: {
-      file: 'test/engine/projector/rebuild-goal.unit.test.ts',
+      file: 'test/engine/rebuilding/rebuild-goal.unit.test.ts',
       title:
         'a rebuild does not take over with a part of what the log held, though the active generation has even less',
     },

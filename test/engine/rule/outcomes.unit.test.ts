@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type EventOutcome, outcomeOf } from '../../../src/engine/read-models/outcome.ts'
 import type { ReadModelStore } from '../../../src/engine/read-models/store.ts'
 import { versionsAround } from '../../../src/engine/read-models/stream-history.ts'
-import { happening, type MadeUp, madeUp, madeUpDiscard } from './made-up.ts'
-import { openProjection } from './projecting.ts'
+import { type EventOutcome, outcomeOf } from '../../../src/engine/rule/outcome.ts'
+import { happening, type MadeUp, madeUp, madeUpDiscard } from '../projector/made-up.ts'
+import { openProjection } from '../projector/projecting.ts'
 
 /** An event, or the discard of the event at an offset. */
 type Entry = MadeUp | { readonly stream: string; readonly discards: number }

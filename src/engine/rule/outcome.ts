@@ -1,6 +1,6 @@
 import type { Offset } from '../log/event-log.ts'
-import type { LoadedStream } from './store.ts'
-import { isEntryOf } from './stored-texts.ts'
+import type { LoadedStream } from '../read-models/store.ts'
+import { isEntryOf } from '../read-models/stored-texts.ts'
 
 /** An event as whoever asks what became of it knows it. */
 export interface JudgedEvent {

@@ -5,7 +5,7 @@ import type { AnyEvent } from '../definition/stream.ts'
 import type { LogRecord, Offset } from '../log/event-log.ts'
 import { readCloudEvent } from '../log/record-codec.ts'
 import type { StreamId } from '../read-models/stored-texts.ts'
-import type { Rules } from './definition.ts'
+import type { Rules } from './rules.ts'
 
 /** An event of a stream: what its record says by itself, before the rest of the log is considered. */
 export interface StreamEvent<Event = AnyEvent> {

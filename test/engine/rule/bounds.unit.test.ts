@@ -4,10 +4,10 @@ import { Applier } from '../../../src/engine/projector/applier.ts'
 import { textSets } from '../../../src/engine/read-models/document.ts'
 import type { ProjectionStore } from '../../../src/engine/read-models/store.ts'
 import { startOfPartition } from '../../../src/engine/read-models/stored-texts.ts'
+import { everything, logger, openProjection, outcomesOf, project, summary } from '../projector/projecting.ts'
+import { altered, bookingEvent, logOf, newerEvent, seatAdded } from '../projector/records.ts'
+import { someSeats } from '../projector/world.ts'
 import { theatre } from '../theatre/theatre.ts'
-import { everything, logger, openProjection, outcomesOf, project, summary } from './projecting.ts'
-import { altered, bookingEvent, logOf, newerEvent, seatAdded } from './records.ts'
-import { someSeats } from './world.ts'
 
 const long = 'é'.repeat(7000) // 14,000 bytes
 

@@ -2,12 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import { type LogRecord, type Offset, type ReadRecords, readMax } from '../../../src/engine/log/event-log.ts'
-import { Replay } from '../../../src/engine/projector/replay.ts'
+import { Replay } from '../../../src/engine/rebuilding/replay.ts'
+import { logger } from '../projector/projecting.ts'
+import { bookingEvent, discard, logOf, newerEvent, seatAdded } from '../projector/records.ts'
 import { memoryReadModels } from '../read-models/memory-store.ts'
 import { theatre } from '../theatre/theatre.ts'
-import { logger } from './projecting.ts'
 import { adjustableClock } from './rebuilding.ts'
-import { bookingEvent, discard, logOf, newerEvent, seatAdded } from './records.ts'
 
 /** A partition that holds these records, and before its end no others, as between markers of transactions. */
 interface Sparse {

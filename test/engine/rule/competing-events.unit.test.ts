@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { outcomesOf } from './projecting.ts'
-import { type AnyRecord, altered, bookingEvent, seatAdded } from './records.ts'
+import { outcomesOf } from '../projector/projecting.ts'
+import { type AnyRecord, altered, bookingEvent, seatAdded } from '../projector/records.ts'
 
 const [seat, booking] = [5, 12]
 const created = seatAdded({ id: seat })

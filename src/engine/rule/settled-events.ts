@@ -1,9 +1,9 @@
-import { awaitOutcome } from '../commands/outcome.ts'
-import type { EventLog, LogRecord, Offset, Position } from '../log/event-log.ts'
-import type { Rules } from '../projector/definition.ts'
-import { type Discard, readEvent, type StreamEvent } from '../projector/stream-event.ts'
-import type { EventOutcome } from '../read-models/outcome.ts'
+import type { EventLog, LogRecord, Offset } from '../log/event-log.ts'
 import type { ReadModel, Wait } from '../read-models/read-model.ts'
+import { awaitOutcome, type Learned } from './awaiting.ts'
+import type { EventOutcome } from './outcome.ts'
+import type { Rules } from './rules.ts'
+import { type Discard, readEvent, type StreamEvent } from './stream-event.ts'
 
 /**
  * What became of a record: the outcomes of docs/events.md, 'discarding' for an operator's decision, and 'waiting' while the
@@ -16,6 +16,8 @@ export interface SettledRecord {
   /** What the record says; undefined where it was skipped. */
   readonly event: StreamEvent | Discard | undefined
   readonly outcome: SettledOutcome
+  /** What the read models said; undefined where they were not asked. */
+  readonly learned?: Learned | undefined
 }
 
 /** One that took effect. */
@@ -53,23 +55,22 @@ export class SettledEvents {
 
   /** What became of records that were read. */
   settle(partition: number, records: readonly LogRecord[], wait: Wait = notWaiting): Promise<readonly SettledRecord[]> {
-    return Promise.all(
-      records.map(async (record) => {
-        const event = readEvent(this.#options, partition, record)
-        return { record, event, outcome: await this.#outcomeOf(event, { partition, offset: record.offset }, wait) }
-      }),
-    )
+    return Promise.all(records.map((record) => this.settleOne(partition, record, wait)))
   }
 
-  async #outcomeOf(event: StreamEvent | Discard | undefined, position: Position, wait: Wait): Promise<SettledOutcome> {
+  /** Without `wait`, the stream of the event is asked at once, whatever was announced. */
+  async settleOne(partition: number, record: LogRecord, wait?: Wait): Promise<SettledRecord> {
     const { readModel } = this.#options
+    const event = readEvent(this.#options, partition, record)
+    const position = { partition, offset: record.offset }
     if (event === undefined || event.discards !== undefined) {
-      if ((await readModel.whenApplied(position, wait)) === 'late') return 'waiting'
-      return event === undefined ? 'skipped' : 'discarding'
+      const isAhead = wait !== undefined && (await readModel.whenApplied(position, wait)) === 'late'
+      return { record, event, outcome: isAhead ? 'waiting' : event === undefined ? 'skipped' : 'discarding' }
     }
     const { stream, id: eventId, version } = event
-    const key = event.key === undefined ? undefined : { partition: position.partition, key: event.key }
-    const { outcome } = await awaitOutcome(readModel, { stream, key, position, eventId, version }, wait, true)
-    return outcome === 'late' || outcome === 'unread' ? 'waiting' : outcome
+    const key = event.key === undefined ? undefined : { partition, key: event.key }
+    const learned = await awaitOutcome(readModel, { stream, key, position, eventId, version }, wait, true)
+    const { outcome } = learned
+    return { record, event, outcome: outcome === 'late' || outcome === 'unread' ? 'waiting' : outcome, learned }
   }
 }

@@ -3,9 +3,9 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import { openSqliteReadModels } from '../../../src/engine/read-models/sqlite/sqlite-read-models.ts'
 import { eventually } from '../../lib/eventually.ts'
-import { everything } from './projecting.ts'
+import { everything } from '../projector/projecting.ts'
+import { disturbed, openWorld, silentAtFirst, someSeats, underLogId, withMethods } from '../projector/world.ts'
 import { adjustableClock, filledWorld, growingLog, interrupted, names, startRebuild } from './rebuilding.ts'
-import { disturbed, openWorld, silentAtFirst, someSeats, underLogId, withMethods } from './world.ts'
 
 /** The shortest time for which a configuration has what is being built kept without renewal. */
 const leastGraceMs = 5000

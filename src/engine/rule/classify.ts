@@ -16,8 +16,8 @@ import {
   type StreamRow,
 } from '../read-models/stored-texts.ts'
 import { applyEvent, documentName, type EventPlace } from './apply-event.ts'
-import type { Rules } from './definition.ts'
 import { ParkedQueue } from './parked-queue.ts'
+import type { Rules } from './rules.ts'
 import type { Discard, StreamEvent } from './stream-event.ts'
 import { StreamState, type TextEdits } from './stream-state.ts'
 

@@ -4,11 +4,11 @@ import { documentsIn } from '../../../src/engine/read-models/document.ts'
 import { ProvenReadModel } from '../../../src/engine/read-models/proven-read-model.ts'
 import { Tracker } from '../../../src/engine/read-models/tracker.ts'
 import { eventually } from '../../lib/eventually.ts'
-import { everything } from './projecting.ts'
+import { everything } from '../projector/projecting.ts'
+import { bookingEvent, seatAdded } from '../projector/records.ts'
+import { never, openWorld, someSeats, untilCaughtUp, type World } from '../projector/world.ts'
 import { filledWorld, growingLog, interrupted, names, startRebuild } from './rebuilding.ts'
-import { bookingEvent, seatAdded } from './records.ts'
 import { worldOfEveryKind } from './verifying.ts'
-import { never, openWorld, someSeats, untilCaughtUp, type World } from './world.ts'
 
 const activeIn = ({ store }: World) => store.generations.active()
 

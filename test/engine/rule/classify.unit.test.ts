@@ -1,7 +1,16 @@
 import { describe, expect, it, vi } from 'vitest'
 import { encodeEntry } from '../../../src/engine/read-models/stored-texts.ts'
-import { openProjection, outcomesOf, project, summary } from './projecting.ts'
-import { type AnyRecord, altered, bookingEvent, discard, keyed, newerEvent, record, seatAdded } from './records.ts'
+import { openProjection, outcomesOf, project, summary } from '../projector/projecting.ts'
+import {
+  type AnyRecord,
+  altered,
+  bookingEvent,
+  discard,
+  keyed,
+  newerEvent,
+  record,
+  seatAdded,
+} from '../projector/records.ts'
 
 const created = (id: number, version = 1, key?: string) => {
   const event = seatAdded({ id }, { version })

@@ -2,11 +2,19 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { noReadModels, ServiceError } from '../../../src/engine/lib/errors.ts'
 import { eventually } from '../../lib/eventually.ts'
-import { everything } from './projecting.ts'
+import { everything } from '../projector/projecting.ts'
+import { discard, newerEvent } from '../projector/records.ts'
+import {
+  disturbed,
+  openWorld,
+  silentAtFirst,
+  someSeats,
+  underLogId,
+  untilCaughtUp,
+  withMethods,
+} from '../projector/world.ts'
 import { adjustableClock, startRebuild } from './rebuilding.ts'
-import { discard, newerEvent } from './records.ts'
 import { everyKind, startVerify, worldOfEveryKind } from './verifying.ts'
-import { disturbed, openWorld, silentAtFirst, someSeats, underLogId, untilCaughtUp, withMethods } from './world.ts'
 
 describe('verify', () => {
   it('finds nothing in read models as they should be, and says how much it looked at', async () => {

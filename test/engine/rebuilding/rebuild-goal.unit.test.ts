@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
+import { openWorld, someSeats } from '../projector/world.ts'
 import { growingLog, startRebuild } from './rebuilding.ts'
-import { openWorld, someSeats } from './world.ts'
 
 it('a rebuild does not take over with a part of what the log held, though the active generation has even less', async () => {
   const world = openWorld()

@@ -1,9 +1,10 @@
 import { ServiceError } from '../lib/errors.ts'
+import type { Position } from '../log/event-log.ts'
 import type { DocumentId } from '../read-models/document.ts'
-import { type EventOutcome, outcomeOf } from '../read-models/outcome.ts'
 import type { FoundStream, ReadModel, Wait } from '../read-models/read-model.ts'
+import type { IdempotencyKey, StreamId } from '../read-models/stored-texts.ts'
 import { versionsAround } from '../read-models/stream-history.ts'
-import type { Written } from './event-writer.ts'
+import { type EventOutcome, outcomeOf } from './outcome.ts'
 
 /** 'late': nothing is known in time. 'unread': its position is applied, and its stream could not be read. */
 export interface Learned {
@@ -23,7 +24,14 @@ export const nothingLoaded: FoundStream = {
   reached: [],
 }
 
-export type AwaitedEvent = Pick<Written<unknown>, 'stream' | 'key' | 'position' | 'eventId'> & {
+/** What whoever asks knows of it. */
+export interface AwaitedEvent {
+  readonly position: Position
+  readonly stream: StreamId
+  /** Its CloudEvents id. */
+  readonly eventId: string
+  /** Undefined if it has none. */
+  readonly key: IdempotencyKey | undefined
   /** To be loaded with its stream. */
   readonly document?: DocumentId | undefined
   /** Whose API key waits for it. */
@@ -53,15 +61,18 @@ export async function awaitWritten(...asked: Parameters<typeof awaitOutcome>): P
   return isTaken ? { ...learned, outcome: 'superseded' } : learned
 }
 
-/** `appliedIsEnough`: whether knowing that it was applied is enough, without loading its stream. */
+/**
+ * Without `wait`, its stream is asked at once, whatever was announced. `appliedIsEnough`: whether knowing that it was
+ * applied is enough, without loading its stream.
+ */
 export async function awaitOutcome(
   readModel: Pick<ReadModel, 'load' | 'whenApplied'>,
   { stream: name, document, owner, key, position, eventId, version }: AwaitedEvent,
-  wait: Wait,
+  wait: Wait | undefined,
   appliedIsEnough: boolean,
 ): Promise<Learned> {
-  const deadline = performance.now() + wait.timeoutMs
-  const heard = await readModel.whenApplied(position, { isRecorded: true, ...wait })
+  const deadline = performance.now() + (wait?.timeoutMs ?? 0)
+  const heard = wait && (await readModel.whenApplied(position, { isRecorded: true, ...wait }))
   if (heard === 'late' || (heard === 'applied' && appliedIsEnough)) return { outcome: heard, stream: nothingLoaded }
   try {
     const left = { ...wait, timeoutMs: deadline - performance.now() }
@@ -71,6 +82,10 @@ export async function awaitOutcome(
     return { outcome: outcomeOf(event, stream), stream }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    return { outcome: heard === 'unheard' ? 'late' : 'unread', stream: nothingLoaded, cause: error }
+    return {
+      outcome: heard === undefined || heard === 'unheard' ? 'late' : 'unread',
+      stream: nothingLoaded,
+      cause: error,
+    }
   }
 }

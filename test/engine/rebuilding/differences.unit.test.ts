@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { Differences } from '../../../src/engine/projector/differences.ts'
+import { Differences } from '../../../src/engine/rebuilding/differences.ts'
+import { openWorld, someSeats, untilCaughtUp } from '../projector/world.ts'
 import { startVerify } from './verifying.ts'
-import { openWorld, someSeats, untilCaughtUp } from './world.ts'
 
 const difference = (id: number, text = 'x') => ({ where: 'seats', id: String(id), expected: undefined, found: text })
 

@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Offset, type ReadRecords, readMax } from '../log/event-log.ts'
 import { RecordGoneError } from '../log/read-at.ts'
 import { isSameRecord } from '../log/record-identity.ts'
+import { Applier, type ApplierOptions } from '../projector/applier.ts'
 import type { Checkpoints } from '../read-models/store.ts'
 import { type Checkpoint, startOfPartition } from '../read-models/stored-texts.ts'
-import { Applier, type ApplierOptions } from './applier.ts'
 
 /** Each is read and decoded into memory of its own. */
 const partitionsAtOnce = 4

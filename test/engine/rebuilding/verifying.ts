@@ -1,10 +1,10 @@
 import { onTestFinished } from 'vitest'
-import { type VerifyOptions, verify } from '../../../src/engine/projector/verify.ts'
 import { openSqliteReadModels } from '../../../src/engine/read-models/sqlite/sqlite-read-models.ts'
+import { type VerifyOptions, verify } from '../../../src/engine/rebuilding/verify.ts'
+import { logger } from '../projector/projecting.ts'
+import { type AnyRecord, bookingEvent, discard, keyed, newerEvent, record, seatAdded } from '../projector/records.ts'
+import { openWorld, someSeats, untilCaughtUp, type World } from '../projector/world.ts'
 import { theatre } from '../theatre/theatre.ts'
-import { logger } from './projecting.ts'
-import { type AnyRecord, bookingEvent, discard, keyed, newerEvent, record, seatAdded } from './records.ts'
-import { openWorld, someSeats, untilCaughtUp, type World } from './world.ts'
 
 /** Verifies the store of a world against its log, with a scratch read model of its own. */
 export function startVerify({ log, store }: Pick<World, 'log' | 'store'>, over: Partial<VerifyOptions> = {}) {

@@ -3,7 +3,7 @@ import type { AnyEvent } from '../definition/stream.ts'
 import { IdTakenError } from '../lib/errors.ts'
 import type { DocumentId } from '../read-models/document.ts'
 import { encodeEntry } from '../read-models/stored-texts.ts'
-import type { Rules } from './definition.ts'
+import type { Rules } from './rules.ts'
 import type { StreamEvent } from './stream-event.ts'
 import type { StreamState } from './stream-state.ts'
 

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, vi } from 'vitest'
 import type { EventLog } from '../../../src/engine/log/event-log.ts'
-import { type RebuildOptions, rebuild } from '../../../src/engine/projector/rebuild.ts'
+import { type RebuildOptions, rebuild } from '../../../src/engine/rebuilding/rebuild.ts'
 import { MemoryEventLog, MemoryLogData } from '../log/memory-event-log.ts'
+import { logger } from '../projector/projecting.ts'
+import type { AnyRecord } from '../projector/records.ts'
+import { disturbed, runningWorld, type World, withMethods } from '../projector/world.ts'
 import { theatre } from '../theatre/theatre.ts'
-import { logger } from './projecting.ts'
-import type { AnyRecord } from './records.ts'
-import { disturbed, runningWorld, type World, withMethods } from './world.ts'
 
 export function startRebuild({ log, store }: Pick<World, 'log' | 'store'>, over: Partial<RebuildOptions> = {}) {
   return rebuild({ log, store, definition: theatre, logger, ...over })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { anyLog } from './any-log.ts'
-import { project } from './projecting.ts'
+import { anyLog } from '../projector/any-log.ts'
+import { project } from '../projector/projecting.ts'
 
 const anyCuts = fc.array(fc.integer({ min: 1, max: 39 }), { maxLength: 10 })
 
