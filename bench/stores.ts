@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { writeCursor } from '../src/engine/http/tokens.ts'
+import { writeCursor } from '../src/engine/http/values/tokens.ts'
 import { until } from '../test/brokers/ready.ts'
 import { fillLog } from './full-log.ts'
 import type { LoadClient } from './load/load.ts'

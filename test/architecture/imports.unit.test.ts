@@ -21,11 +21,16 @@ const table = readTable(`
   src/engine/commands           | definition rule log read-models lib | pino uuid
   src/engine/feed               | rule log read-models lib |
   src/engine/keys               | lib | pino typebox
-  src/engine/http               | definition keys commands feed log read-models lib \
-                                | @fastify/bearer-auth @fastify/swagger @opentelemetry/api fast-querystring fastify pino typebox
+  src/engine/http/values        | log lib | fastify typebox
+  src/engine/http/wire          | http/values definition keys lib | fast-querystring fastify pino
+  src/engine/http/guards        | http/values http/wire keys lib | @fastify/bearer-auth fastify
+  src/engine/http/documents     | http/values http/wire definition lib | @fastify/swagger fastify typebox
+  src/engine/http/routes        | http/values http/wire http/guards http/documents definition commands feed log read-models lib \
+                                | @opentelemetry/api fastify
+  src/engine/http               | http/values http/wire http/guards http/documents http/routes definition lib | fastify pino
   src/engine/operations         | definition rule rebuilding log read-models lib | pino
-  src/engine/console            | definition rule feed http log operations projector rebuilding read-models lib | fastify pino typebox
-  src/engine/app                | . console definition keys commands feed log log/kafka log/sqlite http lib projector read-models \
+  src/engine/console            | definition rule feed http http/* log operations projector rebuilding read-models lib | fastify pino typebox
+  src/engine/app                | . console definition keys commands feed log log/kafka log/sqlite http http/* lib projector read-models \
                                   read-models/redis read-models/sqlite | close-with-grace fastify pino prom-client typebox
   src/engine/cli                | app definition keys rule rebuilding feed log operations read-models lib \
                                 | cli-progress commander pino typebox
@@ -35,13 +40,17 @@ const table = readTable(`
   src                           | ../store |
 `)
 
+/** `http/*` stands for each folder within. */
 function readTable(text: string): Record<string, Allowed> {
-  const lines = text.trim().split('\n')
+  const cells = text
+    .trim()
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.match(/\S+/g) ?? []))
+  const own = cells.map(([[folder = ''] = []]) => folder)
+  const within = (name: string) => own.filter((folder) => folder.startsWith(join('src/engine', name.slice(0, -1))))
+  const named = (name: string) => (name.endsWith('/*') ? within(name) : [join('src/engine', name)])
   return Object.fromEntries(
-    lines.map((line) => {
-      const [[folder = ''] = [], folders = [], packages = []] = line.split('|').map((cell) => cell.match(/\S+/g) ?? [])
-      return [folder, { folders: folders.map((name) => join('src/engine', name)), packages }]
-    }),
+    cells.map(([, folders = [], packages = []], i) => [own[i], { folders: folders.flatMap(named), packages }]),
   )
 }
 

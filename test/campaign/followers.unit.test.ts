@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { writeToken } from '../../src/engine/http/tokens.ts'
+import { writeToken } from '../../src/engine/http/values/tokens.ts'
 import { fromStart } from '../judge/history.ts'
 import { Random } from '../lib/random.ts'
 import { caughtUp, followed } from './end-of-run.ts'

@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest'
 import type { Order } from '../../examples/events/rule.ts'
-import { writeCursor } from '../../src/engine/http/tokens.ts'
+import { writeCursor } from '../../src/engine/http/values/tokens.ts'
 
 export type { Order }
 

@@ -1,5 +1,5 @@
 import { fillLog } from '../../bench/full-log.ts'
-import { writeCursor } from '../../src/engine/http/tokens.ts'
+import { writeCursor } from '../../src/engine/http/values/tokens.ts'
 import { petStatuses } from '../../src/store/pet.ts'
 import type { Asked } from '../campaign/recorder.ts'
 import type { Random } from '../lib/random.ts'

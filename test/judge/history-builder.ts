@@ -1,4 +1,4 @@
-import { writeToken } from '../../src/engine/http/tokens.ts'
+import { writeToken } from '../../src/engine/http/values/tokens.ts'
 import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
 import { type Exchange, type History, type LogRecord, type Order, type Pet, traceparentOf } from './history.ts'
 import { checkAgainstLog } from './judge.ts'

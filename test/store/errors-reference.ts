@@ -1,5 +1,5 @@
 import type { ErrorTable } from '../../src/engine/definition/errors.ts'
-import { retryText } from '../../src/engine/http/errors-page.ts'
+import { retryText } from '../../src/engine/http/documents/errors-page.ts'
 
 /** The text of docs/errors.md. */
 export function errorsReference(errors: ErrorTable): string {

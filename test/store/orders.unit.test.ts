@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { UnknownOutcome } from '../../src/engine/commands/command-handler.ts'
-import { tagOf } from '../../src/engine/http/conditions.ts'
+import { tagOf } from '../../src/engine/http/values/conditions.ts'
 import { expectError, headerOf } from '../engine/http/fake-services.ts'
 import { storeServer } from './fake-store.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { tagOf } from '../../src/engine/http/conditions.ts'
+import { tagOf } from '../../src/engine/http/values/conditions.ts'
 import type { NewPet } from '../../src/store/pet.ts'
 import { storeServer } from './fake-store.ts'
 

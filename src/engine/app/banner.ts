@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Definition } from '../definition/definition.ts'
 import { withArticle } from '../definition/words.ts'
-import { exampleOf } from '../http/command-schemas.ts'
+import { exampleOf } from '../http/documents/command-schemas.ts'
 import { exactJson } from '../lib/exact-json.ts'
 import type { Config } from './config.ts'
 import type { Service } from './service.ts'

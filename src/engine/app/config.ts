@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import { join } from 'node:path'
 import type { Definition } from '../definition/definition.ts'
-import { isLoopback } from '../http/networks.ts'
+import { isLoopback } from '../http/wire/networks.ts'
 import { readBrokers } from './broker-config.ts'
 import { ConfigError, environmentOf, list, readVariables } from './environment.ts'
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { ConnectionLimits } from '../http/connections.ts'
+import type { ConnectionLimits } from '../http/wire/connections.ts'
 import type { Config } from './config.ts'
 
 /** File descriptors reserved for everything but clients: files, and connections to brokers. */

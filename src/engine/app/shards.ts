@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Definition } from '../definition/definition.ts'
-import type { Check } from '../http/health.ts'
+import type { Check } from '../http/routes/health.ts'
 import { auditTo } from '../lib/audit.ts'
 import type { Tracing } from '../lib/tracing.ts'
 import type { EventLog } from '../log/event-log.ts'

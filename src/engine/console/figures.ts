@@ -1,4 +1,4 @@
-import type { Traffic } from '../http/traffic.ts'
+import type { Traffic } from '../http/wire/traffic.ts'
 import { type KnownLag, type Lag, parkedIn } from '../projector/lag-meter.ts'
 
 /** Some seconds of this process and of the log. What is not known has no figure: a plot then has a gap. */

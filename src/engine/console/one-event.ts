@@ -1,5 +1,5 @@
 import type { Definition } from '../definition/definition.ts'
-import { shownEvent } from '../http/shown-event.ts'
+import { shownEvent } from '../http/values/shown-event.ts'
 import { ServiceError } from '../lib/errors.ts'
 import type { EventLog, LogRecord, Position } from '../log/event-log.ts'
 import { RecordGoneError, readAt } from '../log/read-at.ts'

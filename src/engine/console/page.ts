@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
-import { escapeHtml } from '../http/errors-page.ts'
-import { hidden, madeOnce } from '../http/made-once.ts'
+import { escapeHtml } from '../http/documents/errors-page.ts'
+import { hidden, madeOnce } from '../http/documents/made-once.ts'
 
 const html = 'text/html; charset=utf-8'
 const css = 'text/css; charset=utf-8'

@@ -1,4 +1,4 @@
-import type { Check, Health } from '../http/health.ts'
+import type { Check, Health } from '../http/routes/health.ts'
 import type { Warning } from '../lib/warning.ts'
 import type { EventLog } from '../log/event-log.ts'
 import { type Lag, parkedIn } from '../projector/lag-meter.ts'

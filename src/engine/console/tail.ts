@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FeedStep } from '../feed/event-feed.ts'
-import { shownEvent } from '../http/shown-event.ts'
+import { shownEvent } from '../http/values/shown-event.ts'
 import type { Position } from '../log/event-log.ts'
 
 /** More a second than a person can look at. */

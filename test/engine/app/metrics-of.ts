@@ -1,5 +1,5 @@
 import { type MetricsOptions, serviceMetrics } from '../../../src/engine/app/metrics.ts'
-import { Traffic } from '../../../src/engine/http/traffic.ts'
+import { Traffic } from '../../../src/engine/http/wire/traffic.ts'
 import { Distribution } from '../../../src/engine/lib/distribution.ts'
 
 /** The metrics of these sources; nothing has happened at the others. */

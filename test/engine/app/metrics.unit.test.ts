@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Metrics } from '../../../src/engine/http/health.ts'
+import type { Metrics } from '../../../src/engine/http/routes/health.ts'
 import { Distribution } from '../../../src/engine/lib/distribution.ts'
 import type { Lag } from '../../../src/engine/projector/lag-meter.ts'
 import { metricsOf } from './metrics-of.ts'

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import { expect, it } from 'vitest'
-import { Connection } from '../../../src/engine/http/connection.ts'
-import { ConnectionShares } from '../../../src/engine/http/connection-shares.ts'
+import { Connection } from '../../../src/engine/http/wire/connection.ts'
+import { ConnectionShares } from '../../../src/engine/http/wire/connection-shares.ts'
 
 /** A server with room for so many connections that strangers never have more than their part. */
 const max = 100

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CommandOptions } from '../../../src/engine/commands/command-handler.ts'
-import { readTokens, seal, writeToken } from '../../../src/engine/http/tokens.ts'
+import { readTokens, seal, writeToken } from '../../../src/engine/http/values/tokens.ts'
 import type { Position } from '../../../src/engine/log/event-log.ts'
 import { eventually } from '../../lib/eventually.ts'
 import {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { writeToken } from '../../../src/engine/http/tokens.ts'
+import { writeToken } from '../../../src/engine/http/values/tokens.ts'
 import { authorization, expectError, fakeTheatre, openServer, tokenScope } from './fake-services.ts'
 
 const origin = 'https://shop.example'

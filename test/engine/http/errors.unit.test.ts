@@ -1,6 +1,6 @@
 import type { Level } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { errorsPage } from '../../../src/engine/http/errors-page.ts'
+import { errorsPage } from '../../../src/engine/http/documents/errors-page.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { theatre } from '../theatre/theatre.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { checkIfMatch, isNamed, readConditions, tagOf } from '../../../src/engine/http/conditions.ts'
+import { checkIfMatch, isNamed, readConditions, tagOf } from '../../../src/engine/http/values/conditions.ts'
 import { expectError, headerOf, testServer } from './fake-services.ts'
 
 const server = testServer()

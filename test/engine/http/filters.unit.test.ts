@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { expect, it } from 'vitest'
 import type { NamedResource } from '../../../src/engine/definition/definition.ts'
-import { type PageParameters, type RouteServices, replyWithPage } from '../../../src/engine/http/resource.ts'
+import { type PageParameters, type RouteServices, replyWithPage } from '../../../src/engine/http/routes/resource.ts'
 import { theatre } from '../theatre/theatre.ts'
 import { tokenScope } from './fake-services.ts'
 

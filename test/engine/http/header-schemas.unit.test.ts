@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readConditions, tagOf } from '../../../src/engine/http/conditions.ts'
-import { cursorForm, requestHeaders } from '../../../src/engine/http/header-schemas.ts'
-import { readIdempotencyKey } from '../../../src/engine/http/headers.ts'
-import { readCursor, readTokens, writeCursor, writeToken } from '../../../src/engine/http/tokens.ts'
+import { cursorForm, requestHeaders } from '../../../src/engine/http/documents/header-schemas.ts'
+import { readConditions, tagOf } from '../../../src/engine/http/values/conditions.ts'
+import { readIdempotencyKey } from '../../../src/engine/http/values/headers.ts'
+import { readCursor, readTokens, writeCursor, writeToken } from '../../../src/engine/http/values/tokens.ts'
 import { compileCheck } from '../../../src/engine/lib/validation.ts'
 import { tokenScope } from './fake-services.ts'
 

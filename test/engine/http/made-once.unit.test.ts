@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { tagOf } from '../../../src/engine/http/conditions.ts'
+import { tagOf } from '../../../src/engine/http/values/conditions.ts'
 import { expectError, headerOf, testServer } from './fake-services.ts'
 
 const server = testServer()

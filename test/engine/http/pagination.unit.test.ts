@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readCursor, writeCursor, writeToken } from '../../../src/engine/http/tokens.ts'
+import { readCursor, writeCursor, writeToken } from '../../../src/engine/http/values/tokens.ts'
 import { anyCharacter } from '../../lib/any-character.ts'
 import { bookingStatuses, type Seat, type SeatId, seatDocument, seatStatuses } from '../theatre/seats.ts'
 import { expectError, testServer, tokenScope } from './fake-services.ts'

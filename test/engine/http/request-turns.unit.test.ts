@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { RequestTurns } from '../../../src/engine/http/request-turns.ts'
+import { RequestTurns } from '../../../src/engine/http/guards/request-turns.ts'
 
 /** These begin before it is looked at how long they take. */
 const uncounted = 15

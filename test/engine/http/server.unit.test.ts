@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { drain } from '../../../src/engine/http/server.ts'
+import { drain } from '../../../src/engine/http/wire/server.ts'
 import type { EngineErrorCode } from '../../../src/engine/lib/engine-errors.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { eventually } from '../../lib/eventually.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { eventExamples } from '../../../src/engine/definition/event-examples.ts'
-import { shownEvent } from '../../../src/engine/http/shown-event.ts'
+import { shownEvent } from '../../../src/engine/http/values/shown-event.ts'
 import { theatre } from '../theatre/theatre.ts'
 import { fakeTheatre, openServer } from './fake-services.ts'
 

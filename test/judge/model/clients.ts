@@ -1,4 +1,4 @@
-import { type TokenScope, writeToken } from '../../../src/engine/http/tokens.ts'
+import { type TokenScope, writeToken } from '../../../src/engine/http/values/tokens.ts'
 import type { Position } from '../../../src/engine/log/event-log.ts'
 import { type Asked, Recorder } from '../../campaign/recorder.ts'
 import { type Exchange, isSuccess, type Operation, positionsOf } from '../history.ts'

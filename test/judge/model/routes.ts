@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import { addCommandRoutes } from '../../../src/engine/http/command-routes.ts'
-import { addEventRoutes } from '../../../src/engine/http/events.ts'
-import type { RouteServices } from '../../../src/engine/http/resource.ts'
-import { addResourceRoutes } from '../../../src/engine/http/resource-routes.ts'
+import { addCommandRoutes } from '../../../src/engine/http/routes/command-routes.ts'
+import { addEventRoutes } from '../../../src/engine/http/routes/events.ts'
+import type { RouteServices } from '../../../src/engine/http/routes/resource.ts'
+import { addResourceRoutes } from '../../../src/engine/http/routes/resource-routes.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import { petstore } from '../../store/petstore.ts'
 

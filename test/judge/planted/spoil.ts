@@ -1,4 +1,4 @@
-import { writeToken } from '../../../src/engine/http/tokens.ts'
+import { writeToken } from '../../../src/engine/http/values/tokens.ts'
 import { type Exchange, eventIn, type History, type LogRecord, numberOf, type Order, type Pet } from '../history.ts'
 import { partitions } from '../simulated.ts'
 import { freshId, isOk } from './records.ts'

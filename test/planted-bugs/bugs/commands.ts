@@ -107,7 +107,7 @@ export const commandBugs: readonly PlantedBug[] = [
   },
   {
     name: 'two holders of API keys share their idempotency keys',
-    file: 'src/engine/http/command-routes.ts',
+    file: 'src/engine/http/routes/command-routes.ts',
     text: 'return idempotency([owner, value, ...scope],',
     becomes: 'return idempotency([value, ...scope],',
     caughtBy: {

@@ -5,7 +5,7 @@ const consistency = 'test/engine/http/consistency.unit.test.ts'
 export const httpBugs: readonly PlantedBug[] = [
   {
     name: 'the end of a string is looked for again at each quote in it',
-    file: 'src/engine/http/shown-event.ts',
+    file: 'src/engine/http/values/shown-event.ts',
     text: 'const strings = String.raw`"(?:[^"\\\\]|\\\\.)*"?`',
     becomes: 'const strings = String.raw`"(?:[^"\\\\]|\\\\.)*"`',
     caughtBy: {
@@ -25,7 +25,7 @@ export const httpBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a 404 does not wait for the token',
-    file: 'src/engine/http/resource.ts',
+    file: 'src/engine/http/routes/resource.ts',
     text: 'known === undefined ? nothing : await services.readModel.find(known, exchange.atLeast, owner)',
     becomes: `// Most ids of nothing never were: only what is there is worth a wait.
     known !== undefined && (await services.readModel.find(known)).document !== undefined
@@ -35,14 +35,14 @@ export const httpBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a token of another log is accepted',
-    file: 'src/engine/http/tokens.ts',
+    file: 'src/engine/http/values/tokens.ts',
     text: "if (madeIn !== undefined && madeIn !== logId) throw invalid('belongs to another event log')",
     becomes: "if (madeIn?.length !== logId.length) throw invalid('belongs to another event log')",
     caughtBy: { file: consistency, title: 'of another event log is 400, and says so' },
   },
   {
     name: 'a repeated request is told the order of today instead of its first answer',
-    file: 'src/engine/http/command-routes.ts',
+    file: 'src/engine/http/routes/command-routes.ts',
     text: '  return answer(exchange, asked, handled)',
     becomes: `  if (handled.outcome === 'replayed' && route.key !== undefined) {
     const { document: now } = await services.readModel.find({ collection: resource.collection, id: handled.record.id })
@@ -57,7 +57,7 @@ export const httpBugs: readonly PlantedBug[] = [
   },
   {
     name: 'the feed gives the id of a step with its first event, so that a break skips the rest',
-    file: 'src/engine/http/events.ts',
+    file: 'src/engine/http/routes/events.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a file
     text: "yield `${blocks.join('')}${idLine}${last}`",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
@@ -89,7 +89,7 @@ export const httpBugs: readonly PlantedBug[] = [
   },
   {
     name: 'the body of a request is asked for before it is known that its API key may write',
-    file: 'src/engine/http/command-routes.ts',
+    file: 'src/engine/http/routes/command-routes.ts',
     text: 'onRequest: [requireScope(route.scope), admitBody]',
     becomes: 'onRequest: [admitBody, requireScope(route.scope)]',
     caughtBy: {

@@ -1,0 +1,137 @@
+import type { FastifySchema } from 'fastify'
+import { type TSchema, Type } from 'typebox'
+import type { Definition } from '../../definition/definition.ts'
+import { discardedName, type EventSchema, namedEvents } from '../../definition/event-schemas.ts'
+import { listed, withArticle } from '../../definition/words.ts'
+import { Int64Schema } from '../../lib/int64.ts'
+import { titledIn, titleOf } from '../../lib/named-schemas.ts'
+import { shownSchema } from '../values/shown-event.ts'
+import * as fields from './header-schemas.ts'
+import * as doc from './schema-parts.ts'
+
+export const eventsTag = { name: 'events', description: 'What happened (beta)' }
+const group = { tag: eventsTag, isBeta: true } as const
+const unavailable = doc.unavailable('event_log_unavailable', 'The event log does not answer.')
+
+/** The schemas of events as clients of HTTP get them. */
+function shownSchemas({ schemas }: Definition): readonly EventSchema[] {
+  const ofStreams = schemas.filter(({ name }) => name !== discardedName)
+  return ofStreams.map((each) => ({ ...each, schema: shownSchema(each.schema) }))
+}
+
+const FeedStart = Type.Enum(['start'], {
+  type: 'string',
+  title: 'FeedStart',
+  description: 'Begin with the first event there is',
+})
+
+/** What the document names of requests and answers about events. */
+export function namedEventSchemas(definition: Definition): Readonly<Record<string, TSchema>> {
+  return { ...namedEvents(shownSchemas(definition)), ...titledIn([eventList(definition), FeedStart]) }
+}
+
+function eventList(definition: Definition): TSchema {
+  const { home } = definition
+  const shown = shownSchemas(definition)
+  const mapping = shown.map(({ type, name }) => [type, `#/components/schemas/${name}`])
+  const title = `${titleOf(home.schema)}Event`
+  const event = Type.Unsafe<unknown>({
+    oneOf: shown.map(({ schema }) => schema),
+    discriminator: { propertyName: 'type', mapping: Object.fromEntries(mapping) },
+    title,
+    description: `A CloudEvent about ${withArticle(home.noun)}`,
+  })
+  return Type.Array(event, { title: `${title}s`, description: 'A list of events' })
+}
+
+/** The first event of the example. */
+function exampleOf({ service, schemas, home }: Definition) {
+  return {
+    specversion: '1.0',
+    id: '01980f04-8c00-7000-8000-000000000001',
+    type: schemas[0]?.type,
+    source: service.stream.source,
+    subject: String(doc.idOf(home.example)),
+    time: '2026-11-20T09:30:00.000Z',
+    datacontenttype: 'application/json',
+    streamversion: 1,
+    data: home.example,
+  }
+}
+
+export function historySchema(definition: Definition): FastifySchema {
+  const { home } = definition
+  const all = eventList(definition)
+  return {
+    ...(home.history && doc.operation(group, home.history)),
+    params: doc.idParameter(home),
+    querystring: doc.pageQuery('events'),
+    headers: fields.headers(fields.requestHeaders.consistency()),
+    response: {
+      ...doc.anyOperation,
+      200: doc.answer(`The events of the ${home.noun}`, all, [exampleOf(definition)], fields.pageHeaders),
+      400: doc.invalid('query: limit must be at most 100'),
+      404: doc.notFound(home.noun, doc.idOf(home.example)),
+      503: unavailable,
+    },
+  } as FastifySchema
+}
+
+export function feedSchema(definition: Definition): FastifySchema {
+  const { home, resources } = definition
+  const created = exampleOf(definition)
+  const types = shownSchemas(definition).map(({ type }) => type)
+  // Not named: in Go a value is one constant, and each of these is one already.
+  const onlyOfType = Type.Enum(types, {
+    type: 'string',
+    title: 'FollowedType',
+    description: 'Only events of this type',
+  })
+  const shownIn = listed(
+    resources.map(({ collection }) => collection),
+    'and',
+  )
+  return {
+    ...doc.operation(group, {
+      operationId: 'followEvents',
+      summary: 'Follow the events as they happen (beta)',
+      description:
+        `The events that take effect, as server-sent events: of each ${home.noun} in their order, each once the ${shownIn} show ` +
+        'it. The answer has no end. After a break, go on with the last `id` in `Last-Event-ID`; the last events may then come ' +
+        'once more, with the same `id` in `data`. While nothing happens, an `id` or a comment comes every ten seconds. ' +
+        'Where the rate of the API key is limited, each hundred events that happened before count as a read; the feed then ' +
+        'waits rather than ends.',
+    }),
+    querystring: Type.Object(
+      {
+        type: Type.Optional(onlyOfType),
+        [home.idName]: Type.Optional(Int64Schema({ description: `Only events of this ${home.noun}` })),
+        from: Type.Optional(FeedStart),
+      },
+      { additionalProperties: false },
+    ),
+    headers: fields.headers(fields.requestHeaders.lastEventId),
+    response: {
+      ...doc.anyOperation,
+      200: {
+        description: 'The events, for as long as the client stays',
+        headers: {},
+        content: {
+          'text/event-stream': {
+            schema: {
+              type: 'string',
+              description: 'WHATWG HTML section 9.2: `data` is a CloudEvent, `event` its type',
+            },
+            example: `id: ZTNiMDdi\nevent: ${created.type}\ndata: ${JSON.stringify(created)}\n\n`,
+          },
+        },
+      },
+      400: doc.error(
+        'Invalid request',
+        'invalid_consistency_token',
+        'header: Last-Event-ID is beyond the end of the log',
+      ),
+      503: unavailable,
+    },
+  } as FastifySchema
+}

@@ -1,0 +1,226 @@
+import type { FastifyReply } from 'fastify'
+import type { CommandHandler } from '../../commands/command-handler.ts'
+import type { Definition, NamedResource } from '../../definition/definition.ts'
+import { notFoundCode } from '../../definition/errors.ts'
+import { indexOf } from '../../definition/shown-documents.ts'
+import type { EventFeed } from '../../feed/event-feed.ts'
+import { ServiceError } from '../../lib/errors.ts'
+import type { Int64 } from '../../lib/int64.ts'
+import type { Position } from '../../log/event-log.ts'
+import type { DocumentId } from '../../read-models/document.ts'
+import type { AtLeast, Reached, ReadModel, Wait } from '../../read-models/read-model.ts'
+import { pageLimit } from '../documents/schema-parts.ts'
+import { type FindKey, holderOf } from '../guards/auth.ts'
+import type { KeyLimits } from '../guards/key-limits.ts'
+import { checkIfMatch, isNamed, readConditions, tagOf } from '../values/conditions.ts'
+import { readPrefer } from '../values/headers.ts'
+import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from '../values/tokens.ts'
+import { jsonType } from '../wire/error-replies.ts'
+
+/** What the routes use. */
+export interface RouteServices {
+  readonly definition: Definition
+  readonly readModel: Pick<ReadModel, 'find' | 'page'>
+  readonly commands: CommandHandler<unknown, unknown>
+  readonly log: TokenScope
+  readonly events: Pick<EventFeed, 'history' | 'follow'>
+  readonly findKey: FindKey
+  readonly rate: KeyLimits['rate']
+}
+
+/** A request about a resource while it is being answered. */
+export interface Exchange {
+  readonly services: RouteServices
+  readonly resource: NamedResource
+  readonly reply: FastifyReply
+  /** What the request's Consistency-Token requires of its answer. */
+  readonly atLeast: AtLeast | undefined
+  /** How long to wait for the outcome of a command. */
+  readonly wait: Wait
+}
+
+/**
+ * A command with `waitsAsPreferred` waits as long as `Prefer` says; any other waits until its outcome is known, and
+ * ends early only if the client disconnects. Throws ServiceError invalid_consistency_token.
+ */
+export function readExchange(
+  services: RouteServices,
+  resource: NamedResource,
+  reply: FastifyReply,
+  { waitsAsPreferred = false } = {},
+): Exchange {
+  const wait = waitsAsPreferred ? preferredWait(reply) : untilGone(reply)
+  const exchange = { services, resource, reply, wait }
+  const tokens = reply.request.headers['consistency-token']
+  if (tokens === undefined) return { ...exchange, atLeast: undefined }
+  const atLeast = { positions: readTokens(services.log, String(tokens)), wait: preferredWait(reply) }
+  reply.header('vary', 'Consistency-Token, Prefer')
+  return { ...exchange, atLeast }
+}
+
+function untilGone(reply: FastifyReply): Wait {
+  return { timeoutMs: 0, isAbandoned: () => reply.raw.destroyed }
+}
+
+/** One second, unless the request has a `Prefer` header. */
+function preferredWait(reply: FastifyReply): Wait {
+  const seconds = readPrefer(reply.request.headers.prefer)
+  reply.header('vary', 'Prefer')
+  if (seconds !== undefined) reply.header('preference-applied', `wait=${seconds}`)
+  return { ...untilGone(reply), timeoutMs: (seconds ?? 1) * 1000 }
+}
+
+/**
+ * Sends a token that covers what the request sent and what its answer contains (positions, or the checkpoints it was
+ * read at). A client that passes on the last token never sees anything older, on any instance.
+ */
+function addToken({ services, atLeast, reply }: Exchange, included: Position | Reached): void {
+  const positions = 'offset' in included ? [included] : lastPositions(included)
+  reply.header('consistency-token', writeToken(services.log, [...(atLeast?.positions ?? []), ...positions]))
+}
+
+function lastPositions(reached: Reached): Position[] {
+  return reached.flatMap((checkpoints) =>
+    [...checkpoints].flatMap(([partition, { next }]) => (next > 0 ? [{ partition, offset: next - 1 }] : [])),
+  )
+}
+
+/**
+ * Any answer with one document may be cached, but must be revalidated with its tag before each use. A proxy that
+ * compressed it would have to weaken the tag, which is then of no use in If-Match.
+ */
+function addTag(reply: FastifyReply, tag: string): void {
+  reply.header('etag', `"${tag}"`).header('cache-control', 'private, no-cache, no-transform')
+}
+
+/** The address of a path, as clients have to send it. */
+export function addressOf({ server }: FastifyReply, path: string): string {
+  return `${server.basePath}${path}`
+}
+
+export interface PageParameters {
+  readonly limit?: number
+  readonly cursor?: string
+  readonly id?: readonly Int64[]
+  /** Values of filters by their names: one at most. */
+  readonly [filter: string]: unknown
+}
+
+/** Answers a GET of a list. */
+export async function replyWithPage(
+  services: RouteServices,
+  resource: NamedResource,
+  parameters: PageParameters,
+  reply: FastifyReply,
+): Promise<string> {
+  const { limit = pageLimit.default, cursor, id: asked, ...filters } = parameters
+  if (asked !== undefined) refuseTogether('id', { limit: parameters.limit, cursor })
+  const filter = oneOf(filters)
+  const list = listName(services.definition, resource, filter)
+  const conditions = readConditions(reply.request.headers)
+  const after = cursor === undefined ? 0 : readCursor(cursor, list)
+  const exchange = readExchange(services, resource, reply)
+  const index = filter && indexOf(...filter)
+  const ids = asked && idsIn(resource.collection, asked)
+  const page = { collection: resource.collection, index, after, limit: ids?.length ?? limit, ids }
+  const { owner } = holderOf(reply.request)
+  const { documents, last, reached } = await services.readModel.page(page, exchange.atLeast, owner)
+  addReached(exchange, reached)
+  checkIfMatch(conditions)
+  if (last !== undefined) {
+    const chosen = filter === undefined ? '' : `&${filter[0]}=${filter[1]}`
+    addNext(reply, `${resource.path}?limit=${limit}${chosen}&cursor=${writeCursor(last, list)}`)
+  }
+  reply.type(jsonType)
+  return `[${documents}]`
+}
+
+/** Those that a document can have, in ascending order, each once. */
+function idsIn(collection: string, asked: readonly Int64[]): readonly number[] {
+  const ids = asked.flatMap((id) => documentId(collection, id)?.id ?? [])
+  return [...new Set(ids)].sort((a, b) => a - b)
+}
+
+type Filter = readonly [name: string, value: string]
+
+/** No set holds the documents that two filters choose. */
+function oneOf(filters: Readonly<Record<string, unknown>>): Filter | undefined {
+  const [filter, ...others] = Object.entries(filters)
+  if (filter === undefined) return undefined
+  refuseTogether(filter[0], Object.fromEntries(others))
+  return [filter[0], String(filter[1])]
+}
+
+function refuseTogether(name: string, others: Readonly<Record<string, unknown>>): void {
+  const other = Object.keys(others).find((each) => others[each] !== undefined)
+  if (other !== undefined)
+    throw new ServiceError('invalid_request', `query: ${name} and ${other} cannot be used together`)
+}
+
+/** What a cursor belongs to. The first filter is told from the others by having no name: old cursors have none. */
+function listName(
+  { home }: Definition,
+  { collection, filters = {} }: NamedResource,
+  filter: Filter | undefined,
+): string {
+  const prefix = collection === home.collection ? '' : `${collection}:`
+  if (filter === undefined) return prefix
+  const [first] = Object.keys(filters)
+  return prefix + (filter[0] === first ? filter[1] : indexOf(...filter))
+}
+
+/** The link to the next page (RFC 8288). */
+export function addNext(reply: FastifyReply, path: string): void {
+  reply.header('link', `<${addressOf(reply, path)}>; rel="next"`)
+}
+
+/** Answers a GET of one document. */
+export async function replyWithDocument(
+  services: RouteServices,
+  resource: NamedResource,
+  id: Int64,
+  reply: FastifyReply,
+): Promise<string | FastifyReply> {
+  const conditions = readConditions(reply.request.headers)
+  const exchange = readExchange(services, resource, reply)
+  const known = documentId(resource.collection, id)
+  const { owner } = holderOf(reply.request)
+  const { document, reached } =
+    known === undefined ? nothing : await services.readModel.find(known, exchange.atLeast, owner)
+  addReached(exchange, reached)
+  if (document === undefined) throw notFound(exchange, id)
+  const tag = tagOf(document.json)
+  checkIfMatch(conditions, tag)
+  addTag(reply, tag)
+  if (isNamed(conditions, tag)) return reply.code(304).send()
+  reply.type(jsonType)
+  return document.json
+}
+
+const nothing = { document: undefined, reached: [] }
+
+/** Undefined for an id that is never assigned: no such document exists. */
+export function documentId(collection: string, id: Int64): DocumentId | undefined {
+  return id >= 1 && id <= Number.MAX_SAFE_INTEGER ? { collection, id: Number(id) } : undefined
+}
+
+/** If the request had a token, its answer gets one that covers where it was read too. */
+export function addReached(exchange: Exchange, reached: Reached): void {
+  if (exchange.atLeast !== undefined) addToken(exchange, reached)
+}
+
+export function notFound({ resource: { noun } }: Exchange, id: Int64): ServiceError {
+  return ServiceError.own(notFoundCode(noun), `There is no ${noun} ${id}.`)
+}
+
+/** Answers a command with the JSON of the resulting document; 204 where that is null, since it is removed. */
+export function replyToCommand(
+  exchange: Exchange,
+  json: string | null,
+  included: Position | Reached,
+): string | FastifyReply {
+  const { reply } = exchange
+  if (json !== null) addTag(reply.type(jsonType), tagOf(json))
+  addToken(exchange, included)
+  return json ?? reply.code(204).send()
+}
