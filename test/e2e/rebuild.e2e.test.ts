@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import type { ReadModelStore } from '../../src/engine/read-models/store.ts'
+import type { ReadModelStore } from '../../src/engine/read-models/ports/store.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { shared } from '../lib/when-done.ts'
 import { buying, Load } from './load.ts'

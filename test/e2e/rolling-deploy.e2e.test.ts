@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import type { describeGenerations } from '../../src/engine/operations/generations.ts'
-import type { Generation, ReadModelStore } from '../../src/engine/read-models/store.ts'
+import type { Generation } from '../../src/engine/read-models/ports/generations.ts'
+import type { ReadModelStore } from '../../src/engine/read-models/ports/store.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import type { Exchange } from '../judge/history.ts'
 import { petstore } from '../store/petstore.ts'

@@ -9,7 +9,7 @@ import type { EventLog } from '../log/event-log.ts'
 import type { GroupCommit } from '../log/group-commit.ts'
 import { type Lag, type PartitionLag, parkedIn } from '../projector/lag-meter.ts'
 import type { IncompleteGenerations } from '../read-models/incomplete.ts'
-import type { ReadModelStore } from '../read-models/store.ts'
+import type { ReadModelStore } from '../read-models/ports/store.ts'
 import type { LogOutput } from './log-output.ts'
 import { counter, type Definition, figure, gauge, histogram, type Sample } from './metric-samples.ts'
 

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import type { Definition } from '../definition/definition.ts'
 import type { EventLog } from '../log/event-log.ts'
+import type { ReadModelStore } from '../read-models/ports/store.ts'
 import type { Stores } from '../read-models/shards.ts'
-import type { ReadModelStore } from '../read-models/store.ts'
 import type { Config } from './config.ts'
 import { openFiles } from './embedded-storage.ts'
 

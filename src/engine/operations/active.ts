@@ -1,6 +1,6 @@
 import { noReadModels } from '../lib/errors.ts'
+import type { ReadModelStore } from '../read-models/ports/store.ts'
 import type { Stores } from '../read-models/shards.ts'
-import type { ReadModelStore } from '../read-models/store.ts'
 
 /** Looks into the active generation of each shard. Throws Error `noReadModels` where there is none. */
 export function inActive<T>(

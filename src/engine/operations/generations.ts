@@ -1,8 +1,10 @@
 import type { Definition } from '../definition/definition.ts'
 import type { EventLog } from '../log/event-log.ts'
 import { DamagedError } from '../read-models/damaged.ts'
+import type { StoredGeneration } from '../read-models/ports/generations.ts'
+import type { Contents } from '../read-models/ports/inspection.ts'
+import type { ReadModelStore } from '../read-models/ports/store.ts'
 import { type Stores, shardNamed, shardOf } from '../read-models/shards.ts'
-import type { Contents, ReadModelStore, StoredGeneration } from '../read-models/store.ts'
 
 export interface OpenedVersions {
   readonly log: Pick<EventLog, 'endOffsets' | 'logId'>

@@ -1,7 +1,7 @@
 import { messageOf } from '../lib/errors.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 import type { EventLog, Offset } from '../log/event-log.ts'
-import type { Checkpoints, Look } from '../read-models/store.ts'
+import type { Checkpoints, Look } from '../read-models/ports/generations.ts'
 import { type Checkpoint, startOfPartition } from '../read-models/stored-texts.ts'
 import type { Tracker } from '../read-models/tracker.ts'
 

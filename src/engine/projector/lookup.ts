@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { EventLog, Offset } from '../log/event-log.ts'
 import { RecordGoneError, readAt } from '../log/read-at.ts'
-import type { ApplyResult, LoadRequest, PartitionState } from '../read-models/store.ts'
+import type { ApplyResult, LoadRequest, PartitionState } from '../read-models/ports/projection.ts'
 import { type ParkedStream, type StreamId, waitingChunks, waitingPerChunk } from '../read-models/stored-texts.ts'
 import { chunkId } from '../read-models/stream-history.ts'
 import { documentName } from '../rule/apply-event.ts'

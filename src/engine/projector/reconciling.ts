@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
+import type { Look } from '../read-models/ports/generations.ts'
+import type { ReadModelStore } from '../read-models/ports/store.ts'
 import type { ShardLog } from '../read-models/shards.ts'
-import type { Look, ReadModelStore } from '../read-models/store.ts'
 import { type Checkpoint, startOfPartition } from '../read-models/stored-texts.ts'
 import { agrees, type Belief } from './belief.ts'
 

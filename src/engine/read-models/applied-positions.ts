@@ -1,6 +1,6 @@
 import type { Offset, Position } from '../log/event-log.ts'
+import type { Look, Progress } from './ports/generations.ts'
 import type { Applied, Wait } from './read-model.ts'
-import type { Look, Progress } from './store.ts'
 import type { ToldEnds } from './told-ends.ts'
 
 /** One timer for all waiters: it checks for expired and abandoned waits. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { retry } from '../lib/retry.ts'
-import type { Generations, Look } from './store.ts'
+import type { Generations, Look } from './ports/generations.ts'
 
 /** Marks a generation that replaced an incomplete one. */
 const replacementMark = '.replacement'

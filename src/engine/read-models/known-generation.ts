@@ -1,5 +1,5 @@
 import type { Offset } from '../log/event-log.ts'
-import type { Checkpoints } from './store.ts'
+import type { Checkpoints } from './ports/generations.ts'
 import type { ToldEnds } from './told-ends.ts'
 
 /** Positions by partition; undefined if none was seen. */

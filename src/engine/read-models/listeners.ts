@@ -1,4 +1,4 @@
-import type { Progress, ProgressListener } from './store.ts'
+import type { Progress, ProgressListener } from './ports/generations.ts'
 
 type Subscription = { readonly listener: ProgressListener }
 

@@ -1,7 +1,8 @@
 import { byId } from './by-id.ts'
 import { DamagedError, quoted } from './damaged.ts'
+import type { PartitionState } from './ports/projection.ts'
+import type { FoundDocument, Proof, StoredStream, StreamQuery } from './ports/reads.ts'
 import { type FoundRow, lacksRow } from './row-place.ts'
-import type { FoundDocument, PartitionState, Proof, StoredStream, StreamQuery } from './store.ts'
 import {
   decodeIdempotencyRecord,
   decodeParkedStream,

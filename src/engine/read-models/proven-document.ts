@@ -1,7 +1,7 @@
 import { DamagedError, quoted } from './damaged.ts'
 import type { DocumentId, StoredDocument } from './document.ts'
+import type { FoundDocument } from './ports/reads.ts'
 import { rowsMark } from './row-place.ts'
-import type { FoundDocument } from './store.ts'
 import { checkRow } from './stored-texts.ts'
 
 type DocumentText = Pick<StoredDocument, 'json' | 'behind'>

@@ -1,7 +1,8 @@
 import type { Position } from '../log/event-log.ts'
 import type { DamagedError } from './damaged.ts'
 import type { DocumentId } from './document.ts'
-import type { Checkpoints, Found, IdRange, LoadedStream, PageQuery, StoredPage, StreamQuery } from './store.ts'
+import type { Checkpoints } from './ports/generations.ts'
+import type { Found, IdRange, LoadedStream, PageQuery, StoredPage, StreamQuery } from './ports/reads.ts'
 
 /** How long to wait; the end of a wait may be noticed some milliseconds late. */
 export interface Wait {

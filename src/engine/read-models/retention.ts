@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { SingleFlight } from '../lib/single-flight.ts'
-import type { Generations, StoredVersion } from './store.ts'
+import type { Generations, StoredVersion } from './ports/generations.ts'
 
 export interface RetentionOptions {
   /** The log of this process: read models of other logs are not removed. */

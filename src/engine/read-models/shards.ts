@@ -1,8 +1,9 @@
 import type { EventLog, Position, Subscriber, Subscription } from '../log/event-log.ts'
 import type { DamagedError } from './damaged.ts'
 import { type DocumentId, documentsIn } from './document.ts'
+import type { IdRange, PageQuery, StreamQuery } from './ports/reads.ts'
+import type { ReadModelStore } from './ports/store.ts'
 import type { Applied, AtLeast, FoundDocument, FoundStream, Page, ReadModel, Wait } from './read-model.ts'
-import type { IdRange, PageQuery, ReadModelStore, StreamQuery } from './store.ts'
 
 /** One per shard, built from the partitions that `shardOf` assigns to the shard (decision 0016). */
 export type Stores = readonly [ReadModelStore, ...ReadModelStore[]]

@@ -1,6 +1,6 @@
 import { ServiceError } from '../lib/errors.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
-import type { Generations, Look, ProgressListener } from './store.ts'
+import type { Generations, Look, ProgressListener } from './ports/generations.ts'
 
 /**
  * Called synchronously, after the tracker's own update; also receives all announcements of the store. Must not throw.

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { retry } from '../lib/retry.ts'
 import { DamagedError } from '../read-models/damaged.ts'
+import type { ReadModelStore } from '../read-models/ports/store.ts'
 import type { ShardLog } from '../read-models/shards.ts'
-import type { ReadModelStore } from '../read-models/store.ts'
 import { MismatchError, Replay, type ReplayOptions } from './replay.ts'
 
 export interface RebuildOptions extends Omit<ReplayOptions, 'store' | 'incomplete'> {

@@ -3,7 +3,7 @@ import { type Offset, type ReadRecords, readMax } from '../log/event-log.ts'
 import { RecordGoneError } from '../log/read-at.ts'
 import { isSameRecord } from '../log/record-identity.ts'
 import { Applier, type ApplierOptions } from '../projector/applier.ts'
-import type { Checkpoints } from '../read-models/store.ts'
+import type { Checkpoints } from '../read-models/ports/generations.ts'
 import { type Checkpoint, startOfPartition } from '../read-models/stored-texts.ts'
 
 /** Each is read and decoded into memory of its own. */

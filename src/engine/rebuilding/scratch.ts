@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { OutOfReachError, ServiceError } from '../lib/errors.ts'
 import { retry } from '../lib/retry.ts'
 import type { Offset } from '../log/event-log.ts'
+import type { Checkpoints } from '../read-models/ports/generations.ts'
+import type { Inspection } from '../read-models/ports/inspection.ts'
+import type { ReadModelStore } from '../read-models/ports/store.ts'
 import type { ShardLog } from '../read-models/shards.ts'
-import type { Checkpoints, Inspection, ReadModelStore } from '../read-models/store.ts'
 import { MismatchError, Replay, type ReplayOptions } from './replay.ts'
 
 export interface ScratchOptions extends Omit<ReplayOptions, 'store' | 'signal'> {

@@ -2,7 +2,7 @@ import type { AnyEvent } from '../definition/stream.ts'
 import { IdTakenError, messageOf } from '../lib/errors.ts'
 import type { LogRecord, Offset, RecordBatch } from '../log/event-log.ts'
 import { recordIdentity } from '../log/record-identity.ts'
-import type { Batch } from '../read-models/store.ts'
+import type { Batch } from '../read-models/ports/projection.ts'
 import {
   type Checkpoint,
   type Counts,

@@ -1,5 +1,5 @@
 import type { Offset } from '../log/event-log.ts'
-import type { LoadedStream } from '../read-models/store.ts'
+import type { LoadedStream } from '../read-models/ports/reads.ts'
 import { isEntryOf } from '../read-models/stored-texts.ts'
 
 /** An event as whoever asks what became of it knows it. */

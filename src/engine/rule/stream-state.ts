@@ -3,8 +3,8 @@ import { documentsOf, type Shown, type ShownDocument } from '../definition/shown
 import { type AnyEvent, type Recorded, stateBounds } from '../definition/stream.ts'
 import { DamagedError, quoted } from '../read-models/damaged.ts'
 import type { DocumentId, StoredDocument } from '../read-models/document.ts'
+import type { DocumentChange } from '../read-models/ports/projection.ts'
 import { placedRow } from '../read-models/row-place.ts'
-import type { DocumentChange } from '../read-models/store.ts'
 import { homeIdOf, type StreamId, type StreamRow } from '../read-models/stored-texts.ts'
 import { chunkId, chunksOf, versionsPerChunk } from '../read-models/stream-history.ts'
 

@@ -4,8 +4,8 @@ import { IdAllocator } from '../../../src/engine/commands/id-allocator.ts'
 import type { EngineErrorCode } from '../../../src/engine/lib/engine-errors.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import type { NewRecord, Position } from '../../../src/engine/log/event-log.ts'
+import type { StreamQuery } from '../../../src/engine/read-models/ports/reads.ts'
 import type { Applied, AtLeast, FoundStream, Wait } from '../../../src/engine/read-models/read-model.ts'
-import type { StreamQuery } from '../../../src/engine/read-models/store.ts'
 import {
   decodeEntry,
   encodeEntry,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { allParked, parkedStreamsIn } from '../../../src/engine/operations/parked.ts'
-import type { Batch } from '../../../src/engine/read-models/store.ts'
+import type { Batch } from '../../../src/engine/read-models/ports/projection.ts'
 import { behindParked } from '../../../src/engine/rule/classify.ts'
 import { memoryFixture } from '../read-models/contract/canaries.ts'
 import {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import { type Lag, LagHistory, LagMeter } from '../../../src/engine/projector/lag-meter.ts'
-import type { Look as StoreLook } from '../../../src/engine/read-models/store.ts'
+import type { Look as StoreLook } from '../../../src/engine/read-models/ports/generations.ts'
 import { startOfPartition } from '../../../src/engine/read-models/stored-texts.ts'
 
 beforeEach(() => void vi.useFakeTimers())

@@ -4,7 +4,9 @@ import type { StreamDefinition } from '../../../src/engine/definition/definition
 import type { LogRecord, Offset } from '../../../src/engine/log/event-log.ts'
 import { Applier } from '../../../src/engine/projector/applier.ts'
 import { isTextSet, setName, type TextSet, textSets } from '../../../src/engine/read-models/document.ts'
-import type { Item, ProjectionStore, ReadModelStore } from '../../../src/engine/read-models/store.ts'
+import type { Item } from '../../../src/engine/read-models/ports/inspection.ts'
+import type { ProjectionStore } from '../../../src/engine/read-models/ports/projection.ts'
+import type { ReadModelStore } from '../../../src/engine/read-models/ports/store.ts'
 import {
   type Checkpoint,
   decodeIdempotencyRecord,

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { ReadModelStore } from '../../../src/engine/read-models/store.ts'
+import type { ReadModelStore } from '../../../src/engine/read-models/ports/store.ts'
 import { canaries, memoryFixture } from './contract/canaries.ts'
 import type { ReadModelsFixture } from './contract/fixture.ts'
 import { readModelsContract, readModelsTopics } from './read-models.contract.ts'

@@ -1,15 +1,10 @@
 import { isCount } from '../../../src/engine/read-models/damaged.ts'
 import { type StoredDocument, setName, type TextSet, textSets } from '../../../src/engine/read-models/document.ts'
+import type { Generation, StoredGeneration, StoredVersion } from '../../../src/engine/read-models/ports/generations.ts'
+import type { Size } from '../../../src/engine/read-models/ports/inspection.ts'
+import type { ApplyResult, Batch } from '../../../src/engine/read-models/ports/projection.ts'
 import { checkText } from '../../../src/engine/read-models/proven-document.ts'
 import { type FoundRow, foundRow } from '../../../src/engine/read-models/row-place.ts'
-import type {
-  ApplyResult,
-  Batch,
-  Generation,
-  Size,
-  StoredGeneration,
-  StoredVersion,
-} from '../../../src/engine/read-models/store.ts'
 import {
   type Checkpoint,
   decodeCheckpoint,

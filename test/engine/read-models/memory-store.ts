@@ -11,22 +11,23 @@ import {
 } from '../../../src/engine/read-models/document.ts'
 import { Listeners } from '../../../src/engine/read-models/listeners.ts'
 import { loadedRows, loadedStream } from '../../../src/engine/read-models/loaded-stream.ts'
-import { checkText, provenDocument, provenPage } from '../../../src/engine/read-models/proven-document.ts'
+import type {
+  ActiveGeneration,
+  Generation,
+  Generations,
+  Look,
+  Snapshot,
+} from '../../../src/engine/read-models/ports/generations.ts'
 import {
-  type ActiveGeneration,
-  type Generation,
-  type Generations,
   type Inspection,
   type Item,
-  type Look,
-  type ProjectionStore,
-  type Proof,
-  type ReadModelStore,
   type Size,
-  type Snapshot,
-  type StoredReads,
   scannedCharactersMax,
-} from '../../../src/engine/read-models/store.ts'
+} from '../../../src/engine/read-models/ports/inspection.ts'
+import type { ProjectionStore } from '../../../src/engine/read-models/ports/projection.ts'
+import type { Proof, StoredReads } from '../../../src/engine/read-models/ports/reads.ts'
+import type { ReadModelStore } from '../../../src/engine/read-models/ports/store.ts'
+import { checkText, provenDocument, provenPage } from '../../../src/engine/read-models/proven-document.ts'
 import { decodeOffsets, decodeParkedStream, keyId } from '../../../src/engine/read-models/stored-texts.ts'
 import { chunkId } from '../../../src/engine/read-models/stream-history.ts'
 import { home as sampleHome } from './contract/samples.ts'

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import { DamagedError } from '../../../src/engine/read-models/damaged.ts'
+import type { Look } from '../../../src/engine/read-models/ports/generations.ts'
 import { ProvenReadModel } from '../../../src/engine/read-models/proven-read-model.ts'
 import type { AtLeast, ReadModel } from '../../../src/engine/read-models/read-model.ts'
-import type { Look } from '../../../src/engine/read-models/store.ts'
 import { eventually } from '../../lib/eventually.ts'
 import { all, idsIn, openProven, someTurns, stopClock } from './scripted-store.ts'
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { StoredVersion } from '../../../src/engine/read-models/ports/generations.ts'
 import { startRetention } from '../../../src/engine/read-models/retention.ts'
-import type { StoredVersion } from '../../../src/engine/read-models/store.ts'
 
 const graceMs = 5000
 

@@ -2,23 +2,25 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished, vi } from 'vitest'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import type { DocumentId } from '../../../src/engine/read-models/document.ts'
-import { ProvenReadModel } from '../../../src/engine/read-models/proven-read-model.ts'
 import type {
   ActiveGeneration,
   Checkpoints,
+  Look,
+  Progress,
+  ProgressListener,
+} from '../../../src/engine/read-models/ports/generations.ts'
+import type {
   Found,
   HeldIds,
   IdRange,
-  Look,
   PageQuery,
-  Progress,
-  ProgressListener,
   Proof,
   StoredPage,
   StoredReads,
   StoredStream,
   StreamQuery,
-} from '../../../src/engine/read-models/store.ts'
+} from '../../../src/engine/read-models/ports/reads.ts'
+import { ProvenReadModel } from '../../../src/engine/read-models/proven-read-model.ts'
 import { decodeRow, startOfPartition } from '../../../src/engine/read-models/stored-texts.ts'
 import { type TrackedGenerations, Tracker } from '../../../src/engine/read-models/tracker.ts'
 import { nothingLoaded } from '../../../src/engine/rule/awaiting.ts'

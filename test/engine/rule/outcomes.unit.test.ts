@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ReadModelStore } from '../../../src/engine/read-models/store.ts'
+import type { ReadModelStore } from '../../../src/engine/read-models/ports/store.ts'
 import { versionsAround } from '../../../src/engine/read-models/stream-history.ts'
 import { type EventOutcome, outcomeOf } from '../../../src/engine/rule/outcome.ts'
 import { happening, type MadeUp, madeUp, madeUpDiscard } from '../projector/made-up.ts'

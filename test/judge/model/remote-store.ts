@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
 import { Listeners } from '../../../src/engine/read-models/listeners.ts'
-import type { ReadModelStore } from '../../../src/engine/read-models/store.ts'
+import type { ReadModelStore } from '../../../src/engine/read-models/ports/store.ts'
 import { carried } from '../../engine/projector/world.ts'
 import type { Wire } from './wire.ts'
 

@@ -1,5 +1,5 @@
 import { type StoredDocument, setName, textSets } from '../document.ts'
-import type { Batch, DocumentChange } from '../store.ts'
+import type { Batch, DocumentChange } from '../ports/projection.ts'
 import { encodeCheckpoint, homeIdOf, startOfPartition } from '../stored-texts.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import { progressMessage } from './redis-progress.ts'

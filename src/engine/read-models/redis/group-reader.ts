@@ -1,6 +1,6 @@
 import { ServiceError } from '../../lib/errors.ts'
 import { FairQueue } from '../../lib/fair-queue.ts'
-import type { Proof } from '../store.ts'
+import type { Proof } from '../ports/reads.ts'
 import type { Replies } from './redis-calls.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import { decodeSnapshot } from './stored.ts'

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import type { Listeners } from '../listeners.ts'
-import type { Generations, StoredGeneration, StoredVersion } from '../store.ts'
+import type { Generations, StoredGeneration, StoredVersion } from '../ports/generations.ts'
 import { answer, orNothing, type Replies, run } from './redis-calls.ts'
 import { type RedisKeys, redisKeys, type StoreName, versionsKey } from './redis-keys.ts'
 import { redisLook } from './redis-look.ts'

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { DamagedError, numberIn, quoted } from '../damaged.ts'
 import { isTextSet } from '../document.ts'
-import { type Contents, type Inspection, type Size, scannedCharactersMax } from '../store.ts'
+import { type Contents, type Inspection, type Size, scannedCharactersMax } from '../ports/inspection.ts'
 import { type Lookup, readArguments } from './group-reader.ts'
 import { answer, orNothing, run } from './redis-calls.ts'
 import type { RedisKeys } from './redis-keys.ts'

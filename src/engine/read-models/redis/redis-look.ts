@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { DamagedError, numberIn, quoted } from '../damaged.ts'
-import type { Checkpoints, Look } from '../store.ts'
+import type { Checkpoints, Look } from '../ports/generations.ts'
 import { type Replies, run } from './redis-calls.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import { checkpointsIn, pairs, typeOf } from './stored.ts'

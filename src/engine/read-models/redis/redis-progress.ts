@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import type { Listeners } from '../listeners.ts'
-import type { Progress } from '../store.ts'
+import type { Progress } from '../ports/generations.ts'
 
 const heartbeatMs = 500
 

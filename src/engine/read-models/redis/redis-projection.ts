@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis'
 import { byId } from '../by-id.ts'
 import { loadedRows } from '../loaded-stream.ts'
+import type { ProjectionStore } from '../ports/projection.ts'
 import { foundRow } from '../row-place.ts'
-import type { ProjectionStore } from '../store.ts'
 import {
   decodeCheckpoint,
   decodeOffsets,

@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'node:tls'
 import { Listeners } from '../listeners.ts'
-import type { ReadModelStore } from '../store.ts'
+import type { ReadModelStore } from '../ports/store.ts'
 import { groupReader } from './group-reader.ts'
 import { run } from './redis-calls.ts'
 import { type ConnectionLogger, openConnections } from './redis-connection.ts'

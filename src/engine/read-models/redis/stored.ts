@@ -1,7 +1,7 @@
 import { DamagedError } from '../damaged.ts'
 import { type DocumentId, isTextSet, type StoredDocument } from '../document.ts'
+import type { Checkpoints, Snapshot } from '../ports/generations.ts'
 import { checkText } from '../proven-document.ts'
-import type { Checkpoints, Snapshot } from '../store.ts'
 import { type Checkpoint, decodeCheckpoint } from '../stored-texts.ts'
 
 /** `member`: the entry of the document in its collection. Throws DamagedError. */

@@ -2,7 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { timeOfDay } from '../../lib/clock.ts'
 import { DamagedError } from '../damaged.ts'
 import type { Listeners } from '../listeners.ts'
-import type { ActiveGeneration, Checkpoints, Generation, Generations, Look, StoredGeneration } from '../store.ts'
+import type {
+  ActiveGeneration,
+  Checkpoints,
+  Generation,
+  Generations,
+  Look,
+  StoredGeneration,
+} from '../ports/generations.ts'
 import type { GenerationRow, SqliteDatabase } from './sqlite-database.ts'
 import { sizesOf } from './sqlite-inspection.ts'
 import { isWithin } from './sqlite-projection.ts'

@@ -1,7 +1,8 @@
 import type { StatementSync } from 'node:sqlite'
 import { DamagedError, numberIn, quoted } from '../damaged.ts'
 import { isTextSet, textSets } from '../document.ts'
-import { type Inspection, type Item, type Size, type Snapshot, scannedCharactersMax } from '../store.ts'
+import type { Snapshot } from '../ports/generations.ts'
+import { type Inspection, type Item, type Size, scannedCharactersMax } from '../ports/inspection.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { tableOf } from './sqlite-tables.ts'
 

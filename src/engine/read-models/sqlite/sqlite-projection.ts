@@ -11,7 +11,7 @@ import type {
   PartitionState,
   ProjectionStore,
   TextChanges,
-} from '../store.ts'
+} from '../ports/projection.ts'
 import {
   type Checkpoint,
   decodeOffsets,

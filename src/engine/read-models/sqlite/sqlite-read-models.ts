@@ -1,5 +1,5 @@
 import { Listeners } from '../listeners.ts'
-import type { ReadModelStore } from '../store.ts'
+import type { ReadModelStore } from '../ports/store.ts'
 import { SqliteDatabase, type SqliteReadModelsOptions } from './sqlite-database.ts'
 import { sqliteGenerations } from './sqlite-generations.ts'
 import { sqliteInspection } from './sqlite-inspection.ts'

@@ -1,7 +1,7 @@
 import { type DocumentId, idOf, setName } from '../document.ts'
 import { loadedStream } from '../loaded-stream.ts'
+import type { FoundDocument, IdRange, PageQuery, Proof, StoredPage, StoredReads } from '../ports/reads.ts'
 import { checkText, provenDocument, provenPage } from '../proven-document.ts'
-import type { FoundDocument, IdRange, PageQuery, Proof, StoredPage, StoredReads } from '../store.ts'
 import { keyId } from '../stored-texts.ts'
 import { chunkId } from '../stream-history.ts'
 import type { DocumentSet } from './sqlite-connection.ts'

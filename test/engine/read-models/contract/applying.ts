@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { DocumentId } from '../../../../src/engine/read-models/document.ts'
-import type { Item } from '../../../../src/engine/read-models/store.ts'
+import type { Item } from '../../../../src/engine/read-models/ports/inspection.ts'
 import {
   type Checkpoint,
   type Counts,

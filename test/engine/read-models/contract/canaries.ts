@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Batch, ReadModelStore } from '../../../../src/engine/read-models/store.ts'
+import type { Batch } from '../../../../src/engine/read-models/ports/projection.ts'
+import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { MemoryData } from '../memory-data.ts'
 import { memoryReadModels } from '../memory-store.ts'
 import type { ReadModelsFixture } from './fixture.ts'

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import type { ReadModelStore, StoredGeneration, StoredVersion } from '../../../../src/engine/read-models/store.ts'
+import type { StoredGeneration, StoredVersion } from '../../../../src/engine/read-models/ports/generations.ts'
+import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { eventually } from '../../../lib/eventually.ts'
 
 /** The time by the clock of a store of version `v1`, which is the one thing that shows it at will. */

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { textSets } from '../../../../src/engine/read-models/document.ts'
-import type { Inspection, ReadModelStore, Size } from '../../../../src/engine/read-models/store.ts'
+import type { Inspection, Size } from '../../../../src/engine/read-models/ports/inspection.ts'
+import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { firstBatch, itemsIn } from './samples.ts'
 
 /** Without the sets that neither have nor should have anything in them. */

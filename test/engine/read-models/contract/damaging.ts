@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { DamagedError } from '../../../../src/engine/read-models/damaged.ts'
-import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
+import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { type Piece, type ReadModelsFixture, topic } from './fixture.ts'
 import { fullBatch } from './full.ts'
 import { applyAll, batchAfter, home, newGeneration, seat, started } from './samples.ts'

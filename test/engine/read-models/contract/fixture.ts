@@ -1,4 +1,4 @@
-import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
+import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 
 /** The checkpoint of a partition, the recorded size of a set, or an entry of a set as `damage` names it. */
 export type Piece =

@@ -1,4 +1,4 @@
-import type { Batch } from '../../../../src/engine/read-models/store.ts'
+import type { Batch } from '../../../../src/engine/read-models/ports/projection.ts'
 import { added, booking, firstBatch, rowOf, seat } from './samples.ts'
 import { historyOf } from './values.ts'
 

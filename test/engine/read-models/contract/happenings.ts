@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect } from 'vitest'
 import { Applier } from '../../../../src/engine/projector/applier.ts'
-import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
+import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { startOfPartition } from '../../../../src/engine/read-models/stored-texts.ts'
 import { MemoryEventLog, MemoryLogData } from '../../log/memory-event-log.ts'
 import { type Happening, happening, type MadeUp, madeUp } from '../../projector/made-up.ts'

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import type { Batch, ReadModelStore } from '../../../../src/engine/read-models/store.ts'
+import type { Batch } from '../../../../src/engine/read-models/ports/projection.ts'
+import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { eventually } from '../../../lib/eventually.ts'
 import type { ReadModelsFixture } from './fixture.ts'
 import { newGeneration, started } from './samples.ts'

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { textSets } from '../../../../src/engine/read-models/document.ts'
-import { type Batch, scannedCharactersMax } from '../../../../src/engine/read-models/store.ts'
+import { scannedCharactersMax } from '../../../../src/engine/read-models/ports/inspection.ts'
+import type { Batch } from '../../../../src/engine/read-models/ports/projection.ts'
 import { encodeIdempotencyRecord } from '../../../../src/engine/read-models/stored-texts.ts'
 import { topic } from './fixture.ts'
 import { fullBatch } from './full.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Batch } from '../../../../src/engine/read-models/store.ts'
+import type { Batch } from '../../../../src/engine/read-models/ports/projection.ts'
 import { topic } from './fixture.ts'
 import { fullBatch, fullSets } from './full.ts'
 import { added, applyAll, batchAfter, checkpointsAfter, firstBatch, newGeneration, seat, started } from './samples.ts'

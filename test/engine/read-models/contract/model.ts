@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { StoredDocument } from '../../../../src/engine/read-models/document.ts'
-import type { Batch } from '../../../../src/engine/read-models/store.ts'
+import type { Batch } from '../../../../src/engine/read-models/ports/projection.ts'
 import { anyCharacter } from '../../../lib/any-character.ts'
 import type { GenerationData } from '../memory-data.ts'
 import { compared } from './compared.ts'

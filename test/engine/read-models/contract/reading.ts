@@ -1,15 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { textSets } from '../../../../src/engine/read-models/document.ts'
-import type {
-  Generation,
-  PageQuery,
-  Proof,
-  ReadModelStore,
-  Snapshot,
-  StoredPage,
-  StreamQuery,
-} from '../../../../src/engine/read-models/store.ts'
+import type { Generation, Snapshot } from '../../../../src/engine/read-models/ports/generations.ts'
+import type { PageQuery, Proof, StoredPage, StreamQuery } from '../../../../src/engine/read-models/ports/reads.ts'
+import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { decodeEntry, decodeRow } from '../../../../src/engine/read-models/stored-texts.ts'
 import { memoryReadModels } from '../memory-store.ts'
 import { contentOf, versionContent } from './contents.ts'

@@ -6,16 +6,11 @@ import {
   type TextSet,
   textSets,
 } from '../../../../src/engine/read-models/document.ts'
+import type { Generation } from '../../../../src/engine/read-models/ports/generations.ts'
+import type { Item, ScannedPage } from '../../../../src/engine/read-models/ports/inspection.ts'
+import type { Batch, DocumentChange, TextChanges } from '../../../../src/engine/read-models/ports/projection.ts'
+import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { rowsMark } from '../../../../src/engine/read-models/row-place.ts'
-import type {
-  Batch,
-  DocumentChange,
-  Generation,
-  Item,
-  ReadModelStore,
-  ScannedPage,
-  TextChanges,
-} from '../../../../src/engine/read-models/store.ts'
 import {
   type Checkpoint,
   encodeIdempotencyRecord,

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
+import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { versionContent } from './contents.ts'
 import { topic } from './fixture.ts'
 import { fullBatch } from './full.ts'

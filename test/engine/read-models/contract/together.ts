@@ -1,12 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'vitest'
-import type {
-  Batch,
-  Contents,
-  PartitionState,
-  ReadModelStore,
-  StoredStream,
-} from '../../../../src/engine/read-models/store.ts'
+import type { Contents } from '../../../../src/engine/read-models/ports/inspection.ts'
+import type { Batch, PartitionState } from '../../../../src/engine/read-models/ports/projection.ts'
+import type { StoredStream } from '../../../../src/engine/read-models/ports/reads.ts'
+import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { memoryReadModels } from '../memory-store.ts'
 import { answersOf, Names } from './compared.ts'
 import { contentOf } from './contents.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
+import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { eventually } from '../../../lib/eventually.ts'
 import { clockMoved, listed, listedIn, statesOf, timeOf } from './clock.ts'
 import { expectGone, versionContent } from './contents.ts'

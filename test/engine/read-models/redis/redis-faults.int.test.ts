@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { openRedisReadModels } from '../../../../src/engine/read-models/redis/redis-read-models.ts'
-import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
 import { type RedisServer, startRedis } from '../../../brokers/brokers.ts'
 import { describeWithOwnBrokers } from '../../../brokers/describe.ts'
 import { Link, type Pass } from '../../../brokers/link.ts'

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { Cluster, Redis } from 'ioredis'
 import { expect, vi } from 'vitest'
+import type { Batch } from '../../../../src/engine/read-models/ports/projection.ts'
+import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { redisKeys, versionsKey } from '../../../../src/engine/read-models/redis/redis-keys.ts'
 import {
   openRedisReadModels,
   type RedisReadModelsOptions,
 } from '../../../../src/engine/read-models/redis/redis-read-models.ts'
-import type { Batch, ReadModelStore } from '../../../../src/engine/read-models/store.ts'
 import { eventually } from '../../../lib/eventually.ts'
 import type { ReadModelsFixture } from '../contract/fixture.ts'
 import { listenerOn, progressOf } from '../contract/hearing.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { redisKeys } from '../../../../src/engine/read-models/redis/redis-keys.ts'
-import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
 import { startOfPartition } from '../../../../src/engine/read-models/stored-texts.ts'
 import { describeWithBrokers } from '../../../brokers/describe.ts'
 import { eventually } from '../../../lib/eventually.ts'

@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isTextSet } from '../../../../src/engine/read-models/document.ts'
+import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { openSqliteReadModels } from '../../../../src/engine/read-models/sqlite/sqlite-read-models.ts'
-import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
 import type { ReadModelsFixture } from '../contract/fixture.ts'
 import {
   added,
