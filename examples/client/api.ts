@@ -1295,3 +1295,5 @@ export interface operations {
         };
     };
 }
+
+export const retryable: readonly string[] = ["request_timeout","too_many_requests","internal_error","overloaded","conflict","event_log_unavailable","read_model_unavailable","read_model_rebuilding","read_model_behind","append_outcome_unknown"]

@@ -8,13 +8,14 @@ const bigint = typescript.factory.createKeywordTypeNode(typescript.SyntaxKind.Bi
 /** Examples, and each error by its status: all of them have the type of `default`. */
 const leftOut = /^(examples?|[45]\d\d)$/
 
-/** The text of api.ts, from that of the document. An int64 is a bigint: a number would round what has more than 15 digits. */
+/** The text of api.ts, from that of the document: types, and the errors after which the same request can succeed. An int64 is a bigint: a number would round what has more than 15 digits. */
 export async function generateTypes(document: string): Promise<string> {
   const brief: OpenAPI3 = JSON.parse(document, (name, value) => (leftOut.test(name) ? undefined : value))
   const types = await openapiTypeScript(brief, {
     transform: ({ format }) => (format === 'int64' ? bigint : undefined),
   })
-  return header + astToString(types)
+  const { 'x-retryable': retryable } = JSON.parse(document).components.schemas.ErrorCode
+  return `${header}${astToString(types)}\nexport const retryable: readonly string[] = ${JSON.stringify(retryable)}\n`
 }
 
 if (import.meta.main) {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import createClient, { type Client } from 'openapi-fetch'
-import type { components, paths } from './api.ts'
+import { type components, type paths, retryable } from './api.ts'
 
 export type Petstore = Client<paths>
 export type Pet = components['schemas']['Pet']
@@ -46,19 +46,6 @@ interface Answer<Data> {
   readonly response: Response
 }
 
-/** The errors after which the same request, unchanged, can succeed soon (docs/errors.md). */
-export const retryable: readonly string[] = [
-  'append_outcome_unknown',
-  'conflict',
-  'event_log_unavailable',
-  'internal_error',
-  'overloaded',
-  'read_model_behind',
-  'read_model_rebuilding',
-  'read_model_unavailable',
-  'request_timeout',
-  'too_many_requests',
-]
 const triesMax = 6
 
 /**

@@ -99,7 +99,7 @@ export const library = defineService({
   commands: [addBook, lendBook, changeLoan],
   errors: {
     unknown_book: { status: 422, retry: 'no', meaning: 'The library has no such book.' },
-    book_is_lent: { status: 409, retry: 'yes', meaning: 'A member has the book. The message says until when.' },
+    book_is_lent: { status: 409, retry: 'later', meaning: 'A member has the book. The message says until when.' },
     loan_is_over: { status: 409, retry: 'no', meaning: 'The book was returned.' },
     loan_is_overdue: { status: 409, retry: 'no', meaning: 'It is too late to extend the loan: return the book.' },
   },

@@ -3,13 +3,13 @@ import type { Service } from '../engine/index.ts'
 export const errors: Service['errors'] = {
   pet_not_available: {
     status: 409,
-    retry: 'yes',
+    retry: 'later',
     meaning:
       'The pet is already ordered or sold, or was added as pending or sold. The message names the order that holds it.',
   },
   pet_is_ordered: {
     status: 409,
-    retry: 'yes',
+    retry: 'later',
     meaning: 'A pet with an open order cannot be removed. The message names the order: deliver or cancel it first.',
   },
   order_transition_invalid: {

@@ -13,7 +13,17 @@ export function breaksForWriters(published: Schema, current: Schema): string[] {
   return findRefused(published, current, '')
 }
 
-const annotations = ['$schema', 'title', 'description', 'x-rule', 'examples', 'example', 'default', 'deprecated']
+const annotations = [
+  '$schema',
+  'title',
+  'description',
+  'x-rule',
+  'x-retryable',
+  'examples',
+  'example',
+  'default',
+  'deprecated',
+]
 const lowest = ['minimum', 'minLength', 'minItems']
 const highest = ['maximum', 'maxLength', 'maxItems']
 const exact = ['pattern', 'format']

@@ -1,8 +1,11 @@
 /** What a client has to know of an error. */
 export interface ErrorFacts {
   readonly status: number
-  /** Whether the same request, unchanged, can succeed later; a number: after so many seconds, which `Retry-After` says. */
-  readonly retry: 'no' | 'yes' | number
+  /**
+   * Whether the same request, unchanged, can succeed soon; a number: after so many seconds, which `Retry-After` says.
+   * 'later': once somebody has changed something else.
+   */
+  readonly retry: 'no' | 'yes' | 'later' | number
   /**
    * 'none': surely nothing was stored. 'unknown': the event may be in the log, or appear there. 'stored': the event is
    * in the log.
@@ -13,7 +16,7 @@ export interface ErrorFacts {
 }
 
 const clientError = (status: number, meaning: string) => ({ status, retry: 'no', effect: 'none', meaning }) as const
-const setback = (status: number, retry: 'yes' | number, meaning: string) =>
+const setback = (status: number, retry: 'yes' | 'later' | number, meaning: string) =>
   ({ status, retry, effect: 'none', meaning }) as const
 
 /**
@@ -133,7 +136,7 @@ export const engineErrors = {
   ),
   stream_parked: setback(
     503,
-    'yes',
+    'later',
     'An earlier event of the same thing is parked. Nothing can follow it until an operator resolves it.',
   ),
   event_log_unavailable: setback(
@@ -155,7 +158,7 @@ export const engineErrors = {
   read_model_behind: setback(503, 1, 'The read models did not reach the position of the `Consistency-Token` in time.'),
   event_version_not_written: setback(
     503,
-    'yes',
+    'later',
     'The event of this request needs a newer version, which is not written while releases that cannot read it may run. ' +
       'Nothing was stored. Send it again once the upgrade is over.',
   ),

@@ -208,7 +208,7 @@ const service = defineService<SeatState | undefined, SeatCommand, SeatEvent>({
   resources,
   commands: [addSeat, removeSeat, placeBooking, updateBooking],
   errors: {
-    seat_not_available: { status: 409, retry: 'yes', meaning: 'The seat is booked.' },
+    seat_not_available: { status: 409, retry: 'later', meaning: 'The seat is booked.' },
     booking_transition_invalid: { status: 409, retry: 'no', meaning: 'The booking is past that.' },
     unknown_seat: { status: 422, retry: 'no', meaning: 'There is no such seat.' },
   },

@@ -39,7 +39,8 @@ export async function openApiDocument(
       return [name, { ...withReferences(schema), title: name, ...open }]
     }),
   )
-  schemas.ErrorCode = { enum: [...errors.keys()], ...schemas.ErrorCode }
+  const retryable = [...errors].flatMap(([code, { retry }]) => (retry === 'no' || retry === 'later' ? [] : [code]))
+  schemas.ErrorCode = { enum: [...errors.keys()], 'x-retryable': retryable, ...schemas.ErrorCode }
   const { title, version, description } = service
   const tags = [...new Map(resources.map(({ tag }) => [tag.name, tag])).values()]
   const license = { name: 'MIT', identifier: 'MIT' }
