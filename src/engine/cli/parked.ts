@@ -1,8 +1,15 @@
 import type { Command } from 'commander'
 import type { Definition } from '../definition/definition.ts'
 import type { EventLog } from '../log/event-log.ts'
-import { allParked, discard, type ParkedEvent, parkedBefore, placeOf, valuesOf } from '../operations/parked.ts'
-import type { Stores } from '../read-models/shards.ts'
+import {
+  allParked,
+  discard,
+  discardableAt,
+  type ParkedEvent,
+  parkedAt,
+  placeOf,
+  valuesOf,
+} from '../operations/parked.ts'
 import { asksFirst, confirm } from './confirm.ts'
 import { addAction, type CommandResult, inOneLine, type Options, operator, table } from './output.ts'
 import { withStorage } from './storage.ts'
@@ -40,7 +47,7 @@ async function list(definition: Definition, { json }: Options): Promise<CommandR
 
 async function show(definition: Definition, place: string): Promise<CommandResult> {
   return await withStorage(definition, async ({ stores, log }) => {
-    const event = await expectParked(stores, place)
+    const event = await parkedAt(stores, place)
     const [value = null] = await textsOf(log, [event])
     const { stream, reason } = event
     const lines = [`event    ${placeOf(event)}`, `stream   ${inOneLine(stream)}`, `reason   ${inOneLine(reason)}`]
@@ -60,10 +67,7 @@ function textsOf(log: EventLog, events: readonly ParkedEvent[]): Promise<(string
 
 async function discardOne(definition: Definition, place: string, options: Options): Promise<CommandResult> {
   await withStorage(definition, async ({ stores, log }, logger) => {
-    const event = await expectParked(stores, place)
-    const before = parkedBefore(event)
-    if (before !== undefined)
-      throw new Error(`Event ${place} waits behind ${before} of the same stream: discard that one first.`)
+    const event = await discardableAt(stores, place)
     await confirm(`Event ${place} of the stream ${inOneLine(event.stream)} will be discarded.`, options)
     if (await discard(event, { definition, log, stores, logger, actor: operator() })) return
     throw new Error(
@@ -72,10 +76,4 @@ async function discardOne(definition: Definition, place: string, options: Option
   })
   const text = `Event ${place} is discarded. Those behind it were applied, up to the next one that cannot be.`
   return { json: { discarded: place }, text }
-}
-
-async function expectParked(stores: Stores, place: string): Promise<ParkedEvent> {
-  const event = (await allParked(stores)).find((each) => placeOf(each) === place)
-  if (event !== undefined) return event
-  throw new Error(`No event is parked at ${place}; 'parked list' shows those that are.`)
 }

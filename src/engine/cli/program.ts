@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../app/environment.ts'
 import type { Definition } from '../definition/definition.ts'
+import { type EngineErrorCode, engineErrors } from '../lib/engine-errors.ts'
 import { OutOfReachError, ServiceError } from '../lib/errors.ts'
 import { toldOf } from '../lib/file-errors.ts'
 import { release } from '../lib/release.ts'
@@ -56,6 +57,6 @@ function modules({ service: { cli = [] } }: Definition): (readonly [names: reado
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.badUsage
   if (error instanceof ConfigError) return exitCodes.badUsage
-  const isOutOfReach = error instanceof ServiceError || error instanceof OutOfReachError
-  return isOutOfReach ? exitCodes.outOfReach : exitCodes.notAsItShouldBe
+  const isFault = error instanceof ServiceError && (engineErrors[error.code as EngineErrorCode]?.status ?? 500) >= 500
+  return isFault || error instanceof OutOfReachError ? exitCodes.outOfReach : exitCodes.notAsItShouldBe
 }

@@ -6,7 +6,7 @@ import { indexOf } from '../definition/shown-documents.ts'
 import { listed } from '../definition/words.ts'
 import { inActive } from '../operations/active.ts'
 import { describeGenerations } from '../operations/generations.ts'
-import { rebuildAll, verifyAll, type WorkOptions } from '../operations/read-models.ts'
+import { rebuildAll, verdictOf, verifyAll, type WorkOptions } from '../operations/read-models.ts'
 import { setName } from '../read-models/document.ts'
 import type { Difference } from '../rebuilding/differences.ts'
 import type { Verification } from '../rebuilding/verify.ts'
@@ -99,15 +99,15 @@ async function runVerify(
   return { json: { generation, differences, differenceCount, compared, repaired }, text: repaired ? rebuilt : '' }
 }
 
-export function describeVerification({ generation, differences, differenceCount, compared }: Verification): string {
+export function describeVerification(verification: Verification): string {
+  const { generation, differences, differenceCount } = verification
   const shown = differences.slice(0, shownDifferences)
   const more = differenceCount - shown.length
   const inJson = differences.length === differenceCount ? 'them all' : `the first ${differences.length}`
-  const outcome = differenceCount === 0 ? 'all as the log says' : `${differenceCount} not as the log says`
   return [
     ...shown.map(describeDifference),
     ...(more > 0 ? [`… and ${more} more: --json has ${inJson}.`] : []),
-    `Generation ${generation}: ${compared} compared, ${outcome}.`,
+    `Generation ${generation}: ${verdictOf(verification)}`,
   ].join('\n')
 }
 

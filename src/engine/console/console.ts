@@ -8,7 +8,7 @@ import { ServiceError } from '../lib/errors.ts'
 import { release } from '../lib/release.ts'
 import type { EventLog, Position } from '../log/event-log.ts'
 import { describeGenerations, type OpenedVersions } from '../operations/generations.ts'
-import { allParked, discard, parkedBefore, parkedStreamsIn, placeOf } from '../operations/parked.ts'
+import { discard, discardableAt, parkedStreamsIn, placeOf } from '../operations/parked.ts'
 import type { WorkOptions } from '../operations/read-models.ts'
 import type { Lag } from '../projector/lag-meter.ts'
 import type { ReadModelStore } from '../read-models/ports/store.ts'
@@ -105,12 +105,7 @@ export function openConsole(options: ConsoleOptions) {
   }
 
   async function discardOne(position: Position, reason: string, actor: string) {
-    const place = placeOf(position)
-    const event = (await allParked(stores)).find((each) => placeOf(each) === place)
-    if (event === undefined) throw new ServiceError('no_such_record', `No event is parked at ${place}.`)
-    const before = parkedBefore(event)
-    if (before !== undefined)
-      throw new ServiceError('invalid_request', `Event ${place} waits behind ${before}: discard that one first.`)
+    const event = await discardableAt(stores, placeOf(position))
     const isApplied = await discard(event, { definition, log, stores, logger, actor, reason })
     return { isApplied }
   }
@@ -122,12 +117,11 @@ export function openConsole(options: ConsoleOptions) {
       return { isGood: isActive, outcome: isActive ? 'The new generation has taken over.' : 'Interrupted.' }
     },
     async verify(work) {
-      const { verifyAll } = await loadWork()
-      const { compared, differences, differenceCount } = await verifyAll(work, options.openScratch)
+      const { verdictOf, verifyAll } = await loadWork()
+      const verification = await verifyAll(work, options.openScratch)
+      const { differences, differenceCount } = verification
       const isGood = differenceCount === 0
-      const outcome = isGood ? 'all as the log says' : `${differenceCount} not as the log says`
-      const shown = differences.slice(0, differencesMax)
-      return { isGood, outcome: `${compared} compared, ${outcome}.`, differences: shown }
+      return { isGood, outcome: verdictOf(verification), differences: differences.slice(0, differencesMax) }
     },
   }
 

@@ -120,12 +120,23 @@ export async function valuesOf(
   return positions.map((each) => values.get(placeOf(each)) ?? null)
 }
 
+/** Throws ServiceError no_such_record if no event is parked there. */
+export async function parkedAt(stores: Stores, place: string): Promise<ParkedEvent> {
+  const event = (await allParked(stores)).find((each) => placeOf(each) === place)
+  if (event !== undefined) return event
+  throw new ServiceError('no_such_record', `No event is parked at ${place}.`)
+}
+
 /**
- * Only the first event of a stream can be discarded: it takes a version, on which those behind it build. Undefined if the
- * event is the first; else the place of the one that is.
+ * The first parked event of a stream, at this place: it takes a version, on which those behind it build, so only it can be
+ * discarded. Throws ServiceError no_such_record, and invalid_request if the event waits behind another one.
  */
-export function parkedBefore({ partition, first, offset }: ParkedEvent): string | undefined {
-  return first === offset ? undefined : placeOf({ partition, offset: first })
+export async function discardableAt(stores: Stores, place: string): Promise<ParkedEvent> {
+  const event = await parkedAt(stores, place)
+  const { partition, first, offset } = event
+  if (offset === first) return event
+  const before = placeOf({ partition, offset: first })
+  throw new ServiceError('invalid_request', `Event ${place} waits behind ${before}: discard that one first.`)
 }
 
 export interface DiscardOptions {

@@ -66,3 +66,9 @@ async function withEachShard<T>(
   }
   return results
 }
+
+/** What came of it, in words. */
+export function verdictOf({ compared, differenceCount }: Pick<Verification, 'compared' | 'differenceCount'>): string {
+  const outcome = differenceCount === 0 ? 'all as the log says' : `${differenceCount} not as the log says`
+  return `${compared} compared, ${outcome}.`
+}
