@@ -72,13 +72,25 @@ describeWithBrokers('events that cannot be applied', (brokers) => {
     await expectVerified(environment)
 
     const [first, second] = [placeOf(named(usurper)), placeOf(named(fromTheFuture))]
+    const unknownPet = expect.stringMatching(/^pet 4711: nothing took effect yet\n/)
+    const ofPet = await petstoreOutput(environment, 'streams', String(pet.id))
+    const rows = String.raw`EVENT .*\n.* applied\n${first} .* parked\n`
+    expect(ofPet).toMatch(new RegExp(`^pet ${pet.id}: version 1; parked at ${first}, with 0 behind it: .*\n\n${rows}$`))
+    expect(await petstoreJson(environment, 'streams', '5000001')).toEqual({
+      ...{ stream: '5000001', version: 0, isRemoved: false },
+      parked: { partition: expect.any(Number), offset: named(fromTheFuture).offset, waiting: 2, reason: unknown },
+      events: [fromTheFuture, behind, later].map(({ value }) =>
+        expect.objectContaining({ outcome: 'parked', event: JSON.parse(value) }),
+      ),
+    })
+    expect(await petstore(environment, 'streams', '4711')).toMatchObject({ code: 1, output: unknownPet })
     expect((await command('list')).output).toMatch(
       new RegExp(`^EVENT +STREAM +REASON\n(.*\n)*${second} +5000001 +type`),
     )
     expect((await command('show', first)).output).toContain(`\nreason   ${named(usurper).reason}\n${usurper.value}\n`)
     expect(await petstoreJson(environment, 'parked', 'show', first)).toEqual(named(usurper))
     const missing = await command('show', '0/999999')
-    expect(missing).toMatchObject({ code: 1, output: '', errors: expect.stringContaining('parked list') })
+    expect(missing).toMatchObject({ code: 1, output: '', errors: expect.stringContaining('list of parked events') })
 
     const audited = expect.stringMatching(
       new RegExp(`"audit":"event discarded","event":"${first}",.*"actor":"${userInfo().username}"`),

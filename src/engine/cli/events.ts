@@ -1,18 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
-import type { Logger } from 'pino'
 import { ConfigError } from '../app/environment.ts'
-import { openReadSide, type ReadSide, trackShards } from '../app/shards.ts'
 import type { Storage } from '../app/storage.ts'
 import type { Definition } from '../definition/definition.ts'
-import { discardedName } from '../definition/event-schemas.ts'
-import { typeOf } from '../definition/event-versions.ts'
 import { FairTurns } from '../feed/fair-turns.ts'
 import type { Offset, Position } from '../log/event-log.ts'
-import { eventText } from '../log/record-codec.ts'
-import { SettledEvents, type SettledRecord } from '../rule/settled-events.ts'
-import { eventColumns } from './event-columns.ts'
+import type { SettledEvents } from '../rule/settled-events.ts'
 import { type Options, print } from './output.ts'
+import { eventJson, eventRows, settling, streamOf, withSettledEvents } from './shown-events.ts'
 import { withStorage } from './storage.ts'
 
 interface EventsOptions extends Options {
@@ -23,12 +18,8 @@ interface EventsOptions extends Options {
   readonly [noun: string]: unknown
 }
 
-const recordsMax = 500
 /** How often the log is looked at for more. */
 const lookMs = 200
-/** How long the read models are waited for before an event is shown as waiting. */
-const settleMs = 1000
-const readModelsMs = 3000
 
 export function addCommands(program: Command, definition: Definition): void {
   const { noun } = definition.home
@@ -54,19 +45,10 @@ async function showEvents(definition: Definition, options: EventsOptions): Promi
       partition,
       next: firstOf(partition),
     }))
-    const line = eventColumns()
-    const isRead =
-      options.json ||
-      (await print(line(['EVENT', 'TIME', 'TYPE', definition.home.noun.toUpperCase(), 'VERSION', 'OUTCOME'])))
-    await withSettledEvents(definition, storage, logger, async (settled) => {
-      const showing = {
-        discardType: typeOf(definition.service.name, discardedName, 1),
-        settled,
-        turns: new FairTurns(),
-        options,
-        line,
-        isRead,
-      }
+    const rows = eventRows(definition)
+    const isRead = options.json || (await print(rows.titles))
+    await withSettledEvents(definition, storage, logger, async ({ settled }) => {
+      const showing = { settled, turns: new FairTurns(), options, row: rows.row, isRead }
       const showAll = (until: readonly Offset[]) =>
         Promise.all(places.map((place) => showUpTo(until[place.partition] ?? 0, place, showing)))
       await showAll(ends)
@@ -98,38 +80,11 @@ function partitionsOf({ log }: Storage, from: Position | undefined, stream: stri
   )
 }
 
-/** Without read models, every event is shown as waiting for them. */
-async function withSettledEvents(
-  definition: Definition,
-  storage: Storage,
-  logger: Logger,
-  work: (settled: SettledEvents) => Promise<void>,
-): Promise<void> {
-  const { log } = storage
-  const shards = trackShards(storage, logger)
-  const readSide = openReadSide(shards, log)
-  try {
-    await untilReadable(readSide)
-    const { readModel } = readSide
-    await work(new SettledEvents({ definition, log, readModel }))
-  } finally {
-    readSide.close()
-    await Promise.all(shards.map(({ tracker }) => tracker.close()))
-  }
-}
-
-async function untilReadable(readSide: ReadSide): Promise<void> {
-  const deadline = performance.now() + readModelsMs
-  while (readSide.state.status !== 'up' && performance.now() < deadline) await delay(lookMs)
-}
-
 interface Showing {
-  /** The CloudEvents type of an operator's decision. */
-  readonly discardType: string
   readonly settled: SettledEvents
   readonly turns: FairTurns
   readonly options: EventsOptions
-  readonly line: (cells: readonly string[]) => string
+  readonly row: ReturnType<typeof eventRows>['row']
   /** Whether somebody takes what is shown. */
   isRead: boolean
 }
@@ -140,38 +95,19 @@ async function showUpTo(
   place: { readonly partition: number; next: Offset },
   showing: Showing,
 ): Promise<void> {
-  const { settled, turns } = showing
+  const { settled, turns, options, row } = showing
   const { partition } = place
+  const text = options.json ? eventJson : row
   while (place.next < end && showing.isRead) {
     const { records, next } = await turns.take('events', () =>
-      settled.read(partition, place.next, recordsMax, { timeoutMs: settleMs }),
+      settled.read(partition, place.next, settling.recordsMax, settling.wait),
     )
     for (const each of records) {
-      const isWanted = showing.options.follow || each.record.offset < end
-      if (isWanted && showing.isRead) showing.isRead = await showRecord(partition, each, showing)
+      const isWanted = options.follow || each.record.offset < end
+      const isOfStream = options.stream === undefined || streamOf(each) === options.stream
+      if (isWanted && isOfStream && showing.isRead) showing.isRead = await print(text(partition, each))
     }
     if (next === place.next) await delay(lookMs)
     place.next = next
   }
 }
-
-/** Resolves to whether it can be shown. */
-async function showRecord(
-  partition: number,
-  { record, event, outcome }: SettledRecord,
-  { options: { stream: wanted, json }, line, discardType }: Showing,
-): Promise<boolean> {
-  const { offset, key, value } = record
-  const stream = event?.stream ?? String(key ?? '')
-  if (wanted !== undefined && stream !== wanted) return true
-  if (json) {
-    // As it stands in the log, so that no number loses a digit. Line breaks are of no meaning between the parts of JSON.
-    const text = event === undefined ? 'null' : eventText(value).replaceAll(/[\r\n]/g, ' ')
-    return await print(`{"partition":${partition},"offset":${offset},"outcome":"${outcome}","event":${text}}`)
-  }
-  const { type, time, version } =
-    event?.discards === undefined ? (event ?? nothingRead) : { ...nothingRead, type: discardType }
-  return await print(line([`${partition}/${offset}`, time, type, stream, String(version ?? ''), outcome]))
-}
-
-const nothingRead = { type: '', time: '', version: undefined }

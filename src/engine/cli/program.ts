@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../app/environment.ts'
 import type { Definition } from '../definition/definition.ts'
+import { commandNames } from '../lib/command-names.ts'
 import { type EngineErrorCode, engineErrors } from '../lib/engine-errors.ts'
 import { OutOfReachError, ServiceError } from '../lib/errors.ts'
 import { toldOf } from '../lib/file-errors.ts'
@@ -44,13 +45,14 @@ type Module = Promise<{ addCommands(program: Command, definition: Definition): v
 
 function modules({ service: { cli = [] } }: Definition): (readonly [names: readonly string[], load: () => Module])[] {
   return [
-    [['keys'], () => import('./keys.ts')],
-    [['generations', 'rebuild', 'verify', 'stats'], () => import('./read-models.ts')],
-    [['parked'], () => import('./parked.ts')],
-    [['events'], () => import('./events.ts')],
-    [['backup'], () => import('./backup.ts')],
+    [commandNames.keys, () => import('./keys.ts')],
+    [commandNames.readModels, () => import('./read-models.ts')],
+    [commandNames.parked, () => import('./parked.ts')],
+    [commandNames.events, () => import('./events.ts')],
+    [commandNames.streams, () => import('./streams.ts')],
+    [commandNames.backup, () => import('./backup.ts')],
     [cli.map(({ name }) => name), () => import('./service-commands.ts')],
-    [['doctor'], () => import('./doctor.ts')],
+    [commandNames.doctor, () => import('./doctor.ts')],
   ]
 }
 

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import { commandNames } from '../lib/command-names.ts'
 import { messageOf } from '../lib/errors.ts'
 import { titleOf } from '../lib/named-schemas.ts'
 import { operatingScope } from '../lib/operating-scope.ts'
@@ -31,7 +32,7 @@ function* namesIn({ service: { name, stream, cli = [] } }: Definition): Problems
   const { stateMax = stateBounds.usual } = stream
   if (!Number.isInteger(stateMax) || stateMax < 1 || stateMax > stateBounds.most)
     yield `stream.stateMax: ${stateMax} must be an integer from 1 to ${stateBounds.most}`
-  const taken = ['keys', 'generations', 'rebuild', 'verify', 'stats', 'parked', 'events', 'backup', 'doctor']
+  const taken: readonly string[] = Object.values(commandNames).flat()
   for (const command of cli) if (taken.includes(command.name)) yield `cli: the engine has the command ${command.name}`
 }
 

@@ -124,7 +124,7 @@ export async function valuesOf(
 export async function parkedAt(stores: Stores, place: string): Promise<ParkedEvent> {
   const event = (await allParked(stores)).find((each) => placeOf(each) === place)
   if (event !== undefined) return event
-  throw new ServiceError('no_such_record', `No event is parked at ${place}.`)
+  throw new ServiceError('no_such_record', `No event is parked at ${place}. The list of parked events says which are.`)
 }
 
 /**

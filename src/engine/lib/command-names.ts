@@ -1,0 +1,10 @@
+/** The commands of every service, by the file of `cli/` that adds them. A service must have none of these names. */
+export const commandNames = {
+  keys: ['keys'],
+  readModels: ['generations', 'rebuild', 'verify', 'stats'],
+  parked: ['parked'],
+  events: ['events'],
+  streams: ['streams'],
+  backup: ['backup'],
+  doctor: ['doctor'],
+} as const
