@@ -6,7 +6,31 @@ const setbacks = 'test/engine/read-models/proven-setbacks.unit.test.ts'
 const positions = 'src/engine/read-models/applied-positions.ts'
 const positionTests = 'test/engine/read-models/applied-positions.unit.test.ts'
 
+const recordedState = 'test/store/recorded-state.unit.test.ts'
+
 export const readModelBugs: readonly PlantedBug[] = [
+  {
+    name: 'a removed stream is marked in another way under the same version',
+    file: 'src/engine/read-models/stored-texts.ts',
+    text: "const removedMark = 'x'",
+    becomes: "const removedMark = 'r'",
+    caughtBy: { file: recordedState, title: 'is as recorded: petRemoved' },
+  },
+  {
+    name: 'a removed pet is marked in another way under the same version',
+    file: 'src/store/pet-stream.ts',
+    text: "const removedMark = 'removed'",
+    becomes: "const removedMark = 'gone'",
+    caughtBy: { file: recordedState, title: 'is as recorded: removed, and never ordered' },
+  },
+  {
+    name: 'a key in Redis has another name under the same version',
+    file: 'src/engine/read-models/redis/redis-keys.ts',
+    text: ':set:',
+    becomes: ':of:',
+    caughtBy: { file: 'test/store/recorded-state.int.test.ts', title: 'is as recorded: petCreated' },
+    needsBrokers: true,
+  },
   {
     name: 'parked streams are taken for the same after a discard of as many as were parked',
     file: 'src/engine/operations/parked.ts',

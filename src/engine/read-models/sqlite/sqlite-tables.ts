@@ -2,7 +2,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { OutOfReachError } from '../../lib/errors.ts'
 import { withSqliteReason } from '../../lib/file-errors.ts'
 
-const layoutVersion = 5
+/** Raised with any change of the tables. What stands in them is `storedLayout`. */
+export const layoutVersion = 5
 
 export function tableOf(key: number): string {
   return `collection_${key}`

@@ -10,6 +10,11 @@ describe('the keys of a store', () => {
     expect(redisKeys({ prefix, version: 'seats-1' }).active).toBe('{theatre:seats-1}:active')
   })
 
+  it('never change under a version, also where there are several shards', () => {
+    const tags = shardVersions('seats-1', 3).map((version) => redisKeys({ prefix, version }).active)
+    expect(tags).toEqual(['0.0', '1.2', '2.1'].map((shard) => `{theatre:seats-1.s3-${shard}}:active`))
+  })
+
   it.each(['seats-1.s3-3', 'seats-1.s0-0', 'seats-1.s1000-1'])('of a version called %s can be named too', (version) => {
     expect(redisKeys({ prefix, version }).active).toBe(`{theatre:${version}}:active`)
   })
