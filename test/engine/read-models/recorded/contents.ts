@@ -1,5 +1,5 @@
 import type { Definition } from '../../../../src/engine/definition/definition.ts'
-import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
+import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 
 /** Everything in a store, as it is there: by each place that has any, its entries in order. */
 export type Contents = Readonly<Record<string, readonly unknown[]>>

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { versionOfLog } from '../../../../src/engine/projector/definition.ts'
 import { openRedisReadModels } from '../../../../src/engine/read-models/redis/redis-read-models.ts'
+import { versionOfLog } from '../../../../src/engine/read-models/version-of-log.ts'
 import { logger } from '../../projector/projecting.ts'
 import { contentsOf, logId, type RecordedAdapter, withoutTime } from './contents.ts'
 

@@ -1,7 +1,7 @@
 import type { Definition } from '../../../../src/engine/definition/definition.ts'
 import { Applier } from '../../../../src/engine/projector/applier.ts'
+import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { hiddenBehindMax } from '../../../../src/engine/read-models/row-place.ts'
-import type { ReadModelStore } from '../../../../src/engine/read-models/store.ts'
 import { type Checkpoint, startOfPartition } from '../../../../src/engine/read-models/stored-texts.ts'
 import { logger } from '../../projector/projecting.ts'
 import { logOf } from '../../projector/records.ts'
