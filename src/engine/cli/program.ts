@@ -50,6 +50,7 @@ function modules({ service: { cli = [] } }: Definition): (readonly [names: reado
     [['backup'], () => import('./backup.ts')],
     [cli.map(({ name }) => name), () => import('./service-commands.ts')],
     [['doctor'], () => import('./doctor.ts')],
+    [['runbook'], () => import('./runbook.ts')],
   ]
 }
 

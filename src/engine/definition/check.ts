@@ -31,7 +31,7 @@ function* namesIn({ service: { name, stream, cli = [] } }: Definition): Problems
   const { stateMax = stateBounds.usual } = stream
   if (!Number.isInteger(stateMax) || stateMax < 1 || stateMax > stateBounds.most)
     yield `stream.stateMax: ${stateMax} must be an integer from 1 to ${stateBounds.most}`
-  const taken = ['keys', 'generations', 'rebuild', 'verify', 'stats', 'parked', 'events', 'backup', 'doctor']
+  const taken = ['keys', 'generations', 'rebuild', 'verify', 'stats', 'parked', 'events', 'backup', 'doctor', 'runbook']
   for (const command of cli) if (taken.includes(command.name)) yield `cli: the engine has the command ${command.name}`
 }
 
