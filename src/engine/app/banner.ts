@@ -29,7 +29,7 @@ export function banner(
       ? ''
       : `
   curl -H "Authorization: Bearer $${variable}" -H 'Content-Type: application/json' \\
-    -d '${exactJson(exampleOf(first.body))}' ${url}${first.path}`
+    -d ${quoted(exactJson(exampleOf(first.body)))} ${url}${first.path}`
   const all = `ist all ${home.collection}:`
   const steps = first === undefined ? `L${all}` : `Add ${withArticle(home.noun)}, then l${all}`
   const console = hasConsole && adminPort === undefined ? `\n  Console:        ${url}/console` : ''

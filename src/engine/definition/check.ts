@@ -25,12 +25,14 @@ export function checkDefinition(definition: Definition): void {
   if (problems.length > 0) throw new DefinitionError(problems.join('\n'))
 }
 
-function* namesIn({ service: { name, stream, cli = [] } }: Definition): Problems {
+function* namesIn({ service: { name, stream, errors, cli = [] } }: Definition): Problems {
   if (!/^[a-z][a-z0-9]*$/.test(name)) yield `name: ${name} must be lower case letters and digits`
   if (!/^\/[\w/]+$/.test(stream.source)) yield `stream.source: ${stream.source} must be a path`
   const { stateMax = stateBounds.usual } = stream
   if (!Number.isInteger(stateMax) || stateMax < 1 || stateMax > stateBounds.most)
     yield `stream.stateMax: ${stateMax} must be an integer from 1 to ${stateBounds.most}`
+  for (const code of Object.keys(errors))
+    if (!/^[a-z][a-z0-9_]*$/.test(code)) yield `errors: ${code} must be lower case letters, digits and _`
   const taken = ['keys', 'generations', 'rebuild', 'verify', 'stats', 'parked', 'events', 'backup', 'doctor', 'runbook']
   for (const command of cli) if (taken.includes(command.name)) yield `cli: the engine has the command ${command.name}`
 }
@@ -57,6 +59,7 @@ function* resourceIn(
   if (problem !== undefined) yield `${place}.example: ${problem}`
   for (const [name, values] of Object.entries(filters)) {
     yield* schemaIn(`${place}.filters.${name}`, values)
+    if (!/^[a-z]\w*$/i.test(name)) yield `${place}.filters.${name}: it must be a name of letters, digits and _`
     if (['limit', 'cursor', 'id'].includes(name))
       yield `${place}.filters.${name}: the engine has a parameter of this name`
     if (valuesOf(values).length === 0) yield `${place}.filters.${name}: it is not an enumeration of texts`

@@ -1,3 +1,4 @@
+import { Type } from 'typebox'
 import { expect, it } from 'vitest'
 import { banner } from '../../../src/engine/app/banner.ts'
 import { ownCommand } from '../../../src/engine/lib/own-command.ts'
@@ -35,4 +36,12 @@ it('names API_KEYS where it has some', () => {
 it('names a file as one word for the shell', () => {
   const text = banner(theatre, { url, issuedKey: undefined }, { ...config, apiKeysFile: "/my data/it's.json" })
   expect(text).toContain(`$(API_KEYS_FILE='/my data/it'\\''s.json' ${ownCommand()} keys`)
+})
+
+it('sends an example as one word for the shell, whatever it has in it', () => {
+  const body = Type.Object({ name: Type.String({ examples: ["it's"] }) })
+  const commands = theatre.service.commands.map((each) => ({ ...each, ...(each.body && { body }) }))
+  const definition = { ...theatre, service: { ...theatre.service, commands } }
+  const text = banner(definition, { url, issuedKey: undefined }, config)
+  expect(text).toContain(` -d '{"name":"it'\\''s"}' http`)
 })
