@@ -53,7 +53,8 @@ function* resourceIn(
     yield `${place}: the collection cannot have this name`
   if (!/^\/v1(\/[\w-]+)+$/.test(path)) yield `${place}.path: ${path} must begin with /v1/, without a slash at its end`
   if (!/^[a-z]+$/.test(noun)) yield `${place}.noun: ${noun} must be one word in lower case`
-  if (!/^[A-Z]\w*$/.test(titleOf(schema))) yield `${place}.schema: it needs a title, such as Book`
+  if (!/^[A-Z]\w*$/.test(titleOf(schema)))
+    yield `${place}.schema: it needs a title of one word with a capital, as a type has`
   if (Object.keys(schema.properties)[0] !== 'id') yield `${place}.schema: its first property must be id`
   const problem = yield* schemaIn(`${place}.schema`, schema, example)
   if (problem !== undefined) yield `${place}.example: ${problem}`
@@ -85,7 +86,7 @@ function* commandIn({ resources, errors }: Definition, route: CommandRoute<unkno
   if (method === 'DELETE' ? body !== undefined : body === undefined)
     yield `${place}.body: ${method} ${method === 'DELETE' ? 'has none' : 'needs one'}`
   if (body !== undefined && !/^[A-Z]\w*$/.test(titleOf(body)))
-    yield `${place}.body: it needs a title, such as BookInput`
+    yield `${place}.body: it needs a title of one word with a capital, as a type has`
   if (body !== undefined) yield* schemaIn(`${place}.body`, body)
   if (key !== undefined && creates === undefined) yield `${place}.key: it creates nothing that could be told again`
   for (const code of Object.keys(rejects))
