@@ -70,7 +70,7 @@ function asker(texts: Texts, url: string, key: string): Ask {
   }
 }
 
-/** Of no package. */
+/** Whether the service itself has it, and no package. */
 const isOwn = (path: string) => !/swagger|preact|hooks\.mjs|htm\.module|uPlot/.test(path)
 
 /** Asks for each page, and for what it links to and loads. */
