@@ -10,7 +10,7 @@ import { startService } from '../../src/engine/app/service.ts'
 import type { Definition } from '../../src/engine/definition/definition.ts'
 import { runCommands } from './run-commands.ts'
 
-/** By where they were seen. */
+/** Each by where it was seen. */
 export type Texts = Map<string, string>
 
 interface OpenApi {
