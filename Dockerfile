@@ -13,7 +13,6 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY package.json ./
 COPY src src
 COPY projections projections
-COPY docs/operations.md docs/operations.md
 USER node
 VOLUME /data
 EXPOSE 3000 3001

@@ -1,3 +1,3 @@
 import { store } from './store/service.ts'
 
-await store.start(process.env)
+await store.run(process.argv.slice(2))

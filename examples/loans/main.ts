@@ -1,4 +1,4 @@
 import { library } from './library.ts'
 
 process.env.DATA_DIR ??= './data/library'
-await library.start(process.env)
+await library.run(process.argv.slice(2))

@@ -8,16 +8,15 @@ import type { Program } from './program.ts'
 export function defineService<State, Command, Event extends AnyEvent>(
   service: Service<State, Command, Event>,
 ): Program {
+  const command = async (argv: readonly string[]) =>
+    (await import('./cli/program.ts')).runCommand(() => defined(service), argv)
   return {
     service,
-    async start(env) {
-      const { run } = await import('./app/run.ts')
-      return await run(() => defined(service), env)
+    async run(argv) {
+      if (argv.length > 0) process.exitCode = await command(argv)
+      else await (await import('./app/run.ts')).run(() => defined(service), process.env)
     },
-    async command(argv) {
-      const { runCommand } = await import('./cli/program.ts')
-      return await runCommand(() => defined(service), argv)
-    },
+    command,
   }
 }
 

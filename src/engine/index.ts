@@ -16,4 +16,4 @@ export type {
 export { IdTakenError } from './lib/errors.ts'
 export { exactJson, parseExactJson } from './lib/exact-json.ts'
 export { type Int64, Int64Schema } from './lib/int64.ts'
-export type { Program, Running } from './program.ts'
+export type { Program } from './program.ts'

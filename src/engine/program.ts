@@ -4,16 +4,11 @@ import type { Service } from './definition/service.ts'
 export interface Program {
   readonly service: Service
   /**
-   * Serves until this process is told to end. A service that cannot be started, or is wrongly defined, ends the process
-   * with words that say why.
+   * All that the program of a service does, by what follows its name: runs the command of operators that `argv` names, by
+   * `process.env`, and sets the exit code; or, where it names none, serves until this process is told to end. A service
+   * that cannot be started, or is wrongly defined, ends the process with words that say why.
    */
-  start(env: NodeJS.ProcessEnv): Promise<Running>
-  /** Runs a command of operators. Resolves to the exit code of the process. */
+  run(argv: readonly string[]): Promise<void>
+  /** Runs a command, or says which there are. Resolves to the exit code of the process. */
   command(argv: readonly string[]): Promise<number>
-}
-
-export interface Running {
-  readonly url: string
-  /** Finishes what is in flight. */
-  close(): Promise<void>
 }

@@ -4,7 +4,7 @@ import { type OrderId, OrderSchema, OrderStatus, orderDocument } from './order.t
 import type { PetId } from './pet.ts'
 import { type PetCommand, utc } from './pet-stream.ts'
 
-/** Orders of pets, in beta (design section 3). */
+/** Orders of pets, in beta (docs/releases.md). */
 export const orders: Resource = {
   path: '/v1/store/orders',
   noun: 'order',

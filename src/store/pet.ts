@@ -98,7 +98,7 @@ export interface Pet extends NewPet {
   readonly id: PetId
 }
 
-/** A value that the NewPet schema accepted. An omitted status is `available` (design section 3). */
+/** A value that the NewPet schema accepted. An omitted status is `available` (decision 0012). */
 export function toNewPet(value: Static<typeof NewPetSchema>): NewPet {
   return { ...value, status: value.status ?? 'available' }
 }

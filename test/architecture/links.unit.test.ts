@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, normalize } from 'node:path'
 import { expect, it } from 'vitest'
 
@@ -22,6 +22,15 @@ function findDeadMentions(file: string, text: string): string[] {
   return mentions.flatMap(([mention, anchor]) =>
     isAlive(mention.split('#')[0] ?? '', anchor) ? [] : [`${file}: ${mention}`],
   )
+}
+
+const decisions = readdirSync('docs/decisions').map((name) => name.slice(0, 4))
+
+/** What is cited as if it were there: a decision that is none, or a section of a page that is no standard. */
+function findDeadCitations(file: string, text: string): string[] {
+  const numbers = [...text.matchAll(/\bdecisions? (\d{4})\b/g)].filter(([, number = '']) => !decisions.includes(number))
+  const sections = [...text.matchAll(/\b[a-z]+ sections? \d[\d.]*/g)]
+  return [...numbers, ...sections].map(([citation]) => `${file}: ${citation}`)
 }
 
 function isAlive(path: string, anchor: string | undefined): boolean {
@@ -61,6 +70,17 @@ it('every link and every anchor of a page leads somewhere', () => {
 it('every page that code and settings name is there, with its anchor', () => {
   const all = others.map((file) => findDeadMentions(file, readFileSync(file, 'utf8')))
   expect(all.flat()).toEqual([])
+})
+
+it('every decision that is cited is there, and every section is one of a standard', () => {
+  const all = [...others, ...pages].map((file) => findDeadCitations(file, readFileSync(file, 'utf8')))
+  expect(all.flat()).toEqual([])
+})
+
+it('finds a citation of what is not there', () => {
+  const text =
+    'decision 9999, decision 0001, design section 3, RFC 9110 section 5.6, JSON format 1.0, section 3 (section 4.1)'
+  expect(findDeadCitations('a.ts', text)).toEqual(['a.ts: decision 9999', 'a.ts: design section 3'])
 })
 
 it.each([

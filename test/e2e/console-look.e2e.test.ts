@@ -80,6 +80,19 @@ describe.skipIf(!hasBrowser)('the look of the console', () => {
       expect(problems).toEqual([])
     })
 
+    it('opens what the runbook says of a problem, in the words of the service', async () => {
+      const { url, id, DATA_DIR } = await startWithOne()
+      const { page, problems } = await openConsole(url)
+      await signIn(page)
+      await park(DATA_DIR, id)
+      await expectSays(page, '1 event is parked.')
+      await page.getByRole('button', { name: 'Runbook: Parked events' }).click()
+      await expectSays(page, 'An event is parked if it cannot be applied')
+      await expectSays(page, `${name}.EventDiscarded.v1`)
+      expect(await violations(page)).toEqual([])
+      expect(problems).toEqual([])
+    })
+
     it('is used by keyboard alone', async () => {
       const { url } = await startWithOne()
       const { page } = await openConsole(url)

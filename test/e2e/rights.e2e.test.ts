@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import kafkajs, { type AclEntry } from 'kafkajs'
 import { expect, it, onTestFinished } from 'vitest'
+import { runbookOf } from '../../src/engine/operations/runbook.ts'
 import { accessAs, type Certificates, certificateAndPassword, certificates } from '../brokers/certificates.ts'
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
 import { startKafka, startRedis } from '../brokers/processes.ts'
 import { askKafka, askRedis, freePort } from '../brokers/ready.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
+import { petstore as definition } from '../store/petstore.ts'
 import { Client, codeOf, createMany } from './client.ts'
 import {
   brokerEnvironment,
@@ -17,7 +19,7 @@ import {
   untilReady,
 } from './service.ts'
 
-const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+const page = runbookOf(definition)
 const password = 'the-password-of-the-brokers'
 /** The commands that the page gives, each on one line, without quotes. */
 const commands = [...page.matchAll(/^(?:kafka-acls\.sh|redis-cli ACL)(?:.*\\\n)*.*$/gm)].map(([text]) =>
@@ -29,7 +31,7 @@ const commands = [...page.matchAll(/^(?:kafka-acls\.sh|redis-cli ACL)(?:.*\\\n)*
 const users = ['admin', 'petstore-api', 'petstore-projector', 'petstore-operator']
 const timeout = 240_000
 
-describeWithLocalBrokers('by certificate, password and the rights that docs/operations.md names, and no others', () => {
+describeWithLocalBrokers('by certificate, password and the rights that the runbook names, and no others', () => {
   it('each role does all of its work, and says in one line what is missing', { timeout }, async () => {
     const files = certificates(temporaryFolder())
     const { ca, cert, key } = files

@@ -69,7 +69,7 @@ async function expectLibrary(environment: Environment): Promise<void> {
     ['stats', /^loans +returned +1$/m],
     ['events --book 1', /^EVENT +TIME +TYPE +BOOK +VERSION +OUTCOME$/m],
   ] as const) {
-    const { ended, output, errors } = startProgram('../../examples/loans/cli.ts', environment, ...line.split(' '))
+    const { ended, output, errors } = startProgram('../../examples/loans/main.ts', environment, ...line.split(' '))
     expect([line, await ended, errors()]).toEqual([line, 0, expect.anything()])
     expect(output()).toMatch(printed)
   }

@@ -28,5 +28,11 @@ export function written(_text: unknown, ...more: unknown[]): boolean {
 
 function capture(stream: 'stdout' | 'stderr') {
   const write = vi.spyOn(process[stream], 'write').mockImplementation(written)
-  return { text: () => write.mock.calls.map(([text]) => text).join(''), restore: () => write.mockRestore() }
+  const listeners = process[stream].listeners('error')
+  const restore = () => {
+    write.mockRestore()
+    for (const added of process[stream].listeners('error').filter((each) => !listeners.includes(each)))
+      process[stream].off('error', added as () => void)
+  }
+  return { text: () => write.mock.calls.map(([text]) => text).join(''), restore }
 }

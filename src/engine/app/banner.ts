@@ -3,6 +3,7 @@ import type { Definition } from '../definition/definition.ts'
 import { withArticle } from '../definition/words.ts'
 import { exampleOf } from '../http/documents/command-schemas.ts'
 import { exactJson } from '../lib/exact-json.ts'
+import { ownCommand, quoted } from '../lib/own-command.ts'
 import type { Config } from './config.ts'
 import type { Service } from './service.ts'
 
@@ -16,7 +17,7 @@ export function banner(
 ): string {
   const { name, title, commands } = service
   const variable = `${name.toUpperCase().replaceAll('-', '_')}_KEY`
-  const issueAnother = `$(API_KEYS_FILE=${quoted(apiKeysFile)} npm run --silent ${name} -- keys issue --name me)`
+  const issueAnother = `$(API_KEYS_FILE=${quoted(resolve(apiKeysFile))} ${ownCommand()} keys issue --name me)`
   const shownBefore = `You were shown your API key when it was issued${apiKeys.length > 0 ? ', or set it in API_KEYS' : ''}.`
   const [origin, key] =
     issuedKey === undefined
@@ -28,7 +29,7 @@ export function banner(
       ? ''
       : `
   curl -H "Authorization: Bearer $${variable}" -H 'Content-Type: application/json' \\
-    -d '${exactJson(exampleOf(first.body))}' ${url}${first.path}`
+    -d ${quoted(exactJson(exampleOf(first.body)))} ${url}${first.path}`
   const all = `ist all ${home.collection}:`
   const steps = first === undefined ? `L${all}` : `Add ${withArticle(home.noun)}, then l${all}`
   const console = hasConsole && adminPort === undefined ? `\n  Console:        ${url}/console` : ''
@@ -46,10 +47,4 @@ ${adding}
   curl -H "Authorization: Bearer $${variable}" ${url}${home.path}
 
 `
-}
-
-/** As one word for the shell, and as an absolute path, which works in any folder. */
-function quoted(path: string): string {
-  const whole = resolve(path)
-  return /^[\w./-]+$/.test(whole) ? whole : `'${whole.replaceAll("'", "'\\''")}'`
 }

@@ -2,7 +2,6 @@ import closeWithGrace from 'close-with-grace'
 import { type Logger, pino } from 'pino'
 import type { Definition } from '../definition/definition.ts'
 import { toldOf } from '../lib/file-errors.ts'
-import type { Running } from '../program.ts'
 import { banner } from './banner.ts'
 import { readConfig } from './config.ts'
 import { LogOutput } from './log-output.ts'
@@ -17,7 +16,7 @@ const flushWithinMs = 300
 const passedOn = ['SIGINT', 'SIGTERM'] as const
 
 /** Serves until the process is told to end. Where that cannot be begun, says why and ends the process. */
-export async function run(makeDefinition: () => Definition, environment: NodeJS.ProcessEnv): Promise<Running> {
+export async function run(makeDefinition: () => Definition, environment: NodeJS.ProcessEnv): Promise<void> {
   let name = 'service'
   try {
     const definition = makeDefinition()
@@ -31,7 +30,6 @@ export async function run(makeDefinition: () => Definition, environment: NodeJS.
     if (config.brokers === undefined) output.write(banner(definition, service, config))
     else logger.info({ url: service.url, role: config.role }, 'ready')
     closeWhenTold(service, logger, output)
-    return service
   } catch (error) {
     process.stderr.write(`${name}: ${toldOf(error)}\n`)
     process.exit(1)

@@ -18,11 +18,11 @@ import { readKeys } from '../keys/key-file.ts'
 import { type KeyRing, openKeyRing } from '../keys/key-ring.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { operatingScope } from '../lib/operating-scope.ts'
+import { ownCommand } from '../lib/own-command.ts'
 import { processName } from '../lib/process-name.ts'
 import { Tracing } from '../lib/tracing.ts'
 import type { EventLog } from '../log/event-log.ts'
 import { defaultLimits, GroupCommit } from '../log/group-commit.ts'
-import type { Running } from '../program.ts'
 import { startRetention } from '../read-models/retention.ts'
 import type { Config } from './config.ts'
 import { connectionLimits } from './connection-limits.ts'
@@ -34,7 +34,10 @@ import { serviceMetrics } from './metrics.ts'
 import { openReadSide, startProjectors, type TrackedShard, trackShards, watchLag } from './shards.ts'
 import { openStorage, type Storage } from './storage.ts'
 
-export interface Service extends Running {
+export interface Service {
+  readonly url: string
+  /** Finishes what is in flight. */
+  close(): Promise<void>
   /** The key issued by this start, if it issued one. */
   readonly issuedKey: string | undefined
   /** Resolves once the event log has been replaced: the service must then be closed. */
@@ -215,7 +218,7 @@ async function issueFirstKey(
   if (keys.size > 0) return undefined
   if (brokers !== undefined || readKeys(apiKeysFile) !== undefined) {
     logger.warn(
-      `there is no valid API key in ${apiKeysFile}: issue one with 'npm run ${name} -- keys issue --name NAME'`,
+      `there is no valid API key in ${apiKeysFile}: issue one with \`${ownCommand()} keys issue --name NAME\``,
     )
     return undefined
   }

@@ -22,7 +22,7 @@ function backup(definition: Definition, folder: string, { json = false }: Option
   if (config.brokers !== undefined) {
     const { topic } = config.brokers.kafka
     throw new ConfigError(
-      `The log is in Kafka: back up the topics ${topic} and ${topic}.id-blocks by its tools, as docs/operations.md says.`,
+      `The log is in Kafka: back up the topics ${topic} and ${topic}.id-blocks by its tools, the events first.`,
     )
   }
   makeFolder(folder)

@@ -10,6 +10,7 @@ import { expiryOf, readKeys, whyUnreadable } from '../keys/key-file.ts'
 import { clockProblem, timeOfDay } from '../lib/clock.ts'
 import { lockFile } from '../lib/file-lock.ts'
 import { type Finding, failed, ok, warning } from '../lib/finding.ts'
+import { ownCommand } from '../lib/own-command.ts'
 import { addAction, type CommandResult, exitCodes, type Options, table } from './output.ts'
 import { type Progress, showProgress } from './progress.ts'
 
@@ -46,7 +47,7 @@ export async function checkUp(
     )
     const folder = checkFolder(config)
     if (folder.some(({ state }) => state === 'failed')) return [node, settings, checkClock(), ...folder]
-    const [keys, storage] = [checkKeys(definition, config), await checkStorage(config, update)]
+    const [keys, storage] = [checkKeys(config), await checkStorage(config, update)]
     return [node, settings, checkClock(), ...folder, keys, ...storage]
   } catch (error) {
     return [node, failed('settings', error)]
@@ -99,7 +100,7 @@ function isLocked(file: string): boolean {
   return lock === undefined
 }
 
-function checkKeys({ service: { name } }: Definition, { apiKeysFile, apiKeys, dataDir }: Config): Finding {
+function checkKeys({ apiKeysFile, apiKeys, dataDir }: Config): Finding {
   const what = 'API keys'
   try {
     const issued = readKeys(apiKeysFile)
@@ -112,7 +113,7 @@ function checkKeys({ service: { name } }: Definition, { apiKeysFile, apiKeys, da
       const detail = `There is no ${apiKeysFile}: restore it from a backup. The next start issues a new key otherwise.`
       return warning(what, detail)
     }
-    return warning(what, `None is valid: issue one with npm run ${name} -- keys issue --name NAME.`)
+    return warning(what, `None is valid: issue one with ${ownCommand()} keys issue --name NAME.`)
   } catch (error) {
     return failed(what, error)
   }

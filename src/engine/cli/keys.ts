@@ -6,6 +6,7 @@ import { readKeys, whyUnreadable } from '../keys/key-file.ts'
 import { readKeyUse } from '../keys/key-use.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { operatingScope } from '../lib/operating-scope.ts'
+import { ownCommand } from '../lib/own-command.ts'
 import { asksFirst, confirm } from './confirm.ts'
 import { addAction, type CommandResult, type Options, operator, table } from './output.ts'
 
@@ -58,7 +59,7 @@ function issue(
   if (rotate === undefined) return show(file, issueKey(file, options as NewKey, now), json)
   const overlapUntil = new Date(now.getTime() + (overlap ?? overlapMs))
   const issued = rotateKey(file, rotate, options, { now, overlapUntil })
-  if (issued === undefined) throw unknownKey(definition, rotate)
+  if (issued === undefined) throw unknownKey(rotate)
   process.stderr.write(`Key ${rotate} is valid until ${overlapUntil.toISOString()}.\n`)
   return show(file, issued, json)
 }
@@ -95,14 +96,14 @@ function toMinute(time: string | undefined): string {
 async function revoke(definition: Definition, id: string, options: Options): Promise<CommandResult> {
   const file = keyFile(definition)
   const found = readKeys(file)?.find((key) => key.id === id)
-  if (found === undefined) throw unknownKey(definition, id)
+  if (found === undefined) throw unknownKey(id)
   await confirm(`Key ${id} of ${found.name} will be revoked.`, options)
-  if (!revokeKey(file, id)) throw unknownKey(definition, id)
+  if (!revokeKey(file, id)) throw unknownKey(id)
   return { json: { id, revoked: true }, text: `Key ${id} is revoked.` }
 }
 
-function unknownKey({ service: { name } }: Definition, id: string): Error {
-  return new Error(`There is no key with the id ${id}; 'npm run ${name} -- keys list' shows them.`)
+function unknownKey(id: string): Error {
+  return new Error(`There is no key with the id ${id}; \`${ownCommand()} keys list\` shows them.`)
 }
 
 function keyFile(definition: Definition): string {

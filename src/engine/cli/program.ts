@@ -53,6 +53,7 @@ function modules({ service: { cli = [] } }: Definition): (readonly [names: reado
     [commandNames.backup, () => import('./backup.ts')],
     [cli.map(({ name }) => name), () => import('./service-commands.ts')],
     [commandNames.doctor, () => import('./doctor.ts')],
+    [commandNames.runbook, () => import('./runbook.ts')],
   ]
 }
 

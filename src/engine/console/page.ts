@@ -31,7 +31,7 @@ const ownFiles = {
 }
 
 /** From packages, as they are there. */
-const libraryFiles = {
+const packageFiles = {
   'preact.mjs': ['preact', javascript],
   'hooks.mjs': ['preact/hooks', javascript],
   'htm.module.js': ['htm', javascript],
@@ -56,7 +56,7 @@ export function addPage(app: FastifyInstance, title: string): void {
   )
   app.get('/console/', hidden, (_request, reply) => reply.redirect('../console'))
   for (const [name, type] of Object.entries(ownFiles)) serve(name, type, () => ownFile(name))
-  for (const [name, [file, type]] of Object.entries(libraryFiles)) {
+  for (const [name, [file, type]] of Object.entries(packageFiles)) {
     serve(name, type, () => readFileSync(new URL(import.meta.resolve(file))))
   }
 }

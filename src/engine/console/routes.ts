@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { notFoundCode } from '../definition/errors.ts'
 import type { ApiServices } from '../http/app.ts'
-import { madeOnce } from '../http/documents/made-once.ts'
 import { holderOf, isStillValid, mayOperate, requireApiKey, requireScope } from '../http/guards/auth.ts'
 import { limitRequests } from '../http/guards/key-limits.ts'
 import { accountOf } from '../http/routes/events.ts'
@@ -18,6 +16,7 @@ import { exactJson } from '../lib/exact-json.ts'
 import { type Int64, Int64Schema } from '../lib/int64.ts'
 import { operatingScope } from '../lib/operating-scope.ts'
 import type { Position } from '../log/event-log.ts'
+import { runbookOf, sectionOf } from '../operations/runbook.ts'
 import type { Console } from './console.ts'
 import { tellEvent } from './one-event.ts'
 import { addPage } from './page.ts'
@@ -28,6 +27,7 @@ import { sampledTail } from './tail.ts'
 const reading = 'read'
 
 const noQuery = Type.Object({}, { additionalProperties: false })
+const Heading = Type.Object({ heading: Type.Optional(Type.String()) }, { additionalProperties: false })
 const Since = Type.Object({ after: Type.Optional(Type.Integer()) }, { additionalProperties: false })
 const Place = Type.Object({
   partition: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
@@ -49,6 +49,7 @@ export function addConsole(app: FastifyInstance, api: ApiServices, console: Cons
       await requireApiKey(routes, api.findKey)
       limitRequests(routes, api)
       addLooks(routes, console)
+      addRunbook(routes, api)
       addEvents(routes, api, console)
       addLatest(routes, api, console)
       addActions(routes, console)
@@ -73,11 +74,19 @@ function addLooks(app: FastifyInstance, console: Console): void {
   app.get('/generations', options, () => console.generations())
   app.get('/projectors', options, () => console.projectors())
   app.get('/parked', options, () => console.parked())
-  const runbook = new URL('../../../docs/operations.md', import.meta.url)
-  app.get(
+}
+
+/** What operators meet, and what to do about it: all of it, or what is under a heading. */
+function addRunbook(app: FastifyInstance, { definition }: ApiServices): void {
+  app.get<{ Querystring: { heading?: string } }>(
     '/runbook',
-    options,
-    madeOnce('text/plain; charset=utf-8', () => readFileSync(runbook)),
+    { ...options, schema: { hide: true, querystring: Heading } },
+    async ({ query: { heading } }, reply) => {
+      const page = runbookOf(definition)
+      const text = heading === undefined ? page : sectionOf(page, heading)
+      if (text === undefined) throw new ServiceError('invalid_request', 'query: the runbook has no such heading')
+      return reply.type('text/plain; charset=utf-8').send(text)
+    },
   )
 }
 

@@ -1,6 +1,7 @@
 import type { Check, Health } from '../http/routes/health.ts'
 import type { Warning } from '../lib/warning.ts'
 import type { EventLog } from '../log/event-log.ts'
+import type { RunbookHeading } from '../operations/runbook.ts'
 import { type Lag, parkedIn } from '../projector/lag-meter.ts'
 
 /** What is wrong. */
@@ -9,8 +10,8 @@ export interface Problem {
   readonly code: string
   readonly what: string
   readonly remedy: string
-  /** The heading in docs/operations.md that says more. */
-  readonly runbook: string
+  /** The heading that says more. */
+  readonly runbook: RunbookHeading
   /** Since when this process knows of it: milliseconds since 1970. */
   readonly since: number
 }
@@ -59,37 +60,29 @@ function problemsIn({ lag: { lag }, log, reads, health, warnings }: SituationSou
     ...readModelsProblems(reads.state, lag),
     ...projectorProblems(checks.projector),
     ...lagProblems(lag),
-    ...[...log.warnings, ...warnings()].map(({ code, message }) => ({
-      ...{ code: `${code} ${message}`, what: message, remedy: '', runbook: 'When something is wrong' },
-    })),
+    ...[...log.warnings, ...warnings()].map(
+      ({ code, message }): Found => ({
+        ...{ code: `${code} ${message}`, what: message, remedy: '', runbook: 'When something is wrong' },
+      }),
+    ),
   ]
 }
 
 function partsAway(lag: Lag): Found[] {
   if (lag.status === 'known') return []
-  return [
-    ...(lag.logAnswers === false
-      ? [
-          {
-            code: 'log_away',
-            what: `The event log does not answer: ${lag.reason}`,
-            remedy: 'Writes are refused, and reads go on. Look at the brokers, or at the disk of the data folder.',
-            runbook: 'What keeps working during a fault',
-          },
-        ]
-      : []),
-    ...(lag.readModelsAnswer === false
-      ? [
-          {
-            code: 'read_models_away',
-            what: `The read models do not answer: ${lag.reason}`,
-            remedy:
-              'Reads are refused, and new things can still be added. Look at Redis, or at the disk of the data folder.',
-            runbook: 'What keeps working during a fault',
-          },
-        ]
-      : []),
-  ]
+  const log: Found = {
+    code: 'log_away',
+    what: `The event log does not answer: ${lag.reason}`,
+    remedy: 'Writes are refused, and reads go on. Look at the brokers, or at the disk of the data folder.',
+    runbook: 'What keeps working during a fault',
+  }
+  const readModels: Found = {
+    code: 'read_models_away',
+    what: `The read models do not answer: ${lag.reason}`,
+    remedy: 'Reads are refused, and new things can still be added. Look at Redis, or at the disk of the data folder.',
+    runbook: 'What keeps working during a fault',
+  }
+  return [...(lag.logAnswers === false ? [log] : []), ...(lag.readModelsAnswer === false ? [readModels] : [])]
 }
 
 const readStates: Readonly<Record<string, Omit<Found, 'code'>>> = {
@@ -137,27 +130,18 @@ function projectorProblems(projector: Check | undefined): Found[] {
 function lagProblems(lag: Lag): Found[] {
   if (lag.status === 'unknown') return []
   const seconds = Math.max(0, ...lag.partitions.map((each) => each.seconds))
-  const parked = parkedIn(lag.partitions)
-  return [
-    ...(seconds > behindSeconds
-      ? [
-          {
-            code: 'behind',
-            what: `The read models are ${Math.round(seconds)} seconds behind the log.`,
-            remedy: 'See in the pipeline which partition it is, and whether a projector has it.',
-            runbook: 'When something is wrong',
-          },
-        ]
-      : []),
-    ...(parked > 0
-      ? [
-          {
-            code: 'parked',
-            what: `${parked} ${parked === 1 ? 'event is' : 'events are'} parked.`,
-            remedy: 'They could not be applied, and wait for a decision: see Parked.',
-            runbook: 'Parked events',
-          },
-        ]
-      : []),
-  ]
+  const count = parkedIn(lag.partitions)
+  const behind: Found = {
+    code: 'behind',
+    what: `The read models are ${Math.round(seconds)} seconds behind the log.`,
+    remedy: 'See in the pipeline which partition it is, and whether a projector has it.',
+    runbook: 'When something is wrong',
+  }
+  const parked: Found = {
+    code: 'parked',
+    what: `${count} ${count === 1 ? 'event is' : 'events are'} parked.`,
+    remedy: 'They could not be applied, and wait for a decision: see Parked.',
+    runbook: 'Parked events',
+  }
+  return [...(seconds > behindSeconds ? [behind] : []), ...(count > 0 ? [parked] : [])]
 }

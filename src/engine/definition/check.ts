@@ -26,12 +26,14 @@ export function checkDefinition(definition: Definition): void {
   if (problems.length > 0) throw new DefinitionError(problems.join('\n'))
 }
 
-function* namesIn({ service: { name, stream, cli = [] } }: Definition): Problems {
+function* namesIn({ service: { name, stream, errors, cli = [] } }: Definition): Problems {
   if (!/^[a-z][a-z0-9]*$/.test(name)) yield `name: ${name} must be lower case letters and digits`
   if (!/^\/[\w/]+$/.test(stream.source)) yield `stream.source: ${stream.source} must be a path`
   const { stateMax = stateBounds.usual } = stream
   if (!Number.isInteger(stateMax) || stateMax < 1 || stateMax > stateBounds.most)
     yield `stream.stateMax: ${stateMax} must be an integer from 1 to ${stateBounds.most}`
+  for (const code of Object.keys(errors))
+    if (!/^[a-z][a-z0-9_]*$/.test(code)) yield `errors: ${code} must be lower case letters, digits and _`
   const taken: readonly string[] = Object.values(commandNames).flat()
   for (const command of cli) if (taken.includes(command.name)) yield `cli: the engine has the command ${command.name}`
 }
@@ -52,12 +54,14 @@ function* resourceIn(
     yield `${place}: the collection cannot have this name`
   if (!/^\/v1(\/[\w-]+)+$/.test(path)) yield `${place}.path: ${path} must begin with /v1/, without a slash at its end`
   if (!/^[a-z]+$/.test(noun)) yield `${place}.noun: ${noun} must be one word in lower case`
-  if (!/^[A-Z]\w*$/.test(titleOf(schema))) yield `${place}.schema: it needs a title, such as Book`
+  if (!/^[A-Z]\w*$/.test(titleOf(schema)))
+    yield `${place}.schema: it needs a title of one word with a capital, as a type has`
   if (Object.keys(schema.properties)[0] !== 'id') yield `${place}.schema: its first property must be id`
   const problem = yield* schemaIn(`${place}.schema`, schema, example)
   if (problem !== undefined) yield `${place}.example: ${problem}`
   for (const [name, values] of Object.entries(filters)) {
     yield* schemaIn(`${place}.filters.${name}`, values)
+    if (!/^[a-z]\w*$/i.test(name)) yield `${place}.filters.${name}: it must be a name of letters, digits and _`
     if (['limit', 'cursor', 'id'].includes(name))
       yield `${place}.filters.${name}: the engine has a parameter of this name`
     if (valuesOf(values).length === 0) yield `${place}.filters.${name}: it is not an enumeration of texts`
@@ -83,7 +87,7 @@ function* commandIn({ resources, errors }: Definition, route: CommandRoute<unkno
   if (method === 'DELETE' ? body !== undefined : body === undefined)
     yield `${place}.body: ${method} ${method === 'DELETE' ? 'has none' : 'needs one'}`
   if (body !== undefined && !/^[A-Z]\w*$/.test(titleOf(body)))
-    yield `${place}.body: it needs a title, such as BookInput`
+    yield `${place}.body: it needs a title of one word with a capital, as a type has`
   if (body !== undefined) yield* schemaIn(`${place}.body`, body)
   if (key !== undefined && creates === undefined) yield `${place}.key: it creates nothing that could be told again`
   for (const code of Object.keys(rejects))

@@ -7,4 +7,5 @@ export const commandNames = {
   streams: ['streams'],
   backup: ['backup'],
   doctor: ['doctor'],
+  runbook: ['runbook'],
 } as const

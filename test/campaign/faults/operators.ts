@@ -8,7 +8,7 @@ import type { Fault } from './fault.ts'
 
 const cli = join(import.meta.dirname, '../../../src/cli.ts')
 
-/** Followed within a second, or refused within 30 s where a server cannot read the file (docs/operations.md). */
+/** Followed within a second, or refused within 30 s where a server cannot read the file (docs/operations.md#api-keys). */
 const revokedMs = 30_000
 const takenMs = 30_000
 const diskMs = 60_000

@@ -1,12 +1,13 @@
+import { Type } from 'typebox'
 import { expect, it } from 'vitest'
 import { banner } from '../../../src/engine/app/banner.ts'
+import { ownCommand } from '../../../src/engine/lib/own-command.ts'
 import { theatre } from '../theatre/theatre.ts'
 
 const url = 'http://127.0.0.1:3000'
 const paths = { dataDir: '/data', apiKeysFile: '/data/api-keys.json' }
 const config = { ...paths, apiKeys: [], hasConsole: true, adminPort: undefined }
-const issueAnother =
-  'export THEATRE_KEY=$(API_KEYS_FILE=/data/api-keys.json npm run --silent theatre -- keys issue --name me)'
+const issueAnother = `export THEATRE_KEY=$(API_KEYS_FILE=/data/api-keys.json ${ownCommand()} keys issue --name me)`
 
 it('shows the key of a first start, and that it is shown only once', () => {
   const text = banner(theatre, { url, issuedKey: 'theatre_key' }, config)
@@ -34,5 +35,13 @@ it('names API_KEYS where it has some', () => {
 
 it('names a file as one word for the shell', () => {
   const text = banner(theatre, { url, issuedKey: undefined }, { ...config, apiKeysFile: "/my data/it's.json" })
-  expect(text).toContain(`$(API_KEYS_FILE='/my data/it'\\''s.json' npm run`)
+  expect(text).toContain(`$(API_KEYS_FILE='/my data/it'\\''s.json' ${ownCommand()} keys`)
+})
+
+it('sends an example as one word for the shell, whatever it has in it', () => {
+  const body = Type.Object({ name: Type.String({ examples: ["it's"] }) })
+  const commands = theatre.service.commands.map((each) => ({ ...each, ...(each.body && { body }) }))
+  const definition = { ...theatre, service: { ...theatre.service, commands } }
+  const text = banner(definition, { url, issuedKey: undefined }, config)
+  expect(text).toContain(` -d '{"name":"it'\\''s"}' http`)
 })

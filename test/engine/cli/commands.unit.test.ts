@@ -4,7 +4,7 @@ import { temporaryFolder } from '../../lib/temporary-folder.ts'
 import { runHere } from './run-here.ts'
 
 const commands = [
-  ...['generations', 'rebuild', 'verify', 'stats', 'events', 'streams', 'backup', 'doctor'],
+  ...['generations', 'rebuild', 'verify', 'stats', 'events', 'streams', 'backup', 'doctor', 'runbook'],
   ...['parked list', 'parked show', 'parked discard', 'keys issue', 'keys list', 'keys revoke'],
 ]
 const groups = ['keys', 'parked']

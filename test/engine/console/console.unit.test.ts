@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type EventSources, tellEvent } from '../../../src/engine/console/one-event.ts'
 import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { runbookHeadings } from '../../../src/engine/operations/runbook.ts'
 import { eventually } from '../../lib/eventually.ts'
 import { theatre } from '../theatre/theatre.ts'
 import { type Refused, useTheatre } from './console-theatre.ts'
@@ -37,8 +37,20 @@ describe('the status', () => {
   it('has the generations and the runbook', async () => {
     const { body } = await ask<object>('console/api/generations')
     expect(body).toMatchObject({ generations: [{ state: 'active', documents: { seats: 1, bookings: 1 } }] })
-    const runbook = await ask<string>('console/api/runbook')
-    expect(runbook.body).toBe(readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8'))
+  })
+
+  it('has the runbook in the words of the service, and what is under each heading that a problem names', async () => {
+    const { body } = await ask<string>('console/api/runbook')
+    expect(body).toMatch(/^# Runbook of Theatre\n/)
+    for (const heading of runbookHeadings) {
+      const section = await ask<string>(`console/api/runbook?heading=${encodeURIComponent(heading)}`)
+      expect(section.body, heading).not.toBe('')
+      expect(body).toContain(` ${heading}\n\n${section.body}`)
+    }
+    expect(await ask<Refused>('console/api/runbook?heading=None')).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request', message: 'query: the runbook has no such heading' },
+    })
   })
 })
 

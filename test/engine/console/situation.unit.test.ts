@@ -1,12 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { Situation, type SituationSources } from '../../../src/engine/console/situation.ts'
 import type { Lag } from '../../../src/engine/projector/lag-meter.ts'
 import { noRecords } from '../../../src/engine/read-models/stored-texts.ts'
-
-const headings = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8')
-  .split('\n')
-  .flatMap((line) => (line.startsWith('#') ? line.replace(/^#+ /, '') : []))
 
 const lagOf = (seconds: number, parked = 0): Lag => ({
   status: 'known',
@@ -63,7 +58,6 @@ describe('what is wrong', () => {
     expect(situation.problems).toEqual([
       { code, what: expect.stringMatching(what), remedy: expect.any(String), runbook: expect.any(String), since: 1000 },
     ])
-    expect(headings).toContain(situation.problems[0]?.runbook)
   })
 
   it('is known since it was seen first, and anew when it comes back', () => {

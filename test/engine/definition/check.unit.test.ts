@@ -34,6 +34,16 @@ describe('a wrong definition is refused, and its place named', () => {
     ['no resource for the stream', withStream({ collection: 'shelves' }), 'stream: there is no resource shelves'],
     ['a source that is no path', withStream({ source: 'books' }), 'stream.source: books'],
     [
+      'a filter that is no name',
+      withBooks({ filters: { 'is in': books.filters?.status } }),
+      'filters.is in: it must be a name of letters',
+    ],
+    [
+      'an error that is no name',
+      { errors: { ...service.errors, 'book>': { status: 409, retry: 'no', meaning: 'It is.' } } },
+      'errors: book> must be lower case letters, digits and _',
+    ],
+    [
       'a command of the engine',
       { cli: [{ name: 'verify', summary: '', run: async () => '' }] },
       'cli: the engine has the command verify',

@@ -1,9 +1,19 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { Type } from 'typebox'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { readCursor, writeCursor, writeToken } from '../../../src/engine/http/values/tokens.ts'
 import { anyCharacter } from '../../lib/any-character.ts'
-import { bookingStatuses, type Seat, type SeatId, seatDocument, seatStatuses } from '../theatre/seats.ts'
-import { expectError, testServer, tokenScope } from './fake-services.ts'
+import {
+  bookingStatuses,
+  type NewSeat,
+  type Seat,
+  type SeatEvent,
+  type SeatId,
+  seatDocument,
+  seatStatuses,
+} from '../theatre/seats.ts'
+import { streamOf, theatre } from '../theatre/theatre.ts'
+import { expectError, FakeServices, openServer, testServer, tokenScope } from './fake-services.ts'
 
 const server = testServer()
 const tokenOf = (offset: number) => writeToken(tokenScope, [{ partition: 0, offset }])
@@ -125,6 +135,36 @@ it('pages of bookings link on to bookings, of the same status', async () => {
   const [, ofSeats] = nextOf(await server.get('/v1/seats?limit=1'))?.split('&') ?? []
   expectError(await server.get(`/v1/bookings?${ofSeats}`), 400, 'invalid_cursor', 'another list')
 })
+
+/** A list of three with each of these values, by a filter whose name has to be written in another way, too. */
+it.each(['a&b=c', '"', '>; rel="help"', 'on hold', '100 %', '%26', '+', '#', 'é\u{1F436}', 'sold'])(
+  'a link has %j of a filter as a URI has it, and leads to the next page of that filter',
+  async (value) => {
+    const filters = { 'kind of': Type.Enum([value, 'other'], { type: 'string' }) }
+    const home = { ...theatre.home, filters }
+    const services = new FakeServices<SeatEvent, NewSeat>({
+      definition: { ...theatre, home, resources: [home] },
+      streamOf,
+      added: () => expect.fail(),
+    })
+    const { get, app } = await openServer(services)
+    onTestFinished(() => app.close())
+    for (const id of [1, 2, 3])
+      services.store({ collection: 'seats', id, json: `{"id":${id}}`, indexes: [`kind of:${value}`], behind: '1' })
+    services.store({ collection: 'seats', id: 4, json: '{"id":4}', indexes: ['kind of:other'], behind: '1' })
+    const pages: object[] = []
+    const parameter = `${encodeURIComponent('kind of')}=${encodeURIComponent(value)}`
+    for (let url: string | undefined = `/v1/seats?limit=1&${parameter}`; url !== undefined; ) {
+      const answer: Answer = await get(url)
+      pages.push(answer.json())
+      url = nextOf(answer)
+      // The characters of RFC 3986 alone
+      if (url !== undefined) expect(url).toMatch(/^(?:[\w./?&=-]|%[\dA-F]{2})+$/)
+      expect(url === undefined || url.includes(`?limit=1&${parameter}&cursor=`)).toBe(true)
+    }
+    expect(pages).toEqual([1, 2, 3].map((id) => [{ id }]))
+  },
+)
 
 type Answer = Awaited<ReturnType<typeof server.get>>
 

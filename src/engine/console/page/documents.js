@@ -67,7 +67,7 @@ function List({ resource, commands, schemaOf }) {
   const names = Object.keys(documents[0] ?? {})
   function find(submitted) {
     submitted.preventDefault()
-    location.hash = `#/documents/${encodeURIComponent(resource.collection)}/${new FormData(submitted.target).get('id')}`
+    location.hash = `#/documents/${encodeURIComponent(resource.collection)}/${encodeURIComponent(new FormData(submitted.target).get('id'))}`
   }
   return html`
     <form class="row" onSubmit=${find}>
@@ -75,7 +75,7 @@ function List({ resource, commands, schemaOf }) {
         ({
           name,
           values,
-        }) => html`<label>${name} <select onChange=${({ target }) => setQuery({ cursor: '', filter: target.value && `&${name}=${target.value}` })}>
+        }) => html`<label>${name} <select onChange=${({ target }) => setQuery({ cursor: '', filter: target.value && `&${new URLSearchParams({ [name]: target.value })}` })}>
           <option value="">all</option>${values.map((value) => html`<option>${value}</option>`)}
         </select></label>`,
       )}

@@ -72,25 +72,12 @@ function Problems({ problems, lag }) {
 }
 
 function Runbook({ heading, onClose }) {
-  const { value, failure } = useAnswer(async () => (await ask('console/api/runbook')).value, [heading])
+  const path = `console/api/runbook?heading=${encodeURIComponent(heading)}`
+  const { value, failure } = useAnswer(async () => (await ask(path)).value, [path])
   return html`<${Dialog} title=${heading} onClose=${onClose}>
     <${Failure} of=${failure} />
-    ${value === undefined ? 'Reading …' : html`<${Code} of=${sectionOf(value, heading)} label=${heading} />`}
+    ${value === undefined ? 'Reading …' : html`<${Code} of=${value} label=${heading} />`}
   <//>`
-}
-
-/** From its heading to the next one that is no lower. */
-function sectionOf(text, heading) {
-  const lines = text.split('\n')
-  const first = lines.findIndex((line) => line.replace(/^#+ /, '') === heading && line.startsWith('#'))
-  if (first < 0) return 'docs/operations.md'
-  const level = lines[first].indexOf(' ')
-  const behind = lines.slice(first + 1)
-  const length = behind.findIndex((line) => /^#+ /.test(line) && line.indexOf(' ') <= level)
-  return behind
-    .slice(0, length < 0 ? undefined : length)
-    .join('\n')
-    .trim()
 }
 
 /** The samples of the last quarter of an hour, as many as fit, whatever time the page is open. */

@@ -54,7 +54,10 @@ async function replyWithHistory(
   if (!isKnown) throw notFound(exchange, id)
   checkIfMatch(conditions)
   if (last !== undefined) {
-    addNext(reply, `${home.path}/${id}/events?limit=${limit}&cursor=${writeCursor(last, list)}`)
+    addNext(reply, `${home.path}/${id}/events`, [
+      ['limit', String(limit)],
+      ['cursor', writeCursor(last, list)],
+    ])
   }
   reply.type(jsonType)
   return `[${events.map(shownEvent)}]`

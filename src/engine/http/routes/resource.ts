@@ -128,8 +128,8 @@ export async function replyWithPage(
   addReached(exchange, reached)
   checkIfMatch(conditions)
   if (last !== undefined) {
-    const chosen = filter === undefined ? '' : `&${filter[0]}=${filter[1]}`
-    addNext(reply, `${resource.path}?limit=${limit}${chosen}&cursor=${writeCursor(last, list)}`)
+    const chosen = filter === undefined ? [] : [filter]
+    addNext(reply, resource.path, [['limit', String(limit)], ...chosen, ['cursor', writeCursor(last, list)]])
   }
   reply.type(jsonType)
   return `[${documents}]`
@@ -141,10 +141,8 @@ function idsIn(collection: string, asked: readonly Int64[]): readonly number[] {
   return [...new Set(ids)].sort((a, b) => a - b)
 }
 
-type Filter = readonly [name: string, value: string]
-
 /** No set holds the documents that two filters choose. */
-function oneOf(filters: Readonly<Record<string, unknown>>): Filter | undefined {
+function oneOf(filters: Readonly<Record<string, unknown>>): Parameter | undefined {
   const [filter, ...others] = Object.entries(filters)
   if (filter === undefined) return undefined
   refuseTogether(filter[0], Object.fromEntries(others))
@@ -161,7 +159,7 @@ function refuseTogether(name: string, others: Readonly<Record<string, unknown>>)
 function listName(
   { home }: Definition,
   { collection, filters = {} }: NamedResource,
-  filter: Filter | undefined,
+  filter: Parameter | undefined,
 ): string {
   const prefix = collection === home.collection ? '' : `${collection}:`
   if (filter === undefined) return prefix
@@ -169,9 +167,12 @@ function listName(
   return prefix + (filter[0] === first ? filter[1] : indexOf(...filter))
 }
 
-/** The link to the next page (RFC 8288). */
-export function addNext(reply: FastifyReply, path: string): void {
-  reply.header('link', `<${addressOf(reply, path)}>; rel="next"`)
+type Parameter = readonly [name: string, value: string]
+
+/** The link to the next page (RFC 8288). A value may have anything in it, which neither ends it nor the link (RFC 3986). */
+export function addNext(reply: FastifyReply, path: string, query: readonly Parameter[]): void {
+  const parameters = query.map((parameter) => parameter.map(encodeURIComponent).join('='))
+  reply.header('link', `<${addressOf(reply, path)}?${parameters.join('&')}>; rel="next"`)
 }
 
 /** Answers a GET of one document. */

@@ -22,11 +22,13 @@ function unseal(sealed: string): string | undefined {
  * and the filter; of the home collection, the first filter alone.
  */
 const cursorVersion = 1
-const cursorForm = new RegExp(`^${cursorVersion}:([1-9]\\d{0,15}):([\\w:-]*)$`)
+const cursorForm = new RegExp(`^${cursorVersion}:([1-9]\\d{0,15}):(.*)$`)
+/** Sealed text is ASCII, whatever the value of a filter is. */
+const written = (list: string) => encodeURIComponent(list).replaceAll('%3A', ':')
 
 /** The cursor of the page of `list` that begins after `lastId`. */
 export function writeCursor(lastId: number, list = ''): string {
-  return seal(`${cursorVersion}:${lastId}:${list}`)
+  return seal(`${cursorVersion}:${lastId}:${written(list)}`)
 }
 
 /** The last id of the previous page. Throws ServiceError invalid_cursor unless made by `writeCursor` for `list`. */
@@ -36,8 +38,8 @@ export function readCursor(cursor: string, list = ''): number {
   if (!Number.isSafeInteger(id)) {
     throw new ServiceError('invalid_cursor', 'query: cursor does not come from a list')
   }
-  if (madeFor !== list) {
-    throw new ServiceError('invalid_cursor', 'query: cursor belongs to another list, or to another status filter')
+  if (madeFor !== written(list)) {
+    throw new ServiceError('invalid_cursor', 'query: cursor belongs to another list, or to another filter')
   }
   return id
 }

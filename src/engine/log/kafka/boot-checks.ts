@@ -91,8 +91,8 @@ async function noted({ reader, topic, idBlocks }: LogToCheck, logId: string): Pr
   if (found !== undefined) return found
   throw new BootRefusal(
     `Topic ${idBlocks} ends in more than ${foreignMax} records that are not of the log ${logId}, so it ` +
-      ` is not known whether there were events. Take away its right to write there. If the events are in ${topic}, ` +
-      `append a record of the log to ${idBlocks}, as docs/runbook.md says, or restore both topics from a backup, ${orNewLog}`,
+      `is not known whether there were events. Take away its right to write there. If the events are in ${topic}, ` +
+      `append a record of the log to ${idBlocks}, as the command runbook says under 'Records of others in the id blocks', or restore both topics from a backup, ${orNewLog}`,
   )
 }
 

@@ -63,7 +63,7 @@ export function otherPartitions(name: string, found: number, madeWith: number): 
 /** The only remedy then. */
 export function copyInstead(partitions: number): string {
   const which = partitions === 1 ? 'partition 0' : `partitions 0 to ${partitions - 1}`
-  return `Stop all writers and copy ${which} to another topic, as docs/operations.md says, ${orNewLog}`
+  return `Stop all writers and copy ${which} to another topic, as the command runbook says under 'Warnings about the topics', ${orNewLog}`
 }
 
 function recordsDeleted({ name, firsts }: FoundTopic): readonly Warning[] {
@@ -92,8 +92,8 @@ function tooFewReplicas({ name, replicas, servers }: FoundTopic, wanted: number)
   if (replicas >= wanted) return []
   const message =
     `Topic ${name} has ${replicas} of ${wanted} replicas: the loss of ${replicas === 1 ? 'one broker' : 'so many brokers'} ` +
-    `loses the log. Give it ${wanted} with kafka-reassign-partitions.sh --bootstrap-server ${servers}, as ` +
-    'docs/operations.md says, or set KAFKA_REPLICATION_FACTOR to what you want.'
+    `loses the log. Give it ${wanted} with kafka-reassign-partitions.sh --bootstrap-server ${servers}, as the command ` +
+    "runbook says under 'Warnings about the topics', or set KAFKA_REPLICATION_FACTOR to what you want."
   return [{ code: 'too_few_replicas', message }]
 }
 

@@ -12,7 +12,7 @@ const remedies: readonly (readonly [said: RegExp, remedy: string])[] = [
   [/^READONLY/, 'it is a replica: name its master in REDIS_URL'],
   [/^CLUSTERDOWN/, 'bring the missing masters of its cluster back'],
   [/^MOVED/, 'its cluster has the slot at another node: if that lasts, start this process again'],
-  [/^NOPERM/, 'give this user the rights that docs/operations.md names'],
+  [/^NOPERM/, "give this user the rights that the command runbook says under 'Rights in Kafka and Redis'"],
 ]
 const refusesClient = /^(WRONGPASS|NOAUTH|NOPERM|ERR .*(AUTH|password|DB index))/i
 const listenMs = 500

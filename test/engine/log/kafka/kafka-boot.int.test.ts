@@ -221,7 +221,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
         options,
         `Topic ${options.topic}.id-blocks ends in more than 1000 records that are not of the log ${log.logId}`,
       )
-      // The advice of docs/runbook.md
+      // The advice of the runbook
       await junk(`{"epoch":"${log.logId}","token":"operator","hasEvents":true,"firstRecords":[]}`)
       expect([await failedByDoctor(options), (await openKafkaLog(options)).warnings]).toEqual(['', []])
     })

@@ -77,11 +77,11 @@ it('is continued by each of two processes that append in turn, and by one whose 
     expect(await readAll(log)).toEqual({ shown: shownTo(12), error: undefined })
 })
 
-it('a damaged log is taken as it is once its checksums are removed, as docs/operations.md tells', async () => {
+it('a damaged log is taken as it is once its checksums are removed, as the runbook tells', async () => {
   const file = await storedLog(30)
   withDatabase(file, (db) => db.exec('DELETE FROM records WHERE "offset" >= 25'))
   const [command = ''] =
-    /(?<=^ +)node -e .*(?= data\/event-log.db$)/m.exec(readFileSync('docs/operations.md', 'utf8')) ?? []
+    /(?<=^ +)node -e .*(?= data\/event-log.db$)/m.exec(readFileSync('src/engine/operations/runbook.md', 'utf8')) ?? []
   execFileSync('sh', ['-c', `${command} ${file}`])
   const { log, lines } = openOwn(file)
   expect(lines[0]).toMatchObject({ from: 0, end: 25 })
