@@ -1,4 +1,5 @@
 import { IdTakenError, type Int64, Rejected, type Stream } from '../engine/index.ts'
+import type { errors } from './errors.ts'
 import type { OrderEvent, PetChanged, PetEvent } from './events.ts'
 import { type Order, type OrderId, type OrderStatus, orderStatuses } from './order.ts'
 import {
@@ -45,7 +46,10 @@ const statusAfter = Object.fromEntries(orderStatuses.map((status) => [transition
 >
 
 type State = PetState | undefined
-type PetStream = Stream<State, PetCommand, PetEvent>
+/** Those of the store, of its resources, and of the engine. */
+type PetError = keyof typeof errors | 'pet_not_found' | 'order_not_found' | 'conflict'
+type PetStream = Stream<State, PetCommand, PetEvent, PetError>
+type Refused = Rejected<PetError>
 
 export const decide: PetStream['decide'] = (command, state) => {
   switch (command.type) {
@@ -77,12 +81,12 @@ export const evolve: PetStream['evolve'] = (state, { event, time }) => {
   return { ...state, isRemoved: true }
 }
 
-function createPet({ id, newPet }: Command<'createPet'>, state: State): PetEvent | Rejected {
+function createPet({ id, newPet }: Command<'createPet'>, state: State): PetEvent | Refused {
   if (state !== undefined) return new Rejected('conflict', `Pet ${id} exists already.`)
   return { type: 'PetCreated', pet: { id, ...newPet } }
 }
 
-function changePet({ id, change }: Command<'changePet'>, state: State): PetEvent | 'unchanged' | Rejected {
+function changePet({ id, change }: Command<'changePet'>, state: State): PetEvent | 'unchanged' | Refused {
   if (state === undefined || state.isRemoved) return new Rejected('pet_not_found', `There is no pet ${id}.`)
   const { pet } = state
   const { name, categoryId, description } = { ...pet, ...change }
@@ -92,7 +96,7 @@ function changePet({ id, change }: Command<'changePet'>, state: State): PetEvent
   return { type: 'PetChanged', pet: changed }
 }
 
-function removePet({ id }: Command<'removePet'>, state: State): PetEvent | 'unchanged' | Rejected {
+function removePet({ id }: Command<'removePet'>, state: State): PetEvent | 'unchanged' | Refused {
   if (state === undefined) return new Rejected('pet_not_found', `There is no pet ${id}.`)
   if (state.isRemoved) return 'unchanged'
   const { pet, order } = state
@@ -106,7 +110,7 @@ function isOpen(order: Order | undefined): order is Order {
   return order?.status === 'placed' || order?.status === 'approved'
 }
 
-function placeOrder({ orderId, petId }: Command<'placeOrder'>, state: State): PetEvent | Rejected {
+function placeOrder({ orderId, petId }: Command<'placeOrder'>, state: State): PetEvent | Refused {
   if (state === undefined || state.isRemoved) return new Rejected('unknown_pet', `There is no pet ${petId}.`)
   const { pet, order } = state
   if (pet.status === 'available') return { type: 'OrderPlaced', orderId, petId: pet.id }
@@ -114,7 +118,7 @@ function placeOrder({ orderId, petId }: Command<'placeOrder'>, state: State): Pe
   return new Rejected('pet_not_available', `Pet ${petId} is ${pet.status}: ${holder}.`)
 }
 
-function updateOrder(command: Command<'updateOrder'>, state: State): PetEvent | 'unchanged' | Rejected {
+function updateOrder(command: Command<'updateOrder'>, state: State): PetEvent | 'unchanged' | Refused {
   const { orderId, status } = command
   if (state?.order === undefined) return new Rejected('order_not_found', `There is no order ${orderId}.`)
   const current = state.order.id === orderId ? state.order.status : 'cancelled'

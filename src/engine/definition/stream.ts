@@ -19,7 +19,7 @@ export interface Recorded<Event> {
  * What happens to one thing, in one order: its events, and all that follows from them. Pure: no clock, no randomness, no
  * I/O, so that a rebuild gives the same read models byte for byte.
  */
-export interface Stream<State, Command, Event extends AnyEvent> {
+export interface Stream<State, Command, Event extends AnyEvent, Code extends string = string> {
   /** Its documents have the ids of streams; only they can be removed. */
   readonly collection: string
   /** The `source` of the CloudEvents. */
@@ -27,7 +27,7 @@ export interface Stream<State, Command, Event extends AnyEvent> {
   /** The state of a stream without events. */
   readonly initial: State
   /** What the command makes happen. If-Match is judged before. The order of the log decides whether it takes effect. */
-  decide(command: Command, state: State): Event | 'unchanged' | Rejected
+  decide(command: Command, state: State): Event | 'unchanged' | Rejected<Code>
   /**
    * The state after the event. Throws an Error with the reason if the event cannot follow the state, which parks it;
    * IdTakenError if only the id of what it creates is in the way.

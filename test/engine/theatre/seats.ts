@@ -6,6 +6,7 @@ import {
   Int64Schema,
   parseExactJson,
   Rejected,
+  type Service,
   type Stream,
 } from '../../../src/engine/index.ts'
 
@@ -122,7 +123,14 @@ const steps: Readonly<
   cancelled: { event: 'BookingCancelled', from: ['placed', 'approved'], seat: 'available' },
 }
 
-type SeatStream = Stream<SeatState | undefined, SeatCommand, SeatEvent>
+export const errors = {
+  seat_not_available: { status: 409, retry: 'yes', meaning: 'The seat is booked.' },
+  booking_transition_invalid: { status: 409, retry: 'no', meaning: 'The booking is past that.' },
+  unknown_seat: { status: 422, retry: 'no', meaning: 'There is no such seat.' },
+} satisfies Service['errors']
+
+type SeatError = keyof typeof errors | 'conflict'
+type SeatStream = Stream<SeatState | undefined, SeatCommand, SeatEvent, SeatError>
 
 export const decide: SeatStream['decide'] = (command, state) => {
   if (command.type === 'addSeat') {

@@ -14,6 +14,7 @@ import {
   BookingStatus,
   bookingDocument,
   decide,
+  errors,
   evolve,
   idSchema,
   type NewSeat,
@@ -118,7 +119,7 @@ const updateBooking = command({
 const booking = { id: 2, seatId: 1, status: 'approved' }
 const times = { placedAt: '2026-11-20T09:30:00.000Z', updatedAt: '2026-11-20T10:15:00.000Z' }
 
-const resources: Service['resources'] = {
+const resources = {
   seats: {
     path: '/v1/seats',
     noun: 'seat',
@@ -141,9 +142,9 @@ const resources: Service['resources'] = {
     list: { operationId: 'listBookings', summary: 'List all bookings' },
     find: { operationId: 'getBooking', summary: 'Get a booking' },
   },
-}
+} satisfies Service['resources']
 
-const service = defineService<SeatState | undefined, SeatCommand, SeatEvent>({
+const service = defineService({
   name: 'theatre',
   title: 'Theatre',
   version: '1.0.0',
@@ -207,11 +208,7 @@ const service = defineService<SeatState | undefined, SeatCommand, SeatEvent>({
   },
   resources,
   commands: [addSeat, removeSeat, placeBooking, updateBooking],
-  errors: {
-    seat_not_available: { status: 409, retry: 'yes', meaning: 'The seat is booked.' },
-    booking_transition_invalid: { status: 409, retry: 'no', meaning: 'The booking is past that.' },
-    unknown_seat: { status: 422, retry: 'no', meaning: 'There is no such seat.' },
-  },
+  errors,
   cli: [{ name: 'paint', summary: 'Paint the seats', run: paint }],
 })
 
