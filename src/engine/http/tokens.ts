@@ -37,7 +37,7 @@ export function readCursor(cursor: string, list = ''): number {
     throw new ServiceError('invalid_cursor', 'query: cursor does not come from a list')
   }
   if (madeFor !== list) {
-    throw new ServiceError('invalid_cursor', 'query: cursor belongs to another list, or to another status filter')
+    throw new ServiceError('invalid_cursor', 'query: cursor belongs to another list, or to another filter')
   }
   return id
 }
