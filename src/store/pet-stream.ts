@@ -1,16 +1,8 @@
-import { IdTakenError, type Int64, Rejected, type Stream } from '../engine/index.ts'
+import { IdTakenError, type Int64, parseExactJson, Rejected, type Stream } from '../engine/index.ts'
 import type { errors } from './errors.ts'
 import type { OrderEvent, PetChanged, PetEvent } from './events.ts'
 import { type Order, type OrderId, type OrderStatus, orderStatuses } from './order.ts'
-import {
-  type NewPet,
-  type Pet,
-  type PetChange,
-  type PetId,
-  type PetStatus,
-  petDocument,
-  readPetDocument,
-} from './pet.ts'
+import { type NewPet, type Pet, type PetChange, type PetId, type PetStatus, petDocument } from './pet.ts'
 
 /** The state of a pet and its latest order. Earlier orders are cancelled, and final. */
 export interface PetState {
@@ -165,16 +157,16 @@ const removedMark = 'removed'
 
 /** The pet's document, and behind it words: those of the latest order, and whether the pet is removed. None has a brace. */
 export const petState: NonNullable<PetStream['state']> = {
-  write(state) {
+  write(state, document) {
     if (state === undefined) return ''
     const { pet, order, isRemoved } = state
     const words = order === undefined ? [] : [order.id, order.status, order.placedAt, order.updatedAt]
-    return petDocument(pet) + [...words, ...(isRemoved ? [removedMark] : [])].join(' ')
+    return (document ?? petDocument(pet)) + [...words, ...(isRemoved ? [removedMark] : [])].join(' ')
   },
   read(text) {
     if (text === '') return undefined
     const end = text.lastIndexOf('}') + 1
-    const pet = readPetDocument(text.slice(0, end))
+    const pet = parseExactJson(text.slice(0, end)) as Pet
     if (end === text.length) return { pet, order: undefined }
     const words = text.slice(end).split(' ')
     const removed = words.at(-1) === removedMark ? ({ isRemoved: true } as const) : {}

@@ -13,7 +13,7 @@ import {
 /*
  * What the tests of the engine run on: a theatre whose seats are booked, one booking at a time. It has one of each thing
  * that the engine can do: a document of the stream's own and another one, a keyed first event and a keyed later one, an
- * event without a version, a removal, a quick reading, a state with a codec.
+ * event without a version, a removal, a state with a codec.
  */
 
 export const seatStatuses = ['available', 'pending', 'sold'] as const

@@ -4,7 +4,7 @@ import { type Definition, define, type StreamDefinition } from '../../../src/eng
 import type { EventContext } from '../../../src/engine/definition/event-codec.ts'
 import type { Service } from '../../../src/engine/definition/service.ts'
 import type { EventType } from '../../../src/engine/definition/stream.ts'
-import { command, defineService, Int64Schema, parseExactJson } from '../../../src/engine/index.ts'
+import { command, defineService, Int64Schema } from '../../../src/engine/index.ts'
 import type { NewRecord } from '../../../src/engine/log/event-log.ts'
 import {
   type Booking,
@@ -164,11 +164,6 @@ const service = defineService({
         isUnversioned: true,
         write: ({ seat }) => seatDocument(seat),
         read: (seat) => ({ type: 'SeatAdded', seat: seat as Seat }),
-        quick(json) {
-          const isPlain =
-            /^\{"id":[1-9]\d{0,14},"name":"\w{1,99}","rowId":\d{1,15},"status":"(available|pending|sold)"\}$/
-          return isPlain.test(json) ? { type: 'SeatAdded', seat: parseExactJson(json) as Seat } : undefined
-        },
         examples: [
           { name: 'seatAdded', summary: 'Seat 42 was added', stream: seatId, version: 1, event: added },
           { name: 'seatAddedOnce', summary: 'Under a key', stream: seatId, version: 1, event: added, isKeyed: true },
