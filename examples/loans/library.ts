@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { command, defineService, type EventType, exactJson } from '../../src/engine/index.ts'
-import { type Command, decide, dueAfter, type Event, evolve } from './loans.ts'
+import { type Command, decide, dueAfter, type Event, errors, evolve } from './loans.ts'
 import { books, id, loans, projections } from './resources.ts'
 
 /** What an event is, and an example of it, which gives book 7 this version. Those of POST may be keyed. */
@@ -97,10 +97,5 @@ export const library = defineService({
   },
   resources: { books, loans },
   commands: [addBook, lendBook, changeLoan],
-  errors: {
-    unknown_book: { status: 422, retry: 'no', meaning: 'The library has no such book.' },
-    book_is_lent: { status: 409, retry: 'later', meaning: 'A member has the book. The message says until when.' },
-    loan_is_over: { status: 409, retry: 'no', meaning: 'The book was returned.' },
-    loan_is_overdue: { status: 409, retry: 'no', meaning: 'It is too late to extend the loan: return the book.' },
-  },
+  errors,
 })

@@ -1,4 +1,4 @@
-import { IdTakenError, type Recorded, Rejected } from '../../src/engine/index.ts'
+import { IdTakenError, type Recorded, Rejected, type Service } from '../../src/engine/index.ts'
 
 export interface Loan {
   id: number
@@ -23,11 +23,19 @@ export type Command =
   | { type: 'lend'; loanId: number; memberId: number; time: string }
   | { type: 'extend' | 'return'; loanId: number; time: string }
 
+/** What a command may be rejected with. */
+export const errors = {
+  unknown_book: { status: 422, retry: 'no', meaning: 'The library has no such book.' },
+  book_is_lent: { status: 409, retry: 'yes', meaning: 'A member has the book. The message says until when.' },
+  loan_is_over: { status: 409, retry: 'no', meaning: 'The book was returned.' },
+  loan_is_overdue: { status: 409, retry: 'no', meaning: 'It is too late to extend the loan: return the book.' },
+} satisfies Service['errors']
+
 const fourteenDays = 14 * 86_400_000
 export const dueAfter = (time: string) => new Date(Date.parse(time) + fourteenDays).toISOString()
 
 /** What a command makes happen. */
-export function decide(command: Command, state: State): Event | 'unchanged' | Rejected {
+export function decide(command: Command, state: State): Event | 'unchanged' | Rejected<keyof typeof errors> {
   if (command.type === 'add') return { type: 'BookAdded', id: command.id, title: command.title }
   if (state === undefined) return new Rejected('unknown_book', 'There is no such book.')
   const { loanId, time } = command

@@ -10,7 +10,7 @@ const BookStatus = Type.Enum(['in', 'lent'], { type: 'string', title: 'BookStatu
 const LoanStatus = Type.Enum(['open', 'returned'], { type: 'string', title: 'LoanStatus' })
 const due = Type.String({ format: 'date-time', description: 'When the book must be back' })
 
-export const books: Resource = {
+export const books: Resource<'book'> = {
   path: '/v1/books',
   noun: 'book',
   tag: { name: 'books', description: 'The books of the library' },
@@ -22,7 +22,7 @@ export const books: Resource = {
   history: { operationId: 'listBookEvents', summary: 'List what happened to a book' },
 }
 
-export const loans: Resource = {
+export const loans: Resource<'loan'> = {
   path: '/v1/loans',
   noun: 'loan',
   tag: { name: 'loans', description: 'Who has which book' },

@@ -5,9 +5,14 @@ import type { CommandRoute, Service } from './definition/service.ts'
 import type { AnyEvent } from './definition/stream.ts'
 import type { Program } from './program.ts'
 
-export function defineService<State, Command, Event extends AnyEvent>(
-  service: Service<State, Command, Event>,
-): Program {
+export function defineService<
+  State,
+  Command,
+  Event extends AnyEvent,
+  Code extends string,
+  Collection extends string,
+  Noun extends string,
+>(service: Service<State, Command, Event, Code, Collection, Noun>): Program {
   const command = async (argv: readonly string[]) =>
     (await import('./cli/program.ts')).runCommand(() => defined(service), argv)
   return {
@@ -26,7 +31,9 @@ function defined(service: Service): Definition {
   return definition
 }
 
-/** Infers the type of the body, for `command` and `key`, and then forgets it. */
-export function command<Command, Body extends TSchema>(route: CommandRoute<Command, Body>): CommandRoute<Command> {
-  return route as unknown as CommandRoute<Command>
+/** Infers the type of the body, for `command` and `key`, and then forgets it; what it names is for `defineService`. */
+export function command<Command, Body extends TSchema, Collection extends string = never, Code extends string = never>(
+  route: CommandRoute<Command, Body, Collection> & { readonly rejects: Readonly<Record<Code, string>> },
+): CommandRoute<Command, TSchema, NoInfer<Collection>, NoInfer<Code>> {
+  return route as unknown as CommandRoute<Command, TSchema, Collection, Code>
 }

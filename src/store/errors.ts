@@ -1,6 +1,6 @@
 import type { Service } from '../engine/index.ts'
 
-export const errors: Service['errors'] = {
+export const errors = {
   pet_not_available: {
     status: 409,
     retry: 'later',
@@ -20,4 +20,4 @@ export const errors: Service['errors'] = {
       'delivered; a placed or approved order can be cancelled.',
   },
   unknown_pet: { status: 422, retry: 'no', meaning: 'The pet to order does not exist.' },
-}
+} satisfies Service['errors']

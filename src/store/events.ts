@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { EarlierExample, EventType, Stream } from '../engine/index.ts'
 import type { OrderId } from './order.ts'
-import { IdSchema, type Pet, type PetId, PetIdSchema, PetSchema, PetV1Schema, petDocument, WrittenPet } from './pet.ts'
+import { IdSchema, type Pet, type PetId, PetIdSchema, PetSchema, PetV1Schema, petDocument } from './pet.ts'
 
 /** A pet was added to the store. */
 export interface PetCreated {
@@ -78,26 +78,16 @@ function ofPet<Type extends 'PetCreated' | 'PetChanged'>(
   { first, second, ...more }: Omit<EventType<never>, 'version' | 'data' | 'examples'> & Examples,
 ): EventType<{ readonly type: Type; readonly pet: Pet }> {
   const read = (pet: unknown) => ({ type, pet: pet as Pet })
-  const quick = (json: string) => {
-    const pet = WrittenPet.in(json)
-    return pet && { type, pet }
-  }
   return {
     ...more,
     version: 2,
     data: PetSchema,
     write: ({ pet }) => petDocument(pet),
     read,
-    quick,
     earlier: {
       1: {
         data: PetV1Schema,
-        upcast: (pet) => pet,
         downcast: (pet) => ((pet as Pet).description === undefined ? (pet as Pet) : undefined),
-        quick(json) {
-          const event = quick(json)
-          return event?.pet.description === undefined ? event : undefined
-        },
         examples: first,
       },
     },

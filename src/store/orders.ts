@@ -5,7 +5,7 @@ import type { PetId } from './pet.ts'
 import { type PetCommand, utc } from './pet-stream.ts'
 
 /** Orders of pets, in beta (docs/releases.md). */
-export const orders: Resource = {
+export const orders: Resource<'order'> = {
   path: '/v1/store/orders',
   noun: 'order',
   tag: { name: 'store', description: 'Orders of pets (beta)' },

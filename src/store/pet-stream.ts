@@ -1,15 +1,8 @@
-import { IdTakenError, type Int64, Rejected, type Stream } from '../engine/index.ts'
+import { IdTakenError, type Int64, parseExactJson, Rejected, type Stream } from '../engine/index.ts'
+import type { errors } from './errors.ts'
 import type { OrderEvent, PetChanged, PetEvent } from './events.ts'
 import { type Order, type OrderId, type OrderStatus, orderStatuses } from './order.ts'
-import {
-  type NewPet,
-  type Pet,
-  type PetChange,
-  type PetId,
-  type PetStatus,
-  petDocument,
-  readPetDocument,
-} from './pet.ts'
+import { type NewPet, type Pet, type PetChange, type PetId, type PetStatus, petDocument } from './pet.ts'
 
 /** The state of a pet and its latest order. Earlier orders are cancelled, and final. */
 export interface PetState {
@@ -45,7 +38,10 @@ const statusAfter = Object.fromEntries(orderStatuses.map((status) => [transition
 >
 
 type State = PetState | undefined
-type PetStream = Stream<State, PetCommand, PetEvent>
+/** Those of the store, of its resources, and of the engine. */
+type PetError = keyof typeof errors | 'pet_not_found' | 'order_not_found' | 'conflict'
+type PetStream = Stream<State, PetCommand, PetEvent, PetError>
+type Refused = Rejected<PetError>
 
 export const decide: PetStream['decide'] = (command, state) => {
   switch (command.type) {
@@ -77,12 +73,12 @@ export const evolve: PetStream['evolve'] = (state, { event, time }) => {
   return { ...state, isRemoved: true }
 }
 
-function createPet({ id, newPet }: Command<'createPet'>, state: State): PetEvent | Rejected {
+function createPet({ id, newPet }: Command<'createPet'>, state: State): PetEvent | Refused {
   if (state !== undefined) return new Rejected('conflict', `Pet ${id} exists already.`)
   return { type: 'PetCreated', pet: { id, ...newPet } }
 }
 
-function changePet({ id, change }: Command<'changePet'>, state: State): PetEvent | 'unchanged' | Rejected {
+function changePet({ id, change }: Command<'changePet'>, state: State): PetEvent | 'unchanged' | Refused {
   if (state === undefined || state.isRemoved) return new Rejected('pet_not_found', `There is no pet ${id}.`)
   const { pet } = state
   const { name, categoryId, description } = { ...pet, ...change }
@@ -92,7 +88,7 @@ function changePet({ id, change }: Command<'changePet'>, state: State): PetEvent
   return { type: 'PetChanged', pet: changed }
 }
 
-function removePet({ id }: Command<'removePet'>, state: State): PetEvent | 'unchanged' | Rejected {
+function removePet({ id }: Command<'removePet'>, state: State): PetEvent | 'unchanged' | Refused {
   if (state === undefined) return new Rejected('pet_not_found', `There is no pet ${id}.`)
   if (state.isRemoved) return 'unchanged'
   const { pet, order } = state
@@ -106,7 +102,7 @@ function isOpen(order: Order | undefined): order is Order {
   return order?.status === 'placed' || order?.status === 'approved'
 }
 
-function placeOrder({ orderId, petId }: Command<'placeOrder'>, state: State): PetEvent | Rejected {
+function placeOrder({ orderId, petId }: Command<'placeOrder'>, state: State): PetEvent | Refused {
   if (state === undefined || state.isRemoved) return new Rejected('unknown_pet', `There is no pet ${petId}.`)
   const { pet, order } = state
   if (pet.status === 'available') return { type: 'OrderPlaced', orderId, petId: pet.id }
@@ -114,7 +110,7 @@ function placeOrder({ orderId, petId }: Command<'placeOrder'>, state: State): Pe
   return new Rejected('pet_not_available', `Pet ${petId} is ${pet.status}: ${holder}.`)
 }
 
-function updateOrder(command: Command<'updateOrder'>, state: State): PetEvent | 'unchanged' | Rejected {
+function updateOrder(command: Command<'updateOrder'>, state: State): PetEvent | 'unchanged' | Refused {
   const { orderId, status } = command
   if (state?.order === undefined) return new Rejected('order_not_found', `There is no order ${orderId}.`)
   const current = state.order.id === orderId ? state.order.status : 'cancelled'
@@ -161,16 +157,16 @@ const removedMark = 'removed'
 
 /** The pet's document, and behind it words: those of the latest order, and whether the pet is removed. None has a brace. */
 export const petState: NonNullable<PetStream['state']> = {
-  write(state) {
+  write(state, document) {
     if (state === undefined) return ''
     const { pet, order, isRemoved } = state
     const words = order === undefined ? [] : [order.id, order.status, order.placedAt, order.updatedAt]
-    return petDocument(pet) + [...words, ...(isRemoved ? [removedMark] : [])].join(' ')
+    return (document ?? petDocument(pet)) + [...words, ...(isRemoved ? [removedMark] : [])].join(' ')
   },
   read(text) {
     if (text === '') return undefined
     const end = text.lastIndexOf('}') + 1
-    const pet = readPetDocument(text.slice(0, end))
+    const pet = parseExactJson(text.slice(0, end)) as Pet
     if (end === text.length) return { pet, order: undefined }
     const words = text.slice(end).split(' ')
     const removed = words.at(-1) === removedMark ? ({ isRemoved: true } as const) : {}

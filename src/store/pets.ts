@@ -2,7 +2,7 @@ import { command, type Resource } from '../engine/index.ts'
 import { NewPetSchema, PetChangeSchema, type PetId, PetSchema, PetStatus, petDocument, toNewPet } from './pet.ts'
 import type { PetCommand } from './pet-stream.ts'
 
-export const pets: Resource = {
+export const pets: Resource<'pet'> = {
   path: '/v1/pets',
   noun: 'pet',
   called: { one: 'animal', several: 'animals' },

@@ -2,6 +2,7 @@ import { runInThisContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { inOneLine } from '../../src/engine/cli/output.ts'
+import { quickReader } from '../../src/engine/definition/quick-reader.ts'
 import { readConditions } from '../../src/engine/http/values/conditions.ts'
 import { readIdempotencyKey, readPrefer, readTraceparent } from '../../src/engine/http/values/headers.ts'
 import { messageProblem } from '../../src/engine/http/values/messages.ts'
@@ -28,7 +29,7 @@ import {
   decodeRow,
   homeIdOf,
 } from '../../src/engine/read-models/stored-texts.ts'
-import { WrittenPet } from '../../src/store/pet.ts'
+import { PetSchema } from '../../src/store/pet.ts'
 
 const preflight = (names: string) => ({
   method: 'OPTIONS',
@@ -48,14 +49,16 @@ const checkIds = compileRequestCheck({
   httpPart: 'querystring',
 } as never)
 
+const readPet = quickReader(PetSchema)
+
 /**
  * Whatever reads text that a stranger, another producer, or somebody who can write to Redis wrote. What it makes of it, errors
  * included, is no concern here.
  */
 const parsers: Record<string, (text: string) => unknown> = {
   'JSON of a body': parseExactJson,
-  'the value of a record': (text) => readCloudEvent(Buffer.from(text), (json) => WrittenPet.in(json)),
-  'the document of a pet': (text) => WrittenPet.in(text),
+  'the value of a record': (text) => readCloudEvent(Buffer.from(text), (_, json) => readPet(json)),
+  'the document of a pet': readPet,
   'an id in a path': parseInt64,
   'Idempotency-Key': readIdempotencyKey,
   'If-Match': (text) => readConditions({ 'if-match': text }),

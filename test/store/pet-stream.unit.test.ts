@@ -5,7 +5,7 @@ import { IdTakenError } from '../../src/engine/lib/errors.ts'
 import type { OrderEvent, PetEvent } from '../../src/store/events.ts'
 import { type OrderId, type OrderStatus, orderStatuses } from '../../src/store/order.ts'
 import { type Pet, type PetChange, type PetId, type PetStatus, petDocument, petStatuses } from '../../src/store/pet.ts'
-import { type PetCommand, type PetState, utc } from '../../src/store/pet-stream.ts'
+import { type PetCommand, type PetState, petState, utc } from '../../src/store/pet-stream.ts'
 import { anyPet } from './any-pet.ts'
 import { hiddenOf, petstore } from './petstore.ts'
 
@@ -251,6 +251,7 @@ describe('what happened', () => {
         const document = isRemoved ? undefined : petDocument(pet)
         const read = petstore.codec.read({ document, hidden: hiddenOf(kept) })
         expect(read).toEqual(kept)
+        expect(petState.write(kept, document)).toBe(petState.write(kept))
       }),
     )
     expect(petstore.codec.read({ document: undefined, hidden: hiddenOf(undefined) })).toBeUndefined()

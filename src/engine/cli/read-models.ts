@@ -1,25 +1,20 @@
 import type { Command } from 'commander'
 import { openScratch } from '../app/embedded-storage.ts'
 import type { Definition } from '../definition/definition.ts'
-import { valuesOf } from '../definition/filter-values.ts'
-import { indexOf } from '../definition/shown-documents.ts'
-import { listed } from '../definition/words.ts'
 import { inActive } from '../operations/active.ts'
 import { describeGenerations } from '../operations/generations.ts'
 import { rebuildAll, verdictOf, verifyAll, type WorkOptions } from '../operations/read-models.ts'
-import { setName } from '../read-models/document.ts'
 import type { Difference } from '../rebuilding/differences.ts'
 import type { Verification } from '../rebuilding/verify.ts'
 import { addAction, type CommandResult, exitCodes, inOneLine, type Options, operator, print, table } from './output.ts'
 import { showProgress } from './progress.ts'
+import { describeStats, statsSummary } from './stats.ts'
 import { withStorage } from './storage.ts'
 
 const shownDifferences = 50
 const rebuilt = 'Rebuilt: the new generation has taken over.'
 
 export function addCommands(program: Command, definition: Definition): void {
-  const collections = definition.resources.map(({ collection }) => collection)
-  const filters = [...new Set(definition.resources.flatMap(({ filters = {} }) => Object.keys(filters)))]
   const listing = 'List the generations of every version of the read models: state, position, lag, size'
   addAction(program.command('generations'), listing, () => listGenerations(definition))
   const rebuilding = 'Build the read models anew from the log, beside the live ones, and have them take over'
@@ -30,11 +25,7 @@ export function addCommands(program: Command, definition: Definition): void {
     verifying,
     (options: VerifyOptions) => runVerify(definition, options),
   )
-  addAction(
-    program.command('stats'),
-    `Show how many ${listed(collections, 'and')} there are, by ${listed(filters, 'and')}`,
-    () => countAll(definition),
-  )
+  addAction(program.command('stats'), statsSummary(definition.resources), () => countAll(definition))
 }
 
 async function listGenerations(definition: Definition): Promise<CommandResult> {
@@ -121,14 +112,5 @@ async function countAll(definition: Definition): Promise<CommandResult> {
     inActive(stores, ({ inspection }, name) => inspection.recorded(name)),
   )
   const count = (set: string) => contents.reduce((sum, { sizes }) => sum + (sizes.get(set) ?? 0), 0)
-  const stats = definition.resources.map(({ collection, filters = {} }) => {
-    const counts = Object.entries(filters).flatMap(([filter, values]) =>
-      valuesOf(values).map((value) => [value, count(setName(collection, indexOf(filter, value)))] as const),
-    )
-    return [collection, { total: count(collection), ...Object.fromEntries(counts) }] as const
-  })
-  const rows = stats.flatMap(([collection, counts]) =>
-    Object.entries(counts).map(([value, n]) => [collection, value, String(n)]),
-  )
-  return { json: Object.fromEntries(stats), text: table(['', 'STATUS', 'COUNT'], rows) }
+  return describeStats(definition.resources, count)
 }

@@ -1,12 +1,16 @@
-import { type ErrorFacts, engineErrors } from '../lib/engine-errors.ts'
+import { type EngineErrorCode, type ErrorFacts, engineErrors } from '../lib/engine-errors.ts'
 
 /** A service's own errors by their codes. None of them has an effect. */
-export type OwnErrors = Readonly<Record<string, Omit<ErrorFacts, 'effect'>>>
+export type OwnErrors<Code extends string = string> = Readonly<Record<Code, Omit<ErrorFacts, 'effect'>>>
+
+/** What a command may be rejected with: the service's own errors, those of its resources, and the engine's. */
+export type ErrorCode<Own extends string, Noun extends string> = Own | NotFoundCode<Noun> | EngineErrorCode
 
 /** All errors of a service by their codes, in the order of its reference. */
 export type ErrorTable = ReadonlyMap<string, ErrorFacts>
 
-export const notFoundCode = (noun: string) => `${noun}_not_found`
+type NotFoundCode<Noun extends string> = `${Noun}_not_found`
+export const notFoundCode = <Noun extends string>(noun: Noun): NotFoundCode<Noun> => `${noun}_not_found`
 
 /** The error of every resource: there is none with this id. */
 export function notFoundError(noun: string): ErrorFacts {

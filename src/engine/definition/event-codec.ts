@@ -49,7 +49,7 @@ export interface EventCodec<Event> {
   /** The version that an event gives its stream; undefined if it has no readable one. */
   streamVersion(event: Pick<CloudEvent, 'type' | 'streamversion'>): number | undefined
   /** For `readCloudEvent`, only for speed. */
-  quick(type: string, json: string): Event | undefined
+  quick(type: string, json: string): object | undefined
 }
 
 export function eventCodec<Event extends AnyEvent>(
@@ -89,9 +89,8 @@ export function eventCodec<Event extends AnyEvent>(
         data: JSON.stringify({ offset }),
       }),
     decode({ type, data, quick }) {
-      if (quick !== undefined) return { outcome: 'event', event: quick as Event }
       const known = byType.get(type)
-      if (known !== undefined) return decodeIn(known, data)
+      if (known !== undefined) return decodeIn(known, data, quick)
       if (type === discarded) {
         if (checkDiscarded(data) !== undefined) return { outcome: 'ignored' }
         return { outcome: 'discard', offset: (data as Static<typeof EventDiscardedData>).offset }
@@ -103,13 +102,13 @@ export function eventCodec<Event extends AnyEvent>(
       if (streamversion === undefined) return byType.get(type)?.isUnversioned ? 1 : undefined
       return Number.isSafeInteger(streamversion) ? (streamversion as number) : undefined
     },
-    quick: (type, json) => byType.get(type)?.quick?.(json),
+    quick: (type, json) => byType.get(type)?.quick(json),
   }
 }
 
-function decodeIn<Event>(version: EventVersion<Event>, data: unknown): Decoded<Event> {
+function decodeIn<Event>(version: EventVersion<Event>, data: unknown, quick: unknown): Decoded<Event> {
   try {
-    return { outcome: 'event', event: version.read(data) }
+    return { outcome: 'event', event: quick === undefined ? version.read(data) : version.readChecked(quick) }
   } catch (error) {
     return { outcome: 'unreadable', reason: `data: ${messageOf(error)}` }
   }

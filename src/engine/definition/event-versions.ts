@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { TSchema } from 'typebox'
 import { exactJson, parseExactJson } from '../lib/exact-json.ts'
 import { compileCheck } from '../lib/validation.ts'
+import { type DataReader, quickReader } from './quick-reader.ts'
 import type { AnyEvent, EventType, ExamplePlace } from './stream.ts'
 
 /** One version of an event: what the log may have under its type. */
@@ -22,8 +24,10 @@ export interface EventVersion<Event = AnyEvent> {
   readonly examples: readonly (ExamplePlace & { readonly json: string })[]
   /** The event in data of this version. Throws an Error with the reason where there is none. */
   read(data: unknown): Event
-  /** Only for speed: see `EventType`. */
-  readonly quick: ((json: string) => Event | undefined) | undefined
+  /** The event in data that `quick` read. Throws as `read` does. */
+  readChecked(data: unknown): Event
+  /** Only for speed: data of this version, which its schema accepts. */
+  readonly quick: DataReader
 }
 
 /** Data of an event as JSON text, in one version. */
@@ -43,38 +47,66 @@ export function versionsOf<Event extends AnyEvent>(
   event: string,
   known: EventType<Event>,
 ): readonly EventVersion<Event>[] {
-  const { version: newest, description, data, quick, isUnversioned, earlier = {} } = known
+  const { version: newest, description, data, isUnversioned, earlier = {} } = known
   const examples = known.examples.map(({ event: of, ...place }) => ({ ...place, json: newestJson(known, of) }))
   const earlierOnes = Object.entries(earlier).map(([version, each]) => ({
-    ...{ version: Number(version), data: each.data, quick: each.quick },
+    ...{ version: Number(version), data: each.data },
     examples: each.examples.map(({ data: of, ...place }) => ({ ...place, json: exactJson(of) })),
   }))
-  const all = [...earlierOnes, { version: newest, data, quick, examples }]
+  const all = [...earlierOnes, { version: newest, data, examples }]
   const isKeyed = all.some((each) => each.examples.some((example) => example.isKeyed))
   return all.map(({ version, ...each }) => ({
     ...{ event, version, description, isKeyed, isUnversioned: version === 1 && isUnversioned === true, ...each },
     type: typeOf(service, event, version),
     name: version === 1 ? event : `${event}V${version}`,
-    read: readerOf(event, known, version),
+    ...readersOf(event, known, version),
+    quick: quickReader(each.data),
   }))
 }
 
 /** What reads data of one version. */
-function readerOf<Event extends AnyEvent>(
+function readersOf<Event extends AnyEvent>(
   event: string,
   known: EventType<Event>,
   from: number,
-): EventVersion<Event>['read'] {
+): Pick<EventVersion<Event>, 'read' | 'readChecked'> {
   const { version: newest, earlier = {} } = known
-  const check = compileCheck(earlier[from]?.data ?? known.data)
+  const own = earlier[from]?.data ?? known.data
+  const check = compileCheck(own)
   const checkNewest = compileCheck(known.data)
-  return (found) => {
-    refuse(check(found))
-    let data = found
-    for (let version = from; version < newest; version++) data = earlier[version]?.upcast(data)
+  const upcasts = Object.entries(earlier).flatMap(([version, { upcast }]) =>
+    Number(version) < from ? [] : (upcast ?? []),
+  )
+  const isAsNewest = upcasts.length === 0 && hasAllMembers(known.data, own)
+  const upcast = (found: unknown) => {
+    const data = upcasts.reduce((each, next) => next(each), found)
     if (from < newest) refuse(checkNewest(data))
-    return known.read?.(data) ?? ({ type: event, ...(data as object) } as AnyEvent as Event)
+    return data
   }
+  const eventOf = (data: unknown) => known.read?.(data) ?? ({ type: event, ...(data as object) } as AnyEvent as Event)
+  return {
+    read(found) {
+      refuse(check(found))
+      return eventOf(upcast(found))
+    },
+    readChecked: (found) => eventOf(isAsNewest ? found : upcast(found)),
+  }
+}
+
+interface Constraints {
+  readonly title?: string
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, TSchema>>
+}
+
+/** Whether the schema accepts what has the members of the other one, and no more: it adds optional ones alone. */
+function hasAllMembers(schema: TSchema, other: TSchema): boolean {
+  const { title: _, description: __, properties: all = {}, ...rest } = schema as TSchema & Constraints
+  const { title: ___, description: ____, properties = {}, ...otherRest } = other as TSchema & Constraints
+  return (
+    isDeepStrictEqual({ ...rest }, { ...otherRest }) &&
+    Object.entries(properties).every(([name, member]) => isDeepStrictEqual(member, all[name]))
+  )
 }
 
 function refuse(problem: string | undefined): void {

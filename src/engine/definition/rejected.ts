@@ -1,10 +1,10 @@
-/** A command that the state does not allow. */
-export class Rejected {
+/** A command that the state does not allow. `Code`: what it may be rejected with, as `keyof typeof errors`. */
+export class Rejected<Code extends string> {
   /** One of the errors of the service, or of the engine. */
-  readonly code: string
+  readonly code: Code
   readonly message: string
 
-  constructor(code: string, message: string) {
+  constructor(code: Code, message: string) {
     this.code = code
     this.message = message
   }

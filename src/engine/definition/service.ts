@@ -1,32 +1,46 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Int64 } from '../lib/int64.ts'
-import type { OwnErrors } from './errors.ts'
+import type { ErrorCode, OwnErrors } from './errors.ts'
 import type { AnyEvent, Stream } from './stream.ts'
 
-/** All that the engine knows of a service. */
-export interface Service<State = unknown, Command = unknown, Event extends AnyEvent = AnyEvent> {
+/** All that the engine knows of a service. The compiler knows what it may name by `errors` and `resources`. */
+export interface Service<
+  State = unknown,
+  Command = unknown,
+  Event extends AnyEvent = AnyEvent,
+  Code extends string = string,
+  Collection extends string = string,
+  Noun extends string = string,
+> {
   /** Begins the types of events and the names of metrics, topics and keys: lower case. */
   readonly name: string
   readonly title: string
   /** The version of the HTTP interface. */
   readonly version: string
   readonly description: string
-  readonly stream: Stream<State, Command, Event>
+  readonly stream: Stream<State, Command, Event, ErrorCode<NoInfer<Code>, NoInfer<Noun>>> & {
+    readonly collection: NoInfer<Collection>
+  }
   /** Each by its collection. */
-  readonly resources: Readonly<Record<string, Resource>>
-  readonly commands: readonly CommandRoute<Command>[]
+  readonly resources: Readonly<Record<Collection, Resource<Noun>>>
+  readonly commands: readonly CommandRoute<
+    Command,
+    TSchema,
+    NoInfer<Collection>,
+    ErrorCode<NoInfer<Code>, NoInfer<Noun>>
+  >[]
   /** What `Rejected` may name, besides the errors of the engine. */
-  readonly errors: OwnErrors
+  readonly errors: OwnErrors<Code>
   /** More commands for operators. `url` is where the service is to be found. */
   readonly cli?: readonly ServiceCommand[]
 }
 
 /** A kind of document that is listed page by page, and found by id. */
-export interface Resource {
+export interface Resource<Noun extends string = string> {
   /** Under /v1. */
   readonly path: string
   /** The word for one of them. */
-  readonly noun: string
+  readonly noun: Noun
   /** The words for one and for several of them in documents, if they are others there. */
   readonly called?: { readonly one: string; readonly several: string }
   readonly tag: { readonly name: string; readonly description: string }
@@ -62,8 +76,16 @@ export interface Deprecation {
   readonly sunset?: string
 }
 
-/** A route of a command. */
-export interface CommandRoute<Command, Body extends TSchema = TSchema> {
+/** Never set: the compiler compares codes by it, as an object may have more members than its type names. */
+declare const namedCodes: unique symbol
+
+/** A route of a command. It names collections and errors of its service, and no others. */
+export interface CommandRoute<
+  Command,
+  Body extends TSchema = TSchema,
+  Collection extends string = string,
+  Code extends string = string,
+> {
   readonly method: 'POST' | 'PATCH' | 'DELETE'
   /** Under /v1; a document is named by its last part, as `:bookId`. */
   readonly path: string
@@ -71,11 +93,11 @@ export interface CommandRoute<Command, Body extends TSchema = TSchema> {
   readonly texts: Texts
   readonly body?: Body
   /** Its stream: a new one; that of the document which the path names; or as the body says. */
-  readonly on: 'new' | { readonly document: string } | { stream(body: Static<Body>): Int64 }
+  readonly on: 'new' | { readonly document: Collection } | { stream(body: Static<Body>): Int64 }
   /** The collection of the document that it creates: its id is drawn, the answer is 201 with Location. */
-  readonly creates?: string
+  readonly creates?: Collection
   /** The errors that it may be refused with, with an example of their message. */
-  readonly rejects: Readonly<Record<string, string>>
+  readonly rejects: Readonly<Record<string, string>> & { readonly [namedCodes]?: Code }
   /** `id`: drawn, or the path's. `time`: what the event will carry, RFC 3339, UTC. */
   command(asked: { readonly id: number; readonly time: string; readonly body: Static<Body> }): Command
   /** Undefined: Idempotency-Key is ignored. */

@@ -19,7 +19,7 @@ export function stateCodec<State>({
   return {
     hidden(value, document) {
       if (document === undefined && value === initial) return ''
-      const text = state.write(value)
+      const text = state.write(value, document)
       const rest = document !== undefined && text.startsWith(document) ? text.slice(document.length) : undefined
       return rest === undefined || rest.startsWith(wholeMark) ? wholeMark + text : rest
     },

@@ -19,7 +19,7 @@ export interface Recorded<Event> {
  * What happens to one thing, in one order: its events, and all that follows from them. Pure: no clock, no randomness, no
  * I/O, so that a rebuild gives the same read models byte for byte.
  */
-export interface Stream<State, Command, Event extends AnyEvent> {
+export interface Stream<State, Command, Event extends AnyEvent, Code extends string = string> {
   /** Its documents have the ids of streams; only they can be removed. */
   readonly collection: string
   /** The `source` of the CloudEvents. */
@@ -27,7 +27,7 @@ export interface Stream<State, Command, Event extends AnyEvent> {
   /** The state of a stream without events. */
   readonly initial: State
   /** What the command makes happen. If-Match is judged before. The order of the log decides whether it takes effect. */
-  decide(command: Command, state: State): Event | 'unchanged' | Rejected
+  decide(command: Command, state: State): Event | 'unchanged' | Rejected<Code>
   /**
    * The state after the event. Throws an Error with the reason if the event cannot follow the state, which parks it;
    * IdTakenError if only the id of what it creates is in the way.
@@ -37,9 +37,9 @@ export interface Stream<State, Command, Event extends AnyEvent> {
   readonly projections: readonly Projection<State>[]
   /**
    * How the state is stored, as text without NUL: by default as exact JSON. Where the text begins with the JSON of the
-   * stream's own document, that part is not stored twice.
+   * stream's own document, that part is not stored twice. `document` is that one, where it is shown: only for speed.
    */
-  readonly state?: { write(state: State): string; read(text: string): State }
+  readonly state?: { write(state: State, document?: string): string; read(text: string): State }
   /**
    * The most characters of a state, besides the stream's own document, that a command may leave behind, unless there were
    * more before: 16,384 where it is not said, at most 262,144. Beyond it the command is refused with 409 `stream_full`.
@@ -68,24 +68,20 @@ export interface EventType<Event> {
   write?(event: Event): string
   /** The event in data that the schema accepts. */
   read?(data: unknown): Event
-  /** Only for speed: the event in JSON text of the form that `write` has; undefined for any other. */
-  quick?(json: string): Event | undefined
   /** The versions before that the log may have. */
-  readonly earlier?: Readonly<Record<number, EarlierVersion<Event>>>
+  readonly earlier?: Readonly<Record<number, EarlierVersion>>
   /** For the documents. Each follows the schema. */
   readonly examples: readonly EventExample<Event>[]
 }
 
 /** A version of an event before the newest. The log keeps it for ever. */
-export interface EarlierVersion<Event> {
+export interface EarlierVersion {
   /** What `data` must be. */
   readonly data: TSchema
-  /** Data of the next version. Throws if there are none. */
-  upcast(data: unknown): unknown
+  /** Data of the next version. Throws if there are none. Without it, data of this version is data of the next one. */
+  upcast?(data: unknown): unknown
   /** From data of the next version; undefined where this version cannot say all of them. Without it, it is only read. */
   downcast?(data: unknown): object | undefined
-  /** Only for speed: the event in JSON text of the form that it was written in; undefined for any other. */
-  quick?(json: string): Event | undefined
   /** For the documents. Each follows the schema. */
   readonly examples: readonly EarlierExample[]
 }

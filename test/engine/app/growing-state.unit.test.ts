@@ -21,7 +21,7 @@ const text = Type.String({ examples: ['Mia'] })
 const roomId = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [7] })
 
 /** Rooms with their bookings, which nobody counts; and a guest whom the projection cannot show. */
-const { service } = defineService<Room | undefined, RoomCommand, RoomEvent>({
+const { service } = defineService({
   name: 'hotel',
   title: 'Hotel',
   version: '1.0.0',
@@ -29,9 +29,9 @@ const { service } = defineService<Room | undefined, RoomCommand, RoomEvent>({
   stream: {
     collection: 'rooms',
     source: '/v1/rooms',
-    initial: undefined,
+    initial: undefined as Room | undefined,
     stateMax: 2000,
-    decide: (asked) =>
+    decide: (asked: RoomCommand): RoomEvent =>
       'add' in asked ? { type: 'RoomAdded', id: asked.add, note: asked.note } : { type: 'Booked', by: asked.book },
     evolve: (room, { event }) =>
       event.type === 'RoomAdded'

@@ -46,10 +46,7 @@ const noteAdded: EventType<NoteAdded> = {
     },
     2: {
       data: Type.Object({ id, text }, closed),
-      upcast: (data) => data,
       downcast: (data) => ('author' in (data as object) ? undefined : (data as object)),
-      quick: (json) =>
-        json === '{"id":7,"text":"quick"}' ? { type: 'NoteAdded', id: 7, text: 'read quickly' } : undefined,
       examples: [
         { name: 'noteAdded2', summary: 'By nobody', stream: 7, version: 1, data: { id: 7, text: 'Feed the cat' } },
       ],
@@ -102,6 +99,12 @@ const written = (event: NoteAdded, of = definition) => {
   const { type, data } = parseExactJson(of.events.encode(event, context).value) as { type: string; data: unknown }
   return [type, data]
 }
+/** Undefined if it is not read quickly. */
+const quickly = (version: number, json: string, { events } = definition) => {
+  const type = `notes.NoteAdded.v${version}`
+  const quick = events.quick(type, json)
+  return quick && events.decode({ type, data: undefined, quick })
+}
 const found = (version: number, data: unknown) => {
   const envelope = { specversion: '1.0', id: 'e', type: `notes.NoteAdded.v${version}`, source: '/notes', subject: '7' }
   return record(exactJson({ ...envelope, streamversion: 1, data }), '7')
@@ -132,10 +135,33 @@ describe('an event of any version', () => {
   })
 
   it('is read quickly where it can be', () => {
-    expect(definition.events.quick('notes.NoteAdded.v2', '{"id":7,"text":"quick"}')).toMatchObject({
-      text: 'read quickly',
-    })
-    expect(definition.events.quick('notes.NoteAdded.v1', '{"id":7,"text":"quick"}')).toBeUndefined()
+    for (const version of [1, 2, 3]) {
+      const json = `{"id":7,"${version === 1 ? 'title' : 'text'}":"Feed the cat"}`
+      expect(quickly(version, json)).toEqual({ outcome: 'event', event: note })
+      expect(quickly(version, json.replace('Feed', '\\u0046eed'))).toBeUndefined()
+    }
+  })
+
+  it('is what the upcast makes of it, also where the newest schema accepts it as it is', () => {
+    const { 2: second } = noteAdded.earlier ?? {}
+    if (second === undefined) throw new Error('there is another second version')
+    const upcast = (data: unknown) => ({ ...(data as object), author: 'nobody' })
+    const by = defined({ earlier: { ...noteAdded.earlier, 2: { ...second, upcast } } })
+    const event = { ...note, author: 'nobody' }
+    expect(quickly(2, '{"id":7,"text":"Feed the cat"}', by)).toEqual({ outcome: 'event', event })
+  })
+
+  it('is refused by the newest schema, however it is read', () => {
+    const shorter = defined({ data: Type.Object({ id, text: Type.String({ maxLength: 5 }) }, closed) })
+    const refused = { outcome: 'unreadable', reason: 'data: text must have at most 5 characters' }
+    for (const [version, name] of [
+      [1, 'title'],
+      [2, 'text'],
+    ] as const) {
+      const json = `{"id":7,"${name}":"Feed the cat"}`
+      expect(quickly(version, json, shorter)).toEqual(refused)
+      expect(shorter.events.decode({ type: `notes.NoteAdded.v${version}`, data: JSON.parse(json) })).toEqual(refused)
+    }
   })
 
   it.each([

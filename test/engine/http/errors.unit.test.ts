@@ -97,7 +97,8 @@ describe('the log', () => {
   })
 
   it('has an error whose code no table has', async () => {
-    const err = { type: 'ServiceError', message: 'no seat', code: 'seat_not_fond', stack: expect.any(String) }
+    const message = 'the code seat_not_fond is not among the errors of the service: no seat'
+    const err = { type: 'Error', message, stack: expect.any(String) }
     expect(await logOf('info', ServiceError.own('seat_not_fond', 'no seat'))).toEqual([
       expect.objectContaining({ level: 50, msg: 'unexpected error', err: expect.objectContaining(err) }),
     ])

@@ -6,13 +6,14 @@ import {
   Int64Schema,
   parseExactJson,
   Rejected,
+  type Service,
   type Stream,
 } from '../../../src/engine/index.ts'
 
 /*
  * What the tests of the engine run on: a theatre whose seats are booked, one booking at a time. It has one of each thing
  * that the engine can do: a document of the stream's own and another one, a keyed first event and a keyed later one, an
- * event without a version, a removal, a quick reading, a state with a codec.
+ * event without a version, a removal, a state with a codec.
  */
 
 export const seatStatuses = ['available', 'pending', 'sold'] as const
@@ -122,7 +123,14 @@ const steps: Readonly<
   cancelled: { event: 'BookingCancelled', from: ['placed', 'approved'], seat: 'available' },
 }
 
-type SeatStream = Stream<SeatState | undefined, SeatCommand, SeatEvent>
+export const errors = {
+  seat_not_available: { status: 409, retry: 'yes', meaning: 'The seat is booked.' },
+  booking_transition_invalid: { status: 409, retry: 'no', meaning: 'The booking is past that.' },
+  unknown_seat: { status: 422, retry: 'no', meaning: 'There is no such seat.' },
+} satisfies Service['errors']
+
+type SeatError = keyof typeof errors | 'conflict'
+type SeatStream = Stream<SeatState | undefined, SeatCommand, SeatEvent, SeatError>
 
 export const decide: SeatStream['decide'] = (command, state) => {
   if (command.type === 'addSeat') {

@@ -4,7 +4,7 @@ import { type Definition, define, type StreamDefinition } from '../../../src/eng
 import type { EventContext } from '../../../src/engine/definition/event-codec.ts'
 import type { Service } from '../../../src/engine/definition/service.ts'
 import type { EventType } from '../../../src/engine/definition/stream.ts'
-import { command, defineService, Int64Schema, parseExactJson } from '../../../src/engine/index.ts'
+import { command, defineService, Int64Schema } from '../../../src/engine/index.ts'
 import type { NewRecord } from '../../../src/engine/log/event-log.ts'
 import {
   type Booking,
@@ -14,6 +14,7 @@ import {
   BookingStatus,
   bookingDocument,
   decide,
+  errors,
   evolve,
   idSchema,
   type NewSeat,
@@ -118,7 +119,7 @@ const updateBooking = command({
 const booking = { id: 2, seatId: 1, status: 'approved' }
 const times = { placedAt: '2026-11-20T09:30:00.000Z', updatedAt: '2026-11-20T10:15:00.000Z' }
 
-const resources: Service['resources'] = {
+const resources = {
   seats: {
     path: '/v1/seats',
     noun: 'seat',
@@ -141,9 +142,9 @@ const resources: Service['resources'] = {
     list: { operationId: 'listBookings', summary: 'List all bookings' },
     find: { operationId: 'getBooking', summary: 'Get a booking' },
   },
-}
+} satisfies Service['resources']
 
-const service = defineService<SeatState | undefined, SeatCommand, SeatEvent>({
+const service = defineService({
   name: 'theatre',
   title: 'Theatre',
   version: '1.0.0',
@@ -163,11 +164,6 @@ const service = defineService<SeatState | undefined, SeatCommand, SeatEvent>({
         isUnversioned: true,
         write: ({ seat }) => seatDocument(seat),
         read: (seat) => ({ type: 'SeatAdded', seat: seat as Seat }),
-        quick(json) {
-          const isPlain =
-            /^\{"id":[1-9]\d{0,14},"name":"\w{1,99}","rowId":\d{1,15},"status":"(available|pending|sold)"\}$/
-          return isPlain.test(json) ? { type: 'SeatAdded', seat: parseExactJson(json) as Seat } : undefined
-        },
         examples: [
           { name: 'seatAdded', summary: 'Seat 42 was added', stream: seatId, version: 1, event: added },
           { name: 'seatAddedOnce', summary: 'Under a key', stream: seatId, version: 1, event: added, isKeyed: true },
@@ -207,11 +203,7 @@ const service = defineService<SeatState | undefined, SeatCommand, SeatEvent>({
   },
   resources,
   commands: [addSeat, removeSeat, placeBooking, updateBooking],
-  errors: {
-    seat_not_available: { status: 409, retry: 'later', meaning: 'The seat is booked.' },
-    booking_transition_invalid: { status: 409, retry: 'no', meaning: 'The booking is past that.' },
-    unknown_seat: { status: 422, retry: 'no', meaning: 'There is no such seat.' },
-  },
+  errors,
   cli: [{ name: 'paint', summary: 'Paint the seats', run: paint }],
 })
 

@@ -59,11 +59,20 @@ export function problemWith(raised: unknown, method = ''): Problem | undefined {
 function toServiceError(raised: unknown, method: string, errors: ErrorTable): readonly [ServiceError, ErrorFacts] {
   if (raised instanceof ServiceError) {
     const facts = errors.get(raised.code)
-    if (facts !== undefined) return [raised, facts]
+    return facts === undefined ? toProblem(unknownCode(raised)) : [raised, facts]
   }
-  // The client learns no details of a bug, and `cause` keeps them for the log.
-  const [code, message] = problemWith(raised, method) ?? ['internal_error', 'An unexpected error occurred.']
-  return [new ServiceError(code, message, { cause: raised }), engineErrors[code]]
+  return toProblem(raised, problemWith(raised, method))
+}
+
+const bug: Problem = ['internal_error', 'An unexpected error occurred.']
+
+/** The client learns no details of a bug, and `cause` keeps them for the log. */
+function toProblem(cause: unknown, [code, message] = bug): readonly [ServiceError, ErrorFacts] {
+  return [new ServiceError(code, message, { cause }), engineErrors[code]]
+}
+
+function unknownCode(raised: ServiceError): Error {
+  return new Error(`the code ${raised.code} is not among the errors of the service`, { cause: raised })
 }
 
 /** The body of every error answer, with exactly these members. */

@@ -29,7 +29,7 @@ export function historiesOf(definition: Service, more: Sequences = {}): Readonly
   }
   const inTurn = (events: readonly Example[]) => events.map((event, i) => recordOf(definition, event, i, i + 1))
   const before = (example: Example) => leadingTo(definition, examples, example).slice(0, -1)
-  const quick = examples.filter((example) => example.quick !== undefined)
+  const quick = examples.filter((example) => example.quick(example.json) !== undefined)
   return new Map<string, History>([
     ...examples.map((example) => [example.name, inTurn([...before(example), example])] as const),
     ...quick.map(
